@@ -62,13 +62,30 @@ impl Case {
         Ok(())
     }
 
+    /// The path of a file of the case: in its own folder, or in that of the case whose file it is.
+    fn file(&self, name: &str) -> PathBuf {
+        let others = &self.rules.from;
+        let other = others.iter().find(|path| file_of(path) == name);
+        other.map_or_else(|| self.folder.join(name), |path| crate::folder().join(path))
+    }
+
+    /// The golden files that are those of another case, by their names.
+    pub(crate) fn shared_golden(&self) -> Outcome {
+        let golden = |path: &String| {
+            let name = file_of(path).strip_prefix("golden/")?.to_owned();
+            let text = fs::read_to_string(crate::folder().join(path));
+            Some((name, text.unwrap_or_else(|error| panic!("{path}: {error}"))))
+        };
+        self.rules.from.iter().filter_map(golden).collect()
+    }
+
     /// The whole plan, made of the short one if that is what the case has.
     pub(crate) fn plan(&self) -> String {
         static ELEMENTS: LazyLock<Elements> =
             LazyLock::new(|| Elements::read(&crate::folder().join("../elements")));
-        let short = self.folder.join("plan.xml");
+        let short = self.file("plan.xml");
         let Ok(text) = fs::read_to_string(&short) else {
-            return fs::read_to_string(self.folder.join("plan.jmx")).expect("a plan");
+            return fs::read_to_string(self.file("plan.jmx")).expect("a plan");
         };
         ELEMENTS.whole(&text).unwrap_or_else(|problem| panic!("{}: {problem}", short.display()))
     }
@@ -79,6 +96,14 @@ impl Case {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).expect("a scratch folder");
         copy(&self.folder, &work);
+        for path in &self.rules.from {
+            let to = work.join(file_of(path));
+            if !file_of(path).starts_with("golden/") {
+                fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+                let copied = fs::copy(crate::folder().join(path), to);
+                copied.unwrap_or_else(|error| panic!("{path}: {error}"));
+            }
+        }
         fs::write(work.join("plan.jmx"), self.plan()).expect("the plan");
         if self.has_classes() {
             let (shared, own) = (self.folder.join("../../java"), work.join("java"));
@@ -95,13 +120,14 @@ impl Case {
     pub(crate) fn run(&self, mut engine: Engine, work: &Path, programs: &Programs) -> Outcome {
         let rules = &self.rules;
         let services = Services::start(rules, work, programs, engine.is_jmeter);
+        let port = services.port().to_string();
         let log = fs::File::create(work.join("output.txt")).expect("a file for the output");
         let mut child = engine
             .command
             .args(["-t", "plan.jmx", "-l", "result.jtl"])
             .arg("-Jjmeter.save.saveservice.sample_count=true")
             .args(services.arguments())
-            .args(arguments(work, services.port()).lines())
+            .args(rules.arguments.iter().map(|text| text.replace("${port}", &port)))
             .current_dir(work)
             .env("TZ", "UTC")
             .stdin(Stdio::null())
@@ -130,6 +156,11 @@ impl Case {
         outcome.extend(files(work, rules, &ports));
         outcome
     }
+}
+
+/// The file that `CASE/FILE` names.
+pub(crate) fn file_of(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(_, file)| file)
 }
 
 /// The elements that the engine named, with their lines in the plan.
@@ -164,12 +195,6 @@ fn files(work: &Path, rules: &Rules, ports: &[(&str, u16)]) -> Outcome {
         outcome.insert(name.clone(), normal::rows(&text, rules, ports));
     }
     outcome
-}
-
-/// The case's further arguments.
-fn arguments(case: &Path, port: u16) -> String {
-    let text = fs::read_to_string(case.join("args")).unwrap_or_default();
-    text.replace("${port}", &port.to_string())
 }
 
 fn copy(from: &Path, to: &Path) {

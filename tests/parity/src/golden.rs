@@ -17,8 +17,8 @@ pub(crate) const REFUSAL: &str = "refusal.txt";
 const REASONS: &str = "differs.md";
 
 /// The differences between a run and its golden files, as text that is empty if there are none.
-pub(crate) fn compare(case: &Path, outcome: &Outcome) -> String {
-    let (golden, own) = (files(&case.join("golden")), files(&case.join("throng")));
+pub(crate) fn compare(case: &Path, shared: Outcome, outcome: &Outcome) -> String {
+    let (golden, own) = (golden(case, shared), files(&case.join("throng")));
     let mut names: BTreeSet<&String> = outcome.keys().chain(own.keys()).collect();
     if !outcome.contains_key(REFUSAL) {
         names.extend(golden.keys());
@@ -46,17 +46,25 @@ pub(crate) fn compare(case: &Path, outcome: &Outcome) -> String {
 }
 
 /// Makes what Throng did its own side of the case.
-pub(crate) fn accept(case: &Path, outcome: &Outcome) {
+pub(crate) fn accept(case: &Path, shared: Outcome, outcome: &Outcome) {
     assert!(case.join(REASONS).exists(), "write the reason into {REASONS} first");
-    let golden = files(&case.join("golden"));
+    let golden = golden(case, shared);
     let differing = outcome.iter().filter(|(name, got)| golden.get(*name) != Some(got));
     replace(&case.join("throng"), &differing.map(owned).collect());
 }
 
-/// Makes what JMeter did the golden side of the case.
-pub(crate) fn record(case: &Path, outcome: &Outcome) {
+/// Makes what JMeter did the golden side of the case. Of files that are those of another case nothing is written, unless they differ.
+pub(crate) fn record(case: &Path, shared: &Outcome, outcome: &Outcome) {
     let says = outcome.iter().filter(|(_, text)| !text.is_empty());
+    let says = says.filter(|(name, text)| shared.get(*name) != Some(text));
     replace(&case.join("golden"), &says.map(owned).collect());
+}
+
+/// What JMeter did: the files of the case, and those of other cases that it names.
+fn golden(case: &Path, shared: Outcome) -> Outcome {
+    let mut golden = shared;
+    golden.extend(files(&case.join("golden")));
+    golden
 }
 
 fn owned((name, text): (&String, &String)) -> (String, String) {
@@ -123,38 +131,70 @@ mod tests {
     fn what_is_recorded_compares_equal() {
         let case = Folder::new("equal");
         let run = outcome(&[("result.jtl", "a\nb\n"), ("sub/one.csv", "1\n"), ("empty", "")]);
-        record(&case.0, &run);
+        record(&case.0, &Outcome::new(), &run);
         assert!(!case.0.join("golden/empty").exists());
-        assert_eq!(compare(&case.0, &run), "");
+        assert_eq!(compare(&case.0, Outcome::new(), &run), "");
     }
 
     #[test]
     fn every_difference_is_found() {
         let case = Folder::new("differs");
-        record(&case.0, &outcome(&[("result.jtl", "a\nb\n"), ("sub/one.csv", "1\n")]));
+        record(
+            &case.0,
+            &Outcome::new(),
+            &outcome(&[("result.jtl", "a\nb\n"), ("sub/one.csv", "1\n")]),
+        );
         let changed = outcome(&[("result.jtl", "a\nc\n"), ("sub/one.csv", "1\n")]);
-        assert_eq!(compare(&case.0, &changed), "--- result.jtl\n  a\n- b\n+ c\n  \n");
+        assert_eq!(
+            compare(&case.0, Outcome::new(), &changed),
+            "--- result.jtl\n  a\n- b\n+ c\n  \n"
+        );
         let further = outcome(&[("result.jtl", "a\nb\n"), ("sub/one.csv", "1\n"), ("two", "2\n")]);
-        assert_eq!(compare(&case.0, &further), "--- two\n+ 2\n  \n");
+        assert_eq!(compare(&case.0, Outcome::new(), &further), "--- two\n+ 2\n  \n");
         let fewer = outcome(&[("result.jtl", "a\nb\n")]);
-        assert_eq!(compare(&case.0, &fewer), "--- sub/one.csv: the run does not make this file\n");
+        assert_eq!(
+            compare(&case.0, Outcome::new(), &fewer),
+            "--- sub/one.csv: the run does not make this file\n"
+        );
+    }
+
+    #[test]
+    fn a_golden_file_may_be_that_of_another_case() {
+        let case = Folder::new("shared");
+        let shared = outcome(&[("requests.txt", "GET\n")]);
+        let run = outcome(&[("result.jtl", "a\n"), ("requests.txt", "GET\n")]);
+        record(&case.0, &shared, &run);
+        assert!(!case.0.join("golden/requests.txt").exists());
+        assert_eq!(compare(&case.0, shared.clone(), &run), "");
+        let other = outcome(&[("result.jtl", "a\n"), ("requests.txt", "PUT\n")]);
+        let differs = "--- requests.txt\n- GET\n+ PUT\n  \n";
+        assert_eq!(compare(&case.0, shared.clone(), &other), differs);
+        record(&case.0, &shared, &other);
+        assert_eq!(compare(&case.0, shared, &other), "");
     }
 
     #[test]
     fn what_throng_does_on_purpose_is_compared_as_exactly() {
         let case = Folder::new("purpose");
-        record(&case.0, &outcome(&[("result.jtl", "a\n"), ("requests.txt", "GET\n")]));
+        record(
+            &case.0,
+            &Outcome::new(),
+            &outcome(&[("result.jtl", "a\n"), ("requests.txt", "GET\n")]),
+        );
         std::fs::write(case.0.join(REASONS), "because\n").expect("a reason");
         let own = outcome(&[("result.jtl", "b\n"), ("requests.txt", "GET\n")]);
-        accept(&case.0, &own);
-        assert_eq!(compare(&case.0, &own), "");
+        accept(&case.0, Outcome::new(), &own);
+        assert_eq!(compare(&case.0, Outcome::new(), &own), "");
         let other = outcome(&[("result.jtl", "c\n"), ("requests.txt", "GET\n")]);
-        assert_eq!(compare(&case.0, &other), "--- result.jtl (as in throng/)\n- b\n+ c\n  \n");
+        assert_eq!(
+            compare(&case.0, Outcome::new(), &other),
+            "--- result.jtl (as in throng/)\n- b\n+ c\n  \n"
+        );
         let refused = outcome(&[(REFUSAL, "  plan.jmx:1\n")]);
-        accept(&case.0, &refused);
-        assert_eq!(compare(&case.0, &refused), "");
+        accept(&case.0, Outcome::new(), &refused);
+        assert_eq!(compare(&case.0, Outcome::new(), &refused), "");
         let ran = outcome(&[("result.jtl", "a\n"), ("requests.txt", "GET\n")]);
         let missing = "--- refusal.txt (as in throng/): the run does not make this file\n";
-        assert_eq!(compare(&case.0, &ran), missing);
+        assert_eq!(compare(&case.0, Outcome::new(), &ran), missing);
     }
 }

@@ -83,9 +83,9 @@ impl Suite {
             let throng = self.programs.throng(&case, &work);
             let outcome = case.run(throng, &work, &self.programs);
             if std::env::var_os("PARITY_ACCEPT").is_some() {
-                golden::accept(&case.folder, &outcome);
+                golden::accept(&case.folder, case.shared_golden(), &outcome);
             }
-            let complaints = golden::compare(&case.folder, &outcome);
+            let complaints = golden::compare(&case.folder, case.shared_golden(), &outcome);
             if complaints.is_empty() {
                 let _ = std::fs::remove_dir_all(&work);
                 break;
@@ -111,7 +111,7 @@ impl Suite {
         }
         let work = case.prepared(&self.scratch, Some(home));
         let outcome = case.run(programs::jmeter(home), &work, &self.programs);
-        golden::record(&case.folder, &outcome);
+        golden::record(&case.folder, &case.shared_golden(), &outcome);
         Ok(())
     }
 }

@@ -43,6 +43,12 @@ pub struct Rules {
     pub jar: Option<String>,
     /// Classes that several cases use: files in `tests/parity/java`, without their ending.
     pub classes: Vec<String>,
+    /// Further arguments for both programs; `${port}` is the target's.
+    pub arguments: Vec<String>,
+    /// TLS before the target, with these options of `throng target tls-front`.
+    pub tls: Option<Vec<String>>,
+    /// Files that are those of another case: `CASE/FILE`.
+    pub from: Vec<String>,
     /// Files the plan writes, compared like rows if they are CSV with a header, else as text.
     pub files: Vec<String>,
 }
@@ -66,6 +72,12 @@ impl Rules {
                 ("server", name) => rules.server = Some(name.to_owned()),
                 ("jar", name) => rules.jar = Some(name.to_owned()),
                 ("class", name) => rules.classes.push(name.to_owned()),
+                ("arg", argument) => rules.arguments.push(argument.to_owned()),
+                ("tls", option) => {
+                    let options = rules.tls.get_or_insert_default();
+                    options.extend((!option.is_empty()).then(|| option.to_owned()));
+                }
+                ("from", file) => rules.from.push(file.to_owned()),
                 ("file", name) => rules.files.push(name.to_owned()),
                 (other, _) => panic!("unknown rule {other}"),
             }

@@ -29,11 +29,8 @@ impl Services {
         // A port nobody listens on, for refused connections. It is free as long as nobody else asks for a port.
         let closed = Closed::hold();
         let server = Server::start(work, &[("closed", closed.port.to_string())]);
-        let options = std::fs::read_to_string(work.join("tls")).ok();
-        let front = options.map(|options| {
-            let options: Vec<String> = options.lines().map(str::to_owned).collect();
-            Front::start(programs, work, server.port(), &options)
-        });
+        let front = rules.tls.as_deref();
+        let front = front.map(|options| Front::start(programs, work, server.port(), options));
         Self {
             server,
             closed,
