@@ -366,6 +366,40 @@ fn links_in_documents_lead_somewhere() {
     nothing_found(&found);
 }
 
+/// Bytes of a file of the parity cases: nobody reads a longer one.
+const MOST_BYTES: usize = 60_000;
+
+#[test]
+fn files_of_parity_cases_are_short_and_there_once() {
+    let mut paths = Vec::new();
+    walk(&root().join("tests/parity/cases"), &[""], &mut paths);
+    assert!(paths.len() > 1000, "the cases are elsewhere now");
+    paths.sort();
+    let cases = root().join("tests/parity/cases");
+    let mut found = Vec::new();
+    let mut first: BTreeMap<(String, Vec<u8>), String> = BTreeMap::new();
+    for path in paths {
+        let bytes = fs::read(&path).expect("a file of a case");
+        let name = path.strip_prefix(&cases).unwrap_or(&path).to_string_lossy().into_owned();
+        if bytes.len() > MOST_BYTES {
+            found.push(format!("{name}: {} bytes, {MOST_BYTES} at most", bytes.len()));
+        }
+        // Settings, reasons and what a run did are the case's own.
+        let (_, file) = name.split_once('/').unwrap_or(("", &name));
+        let own = ["case", "differs.md"].contains(&file)
+            || file.contains("golden/")
+            || file.contains("throng/");
+        if own || bytes.is_empty() {
+            continue;
+        }
+        match first.get(&(file.to_owned(), bytes.clone())) {
+            Some(same) => found.push(format!("{name}: `from={same}` in `case` says the same")),
+            None => _ = first.insert((file.to_owned(), bytes), name),
+        }
+    }
+    nothing_found(&found);
+}
+
 /// Targets of `[text](target)` outside code, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();

@@ -209,3 +209,55 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Case, file_of};
+
+    fn nothing_found(found: &[String]) {
+        assert!(found.is_empty(), "\n{}", found.join("\n"));
+    }
+
+    #[test]
+    fn every_case_has_one_plan_that_can_be_read() {
+        let mut found = Vec::new();
+        for name in crate::cases() {
+            let case = Case::read(&name);
+            let plans = ["plan.xml", "plan.jmx"].iter().filter(|plan| case.file(plan).exists());
+            match plans.count() {
+                1 => assert!(case.plan().contains("<TestPlan"), "{name}"),
+                plans => found.push(format!("{name} has {plans} plans")),
+            }
+        }
+        nothing_found(&found);
+    }
+
+    #[test]
+    fn files_of_other_cases_are_there_once() {
+        let mut found = Vec::new();
+        for name in crate::cases() {
+            let case = Case::read(&name);
+            for path in &case.rules.from {
+                if !crate::folder().join(path).is_file() {
+                    found.push(format!("{name}: from={path} is no file"));
+                }
+                if case.folder.join(file_of(path)).exists() {
+                    found.push(format!("{name} has {} and from={path}", file_of(path)));
+                }
+            }
+        }
+        nothing_found(&found);
+    }
+
+    #[test]
+    fn a_difference_has_its_reason_and_a_reason_its_difference() {
+        let has = |case: &Case, name: &str| case.folder.join(name).exists();
+        let found: Vec<_> = crate::cases()
+            .iter()
+            .map(|name| Case::read(name))
+            .filter(|case| has(case, "differs.md") != has(case, "throng"))
+            .map(|case| format!("{} has only one of differs.md and throng/", case.name))
+            .collect();
+        nothing_found(&found);
+    }
+}

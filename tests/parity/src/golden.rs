@@ -60,7 +60,7 @@ pub(crate) fn record(case: &Path, shared: &Outcome, outcome: &Outcome) {
     replace(&case.join("golden"), &says.map(owned).collect());
 }
 
-/// What JMeter did: the files of the case, and those of other cases that it names.
+/// The files of JMeter's side: those of the case, and those of other cases that it names.
 fn golden(case: &Path, shared: Outcome) -> Outcome {
     let mut golden = shared;
     golden.extend(files(&case.join("golden")));

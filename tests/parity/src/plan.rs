@@ -17,6 +17,8 @@ const OPTIONAL: &str = "optional";
 const MAIN: &str = "main";
 /// The attribute that lists properties, or attributes, which an element does not have.
 const WITHOUT: &str = "without";
+/// The attribute of a value that says how often its text stands there.
+const TIMES: &str = "times";
 
 /// Elements as JMeter's GUI writes them, by the names that plans use.
 pub(crate) struct Elements(BTreeMap<String, Node>);
@@ -105,7 +107,7 @@ impl Elements {
         for (name, value) in &short.attributes {
             if let Some(way) = names.get(name.as_str()) {
                 set(&mut whole, way, &value.replace("&quot;", "\""));
-            } else if name != WITHOUT {
+            } else if name != WITHOUT && name != TIMES {
                 assert!(GENERAL.contains(&&**name), "<{}>: there is no {name}", short.tag);
                 whole.set_attribute(name, value);
             }
@@ -113,7 +115,7 @@ impl Elements {
         if short.children.is_empty() && !short.text.trim().is_empty() {
             let main = whole.children.iter_mut().find(|one| one.attribute(MAIN).is_some());
             let main = main.unwrap_or_else(|| panic!("<{}> has no text", short.tag));
-            main.text.clone_from(&short.text);
+            main.text = text_of(short);
         }
         let list = the_list(known);
         for child in &short.children {
@@ -124,7 +126,7 @@ impl Elements {
                     None => whole.children.push(property),
                 }
             } else if let Some(way) = names.get(child.tag.as_str()) {
-                set(&mut whole, way, &child.text);
+                set(&mut whole, way, &text_of(child));
             } else if let Some(entry) = self.entry(child) {
                 let way = list.as_ref().unwrap_or_else(|| panic!("<{}> has no list", short.tag));
                 let named = |list: &Node| {
@@ -153,6 +155,11 @@ impl Elements {
         without_marks(&mut whole);
         (whole, inner)
     }
+}
+
+fn text_of(short: &Node) -> String {
+    let times = short.attribute(TIMES).map(|times| times.parse().expect("a number of times"));
+    short.text.repeat(times.unwrap_or(1))
 }
 
 fn is_property(node: &Node) -> bool {
@@ -243,4 +250,104 @@ fn without_marks(node: &mut Node) {
     node.children.retain(|child| child.attribute(OPTIONAL).is_none());
     node.attributes.retain(|(name, _)| name != MAIN);
     node.children.iter_mut().for_each(without_marks);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Elements;
+    use crate::markup;
+
+    const KNOWN: &str = r#"<elements>
+        <elementProp as="Argument" name="@name" elementType="Argument">
+            <stringProp name="Argument.name"/>
+            <stringProp name="Argument.value" main="true"/>
+        </elementProp>
+        <Sampler guiclass="G" testclass="Sampler" testname="" enabled="true">
+            <elementProp name="Sampler.arguments" elementType="Arguments">
+                <collectionProp name="Arguments.arguments"/>
+            </elementProp>
+            <stringProp name="Sampler.path"/>
+            <stringProp name="Sampler.method">GET</stringProp>
+            <boolProp name="Sampler.raw" optional="true"/>
+        </Sampler>
+        <Sampler as="Sampler.few" guiclass="G" testclass="Sampler" testname="" enabled="true">
+            <stringProp name="Sampler.path"/>
+        </Sampler>
+    </elements>"#;
+
+    fn whole(short: &str) -> String {
+        let root = markup::parse(KNOWN).expect("the elements");
+        let name = |one: &crate::markup::Node| one.attribute("as").unwrap_or(&one.tag).to_owned();
+        let known = root.children.into_iter().map(|mut one| {
+            let name = name(&one);
+            one.attributes.retain(|(name, _)| name != "as");
+            (name, one)
+        });
+        let text = Elements(known.collect()).whole(short).expect("a plan");
+        let (_, rest) = text.split_once("  <hashTree>\n").expect("a tree");
+        rest.strip_suffix("  </hashTree>\n</jmeterTestPlan>\n").expect("its end").to_owned()
+    }
+
+    #[test]
+    fn an_element_has_all_that_goes_without_saying() {
+        let expected = r#"    <Sampler guiclass="G" testclass="Sampler" testname="a" enabled="true">
+      <elementProp name="Sampler.arguments" elementType="Arguments">
+        <collectionProp name="Arguments.arguments">
+          <elementProp name="n" elementType="Argument">
+            <stringProp name="Argument.name">n</stringProp>
+            <stringProp name="Argument.value">1 &lt; 2</stringProp>
+          </elementProp>
+        </collectionProp>
+      </elementProp>
+      <stringProp name="Sampler.path">/a "b"</stringProp>
+      <stringProp name="Sampler.method">GET</stringProp>
+    </Sampler>
+    <hashTree>
+      <Sampler guiclass="G" testclass="Sampler" testname="" enabled="false">
+        <stringProp name="Sampler.path">xxx</stringProp>
+      </Sampler>
+      <hashTree/>
+    </hashTree>
+"#;
+        let short = r#"<Sampler testname="a" path="/a &quot;b&quot;">
+            <Argument name="n">1 &lt; 2</Argument>
+            <Sampler.few enabled="false"><path times="3">x</path></Sampler.few>
+        </Sampler>"#;
+        assert_eq!(whole(short), expected);
+    }
+
+    #[test]
+    fn what_is_not_there_can_be_said() {
+        let expected = r#"    <Sampler guiclass="G" testclass="Sampler" testname="">
+      <stringProp name="Sampler.path"></stringProp>
+      <intProp name="Sampler.method">1</intProp>
+      <boolProp name="Sampler.raw">true</boolProp>
+      <stringProp name="another">2</stringProp>
+    </Sampler>
+    <hashTree>
+      <Unknown testname="u">
+        <stringProp name="own">3</stringProp>
+      </Unknown>
+      <hashTree/>
+    </hashTree>
+"#;
+        let short = r#"<Sampler raw="true" without="enabled arguments">
+            <intProp name="Sampler.method">1</intProp>
+            <stringProp name="another">2</stringProp>
+            <Unknown testname="u"><stringProp name="own">3</stringProp></Unknown>
+        </Sampler>"#;
+        assert_eq!(whole(short), expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no pth")]
+    fn a_name_that_is_not_known_is_said() {
+        whole(r#"<Sampler pth="/a"/>"#);
+    }
+
+    #[test]
+    #[should_panic(expected = "is without raw anyway")]
+    fn a_property_can_be_left_out_only_where_it_is() {
+        whole(r#"<Sampler.few without="raw"/>"#);
+    }
 }

@@ -15,7 +15,8 @@
 //! | `end` | waits for the client to go, and writes down that it did |
 //! | `close` | an end without a close frame; `reset` the same with a TCP reset |
 //!
-//! TEXT may hold `\r`, `\n`, `\\` and `\xNN`. Whatever the client sends besides is read and written down, until it goes.
+//! TEXT may hold `\r`, `\n`, `\\`, `\xNN`, and `\{70000 x}` for so many times `x`. Whatever the
+//! client sends besides is read and written down, until it goes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -172,6 +173,13 @@ fn unescaped(text: &str) -> Vec<u8> {
             Some(b'n') => (b'\n', 1),
             Some(b'\\') => (b'\\', 1),
             Some(b'x') => (u8::from_str_radix(&rest[1..3], 16).expect("two digits"), 3),
+            Some(b'{') => {
+                let (repeated, after) = rest[1..].split_once('}').expect("the end of a repetition");
+                let (times, text) = repeated.split_once(' ').expect("times and a text");
+                out.extend_from_slice(text.repeat(times.parse().expect("a number")).as_bytes());
+                rest = after;
+                continue;
+            }
             other => panic!("unknown escape {other:?}"),
         };
         out.push(byte);
@@ -187,7 +195,7 @@ fn accept_of(key: &str) -> String {
     base64(&sha1(text.as_bytes()))
 }
 
-/// SHA-1 by FIPS 180-4, for this file is also compiled alone.
+/// SHA-1 by FIPS 180-4, so that the target depends on nothing that is tested with it.
 fn sha1(message: &[u8]) -> [u8; 20] {
     let mut state = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     let mut padded = message.to_vec();
