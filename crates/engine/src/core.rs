@@ -155,7 +155,7 @@ impl<'p> Core<'p> {
             self.start_users(now);
             self.fire_timers(now);
             self.run_ready(now);
-            self.read_resumed();
+            self.websocket.read_resumed(&mut self.cx);
             self.read_unfinished();
             if now >= self.cx.timers.next_second {
                 self.tick(now);
@@ -194,7 +194,7 @@ impl<'p> Core<'p> {
         let slab = Slot::of(ready.token).slab;
         if slab == websocket::SLAB {
             if let Some(socket) = self.websocket.sockets.by_token(ready.token) {
-                self.on_socket_ready(socket, ready);
+                self.websocket.on_ready(&mut self.cx, socket, ready);
             }
         } else if slab == session::line::SLAB {
             if let Some(line) = self.sessions.lines.by_token(ready.token) {
@@ -260,7 +260,9 @@ impl<'p> Core<'p> {
                     let (sessions, mut around) = self.sessions();
                     sessions.check_limit(&mut around, ticket, now);
                 }
-                Wait::Socket(_) | Wait::SocketResolve(_) => self.check_socket_limit(index, now),
+                Wait::Socket(_) | Wait::SocketResolve(_) => {
+                    self.websocket.check_limit(&mut self.cx, index, now);
+                }
                 _ => self.resume(index),
             }
             self.carry_out_done();
@@ -268,7 +270,7 @@ impl<'p> Core<'p> {
         let mut beats = std::mem::take(&mut self.websocket.due);
         self.websocket.beats.expire(now, &mut self.websocket.sockets, &mut beats);
         for socket in beats.drain(..) {
-            self.on_beat(socket, now);
+            self.websocket.on_beat(&mut self.cx, socket, now);
             self.carry_out_done();
         }
         self.websocket.due = beats;
@@ -455,7 +457,9 @@ impl<'p> Core<'p> {
                 Message::Resolved { user, route, host, found } => {
                     let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
                     match self.cx.users[user].wait {
-                        Wait::SocketResolve(_) => self.on_socket_resolved(user, route, known),
+                        Wait::SocketResolve(_) => {
+                            self.websocket.on_resolved(&mut self.cx, user, route, known);
+                        }
                         Wait::Session(ticket) => {
                             let (sessions, mut around) = self.sessions();
                             sessions.on_resolved(&mut around, ticket, (route, known));
@@ -514,8 +518,12 @@ impl<'p> Core<'p> {
                 Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
-                Wait::Socket(_) | Wait::SocketResolve(_) if now || self.holds(index) => {
-                    self.cut_socket(index);
+                Wait::Socket(_) | Wait::SocketResolve(_)
+                    if now || self.websocket.holds(&self.cx, index) =>
+                {
+                    if !self.websocket.cut(&mut self.cx, index) {
+                        self.end_wait(index);
+                    }
                 }
                 Wait::Ready
                 | Wait::Queued
@@ -555,7 +563,7 @@ impl<'p> Core<'p> {
         // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
         self.read_inbox();
         self.forget_routes();
-        self.probe_unread();
+        self.websocket.probe_unread(&mut self.cx);
         self.jobs.watch_jobs(&self.cx, now);
         self.hand_over(now);
         self.flush_results();

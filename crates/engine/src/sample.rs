@@ -236,7 +236,9 @@ impl Core<'_> {
     fn begin_kind(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
         match kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),
-            SamplerKind::WebSocket(sampler) => self.begin_socket(index, id, sampler),
+            SamplerKind::WebSocket(sampler) => {
+                self.websocket.begin(&mut self.cx, index, id, sampler);
+            }
             SamplerKind::Action(action) => self.act(index, id, action),
             SamplerKind::Debug(debug) => {
                 let timing = self.begin_plain(index, id);

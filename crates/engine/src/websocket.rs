@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `open` | connecting, TLS, proxy, upgrade |
 //! | `sample` | the samplers, from the evaluated call to the concluded sample |
+//! | `result` | what a sample's result shows, and the words of its failure |
 //! | `receive`, `deliver` | bytes to frames; frames to who waits for them, or into the inbox |
 //! | `inbox` | frames that wait for their user, bounded |
 //! | `send` | frames on their way out |
@@ -25,6 +26,7 @@ mod hold;
 mod inbox;
 mod open;
 mod receive;
+mod result;
 mod sample;
 mod send;
 mod unread;
@@ -67,6 +69,8 @@ pub(crate) struct WebSockets {
     pub(crate) inflated: Vec<u8>,
     pub(crate) inflater: wire::websocket::deflate::Inflater,
     pub(crate) call: plan::websocket::Call,
+    /// The user's cookies for a connection, as a header has them.
+    pub(crate) cookie_line: Vec<u8>,
     /// Calls that never change, rendered at their first use.
     pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
 }
@@ -88,6 +92,7 @@ impl WebSockets {
             inflated: Vec::new(),
             inflater: wire::websocket::deflate::Inflater::new(),
             call: plan::websocket::Call::default(),
+            cookie_line: Vec::new(),
             calls: (0..plan.samplers.len()).map(|_| None).collect(),
         }
     }

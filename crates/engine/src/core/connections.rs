@@ -1,14 +1,8 @@
-//! The loop's part in connections of all protocols: queued openings, time limits, settings of TLS, routes nobody uses.
-
-use std::sync::Arc;
-
-use wire::tls::rustls::ClientConfig;
+//! The loop's part in connections of all protocols: queued openings, routes nobody uses.
 
 use crate::core::Core;
-use crate::ids::UserId;
 use crate::net::slot::Slot;
 use crate::session;
-use crate::time::clock::Nanos;
 use crate::websocket;
 
 impl Core<'_> {
@@ -24,20 +18,9 @@ impl Core<'_> {
             } else if slab != websocket::SLAB {
                 self.http.connect_queued(&mut self.cx, token);
             } else if let Some(at) = self.websocket.sockets.by_token(token) {
-                self.connect_socket(at);
+                self.websocket.connect(&mut self.cx, at);
             }
         }
-    }
-
-    pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
-        self.cx.arm(index, limit);
-    }
-
-    pub(crate) fn tls_config(
-        &mut self,
-        index: UserId,
-    ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
-        self.cx.tls_config(index)
     }
 
     /// Forgets routes that nothing leads to, if there are many.

@@ -94,7 +94,7 @@ impl Core<'_> {
         self.http.close_connections(&mut self.cx, index);
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);
-        self.end_socket(index);
+        self.websocket.end_user(&mut self.cx, index);
         self.end_meetings(index);
         self.end_arrival(index);
         self.end_java(index);

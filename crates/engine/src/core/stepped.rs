@@ -53,7 +53,7 @@ impl Core<'_> {
                     | Wait::Job(_)
                     | Wait::File(_)
                     | Wait::Java => true,
-                    Wait::Socket(_) => !self.holds(UserId::from(index)),
+                    Wait::Socket(_) => !self.websocket.holds(&self.cx, UserId::from(index)),
                     Wait::Ready
                     | Wait::Delay(_)
                     | Wait::Pause(_)

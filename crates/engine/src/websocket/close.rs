@@ -4,8 +4,8 @@
 use stats::{CloseCause, Counter, Outcome};
 use wire::websocket::{self, Opcode};
 
-use super::{NO_SOCKET, State, Task};
-use crate::core::Core;
+use super::{NO_SOCKET, State, Task, WebSockets};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::settings::AtUserEnd;
 use crate::time::clock::{MS, Nanos};
@@ -65,137 +65,134 @@ impl Ending {
 /// A connection that was lost counts as so many that failed.
 const LOST: u8 = 5;
 
-impl Core<'_> {
-    /// Something went wrong with a user's connection that an immediate new one would not mend.
-    pub(super) fn set_back(&mut self, index: UserId, by: u8) {
-        let user = &mut self.cx.users[index];
-        user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
-    }
-
+impl WebSockets {
     /// A connection ended that the plan had not closed. Who waits on it is told by `settle`.
-    pub(super) fn socket_ended(&mut self, at: u32, ending: Ending) {
-        let now = self.cx.clock.now();
-        let unopened = !matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_));
-        if matches!(self.websocket.sockets[at].state, State::Ended(_)) {
+    pub(super) fn socket_ended(&mut self, cx: &mut Context<'_>, at: u32, ending: Ending) {
+        let now = cx.clock.now();
+        let unopened = !matches!(self.sockets[at].state, State::Open | State::Ended(_));
+        if matches!(self.sockets[at].state, State::Ended(_)) {
             return;
         }
-        self.websocket.beats.remove(at, &mut self.websocket.sockets);
-        let shaken =
-            self.websocket.sockets[at].transport.tls().filter(|tls| tls.client.handshaking());
+        self.beats.remove(at, &mut self.sockets);
+        let shaken = self.sockets[at].transport.tls().filter(|tls| tls.client.handshaking());
         // However a peer ends a handshake, it is the same to the plug-in.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
-                effort.count(None, now, &mut self.cx.recorder);
+                effort.count(None, now, &mut cx.recorder);
                 Ending::Fin
             }
             None => ending,
         };
-        self.websocket.sockets[at].state = State::Ended(ending);
+        self.sockets[at].state = State::Ended(ending);
         if !unopened {
             // Where very many lose their connection at once, they must not all come back at once.
-            let index = self.websocket.sockets[at].user;
-            self.set_back(index, LOST);
-            self.count_close(at, ending.cause(), 0, now);
+            let index = self.sockets[at].user;
+            set_back(cx, index, LOST);
+            self.count_close(cx, at, ending.cause(), 0, now);
         }
         // A peer that only stopped sending can still be written to, as the plug-in would.
-        if ending != Ending::Fin || self.websocket.sockets[at].heartbeat.is_some() {
-            self.websocket.sockets.drop_socket(at);
+        if ending != Ending::Fin || self.sockets[at].heartbeat.is_some() {
+            self.sockets.drop_socket(at);
         }
     }
 
     /// Counts the end of an open connection, the first time.
-    pub(super) fn count_close(&mut self, at: u32, cause: CloseCause, code: u16, now: Nanos) {
-        let socket = &mut self.websocket.sockets[at];
+    pub(super) fn count_close(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        cause: CloseCause,
+        code: u16,
+        now: Nanos,
+    ) {
+        let socket = &mut self.sockets[at];
         if std::mem::replace(&mut socket.counted, true) {
             return;
         }
         let idle = (now - socket.last_io).max(0) / MS;
-        self.cx.recorder.closed(cause, code, idle as u64);
-        self.cx.recorder.add(Counter::WsClosed, 1);
+        cx.recorder.closed(cause, code, idle as u64);
+        cx.recorder.add(Counter::WsClosed, 1);
         let counter = match cause {
             CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset => {
                 Counter::ConnClosedByPeer
             }
             _ => Counter::ConnClosedByUs,
         };
-        self.cx.recorder.add(counter, 1);
+        cx.recorder.add(counter, 1);
     }
 
     /// Closes a connection from our side and frees its slot; its user has none afterwards.
-    pub(super) fn close_socket(&mut self, at: u32, cause: CloseCause) {
-        let now = self.cx.clock.now();
-        if matches!(self.websocket.sockets[at].state, State::Open | State::Ended(_)) {
-            self.count_close(at, cause, 0, now);
+    pub(super) fn close_socket(&mut self, cx: &mut Context<'_>, at: u32, cause: CloseCause) {
+        let now = cx.clock.now();
+        if matches!(self.sockets[at].state, State::Open | State::Ended(_)) {
+            self.count_close(cx, at, cause, 0, now);
         }
-        self.free_socket(at);
+        self.free_socket(cx, at);
     }
 
     /// A connection that could not be opened.
-    pub(super) fn drop_unopened(&mut self, at: u32) {
-        self.cx.recorder.add(Counter::ConnFailed, 1);
-        self.cx.recorder.add(Counter::WsFailed, 1);
-        let index = self.websocket.sockets[at].user;
-        self.set_back(index, 1);
-        if !std::mem::replace(&mut self.websocket.sockets[at].counted, true) {
-            self.cx.recorder.closed(CloseCause::ConnectFailed, 0, 0);
+    pub(super) fn drop_unopened(&mut self, cx: &mut Context<'_>, at: u32) {
+        cx.recorder.add(Counter::ConnFailed, 1);
+        cx.recorder.add(Counter::WsFailed, 1);
+        let index = self.sockets[at].user;
+        set_back(cx, index, 1);
+        if !std::mem::replace(&mut self.sockets[at].counted, true) {
+            cx.recorder.closed(CloseCause::ConnectFailed, 0, 0);
         }
-        self.free_socket(at);
+        self.free_socket(cx, at);
     }
 
-    fn free_socket(&mut self, at: u32) {
-        self.websocket.beats.remove(at, &mut self.websocket.sockets);
-        let socket = &mut self.websocket.sockets[at];
-        socket.transport.say_goodbye(&mut self.cx.net.out);
+    fn free_socket(&mut self, cx: &mut Context<'_>, at: u32) {
+        self.beats.remove(at, &mut self.sockets);
+        let socket = &mut self.sockets[at];
+        socket.transport.say_goodbye(&mut cx.net.out);
         let queued = socket.rest.as_ref().map_or(0, |rest| rest.inbox.bytes());
-        self.cx.recorder.add(Counter::InboxOut, queued as u64);
+        cx.recorder.add(Counter::InboxOut, queued as u64);
         let index = socket.user;
         if let Task::Work(work) = std::mem::take(&mut socket.task) {
-            self.websocket.sockets.give_work(work);
+            self.sockets.give_work(work);
         }
-        self.websocket.sockets.free(at);
-        if self.cx.users[index].socket == at {
-            self.cx.users[index].socket = NO_SOCKET;
+        self.sockets.free(at);
+        if cx.users[index].socket == at {
+            cx.users[index].socket = NO_SOCKET;
         }
     }
 
     /// The user ends: so does its connection, politely if the plan's properties say so.
-    pub(crate) fn end_socket(&mut self, index: UserId) {
-        let at = self.cx.users[index].socket;
+    pub(crate) fn end_user(&mut self, cx: &mut Context<'_>, index: UserId) {
+        let at = cx.users[index].socket;
         if at == NO_SOCKET {
             return;
         }
-        let talks =
-            self.websocket.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
-        if talks && self.websocket.sockets[at].state == State::Open {
-            let _ = self.send_frame(at, Opcode::CLOSE, plan::websocket::GOODBYE);
-            self.websocket.sockets[at].closing = true;
+        let talks = self.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
+        if talks && self.sockets[at].state == State::Open {
+            let _ = self.send_frame(cx, at, Opcode::CLOSE, plan::websocket::GOODBYE);
+            self.sockets[at].closing = true;
         }
-        let polite = self.cx.run.settings.at_user_end == AtUserEnd::CloseFrame;
-        if polite
-            && self.websocket.sockets[at].state == State::Open
-            && !self.websocket.sockets[at].closing
-        {
+        let polite = cx.run.settings.at_user_end == AtUserEnd::CloseFrame;
+        if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
             let mut payload = [0; 64];
             let text = b"test thread finished";
             payload[..2].copy_from_slice(&1000u16.to_be_bytes());
             payload[2..2 + text.len()].copy_from_slice(text);
-            let _ = self.send_frame(at, Opcode::CLOSE, &payload[..2 + text.len()]);
+            let _ = self.send_frame(cx, at, Opcode::CLOSE, &payload[..2 + text.len()]);
         }
-        let cause = if self.cx.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
-        self.close_socket(at, cause);
+        let cause = if cx.stop.asked { CloseCause::Stopped } else { CloseCause::UserEnded };
+        self.close_socket(cx, at, cause);
     }
 
-    /// The run ends at once while a sample is under way.
-    pub(crate) fn cut_socket(&mut self, index: UserId) {
-        let at = self.cx.users[index].socket;
+    /// The run ends at once: so does the user's sample. False: it has none on a connection.
+    pub(crate) fn cut(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
+        let at = cx.users[index].socket;
         if at == NO_SOCKET {
-            return self.end_wait(index);
+            return false;
         }
-        match &self.websocket.sockets[at].task {
-            Task::Work(_) => self.fault(at, Fault::Cut),
-            Task::Hold(_) => self.finish_hold(at),
-            Task::None => self.end_wait(index),
+        match &self.sockets[at].task {
+            Task::Work(_) => self.fault(cx, at, Fault::Cut),
+            Task::Hold(_) => self.finish_hold(cx, at),
+            Task::None => return false,
         }
+        true
     }
 
     /// How the plug-in words the end of a connection for who reads on it.
@@ -213,8 +210,7 @@ impl Core<'_> {
 
     /// The end of the stream within a frame has a wording of its own.
     fn end_of_stream(&self, at: u32) -> String {
-        let rest =
-            self.websocket.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
+        let rest = self.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
         let tail = rest
             .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
         match websocket::head(tail) {
@@ -231,4 +227,10 @@ impl Core<'_> {
             _ => "end of stream".into(),
         }
     }
+}
+
+/// Something went wrong with a user's connection that an immediate new one would not mend.
+pub(super) fn set_back(cx: &mut Context<'_>, index: UserId, by: u8) {
+    let user = &mut cx.users[index];
+    user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
 }

@@ -4,9 +4,9 @@ use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
 use stats::Counter;
 use wire::websocket::{Head, Opcode};
 
-use super::inbox::Queued;
-use super::{Ending, Fragments, Level, State, Step, Task};
-use crate::core::Core;
+use super::inbox::{FrameHead, Queued};
+use super::{Ending, Fragments, Level, State, Step, Task, WebSockets};
+use crate::context::Context;
 use crate::settings::WhenFull;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
@@ -21,10 +21,11 @@ enum Understood<'a> {
     Fault(Fault),
 }
 
-impl Core<'_> {
+impl WebSockets {
     /// A whole frame has arrived.
     pub(super) fn on_frame(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         head: &Head,
         payload: &[u8],
@@ -33,77 +34,72 @@ impl Core<'_> {
     ) {
         let opcode = head.opcode;
         if !opcode.is_control() {
-            self.cx.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
+            cx.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
             if head.fin {
-                self.cx.recorder.add(Counter::MessagesIn, 1);
+                cx.recorder.add(Counter::MessagesIn, 1);
             }
         }
-        if opcode == Opcode::CLOSE && !self.websocket.sockets[at].closing {
+        if opcode == Opcode::CLOSE && !self.sockets[at].closing {
             let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
-            self.count_close(at, stats::CloseCause::PeerFrame, code, now);
+            self.count_close(cx, at, stats::CloseCause::PeerFrame, code, now);
         }
-        if self.kept_alive(at, opcode, payload, now) {
+        if self.kept_alive(cx, at, opcode, payload, now) {
             return;
         }
-        match &mut self.websocket.sockets[at].task {
+        match &mut self.sockets[at].task {
             Task::Work(work) if work.step == Step::Reading => {
                 work.arrival = arrival;
-                let limit = self.cx.users[self.websocket.sockets[at].user].limit;
+                let limit = cx.users[self.sockets[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time. It is for who reads next.
-                    let generation = self.websocket.sockets[at].transport.generation;
-                    self.fault(at, Fault::ReadTimeout);
-                    if self.websocket.sockets[at].transport.generation == generation {
-                        let size = head.size as u64 + head.length;
-                        let (fin, rsv, payload) = (head.fin, head.rsv, payload.into());
-                        self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
+                    let generation = self.sockets[at].transport.generation;
+                    self.fault(cx, at, Fault::ReadTimeout);
+                    if self.sockets[at].transport.generation == generation {
+                        let (head, payload) = (FrameHead::of(head), payload.into());
+                        self.queue(cx, at, Queued { head, arrival, payload });
                     }
                     return;
                 }
-                let size = head.size as u64 + head.length;
-                self.give_to_sample(at, opcode, head.fin, head.rsv, size, payload, now);
+                self.give_to_sample(cx, at, FrameHead::of(head), payload, now);
             }
-            Task::Hold(_) => self.hold_frame(at, head, payload, arrival, now),
+            Task::Hold(_) => self.hold_frame(cx, at, head, payload, arrival, now),
             _ => {
-                let size = head.size as u64 + head.length;
-                let (fin, rsv) = (head.fin, head.rsv);
-                let payload = payload.into();
-                self.queue(at, Queued { opcode, fin, rsv, size, arrival, payload });
+                let (head, payload) = (FrameHead::of(head), payload.into());
+                self.queue(cx, at, Queued { head, arrival, payload });
             }
         }
     }
 
     /// Gives a frame to the sample that reads.
-    #[allow(clippy::too_many_arguments)] // A frame from the socket and one from the inbox have these in common.
     fn give_to_sample(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
-        opcode: Opcode,
-        fin: bool,
-        rsv: u8,
-        size: u64,
+        head: FrameHead,
         payload: &[u8],
         now: Nanos,
     ) {
-        let mut inflated = std::mem::take(&mut self.websocket.inflated);
+        let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
-        match self.understand(at, (opcode, fin, rsv, size), payload, &mut inflated) {
-            Understood::Fault(fault) => self.fault(at, fault),
-            Understood::Frame(frame) => self.offer(at, &frame, now),
+        match self.understand(cx, at, head, payload, &mut inflated) {
+            Understood::Fault(fault) => self.fault(cx, at, fault),
+            Understood::Frame(frame) => self.offer(cx, at, &frame, now),
         }
-        self.websocket.inflated = inflated;
+        self.inflated = inflated;
     }
 
     /// What a frame is, given those before it.
     fn understand<'a>(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
-        (opcode, fin, rsv, size): (Opcode, bool, u8, u64),
+        head: FrameHead,
         payload: &'a [u8],
         inflated: &'a mut Vec<u8>,
     ) -> Understood<'a> {
+        let FrameHead { opcode, fin, rsv, size } = head;
         let protocol = |text: &'static str| Understood::Fault(Fault::Protocol(text));
-        let socket = &mut self.websocket.sockets[at];
+        let socket = &mut self.sockets[at];
         let before = socket.fragments;
         let kind = match opcode {
             Opcode::TEXT => FrameKind::Text,
@@ -126,12 +122,12 @@ impl Core<'_> {
             data && if opcode == Opcode::CONTINUATION { socket.compressed } else { rsv & 4 != 0 };
         let mut shown = payload;
         if compressed {
-            if let Err(text) = self.inflate(at, payload, fin, inflated) {
+            if let Err(text) = self.inflate(cx, at, payload, fin, inflated) {
                 return Understood::Fault(Fault::Beyond(text.into()));
             }
             shown = inflated;
         }
-        let socket = &mut self.websocket.sockets[at];
+        let socket = &mut self.sockets[at];
         socket.compressed = compressed;
         let continuation = opcode == Opcode::CONTINUATION;
         if data {
@@ -159,16 +155,17 @@ impl Core<'_> {
     /// Inflates the message that a frame completes; of one that does not, nothing comes out yet.
     pub(super) fn inflate(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         payload: &[u8],
         fin: bool,
         inflated: &mut Vec<u8>,
     ) -> Result<(), &'static str> {
-        let rest = self.websocket.sockets[at].rest.as_mut();
+        let rest = self.sockets[at].rest.as_mut();
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
-        let most = self.cx.run.settings.max_response;
+        let most = cx.run.settings.max_response;
         if deflate.parts.len() + payload.len() > most {
             deflate.parts = Vec::new();
             return Err(TOO_LARGE);
@@ -185,56 +182,62 @@ impl Core<'_> {
             whole.extend_from_slice(payload);
             &whole
         };
-        self.websocket.inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(
-            |error| match error {
+        self.inflater.message(deflate.window.as_mut(), input, inflated, most).map_err(|error| {
+            match error {
                 wire::websocket::deflate::Error::TooLarge { .. } => TOO_LARGE,
                 wire::websocket::deflate::Error::Invalid => {
                     "java.lang.RuntimeException: java.util.zip.DataFormatException"
                 }
-            },
-        )
+            }
+        })
     }
 
     /// Offers a frame to the filters, and to the sampler if none discards it.
-    fn offer(&mut self, at: u32, frame: &Frame<'_>, now: Nanos) {
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
-        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return };
-        if !sampler.filters.is_empty() && !self.passes_filters(at, &sampler.filters, frame, now) {
+    fn offer(&mut self, cx: &mut Context<'_>, at: u32, frame: &Frame<'_>, now: Nanos) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
+        let Some(sampler) = self.socket_sampler(cx, at, work.sampler) else { return };
+        if !sampler.filters.is_empty() && !self.passes_filters(cx, at, &sampler.filters, frame, now)
+        {
             return;
         }
         let fits = match &sampler.act {
             Act::RequestResponse(want) | Act::Read(want) => want.admits(frame),
             Act::PingPong => frame.kind == FrameKind::Pong,
             Act::Close => frame.kind == FrameKind::Close,
-            Act::Exchange(_) => return self.hear_message(at, frame, now),
+            Act::Exchange(_) => return self.hear_message(cx, at, frame, now),
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => true,
         };
-        if fits { self.succeed(at, Some(frame), now) } else { self.surprise(at, frame, now) }
+        if fits {
+            self.succeed(cx, at, Some(frame), now);
+        } else {
+            self.surprise(cx, at, frame, now);
+        }
     }
 
     /// Whether a frame passes all filters. The innermost reads from the connection; what it lets pass comes to the one
     /// around it. Each level's time runs as the plug-in has it ([`plan::websocket::filter`]).
     fn passes_filters(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         filters: &[FilterId],
         frame: &Frame<'_>,
         now: Nanos,
     ) -> bool {
-        let plan = self.cx.plan;
-        let index = self.websocket.sockets[at].user;
+        let plan = cx.plan;
+        let index = self.sockets[at].user;
         for level in (0..filters.len()).rev() {
             let filter = &plan.frame_filters[filters[level].0 as usize];
-            let discards = filter.discards(frame, &mut self.cx.env(index, ""));
+            let discards = filter.discards(frame, &mut cx.env(index, ""));
             if discards {
-                self.discard(at, filter, level, frame, now);
+                self.discard(cx, at, filter, level, frame, now);
             }
-            let Task::Work(work) = &mut self.websocket.sockets[at].task else { return false };
+            let Task::Work(work) = &mut self.sockets[at].task else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
             // What came in time did, however late it is read here.
             let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
             if spent >= times.left {
-                self.fault(at, Fault::ReadTimeout);
+                self.fault(cx, at, Fault::ReadTimeout);
                 return false;
             }
             times.left -= spent;
@@ -243,7 +246,7 @@ impl Core<'_> {
                 let left = times.left;
                 work.levels.truncate(level + 1);
                 work.levels.resize(filters.len(), Level { left, since: now });
-                self.arm(index, now + left * MS);
+                cx.arm(index, now + left * MS);
                 return false;
             }
         }
@@ -253,55 +256,56 @@ impl Core<'_> {
     /// A filter takes a frame out: it may answer it, and the result shows it.
     fn discard(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         filter: &FrameFilter,
         level: usize,
         frame: &Frame<'_>,
         now: Nanos,
     ) {
-        let index = self.websocket.sockets[at].user;
+        let index = self.sockets[at].user;
         let mut sent = 0;
-        if frame.kind == FrameKind::Ping && filter.replies(&mut self.cx.env(index, "")) {
-            sent = self.send_frame(at, Opcode::PONG, frame.payload).0 as u64;
+        if frame.kind == FrameKind::Ping && filter.replies(&mut cx.env(index, "")) {
+            sent = self.send_frame(cx, at, Opcode::PONG, frame.payload).0 as u64;
         }
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
+        let Task::Work(work) = &self.sockets[at].task else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);
         if work.observed {
-            let mut name = self.cx.texts.take();
-            filter.name(&mut self.cx.env(index, ""), &mut name);
+            let mut name = cx.texts.take();
+            filter.name(&mut cx.env(index, ""), &mut name);
             let mut sub = plan::result::SampleResult::default();
             sub.clear();
             wording::discarded(&name, frame, &mut sub);
             sub.sent = sent;
-            sub.start_ms = self.cx.clock.wall_ms(since);
+            sub.start_ms = cx.clock.wall_ms(since);
             sub.elapsed = (now - since).max(0) as u64;
-            self.cx.texts.give(name);
-            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+            cx.texts.give(name);
+            if let Task::Work(work) = &mut self.sockets[at].task {
                 work.discarded.push(sub);
             }
         }
-        if self.cx.run.settings.count_discarded
-            && let Task::Work(work) = &mut self.websocket.sockets[at].task
+        if cx.run.settings.count_discarded
+            && let Task::Work(work) = &mut self.sockets[at].task
         {
             work.sizes.discarded(frame, sent);
         }
     }
 
     /// Sets up the levels of a sample that reads through filters. False: a filter cannot work, and the sample has failed.
-    fn begin_levels(&mut self, at: u32, now: Nanos) -> bool {
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return false };
+    fn begin_levels(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) -> bool {
+        let Task::Work(work) = &self.sockets[at].task else { return false };
         let limit = work.read_limit / MS;
-        let Some(sampler) = self.socket_sampler(at, work.sampler) else { return false };
-        let plan = self.cx.plan;
-        let index = self.websocket.sockets[at].user;
+        let Some(sampler) = self.socket_sampler(cx, at, work.sampler) else { return false };
+        let plan = cx.plan;
+        let index = self.sockets[at].user;
         for id in &sampler.filters {
             let filter = &plan.frame_filters[id.0 as usize];
-            if let Some(text) = filter.fault(&mut self.cx.env(index, "")) {
-                self.fault(at, Fault::Beyond(text));
+            if let Some(text) = filter.fault(&mut cx.env(index, "")) {
+                self.fault(cx, at, Fault::Beyond(text));
                 return false;
             }
         }
-        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+        if let Task::Work(work) = &mut self.sockets[at].task {
             work.levels.clear();
             work.levels.resize(sampler.filters.len(), Level { left: limit, since: now });
         }
@@ -309,89 +313,86 @@ impl Core<'_> {
     }
 
     /// A sample begins to read: what waits in the inbox comes first.
-    pub(super) fn read_frame(&mut self, at: u32, now: Nanos) {
-        if !self.begin_levels(at, now) {
+    pub(super) fn read_frame(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
+        if !self.begin_levels(cx, at, now) {
             return;
         }
-        let generation = self.websocket.sockets[at].transport.generation;
-        while let Some(frame) = self.take_from_inbox(at) {
-            if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+        let generation = self.sockets[at].transport.generation;
+        while let Some(frame) = self.take_from_inbox(cx, at) {
+            if let Task::Work(work) = &mut self.sockets[at].task {
                 work.arrival = work.start;
             }
-            let Queued { opcode, fin, rsv, size, payload, .. } = frame;
-            self.give_to_sample(at, opcode, fin, rsv, size, &payload, now);
-            let socket = &self.websocket.sockets[at];
+            self.give_to_sample(cx, at, frame.head, &frame.payload, now);
+            let socket = &self.sockets[at];
             if socket.transport.generation != generation || !matches!(socket.task, Task::Work(_)) {
                 return;
             }
         }
-        match self.websocket.sockets[at].state {
-            State::Ended(ending) => self.fault(at, Fault::Ended(ending)),
+        match self.sockets[at].state {
+            State::Ended(ending) => self.fault(cx, at, Fault::Ended(ending)),
             _ => {
-                self.resume_reading(at);
-                self.read_limit(at);
+                self.resume_reading(cx, at);
+                self.read_limit(cx, at);
             }
         }
     }
 
     /// Somebody takes what comes: where reading had stopped, it goes on.
-    pub(super) fn resume_reading(&mut self, at: u32) {
-        if std::mem::take(&mut self.websocket.sockets[at].stopped) {
-            self.cx.recorder.add(Counter::ReadingResumed, 1);
-            self.websocket.resumed.push(self.websocket.sockets.token(at));
+    pub(super) fn resume_reading(&mut self, cx: &mut Context<'_>, at: u32) {
+        if std::mem::take(&mut self.sockets[at].stopped) {
+            cx.recorder.add(Counter::ReadingResumed, 1);
+            self.resumed.push(self.sockets.token(at));
         }
     }
 
     /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
-    pub(super) fn take_from_inbox(&mut self, at: u32) -> Option<Queued> {
-        let rest = self.websocket.sockets[at].rest.as_mut()?;
+    pub(super) fn take_from_inbox(&mut self, cx: &mut Context<'_>, at: u32) -> Option<Queued> {
+        let rest = self.sockets[at].rest.as_mut()?;
         let frame = rest.inbox.pop()?;
         let left = rest.inbox.bytes();
-        self.cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
-        if left <= self.cx.run.settings.inbox_bytes / 2 {
-            self.resume_reading(at);
+        cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
+        if left <= cx.run.settings.inbox_bytes / 2 {
+            self.resume_reading(cx, at);
         }
         Some(frame)
     }
 
     /// Puts a frame into the inbox.
-    fn queue(&mut self, at: u32, frame: Queued) {
+    fn queue(&mut self, cx: &mut Context<'_>, at: u32, frame: Queued) {
         let weight = frame.weight();
-        self.cx.recorder.add(Counter::InboxIn, weight as u64);
-        let rest = self.websocket.sockets.rest(at);
+        cx.recorder.add(Counter::InboxIn, weight as u64);
+        let rest = self.sockets.rest(at);
         rest.inbox.push(frame);
-        if rest.inbox.bytes() > self.cx.run.settings.inbox_bytes {
-            self.inbox_is_full(at);
+        if rest.inbox.bytes() > cx.run.settings.inbox_bytes {
+            self.inbox_is_full(cx, at);
         }
     }
 
     /// The inbox holds what it may hold.
-    pub(super) fn inbox_is_full(&mut self, at: u32) {
-        match self.cx.run.settings.inbox_full {
+    pub(super) fn inbox_is_full(&mut self, cx: &mut Context<'_>, at: u32) {
+        match cx.run.settings.inbox_full {
             WhenFull::Stop => {
-                if !std::mem::replace(&mut self.websocket.sockets[at].stopped, true) {
-                    self.cx.recorder.add(Counter::ReadingStopped, 1);
-                    self.tell_stopped();
+                if !std::mem::replace(&mut self.sockets[at].stopped, true) {
+                    cx.recorder.add(Counter::ReadingStopped, 1);
+                    self.tell_stopped(cx);
                 }
             }
             WhenFull::DropOldest => {
-                while self.websocket.sockets.rest(at).inbox.bytes()
-                    > self.cx.run.settings.inbox_bytes
-                {
-                    let Some(frame) = self.websocket.sockets.rest(at).inbox.pop() else { break };
-                    self.cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
-                    self.cx.recorder.add(Counter::InboxDropped, 1);
+                while self.sockets.rest(at).inbox.bytes() > cx.run.settings.inbox_bytes {
+                    let Some(frame) = self.sockets.rest(at).inbox.pop() else { break };
+                    cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
+                    cx.recorder.add(Counter::InboxDropped, 1);
                 }
             }
-            WhenFull::Fail => self.socket_ended(at, Ending::InboxFull),
+            WhenFull::Fail => self.socket_ended(cx, at, Ending::InboxFull),
         }
     }
 
     /// Says once that reading stopped somewhere.
-    fn tell_stopped(&mut self) {
-        if !std::mem::replace(&mut self.websocket.told_stopped, true) {
-            let bytes = self.cx.run.settings.inbox_bytes;
-            self.cx.log(format!(
+    fn tell_stopped(&mut self, cx: &mut Context<'_>) {
+        if !std::mem::replace(&mut self.told_stopped, true) {
+            let bytes = cx.run.settings.inbox_bytes;
+            cx.log(format!(
                 "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
                  server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
             ));

@@ -5,12 +5,13 @@ use plan::websocket::{Act, Hold, HoldSettings, wording};
 use stats::{Outcome, Span};
 use wire::websocket::{Head, Opcode};
 
-use super::{Ending, NO_SOCKET, State, Task};
-use crate::core::Core;
+use super::{Ending, NO_SOCKET, State, Task, WebSockets};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
+use crate::websocket::sample::refuse;
 
 /// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
 const MESSAGE: usize = 1 << 20;
@@ -29,20 +30,26 @@ pub(crate) struct Holding {
     message: Vec<u8>,
 }
 
-impl Core<'_> {
-    pub(super) fn begin_hold(&mut self, index: UserId, id: SamplerId, hold: &Hold) {
-        let at = self.cx.users[index].socket;
+impl WebSockets {
+    pub(super) fn begin_hold(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        id: SamplerId,
+        hold: &Hold,
+    ) {
+        let at = cx.users[index].socket;
         if at == NO_SOCKET {
-            return self.refuse(index, id, |result| wording::no_connection(&Act::Pong, result));
+            return refuse(cx, index, id, |result| wording::no_connection(&Act::Pong, result));
         }
-        let settings = match hold.settings(&mut self.cx.env(index, "")) {
+        let settings = match hold.settings(&mut cx.env(index, "")) {
             Ok(settings) => settings,
             Err(problem) => {
-                return self.refuse(index, id, |result| wording::error(&problem, result));
+                return refuse(cx, index, id, |result| wording::error(&problem, result));
             }
         };
-        let now = self.cx.clock.now();
-        let user = &mut self.cx.users[index];
+        let now = cx.clock.now();
+        let user = &mut cx.users[index];
         let holding = Holding {
             sampler: id,
             intended: user.intended,
@@ -53,69 +60,70 @@ impl Core<'_> {
             settings,
             message: Vec::new(),
         };
-        self.websocket.sockets[at].task = Task::Hold(Box::new(holding));
+        self.sockets[at].task = Task::Hold(Box::new(holding));
         user.wait = Wait::Socket(id);
         let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
-        if let Some(last) = self.ends_at(index) {
+        if let Some(last) = cx.ends_at(index) {
             end = end.min(last.max(now));
         }
-        self.arm(index, end);
-        let generation = self.websocket.sockets[at].transport.generation;
-        while let Some(frame) = self.take_from_inbox(at) {
+        cx.arm(index, end);
+        let generation = self.sockets[at].transport.generation;
+        while let Some(frame) = self.take_from_inbox(cx, at) {
             let head = Head {
-                fin: frame.fin,
-                rsv: frame.rsv,
-                opcode: frame.opcode,
+                fin: frame.head.fin,
+                rsv: frame.head.rsv,
+                opcode: frame.head.opcode,
                 mask: None,
                 length: frame.payload.len() as u64,
-                size: frame.size as usize - frame.payload.len(),
+                size: frame.head.size as usize - frame.payload.len(),
             };
             // What came before the hold is counted in it: no message is lost between samplers.
-            self.hold_frame(at, &head, &frame.payload, frame.arrival, now);
-            let socket = &self.websocket.sockets[at];
+            self.hold_frame(cx, at, &head, &frame.payload, frame.arrival, now);
+            let socket = &self.sockets[at];
             if socket.transport.generation != generation || !matches!(socket.task, Task::Hold(_)) {
                 return;
             }
         }
-        match self.websocket.sockets[at].state {
-            State::Ended(ending) => self.hold_ended(at, ending),
-            _ => self.resume_reading(at),
+        match self.sockets[at].state {
+            State::Ended(ending) => self.hold_ended(cx, at, ending),
+            _ => self.resume_reading(cx, at),
         }
     }
 
     /// A frame for a connection that is held.
     pub(super) fn hold_frame(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         head: &Head,
         payload: &[u8],
         arrival: Nanos,
         now: Nanos,
     ) {
-        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
         if head.opcode == Opcode::CLOSE {
-            return self.socket_ended(at, Ending::CloseFrame);
+            return self.socket_ended(cx, at, Ending::CloseFrame);
         }
         if head.opcode.is_control() {
             return;
         }
         holding.bytes += head.size as u64 + head.length;
         let id = holding.sampler;
-        let Some(sampler) = self.socket_sampler(at, id) else { return };
+        let Some(sampler) = self.socket_sampler(cx, at, id) else { return };
         let Act::Hold(hold) = &sampler.act else { return };
-        let mut inflated = std::mem::take(&mut self.websocket.inflated);
+        let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
-        let compressed = head.rsv & 4 != 0 || self.websocket.sockets[at].compressed;
+        let compressed = head.rsv & 4 != 0 || self.sockets[at].compressed;
         if compressed {
-            match self.inflate(at, payload, head.fin, &mut inflated) {
-                Ok(()) => self.websocket.sockets[at].compressed = !head.fin,
+            match self.inflate(cx, at, payload, head.fin, &mut inflated) {
+                Ok(()) => self.sockets[at].compressed = !head.fin,
                 Err(_) => {
-                    self.websocket.inflated = inflated;
-                    return self.socket_ended(at, Ending::Protocol);
+                    self.inflated = inflated;
+                    return self.socket_ended(cx, at, Ending::Protocol);
                 }
             }
         }
-        let Task::Hold(holding) = &mut self.websocket.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
         if !compressed && (!head.fin || !holding.message.is_empty()) {
             holding.message.extend_from_slice(payload);
             let excess = holding.message.len().saturating_sub(MESSAGE);
@@ -129,54 +137,54 @@ impl Core<'_> {
                 (false, true) => payload,
                 (false, false) => &message,
             };
-            let index = self.websocket.sockets[at].user;
-            let heard = hold.hear(whole, &settings, &mut self.cx.env(index, ""));
+            let index = self.sockets[at].user;
+            let heard = hold.hear(whole, &settings, &mut cx.env(index, ""));
             if let Some(sent) = heard.sent_ns {
-                let sent = self.cx.clock.of_wall(sent);
-                self.cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
+                let sent = cx.clock.of_wall(sent);
+                cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
             }
-            if let Task::Hold(holding) = &mut self.websocket.sockets[at].task {
+            if let Task::Hold(holding) = &mut self.sockets[at].task {
                 holding.matched += u64::from(heard.counts);
             }
         }
-        self.websocket.inflated = inflated;
-        let Task::Hold(holding) = &self.websocket.sockets[at].task else { return };
+        self.inflated = inflated;
+        let Task::Hold(holding) = &self.sockets[at].task else { return };
         let until = holding.settings.until_messages;
         if until > 0 && holding.matched >= until {
-            self.finish_hold_at(at, now);
+            self.finish_hold_at(cx, at, now);
         }
     }
 
     /// Whether a user holds its connection.
-    pub(crate) fn holds(&self, index: UserId) -> bool {
-        let at = self.cx.users[index].socket;
-        at != NO_SOCKET && matches!(self.websocket.sockets[at].task, Task::Hold(_))
+    pub(crate) fn holds(&self, cx: &Context<'_>, index: UserId) -> bool {
+        let at = cx.users[index].socket;
+        at != NO_SOCKET && matches!(self.sockets[at].task, Task::Hold(_))
     }
 
     /// The time of a hold is over.
-    pub(crate) fn finish_hold(&mut self, at: u32) {
-        let now = self.cx.clock.now();
-        self.finish_hold_at(at, now);
+    pub(crate) fn finish_hold(&mut self, cx: &mut Context<'_>, at: u32) {
+        let now = cx.clock.now();
+        self.finish_hold_at(cx, at, now);
     }
 
-    fn finish_hold_at(&mut self, at: u32, now: Nanos) {
-        self.conclude_hold(at, now, None);
+    fn finish_hold_at(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
+        self.conclude_hold(cx, at, now, None);
     }
 
     /// The connection ended while it was held.
-    pub(super) fn hold_ended(&mut self, at: u32, ending: Ending) {
-        let now = self.cx.clock.now();
-        self.conclude_hold(at, now, Some(ending));
+    pub(super) fn hold_ended(&mut self, cx: &mut Context<'_>, at: u32, ending: Ending) {
+        let now = cx.clock.now();
+        self.conclude_hold(cx, at, now, Some(ending));
     }
 
-    fn conclude_hold(&mut self, at: u32, now: Nanos, ending: Option<Ending>) {
-        let index = self.websocket.sockets[at].user;
-        let Task::Hold(holding) = std::mem::take(&mut self.websocket.sockets[at].task) else {
+    fn conclude_hold(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos, ending: Option<Ending>) {
+        let index = self.sockets[at].user;
+        let Task::Hold(holding) = std::mem::take(&mut self.sockets[at].task) else {
             return;
         };
         let id = holding.sampler;
-        self.cx.users[index].wait = Wait::Ready;
-        self.cx.users[index].limit = Nanos::MAX;
+        cx.users[index].wait = Wait::Ready;
+        cx.users[index].limit = Nanos::MAX;
         let wait = (holding.start - holding.intended).max(0) as u64;
         let timing = Timing {
             start: holding.start,
@@ -186,10 +194,10 @@ impl Core<'_> {
             received: holding.bytes,
             ..Timing::default()
         };
-        let mut result = self.cx.lend_result();
+        let mut result = cx.lend_result();
         result.clear();
-        result.label.push_str(self.cx.sampler_name(index, id));
-        result.start_ms = self.cx.clock.wall_ms(holding.start);
+        result.label.push_str(cx.sampler_name(index, id));
+        result.start_ms = cx.clock.wall_ms(holding.start);
         let outcome = match ending {
             Some(ending) => {
                 let reason = self.ending_text(at, ending);
@@ -201,7 +209,7 @@ impl Core<'_> {
                 if result.success { Outcome::Ok } else { Outcome::Assertion }
             }
         };
-        self.cx.return_result(result);
-        self.cx.conclude(index, id, timing, outcome);
+        cx.return_result(result);
+        cx.conclude(index, id, timing, outcome);
     }
 }

@@ -2,18 +2,31 @@
 
 use std::collections::VecDeque;
 
-use wire::websocket::Opcode;
+use wire::websocket::{Head, Opcode};
 
 use crate::time::clock::Nanos;
+
+/// The head of a frame, without what only its decoder needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameHead {
+    pub(crate) opcode: Opcode,
+    pub(crate) fin: bool,
+    pub(crate) rsv: u8,
+    /// Size of the frame on the wire, bytes.
+    pub(crate) size: u64,
+}
+
+impl FrameHead {
+    pub(crate) fn of(head: &Head) -> Self {
+        let size = head.size as u64 + head.length;
+        Self { opcode: head.opcode, fin: head.fin, rsv: head.rsv, size }
+    }
+}
 
 /// A frame that waits.
 #[derive(Debug)]
 pub(crate) struct Queued {
-    pub(crate) opcode: Opcode,
-    pub(crate) fin: bool,
-    pub(crate) rsv: u8,
-    /// Size on the wire, bytes.
-    pub(crate) size: u64,
+    pub(crate) head: FrameHead,
     pub(crate) arrival: Nanos,
     pub(crate) payload: Box<[u8]>,
 }

@@ -5,8 +5,8 @@ use plan::plan::SamplerId;
 use stats::{CloseCause, Counter, Span};
 use wire::websocket::handshake::{self, Refusal};
 
-use super::{Deflate, Ending, Sockets, State, Step, Task, Work};
-use crate::core::Core;
+use super::{Deflate, Ending, Sockets, State, Step, Task, WebSockets, Work};
+use crate::context::Context;
 use crate::ids::UserId;
 use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
@@ -15,116 +15,116 @@ use crate::time::clock::{Nanos, thread_cpu};
 use crate::users::Wait;
 use crate::websocket::sample::Fault;
 
-impl Core<'_> {
+impl WebSockets {
     /// Opens the connection whose work is set up.
-    pub(super) fn open_socket(&mut self, at: u32, id: SamplerId) {
-        let socket = &self.websocket.sockets[at];
+    pub(super) fn open_socket(&mut self, cx: &mut Context<'_>, at: u32, id: SamplerId) {
+        let socket = &self.sockets[at];
         let (index, route) = (socket.user, socket.route);
-        self.cx.recorder.add(Counter::WsStarted, 1);
-        self.cx.users[index].wait = Wait::Socket(id);
-        let socket = &mut self.websocket.sockets[at];
+        cx.recorder.add(Counter::WsStarted, 1);
+        cx.users[index].wait = Wait::Socket(id);
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         work.opening = Opening::of(route);
-        let (slot, clock) = (Sockets::slot(at), &self.cx.clock);
+        let (slot, clock) = (Sockets::slot(at), &cx.clock);
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let opened =
-            self.cx.net.open(opening, transport, slot, index, clock, &mut self.cx.recorder);
+        let opened = cx.net.open(opening, transport, slot, index, clock, &mut cx.recorder);
         if let Opened::Resolving = opened {
-            self.cx.users[index].wait = Wait::SocketResolve(id);
+            cx.users[index].wait = Wait::SocketResolve(id);
         }
-        self.socket_opened(at, opened);
+        self.on_opened(cx, at, opened);
     }
 
     /// The addresses that a connection waited for are known, or are not to be had.
-    pub(crate) fn on_socket_resolved(
+    pub(crate) fn on_resolved(
         &mut self,
+        cx: &mut Context<'_>,
         index: UserId,
         route: RouteId,
         known: Result<(), Failure>,
     ) {
-        let Wait::SocketResolve(id) = self.cx.users[index].wait else { return };
-        let at = self.cx.users[index].socket;
+        let Wait::SocketResolve(id) = cx.users[index].wait else { return };
+        let at = cx.users[index].socket;
         // It may be the answer to the question for another connection.
-        if self.websocket.sockets[at].route != route {
+        if self.sockets[at].route != route {
             return;
         }
-        self.cx.users[index].wait = Wait::Socket(id);
+        cx.users[index].wait = Wait::Socket(id);
         match known {
-            Ok(()) => self.connect_socket(at),
-            Err(failure) => self.fault(at, Fault::Failure(failure)),
+            Ok(()) => self.connect(cx, at),
+            Err(failure) => self.fault(cx, at, Fault::Failure(failure)),
         }
     }
 
     /// Tries the route's addresses from the one at hand on, until one does not fail at once.
-    pub(crate) fn connect_socket(&mut self, at: u32) {
-        let socket = &mut self.websocket.sockets[at];
+    pub(crate) fn connect(&mut self, cx: &mut Context<'_>, at: u32) {
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let opened = self.cx.net.connect(opening, transport, Sockets::slot(at), &self.cx.clock);
-        self.socket_opened(at, opened);
+        let opened = cx.net.connect(opening, transport, Sockets::slot(at), &cx.clock);
+        self.on_opened(cx, at, opened);
     }
 
     /// Acts upon what came of a step of a connection's opening.
-    fn socket_opened(&mut self, at: u32, opened: Opened) {
-        let index = self.websocket.sockets[at].user;
+    fn on_opened(&mut self, cx: &mut Context<'_>, at: u32, opened: Opened) {
+        let index = self.sockets[at].user;
         match opened {
-            Opened::Resolving | Opened::Queued => self.cx.users[index].limit = Nanos::MAX,
+            Opened::Resolving | Opened::Queued => cx.users[index].limit = Nanos::MAX,
             Opened::Connecting => {
-                let socket = &mut self.websocket.sockets[at];
+                let socket = &mut self.sockets[at];
                 socket.state = State::Connecting;
                 let Task::Work(work) = &socket.task else { return };
                 match work.connect_limit {
-                    0 => self.cx.users[index].limit = Nanos::MAX,
-                    limit => self.arm(index, self.cx.clock.now() + limit),
+                    0 => cx.users[index].limit = Nanos::MAX,
+                    limit => cx.arm(index, cx.clock.now() + limit),
                 }
             }
             Opened::Established => {
-                self.read_limit(at);
-                if self.proxied(at) {
-                    self.ask_for_tunnel(at);
+                self.read_limit(cx, at);
+                if self.proxied(cx, at) {
+                    self.ask_for_tunnel(cx, at);
                 } else {
                     // It has stood at least since the kernel said so; others' turn came first.
-                    self.secure_or_upgrade(at, self.cx.net.woke);
+                    self.secure_or_upgrade(cx, at, cx.net.woke);
                 }
             }
-            Opened::Failed(failure) => self.fault(at, Fault::Failure(failure)),
+            Opened::Failed(failure) => self.fault(cx, at, Fault::Failure(failure)),
         }
     }
 
     /// The time limit for connecting is over: the next address is tried, if there is one.
-    pub(super) fn socket_connect_late(&mut self, at: u32) {
-        let socket = &mut self.websocket.sockets[at];
+    pub(super) fn connect_is_late(&mut self, cx: &mut Context<'_>, at: u32) {
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
         let slot = Sockets::slot(at);
-        let opened = self.cx.net.connect_is_late(opening, transport, slot, &self.cx.clock);
-        self.socket_opened(at, opened);
+        let opened = cx.net.connect_is_late(opening, transport, slot, &cx.clock);
+        self.on_opened(cx, at, opened);
     }
 
     /// The TCP connection stands, or could not be made.
-    pub(super) fn socket_connected(&mut self, at: u32) {
-        let socket = &mut self.websocket.sockets[at];
+    pub(super) fn on_connected(&mut self, cx: &mut Context<'_>, at: u32) {
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
-        let (slot, start, clock) = (Sockets::slot(at), work.start, &self.cx.clock);
+        let (slot, start, clock) = (Sockets::slot(at), work.start, &cx.clock);
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let recorder = &mut self.cx.recorder;
-        let opened = self.cx.net.connected(opening, transport, slot, start, clock, recorder);
-        self.socket_opened(at, opened);
+        let recorder = &mut cx.recorder;
+        let opened = cx.net.connected(opening, transport, slot, start, clock, recorder);
+        self.on_opened(cx, at, opened);
     }
 
     /// Whether the connection goes through a proxy.
-    fn proxied(&self, at: u32) -> bool {
-        self.cx.net.routes[self.websocket.sockets[at].route].tunnel.is_some()
+    fn proxied(&self, cx: &Context<'_>, at: u32) -> bool {
+        cx.net.routes[self.sockets[at].route].tunnel.is_some()
     }
 
-    fn ask_for_tunnel(&mut self, at: u32) {
-        self.websocket.sockets[at].state = State::Tunnelling;
-        let Some(tunnel) = &self.cx.net.routes[self.websocket.sockets[at].route].tunnel else {
+    fn ask_for_tunnel(&mut self, cx: &mut Context<'_>, at: u32) {
+        self.sockets[at].state = State::Tunnelling;
+        let Some(tunnel) = &cx.net.routes[self.sockets[at].route].tunnel else {
             return;
         };
         let mut request =
             format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
-        if let Some((user, password)) = &self.cx.run.settings.proxy_credentials {
+        if let Some((user, password)) = &cx.run.settings.proxy_credentials {
             let secret =
                 base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
             request.push_str("Proxy-Authorization: Basic ");
@@ -132,57 +132,62 @@ impl Core<'_> {
             request.push_str("\r\n");
         }
         request.push_str("\r\n");
-        let _ = self.send_bytes(at, request.as_bytes());
+        let _ = self.send_bytes(cx, at, request.as_bytes());
     }
 
     /// The way to the server is free since `since`.
-    fn secure_or_upgrade(&mut self, at: u32, since: Nanos) {
-        let route = &self.cx.net.routes[self.websocket.sockets[at].route];
-        if route.secure { self.start_socket_tls(at, since) } else { self.ask_for_upgrade(at) }
+    fn secure_or_upgrade(&mut self, cx: &mut Context<'_>, at: u32, since: Nanos) {
+        let route = &cx.net.routes[self.sockets[at].route];
+        if route.secure {
+            self.start_socket_tls(cx, at, since);
+        } else {
+            self.ask_for_upgrade(cx, at);
+        }
     }
 
-    fn start_socket_tls(&mut self, at: u32, since: Nanos) {
+    fn start_socket_tls(&mut self, cx: &mut Context<'_>, at: u32, since: Nanos) {
         let cpu = thread_cpu();
-        let began = self.cx.clock.now();
-        let index = self.websocket.sockets[at].user;
-        let config = match self.tls_config(index) {
+        let began = cx.clock.now();
+        let index = self.sockets[at].user;
+        let config = match cx.tls_config(index) {
             Ok(config) => config,
-            Err(error) => return self.fault(at, Fault::Failure(Failure::Tls(error))),
+            Err(error) => return self.fault(cx, at, Fault::Failure(Failure::Tls(error))),
         };
-        let socket = &mut self.websocket.sockets[at];
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        if let Err(failure) = self.cx.net.start_tls(opening, transport, &config, since, began) {
-            return self.fault(at, Fault::Failure(failure));
+        if let Err(failure) = cx.net.start_tls(opening, transport, &config, since, began) {
+            return self.fault(cx, at, Fault::Failure(failure));
         }
         socket.state = State::Handshaking;
-        self.shake_hands(at, &mut [], (began, cpu));
+        self.shake_hands(cx, at, &mut [], (began, cpu));
     }
 
     /// Continues a handshake with what arrived; returns how much of it is used up. `since` is when that was, and the thread's
     /// processor time when this began.
     pub(super) fn shake_hands(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         incoming: &mut [u8],
         since: (Nanos, u64),
     ) -> usize {
-        let socket = &mut self.websocket.sockets[at];
+        let socket = &mut self.sockets[at];
         let Task::Work(work) = &mut socket.task else { return 0 };
         let (opening, transport) = (&mut work.opening, &mut socket.transport);
-        let (clock, recorder) = (&self.cx.clock, &mut self.cx.recorder);
-        let shaken = self.cx.net.shake_hands(opening, transport, incoming, since, clock, recorder);
-        if self.note_sent(at, shaken.sent).is_err() {
+        let (clock, recorder) = (&cx.clock, &mut cx.recorder);
+        let shaken = cx.net.shake_hands(opening, transport, incoming, since, clock, recorder);
+        if self.note_sent(cx, at, shaken.sent).is_err() {
             return 0;
         }
         match shaken.over {
             Err(failure) => {
-                self.fault(at, Fault::Failure(failure));
+                self.fault(cx, at, Fault::Failure(failure));
                 0
             }
             Ok(over) => {
-                if over && self.websocket.sockets[at].state == State::Handshaking {
-                    self.ask_for_upgrade(at);
+                if over && self.sockets[at].state == State::Handshaking {
+                    self.ask_for_upgrade(cx, at);
                 }
                 shaken.used
             }
@@ -190,45 +195,56 @@ impl Core<'_> {
     }
 
     /// The peer can be talked to: the upgrade is asked for.
-    fn ask_for_upgrade(&mut self, at: u32) {
-        let now = self.cx.clock.now();
-        self.websocket.sockets[at].state = State::Upgrading;
-        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return };
+    fn ask_for_upgrade(&mut self, cx: &mut Context<'_>, at: u32) {
+        let now = cx.clock.now();
+        self.sockets[at].state = State::Upgrading;
+        let Task::Work(work) = &mut self.sockets[at].task else { return };
         work.connected_at = now;
         let request = std::mem::take(&mut work.request);
-        self.cx.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
-        let sent = self.send_bytes(at, &request);
-        if let Task::Work(work) = &mut self.websocket.sockets[at].task {
+        cx.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
+        let sent = self.send_bytes(cx, at, &request);
+        if let Task::Work(work) = &mut self.sockets[at].task {
             work.request = request;
         }
         if sent.is_ok() {
-            self.read_limit(at);
+            self.read_limit(cx, at);
         }
     }
 
     /// The proxy's answer, as far as it has come. Returns how much of it is used up.
-    pub(super) fn on_tunnel_answer(&mut self, at: u32, bytes: &[u8]) -> usize {
+    pub(super) fn on_tunnel_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        bytes: &[u8],
+    ) -> usize {
         match handshake::proxy_answer(bytes) {
             Ok(None) => 0,
             Ok(Some(size)) => {
-                self.read_limit(at);
-                self.secure_or_upgrade(at, self.cx.clock.now());
+                self.read_limit(cx, at);
+                self.secure_or_upgrade(cx, at, cx.clock.now());
                 size
             }
             Err(Refusal::Status { status, .. }) => {
-                self.fault(at, Fault::ProxyRefused(status));
+                self.fault(cx, at, Fault::ProxyRefused(status));
                 0
             }
             Err(refusal) => {
-                self.fault(at, Fault::Refused(refusal));
+                self.fault(cx, at, Fault::Refused(refusal));
                 0
             }
         }
     }
 
     /// The answer to the upgrade, as far as it has come. Returns how much of it is used up.
-    pub(super) fn on_upgrade_answer(&mut self, at: u32, bytes: &[u8], now: Nanos) -> usize {
-        let Task::Work(work) = &mut self.websocket.sockets[at].task else { return 0 };
+    pub(super) fn on_upgrade_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        bytes: &[u8],
+        now: Nanos,
+    ) -> usize {
+        let Task::Work(work) = &mut self.sockets[at].task else { return 0 };
         match handshake::answer(bytes, &work.key) {
             Ok(None) => 0,
             Ok(Some(answer)) => {
@@ -240,28 +256,27 @@ impl Core<'_> {
                 }
                 let upgrade = (now - work.connected_at).max(0) as u64;
                 let (heartbeat, offer) = (work.heartbeat, work.deflate);
-                let index = self.websocket.sockets[at].user;
-                self.cx.recorder.span(Span::Upgrade, upgrade);
-                self.cx.recorder.add(Counter::WsOpened, 1);
-                self.cx.users[index].setbacks = 0;
-                let socket = &mut self.websocket.sockets[at];
+                let index = self.sockets[at].user;
+                cx.recorder.span(Span::Upgrade, upgrade);
+                cx.recorder.add(Counter::WsOpened, 1);
+                cx.users[index].setbacks = 0;
+                let socket = &mut self.sockets[at];
                 socket.state = State::Open;
                 socket.last_io = now;
                 socket.heartbeat = heartbeat;
                 if let Some(offer) = offer {
                     let window = (!offer.server_no_context_takeover).then(Default::default);
-                    self.websocket.sockets.rest(at).deflate =
-                        Some(Deflate { window, parts: Vec::new() });
+                    self.sockets.rest(at).deflate = Some(Deflate { window, parts: Vec::new() });
                 }
-                self.start_heartbeat(at, now);
+                self.start_heartbeat(cx, at, now);
                 self.talk_opened(at);
-                self.perform(at);
+                self.perform(cx, at);
                 answer.size
             }
             Err(refusal) => {
-                self.cx.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
-                self.websocket.sockets[at].counted = true;
-                self.fault(at, Fault::Refused(refusal));
+                cx.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
+                self.sockets[at].counted = true;
+                self.fault(cx, at, Fault::Refused(refusal));
                 0
             }
         }
@@ -269,57 +284,57 @@ impl Core<'_> {
 
     /// The connection ended before the upgrade was accepted. As the plug-in's reader has it, the end of the stream ends
     /// the head as well.
-    pub(super) fn opening_ended(&mut self, at: u32, ending: Ending) {
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
+    pub(super) fn opening_ended(&mut self, cx: &mut Context<'_>, at: u32, ending: Ending) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
         let (asked, key) = (work.connected_at > 0, work.key);
-        let secure = self.cx.net.routes[self.websocket.sockets[at].route].secure;
+        let secure = cx.net.routes[self.sockets[at].route].secure;
         if ending != Ending::Fin {
-            return self.fault(at, Fault::Ended(ending));
+            return self.fault(cx, at, Fault::Ended(ending));
         }
         if !asked {
             let fault =
                 if secure { Fault::Failure(Failure::TlsClosed) } else { Fault::Ended(ending) };
-            return self.fault(at, fault);
+            return self.fault(cx, at, fault);
         }
-        let rest = self.websocket.sockets[at].rest.as_mut();
+        let rest = self.sockets[at].rest.as_mut();
         let head = rest
             .map(|rest| std::mem::take(if secure { &mut rest.plain } else { &mut rest.tail }))
             .unwrap_or_default();
         let fault = handshake::answer_at_end(&head, &key).err().map(Fault::Refused);
-        self.fault(at, fault.unwrap_or(Fault::Ended(ending)));
+        self.fault(cx, at, fault.unwrap_or(Fault::Ended(ending)));
     }
 
     /// The limit for reading starts anew.
-    pub(super) fn read_limit(&mut self, at: u32) {
-        let Task::Work(work) = &self.websocket.sockets[at].task else { return };
-        let (limit, index) = (work.read_limit, self.websocket.sockets[at].user);
+    pub(super) fn read_limit(&mut self, cx: &mut Context<'_>, at: u32) {
+        let Task::Work(work) = &self.sockets[at].task else { return };
+        let (limit, index) = (work.read_limit, self.sockets[at].user);
         match limit {
-            0 => self.cx.users[index].limit = Nanos::MAX,
+            0 => cx.users[index].limit = Nanos::MAX,
             limit => {
-                let now = self.cx.clock.now();
-                self.arm(index, now + limit);
+                let now = cx.clock.now();
+                cx.arm(index, now + limit);
             }
         }
     }
+}
 
-    /// Puts the upgrade request together: the plan's header lines, then those that make it an upgrade.
-    pub(super) fn write_upgrade(
-        &mut self,
-        work: &mut Work,
-        call: &plan::websocket::Call,
-        cookie: &str,
-        route: RouteId,
-    ) {
-        let proxied = self.cx.net.routes[route].tunnel.is_some();
-        let mut random = [0; 16];
-        for half in random.chunks_exact_mut(8) {
-            half.copy_from_slice(&self.cx.random.bits().to_ne_bytes());
-        }
-        work.key = handshake::key(random);
-        work.request.clear();
-        call.write_request(&work.key, cookie, proxied, &mut work.request);
-        work.step = Step::Opening;
+/// Puts the upgrade request together: the plan's header lines, then those that make it an upgrade.
+pub(super) fn write_upgrade(
+    cx: &mut Context<'_>,
+    work: &mut Work,
+    call: &plan::websocket::Call,
+    cookie: &str,
+    route: RouteId,
+) {
+    let proxied = cx.net.routes[route].tunnel.is_some();
+    let mut random = [0; 16];
+    for half in random.chunks_exact_mut(8) {
+        half.copy_from_slice(&cx.random.bits().to_ne_bytes());
     }
+    work.key = handshake::key(random);
+    work.request.clear();
+    call.write_request(&work.key, cookie, proxied, &mut work.request);
+    work.step = Step::Opening;
 }
 
 /// The status that an upgrade was refused with; 0 if there was none.

@@ -5,65 +5,81 @@ use std::io;
 use stats::Counter;
 use wire::websocket::{self, Opcode};
 
-use super::{Ending, State};
-use crate::core::Core;
+use super::{Ending, State, WebSockets};
+use crate::context::Context;
 use crate::net::transport::Unwritten;
 
-impl Core<'_> {
+impl WebSockets {
     /// Sends a frame of the client: masked with a key of its own. Returns its size on the wire, and an error if the connection broke.
     pub(super) fn send_frame(
         &mut self,
+        cx: &mut Context<'_>,
         at: u32,
         opcode: Opcode,
         payload: &[u8],
     ) -> (usize, io::Result<()>) {
-        let mut out = std::mem::take(&mut self.cx.net.out);
+        let mut out = std::mem::take(&mut cx.net.out);
         out.clear();
-        let key = (self.cx.random.bits() as u32).to_ne_bytes();
+        let key = (cx.random.bits() as u32).to_ne_bytes();
         websocket::push_frame(&mut out, opcode, payload, Some(key));
         let size = out.len();
-        self.websocket.sockets[at].last_io = self.cx.clock.now();
-        let sent = self.send_bytes(at, &out);
-        self.cx.net.out = out;
+        self.sockets[at].last_io = cx.clock.now();
+        let sent = self.send_bytes(cx, at, &out);
+        cx.net.out = out;
         if !opcode.is_control() {
-            self.cx.recorder.add(Counter::MessagesOut, 1);
-            self.cx.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
+            cx.recorder.add(Counter::MessagesOut, 1);
+            cx.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
         }
         (size, sent)
     }
 
     /// Sends bytes, under TLS as records. An error: the connection is broken.
-    pub(super) fn send_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
-        let transport = &mut self.websocket.sockets[at].transport;
-        match transport.send(bytes, &mut self.cx.net.sealed) {
-            Ok(sent) => self.note_sent(at, Ok(sent)),
-            Err(Unwritten::Socket(error)) => self.note_sent(at, Err(error)),
+    pub(super) fn send_bytes(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let transport = &mut self.sockets[at].transport;
+        match transport.send(bytes, &mut cx.net.sealed) {
+            Ok(sent) => self.note_sent(cx, at, Ok(sent)),
+            Err(Unwritten::Socket(error)) => self.note_sent(cx, at, Err(error)),
             Err(Unwritten::Tls(error)) => Err(io::Error::other(error)),
         }
     }
 
     /// Hands bytes to the kernel as they are. An error: the connection is broken; its task is told when the connection is settled.
-    pub(super) fn send_raw_bytes(&mut self, at: u32, bytes: &[u8]) -> io::Result<()> {
-        let sent = self.websocket.sockets[at].transport.send_raw(bytes);
-        self.note_sent(at, sent)
+    pub(super) fn send_raw_bytes(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let sent = self.sockets[at].transport.send_raw(bytes);
+        self.note_sent(cx, at, sent)
     }
 
     /// Sends what is left over. An error: the connection is broken.
-    pub(super) fn flush_socket(&mut self, at: u32) -> io::Result<()> {
-        let sent = self.websocket.sockets[at].transport.flush();
-        self.note_sent(at, sent)
+    pub(super) fn flush(&mut self, cx: &mut Context<'_>, at: u32) -> io::Result<()> {
+        let sent = self.sockets[at].transport.flush();
+        self.note_sent(cx, at, sent)
     }
 
     /// Counts what has gone to the kernel, or notes that the connection is broken.
-    pub(super) fn note_sent(&mut self, at: u32, sent: io::Result<usize>) -> io::Result<()> {
+    pub(super) fn note_sent(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        sent: io::Result<usize>,
+    ) -> io::Result<()> {
         match sent {
             Ok(sent) => {
-                self.cx.recorder.add(Counter::BytesOut, sent as u64);
+                cx.recorder.add(Counter::BytesOut, sent as u64);
                 Ok(())
             }
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotConnected {
-                    self.socket_ended(at, Ending::of(&error));
+                    self.socket_ended(cx, at, Ending::of(&error));
                 }
                 Err(error)
             }
@@ -72,11 +88,11 @@ impl Core<'_> {
 
     /// Whether everything handed over so far has gone to the kernel.
     pub(super) fn all_sent(&self, at: u32) -> bool {
-        self.websocket.sockets[at].transport.all_sent()
+        self.sockets[at].transport.all_sent()
     }
 
     /// Whether frames can be exchanged.
     pub(super) fn is_open(&self, at: u32) -> bool {
-        self.websocket.sockets[at].state == State::Open
+        self.sockets[at].state == State::Open
     }
 }

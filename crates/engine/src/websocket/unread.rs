@@ -5,25 +5,25 @@
 
 use stats::Counter;
 
-use super::State;
-use crate::core::Core;
+use super::{State, WebSockets};
+use crate::context::Context;
 
 /// Sockets asked per second and core.
 const PROBES: u32 = 64;
 
-impl Core<'_> {
+impl WebSockets {
     /// Asks the next few sockets.
-    pub(crate) fn probe_unread(&mut self) {
-        let all = self.websocket.sockets.all.len() as u32;
+    pub(crate) fn probe_unread(&mut self, cx: &mut Context<'_>) {
+        let all = self.sockets.all.len() as u32;
         for _ in 0..PROBES.min(all) {
-            self.websocket.sockets.probe = (self.websocket.sockets.probe + 1) % all;
-            let socket = &self.websocket.sockets.all[self.websocket.sockets.probe as usize];
+            self.sockets.probe = (self.sockets.probe + 1) % all;
+            let socket = &self.sockets.all[self.sockets.probe as usize];
             let (State::Open, Some(fd)) = (socket.state, socket.transport.fd.as_ref()) else {
                 continue;
             };
             let Ok(bytes) = rustix::io::ioctl_fionread(fd) else { continue };
-            self.cx.recorder.add(Counter::UnreadProbed, 1);
-            self.cx.recorder.add(Counter::UnreadBytes, bytes);
+            cx.recorder.add(Counter::UnreadProbed, 1);
+            cx.recorder.add(Counter::UnreadBytes, bytes);
         }
     }
 }

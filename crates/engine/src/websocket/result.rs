@@ -1,0 +1,127 @@
+//! Results of WebSocket samples: begun with what is known of a sample, and the words of a failure.
+
+use std::fmt::Write;
+
+use plan::result::SampleResult;
+use plan::websocket::{Act, wording};
+use stats::{Outcome, Phase};
+use wire::websocket::handshake::Refusal;
+
+use super::sample::{Fault, socket_sampler_of};
+use super::{Ending, WebSockets, Work};
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::net::outcome;
+use crate::net::routes::RouteId;
+
+impl WebSockets {
+    /// Words a failure in the result.
+    pub(super) fn word(
+        &self,
+        cx: &Context<'_>,
+        at: u32,
+        route: RouteId,
+        fault: &Fault,
+        result: &mut SampleResult,
+    ) -> Outcome {
+        match fault {
+            Fault::Refused(Refusal::Status { status, line }) => {
+                wording::refused(Ok((*status, line)), result);
+                Outcome::Status
+            }
+            Fault::Refused(Refusal::Empty) => {
+                wording::io_error("Empty response; connection closed.", result);
+                Outcome::Closed
+            }
+            Fault::Refused(Refusal::InvalidStatusLine) => {
+                wording::io_error("Invalid status line", result);
+                Outcome::Protocol
+            }
+            Fault::Refused(Refusal::TooLarge) => {
+                wording::io_error("the head of the answer is larger than 64 KiB", result);
+                Outcome::Protocol
+            }
+            Fault::Refused(refusal) => {
+                let text = match refusal {
+                    Refusal::NoUpgrade => wording::fault::NO_UPGRADE,
+                    Refusal::NoConnection => wording::fault::NO_CONNECTION,
+                    Refusal::NoAccept => wording::fault::NO_ACCEPT,
+                    _ => wording::fault::WRONG_ACCEPT,
+                };
+                wording::refused(Err(text), result);
+                Outcome::Protocol
+            }
+            Fault::ProxyRefused(status) => {
+                let text = format!("Connecting proxy failed with status code {status}");
+                wording::refused(Err(&text), result);
+                result.code.push_str(itoa::Buffer::new().format(*status));
+                Outcome::Status
+            }
+            Fault::Failure(failure) => {
+                let route = &cx.net.routes[route];
+                wording::io_error(&outcome::socket_text(failure, route), result);
+                outcome::kind(failure, route)
+            }
+            Fault::Ended(Ending::CloseFrame) => {
+                let text =
+                    "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
+                wording::error(text, result);
+                Outcome::Closed
+            }
+            Fault::Ended(ending) => {
+                wording::io_error(&self.ending_text(at, *ending), result);
+                ending.outcome()
+            }
+            Fault::ReadTimeout => {
+                wording::io_error("Read timed out", result);
+                Outcome::Timeout(Phase::Response)
+            }
+            Fault::Protocol(text) => {
+                wording::io_error(text, result);
+                Outcome::Protocol
+            }
+            Fault::Beyond(text) => {
+                wording::error(text, result);
+                Outcome::Protocol
+            }
+            Fault::Problem(problem) => {
+                wording::unmade(problem, result);
+                Outcome::File
+            }
+            Fault::Cut => {
+                wording::io_error("Socket closed", result);
+                Outcome::CutByEnd
+            }
+        }
+    }
+}
+
+/// The core's result, begun with what is known of a sample.
+pub(super) fn start_result(
+    cx: &mut Context<'_>,
+    index: UserId,
+    work: &mut Work,
+) -> Box<SampleResult> {
+    let mut result = cx.lend_result();
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, work.sampler));
+    result.start_ms = cx.clock.wall_ms(work.start);
+    if let Some(sampler) = socket_sampler_of(cx, index, work.sampler)
+        && work.observed
+    {
+        wording::begin(&work.shown.url, work.existing, &mut result);
+        if work.performed || matches!(sampler.act, Act::Exchange(_)) {
+            wording::request(&sampler.act, &work.shown.data, &mut result);
+        }
+        result.request_headers.push_str(&work.shown.headers);
+    }
+    let keep_labels = cx.run.settings.keep_sub_labels;
+    for (n, mut sub) in work.discarded.drain(..).enumerate() {
+        if !keep_labels {
+            sub.label.clear();
+            let _ = write!(sub.label, "{}-{n}", result.label);
+        }
+        *result.add_sub() = sub;
+    }
+    result
+}
