@@ -62,6 +62,17 @@ pub struct Options {
     pub steps: Option<Arc<crate::time::steps::Steps>>,
 }
 
+impl Options {
+    /// The facts that a Java machine is told.
+    pub(crate) fn facts(&self) -> crate::java::session::RunFacts<'_> {
+        crate::java::session::RunFacts {
+            properties: &self.properties,
+            surroundings: &self.surroundings,
+            shard: self.shard.index,
+        }
+    }
+}
+
 /// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
 #[derive(Clone, Copy, Debug)]
 pub struct Paced {

@@ -9,11 +9,10 @@ use plan::vars::VarId;
 use super::apply::told;
 use super::message::{JobHead, Kind, NAMED, NO_GROUP};
 use super::reply::Out;
-use super::session;
+use super::session::{self, RunFacts};
 use super::writer::Writer;
 use super::{Act, Reply};
 use crate::offload::Offload;
-use crate::run::Options;
 
 /// The test itself, among users.
 const USER: u64 = 0;
@@ -30,16 +29,20 @@ pub(crate) struct Early<'a> {
 
 impl<'a> Early<'a> {
     /// Has Java read its part of the plan. `None` where no text needs it, or nobody evaluates any.
-    pub(crate) fn begin(plan: &plan::plan::Plan, options: &'a Options) -> Option<Self> {
+    pub(crate) fn begin(
+        plan: &plan::plan::Plan,
+        offload: Option<&'a dyn Offload>,
+        facts: RunFacts<'_>,
+    ) -> Option<Self> {
         let hosted = &plan.hosted;
         let blocks = hosted.variables.iter().any(|range| !range.is_empty());
         if !blocks && hosted.at_start.is_empty() {
             return None;
         }
-        let offload = options.offload.as_deref()?;
+        let offload = offload?;
         let mut complaints = Vec::new();
         // What it finds wrong is said when the run starts.
-        if let Err(failed) = session::set_up(offload, plan, options, &[]) {
+        if let Err(failed) = session::set_up(offload, plan, facts, &[]) {
             complaints.push(format!("the Java machine cannot read its part of the plan: {failed}"));
         }
         Some(Self { offload, properties: 0, complaints })

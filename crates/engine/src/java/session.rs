@@ -2,6 +2,7 @@
 //!
 //! These are calls that wait for their replies, before the first user and after the last.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -17,13 +18,29 @@ use super::reader::{Malformed, Reader};
 use super::reply::{Changes, Failed, Name, lines, status};
 use super::writer::Writer;
 use crate::offload::{Finding, Offload, Surroundings};
-use crate::run::Options;
-use crate::run::prepare::Prepared;
 
 /// The property that tells Java of functional mode.
 const FUNCTIONAL: &str = "throng.functional";
 /// How long what runs after the last user may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Facts of the run that Java is told beside the plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunFacts<'a> {
+    /// Properties of the run.
+    pub(crate) properties: &'a HashMap<String, String>,
+    pub(crate) surroundings: &'a Surroundings,
+    /// The number of this share of the run.
+    pub(crate) shard: u32,
+}
+
+/// A test that has started in Java.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) hearing: Hearing,
+    /// Sentences for people: what it logged, and what it finds wrong that does not keep the run from starting.
+    pub(crate) said: Vec<String>,
+}
 
 /// What Java says of its part of the plan.
 #[derive(Debug, Default)]
@@ -47,18 +64,15 @@ pub(crate) struct Hearing {
     pub(crate) counting: Arc<[HostedId]>,
 }
 
-/// Has Java read its part of the plan and start the test; gives the elements that hear of users.
+/// Has Java read its part of the plan and start the test, which may change the variables that users begin with. `groups`: names and users.
 pub(crate) fn begin(
     offload: &dyn Offload,
     plan: &Plan,
-    options: &Options,
-    prepared: &mut Prepared,
+    (facts, groups): (RunFacts<'_>, &[(String, u32)]),
+    initial: &mut Initial,
     shared: &plan::function::Shared,
-) -> Result<Hearing, Failed> {
-    let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
-    let groups: Vec<_> = groups.collect();
-    let Read { findings, said, hearing } = set_up(offload, plan, options, &groups)?;
-    prepared.complaints.extend(said);
+) -> Result<Begun, Failed> {
+    let Read { findings, mut said, hearing } = set_up(offload, plan, facts, groups)?;
     let mut missing = Vec::new();
     for finding in findings {
         let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
@@ -70,18 +84,14 @@ pub(crate) fn begin(
             line => format!("{of}, line {line} of the script: {}", finding.message),
         };
         // JMeter does not begin without an element's class either; what is wrong with a text shows where it is used.
-        let to = if finding.is_error && element.is_some() {
-            &mut missing
-        } else {
-            &mut prepared.complaints
-        };
+        let to = if finding.is_error && element.is_some() { &mut missing } else { &mut said };
         to.push(words);
     }
     if !missing.is_empty() {
         return Err(first_of(missing));
     }
-    prepared.complaints.extend(start(offload, plan, &mut prepared.initial, shared)?);
-    Ok(hearing)
+    said.extend(start(offload, plan, initial, shared)?);
+    Ok(Begun { hearing, said })
 }
 
 /// The first of many, and how many more there are.
@@ -99,10 +109,10 @@ fn first_of(mut missing: Vec<String>) -> String {
 pub(crate) fn set_up(
     offload: &dyn Offload,
     plan: &Plan,
-    options: &Options,
+    facts: RunFacts<'_>,
     groups: &[(String, u32)],
 ) -> Result<Read, Failed> {
-    let reply = offload.call(setup(plan, options, groups))?;
+    let reply = offload.call(setup(plan, facts, groups))?;
     let mut reader = Reader::new(&reply);
     status(&mut reader)?;
     let read = |reader: &mut Reader<'_>| {
@@ -133,10 +143,10 @@ pub(crate) fn set_up(
     read(&mut reader).map_err(|malformed: Malformed| malformed.to_string())
 }
 
-fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
-    let Surroundings { home, system, plan: file } = &options.surroundings;
+fn setup(plan: &Plan, facts: RunFacts<'_>, groups: &[(String, u32)]) -> Vec<u8> {
+    let Surroundings { home, system, plan: file } = facts.surroundings;
     let functional = plan.functional_mode.then_some((FUNCTIONAL, "true"));
-    let properties = options.properties.iter().map(|(name, value)| (&**name, &**value));
+    let properties = facts.properties.iter().map(|(name, value)| (&**name, &**value));
     let pair = |(name, value)| message::Pair { name, value };
     let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let owner = |owner: &plan::hosted::Owner| message::Owner {
@@ -158,7 +168,7 @@ fn setup(plan: &Plan, options: &Options, groups: &[(String, u32)]) -> Vec<u8> {
         system: system.iter().map(|(name, value)| pair((name, value))).collect(),
         home,
         plan: &path_text(&file),
-        process: options.shard.index,
+        process: facts.shard,
         slots: slots.map(|slot| plan.names.name(VarId(slot))).collect(),
         elements: plan.hosted.elements.iter().map(element).collect(),
         owners: plan.hosted.owners.iter().map(owner).collect(),

@@ -130,7 +130,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         core: &mut texts,
         now_ms: clock.wall_ms(clock.now()),
     };
-    let mut early = Early::begin(plan, options);
+    let mut early = Early::begin(plan, options.offload.as_deref(), options.facts());
     let mut initial = plan.initial_variables_after(&mut env, |block, env| {
         let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
         let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();

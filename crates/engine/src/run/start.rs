@@ -270,7 +270,7 @@ impl Listeners {
 pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
     match &options.offload {
         Some(offload) if !plan.hosted.is_empty() => {
-            let read = crate::java::session::set_up(&**offload, plan, options, &[])?;
+            let read = crate::java::session::set_up(&**offload, plan, options.facts(), &[])?;
             Ok((read.findings, read.said))
         }
         _ => Ok((Vec::new(), Vec::new())),
@@ -288,6 +288,10 @@ fn start_java(
         return Ok(Arc::default());
     }
     let offload = options.offload.clone().ok_or("there is no Java machine")?;
-    let hearing = crate::java::session::begin(&*offload, plan, options, prepared, shared)?;
-    Ok(Arc::new(crate::java::Shared::new(offload, hearing)))
+    let groups = prepared.groups.iter().map(|group| (group.name.clone(), group.users));
+    let groups: Vec<_> = groups.collect();
+    let facts = (options.facts(), &*groups);
+    let begun = crate::java::session::begin(&*offload, plan, facts, &mut prepared.initial, shared)?;
+    prepared.complaints.extend(begun.said);
+    Ok(Arc::new(crate::java::Shared::new(offload, begun.hearing)))
 }
