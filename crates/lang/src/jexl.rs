@@ -10,6 +10,7 @@ mod method;
 mod read;
 mod value;
 
+use crate::log::Level;
 use crate::variables::Variables;
 use read::{Reader, Step};
 use value::Fault;
@@ -21,17 +22,6 @@ pub enum Outcome {
     Done,
     /// It cannot be read, or takes a text for a number that is none: JMeter logs it and sets nothing.
     Failed,
-}
-
-/// Severity of a line in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Something does not work.
-    Error,
-    /// Something may not be as meant.
-    Warn,
-    /// Worth knowing.
-    Info,
 }
 
 /// The surroundings of a script: `vars`, `props`, `log` and `threadName`.

@@ -13,7 +13,7 @@
 //! | `links` | links of pages and style sheets to resources that are loaded with them |
 //! | `regexp` | regular expressions in Jakarta ORO's dialect |
 //! | `jexl` | scripts in JEXL 3 |
-//! | `variables` | the variables and properties that scripts see, as a trait |
+//! | `variables`, `log` | the variables and properties that scripts see, as a trait; severities of the log |
 //! | `java`, `decimal_format` | numbers as Java reads and writes them |
 //! | `java_date` | dates by patterns of Java's `DateTimeFormatter` |
 //! | `url`, `uri`, `percent` | addresses as `java.net` has them, and their escapes |
@@ -35,6 +35,7 @@ pub mod jodd;
 pub mod jsonpath;
 pub mod jsoup;
 pub mod links;
+pub mod log;
 mod members;
 pub mod percent;
 pub mod property_file;

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use lang::log::Level;
+
 use super::run::Frame;
 use super::value::Value;
 use super::world::Deed;
 use super::{Language, string};
-use crate::{Finding, Level, Request, Sample, Thrown, World};
+use crate::{Finding, Request, Sample, Thrown, World};
 
 pub(super) fn act<'s, W: World>(
     frame: &mut Frame<'s, '_, W>,

@@ -24,7 +24,7 @@ mod value;
 mod world;
 
 pub use lang::thrown::Thrown;
-pub use surroundings::{Finding, Level, Reads, Request, Sample, Stage, Surroundings, World};
+pub use surroundings::{Finding, Reads, Request, Sample, Stage, Surroundings, World};
 
 use code::Step;
 

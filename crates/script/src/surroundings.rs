@@ -1,6 +1,7 @@
 //! The surroundings of a script, seen through traits: the plan while it is compiled, a user's world while it runs.
 
 use lang::buffers::Buffers;
+use lang::log::Level;
 use lang::variables::Variables;
 
 bitflags::bitflags! {
@@ -16,21 +17,6 @@ bitflags::bitflags! {
         /// The script may give the sample another label.
         const LABEL = 8;
     }
-}
-
-/// Severity of a line in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Something does not work.
-    Error,
-    /// Something may not be as meant.
-    Warn,
-    /// Worth knowing.
-    Info,
-    /// Details.
-    Debug,
-    /// All details.
-    Trace,
 }
 
 /// The plan around a script, as the compiler asks about it and reports to it.

@@ -2,6 +2,8 @@
 //!
 //! The table says which object has which method ([`find`]); [`Deed`]s are carried out in [`super::act`].
 
+use lang::log::Level;
+
 use super::kind::Kinds;
 use crate::Reads;
 
@@ -36,7 +38,7 @@ pub(super) enum Deed {
     TrimmedPropertyOr,
     HasProperty,
     SetProperty,
-    Log(crate::Level),
+    Log(Level),
     PrintLine,
     UserNumber,
     UserName,
@@ -121,7 +123,6 @@ const D: Kinds = Kinds::DOUBLE;
 const B: Kinds = Kinds::BOOL;
 const V: Kinds = Kinds::VOID;
 
-use crate::Level;
 use Object::{
     Class, Context, FileServer, Finding, Group, JavaThread, Log, Props, Result, Sampler, Thread,
     Vars,

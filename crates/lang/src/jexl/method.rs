@@ -2,8 +2,9 @@
 //!
 //! A method that the receiver does not have, or not for these parameters, throws; one of nothing is nothing.
 
+use super::World;
 use super::value::{Fault, Value};
-use super::{Level, World};
+use crate::log::Level;
 use crate::regexp::Regexp;
 
 /// How a text is held against another.

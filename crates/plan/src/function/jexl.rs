@@ -1,6 +1,7 @@
 //! `__jexl3`: scripts in JEXL, as far as they are known here; any other needs a JVM.
 
 use lang::jexl::{self, World};
+use lang::log;
 
 use super::{Call, Level};
 use crate::condition::with_values;
@@ -20,13 +21,8 @@ pub(crate) fn is_known(source: &str) -> bool {
 }
 
 impl World for Env<'_> {
-    fn log(&mut self, level: jexl::Level, text: &str) {
-        let level = match level {
-            jexl::Level::Error => Level::Error,
-            jexl::Level::Warn => Level::Warn,
-            jexl::Level::Info => Level::Info,
-        };
-        self.shared.log(level, text);
+    fn log(&mut self, level: log::Level, text: &str) {
+        self.shared.log(level.into(), text);
     }
 }
 

@@ -49,6 +49,18 @@ pub enum Level {
     Stderr,
 }
 
+impl From<lang::log::Level> for Level {
+    fn from(level: lang::log::Level) -> Self {
+        match level {
+            lang::log::Level::Error => Self::Error,
+            lang::log::Level::Warn => Self::Warn,
+            lang::log::Level::Info => Self::Info,
+            lang::log::Level::Debug => Self::Debug,
+            lang::log::Level::Trace => Self::Trace,
+        }
+    }
+}
+
 /// The property that names those which are properties of the system, a line each: they can be read like any, but are not listed.
 pub const UNLISTED: &str = "throng.system.names";
 

@@ -2,6 +2,7 @@
 
 use ::script::{Finding, Reads, Sample, Surroundings, World};
 use lang::buffers::Buffers;
+use lang::log;
 
 use crate::env::Env;
 use crate::function::{self, Level};
@@ -50,15 +51,8 @@ impl World for Env<'_> {
         &mut self.core.buffers
     }
 
-    fn log(&mut self, level: ::script::Level, logger: &str, text: &str) {
-        let level = match level {
-            ::script::Level::Error => Level::Error,
-            ::script::Level::Warn => Level::Warn,
-            ::script::Level::Info => Level::Info,
-            ::script::Level::Debug => Level::Debug,
-            ::script::Level::Trace => Level::Trace,
-        };
-        self.shared.log_as(level, logger, text);
+    fn log(&mut self, level: log::Level, logger: &str, text: &str) {
+        self.shared.log_as(level.into(), logger, text);
     }
 
     fn print_line(&mut self, line: String) {
