@@ -19,6 +19,10 @@ const REFUSED: i32 = 3;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The elements that short plans name.
+static ELEMENTS: LazyLock<Elements> =
+    LazyLock::new(|| Elements::read(&crate::folder().join("../elements")));
+
 /// A case as its folder has it.
 pub(crate) struct Case {
     name: String,
@@ -81,8 +85,6 @@ impl Case {
 
     /// The whole plan, made of the short one if that is what the case has.
     pub(crate) fn plan(&self) -> String {
-        static ELEMENTS: LazyLock<Elements> =
-            LazyLock::new(|| Elements::read(&crate::folder().join("../elements")));
         let short = self.file("plan.xml");
         let Ok(text) = fs::read_to_string(&short) else {
             return fs::read_to_string(self.file("plan.jmx")).expect("a plan");
@@ -212,7 +214,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Case, file_of};
+    use super::{Case, ELEMENTS, file_of};
 
     fn nothing_found(found: &[String]) {
         assert!(found.is_empty(), "\n{}", found.join("\n"));
@@ -229,6 +231,17 @@ mod tests {
                 plans => found.push(format!("{name} has {plans} plans")),
             }
         }
+        nothing_found(&found);
+    }
+
+    #[test]
+    fn every_element_is_that_of_a_plan() {
+        let texts = crate::cases().into_iter().map(|name| Case::read(&name).file("plan.xml"));
+        let texts: String = texts.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let used = |name: &str| {
+            [" ", ">", "/>"].iter().any(|end| texts.contains(&format!("<{name}{end}")))
+        };
+        let found: Vec<_> = ELEMENTS.names().filter(|name| !used(name)).cloned().collect();
         nothing_found(&found);
     }
 

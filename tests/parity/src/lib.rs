@@ -29,7 +29,7 @@ include!(concat!(env!("OUT_DIR"), "/lists.rs"));
 /// Prefix of the names of cases that need a JVM.
 pub const JVM: &str = "jvm_";
 
-/// Tries of a case whose times are compared.
+/// Tries of a case in which times count.
 const TRIES: u32 = 5;
 
 /// The reason why a case was not run on this machine.
@@ -76,8 +76,8 @@ impl Suite {
         let case = Case::read(name);
         let home = if case.needs_jvm() || case.has_classes() { self.programs.home() } else { None };
         case.may_run(home)?;
-        // Where times are compared, what a busy machine has delayed has another try. What is wrong is so each time.
-        let tries = if case.rules.round.is_some() { TRIES } else { 1 };
+        // Where times count, what a busy machine has delayed has another try. What is wrong is so each time.
+        let tries = if case.rules.round.is_some() || case.rules.timed { TRIES } else { 1 };
         for left in (0..tries).rev() {
             let work = case.prepared(&self.scratch, home);
             let throng = self.programs.throng(&case, &work);

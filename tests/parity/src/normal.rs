@@ -19,6 +19,8 @@ pub struct Rules {
     pub users: bool,
     /// Times are rounded to a multiple of this many milliseconds and compared, instead of being masked.
     pub round: Option<u64>,
+    /// The order of rows comes of timers that are a tenth of a second apart: what a busy machine delays has another try.
+    pub timed: bool,
     /// `bytes` of every failed row is masked: parents add up the stack traces of their children.
     pub traces: bool,
     /// Samples whose size depends on the machine: `bytes` and `sentBytes` are masked.
@@ -65,6 +67,7 @@ impl Rules {
                 ("by_hand", _) => rules.by_hand = true,
                 ("boundaries", _) => rules.boundaries = true,
                 ("refused", _) => rules.refused = true,
+                ("timed", _) => rules.timed = true,
                 ("traces", _) => rules.traces = true,
                 ("side_by_side", _) => rules.side_by_side = true,
                 ("figures", _) => rules.figures = true,

@@ -44,6 +44,11 @@ impl Elements {
         Self(known)
     }
 
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
     /// The whole plan of a short one.
     pub(crate) fn whole(&self, text: &str) -> Result<String, String> {
         let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
