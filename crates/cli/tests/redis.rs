@@ -126,6 +126,11 @@ fn threads_wait_for_a_connection_of_the_pool() {
     let expected: Vec<String> = (10..40).map(|n| format!("{n}-x")).collect();
     assert_eq!(labels(&program), expected, "{ended:?}");
     assert!(ended.out.contains("Connections     1 opened, 29 reused"), "{ended:?}");
+    // All but the first find the one connection not opened yet.
+    let pools =
+        ended.out.split("Pools           30 requests, ").nth(1).expect("figures of the pool");
+    let waited: u32 = pools.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    assert!(waited >= 9 && pools.contains("\n  wait          p50 "), "{ended:?}");
 }
 
 #[test]

@@ -58,21 +58,21 @@ pub(crate) struct WebSockets {
     /// Connections whose heartbeat is due.
     pub(crate) due: Vec<u32>,
     /// Settings of the heartbeats, evaluated at their first use.
-    pub(crate) heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
     /// Connections whose inbox has room again, by token.
     pub(crate) resumed: Vec<u64>,
     /// Somebody reads the URL of WebSocket connections.
-    pub(crate) shows_urls: bool,
+    shows_urls: bool,
     /// It has been told that reading stopped somewhere.
-    pub(crate) told_stopped: bool,
+    told_stopped: bool,
     /// A message after decompression.
-    pub(crate) inflated: Vec<u8>,
-    pub(crate) inflater: wire::websocket::deflate::Inflater,
-    pub(crate) call: plan::websocket::Call,
+    inflated: Vec<u8>,
+    inflater: wire::websocket::deflate::Inflater,
+    call: plan::websocket::Call,
     /// The user's cookies for a connection, as a header has them.
-    pub(crate) cookie_line: Vec<u8>,
+    cookie_line: Vec<u8>,
     /// Calls that never change, rendered at their first use.
-    pub(crate) calls: Vec<Option<Box<plan::websocket::Call>>>,
+    calls: Vec<Option<Box<plan::websocket::Call>>>,
 }
 
 impl WebSockets {

@@ -82,6 +82,8 @@ counters! {
     /// Times a core polled no socket for long because the process stood still or was busy, and how long, nanoseconds.
     Stalls = "stalls",
     StallTime = "stall_time_ns",
+    /// Requests that found no connection of their pool free, and waited for one.
+    PoolWaits = "pool_waits",
 }
 
 const N: usize = Counter::ALL.len();

@@ -19,11 +19,13 @@ pub enum Span {
     Heartbeat,
     /// From the end of the TCP handshake to that of the TLS handshake.
     Tls,
+    /// From asking for a connection of a pool until one was free, or was waited for no more; 0 where one was free.
+    Room,
 }
 
 impl Span {
-    pub const ALL: [Self; 5] =
-        [Self::Connect, Self::Upgrade, Self::Message, Self::Heartbeat, Self::Tls];
+    pub const ALL: [Self; 6] =
+        [Self::Connect, Self::Upgrade, Self::Message, Self::Heartbeat, Self::Tls, Self::Room];
     pub const COUNT: usize = Self::ALL.len();
 
     /// The name in files.
@@ -34,6 +36,7 @@ impl Span {
             Self::Message => "message",
             Self::Heartbeat => "heartbeat",
             Self::Tls => "tls",
+            Self::Room => "room",
         }
     }
 }

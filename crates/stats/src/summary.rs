@@ -6,6 +6,7 @@
 //! server. Samples cut by the end of the run are counted separately.
 mod connections;
 mod handshakes;
+mod pools;
 
 use lang::decimal_format::percent;
 use serde::Serialize;
@@ -23,6 +24,7 @@ use crate::verdict::{self, Evidence, Finding};
 
 pub use connections::{ClosedLine, Connections};
 pub use handshakes::Handshakes;
+pub use pools::PoolWaits;
 
 /// Number of causes in the text; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
@@ -67,6 +69,9 @@ pub struct Summary {
     /// In runs with TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Handshakes>,
+    /// In runs with pools of connections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pools: Option<PoolWaits>,
     pub generator: Generator,
     /// Peaks and sums over the run's seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,6 +156,7 @@ impl Summary {
             errors: error_lines(totals),
             connections: None,
             tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
+            pools: PoolWaits::new(totals),
             generator: Generator::new(frame, &requests),
             course: None,
             counters: totals.counters,
@@ -225,6 +231,9 @@ impl Summary {
         self.push_connections(&mut out);
         if let Some(tls) = &self.tls {
             out.push_str(&tls.text());
+        }
+        if let Some(pools) = &self.pools {
+            out.push_str(&pools.text());
         }
         let g = &self.generator;
         out.push_str(&format!(

@@ -5,13 +5,14 @@
 
 use std::collections::VecDeque;
 
-use stats::Counter;
+use stats::{Counter, Span};
 use wire::session::Ticket;
 
 use crate::ids::RouteId;
 use crate::session::exchange::Ending;
 use crate::session::line::{LineId, Place, State};
 use crate::session::{Around, Sessions};
+use crate::time::clock::Nanos;
 
 /// An exchange's share of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +97,16 @@ impl Sessions {
         let (share, route) = self.pools.ask(named, exchange.route);
         exchange.route = route;
         match share {
-            Share::Line(id) => self.board(around, ticket, Some(id)),
-            Share::New => self.board(around, ticket, None),
+            Share::Line(id) => {
+                around.recorder.span(Span::Room, 0);
+                self.board(around, ticket, Some(id));
+            }
+            Share::New => {
+                around.recorder.span(Span::Room, 0);
+                self.board(around, ticket, None);
+            }
             Share::None if exchange.room_limit == Some(0) => {
+                around.recorder.span(Span::Room, 0);
                 let words = "all connections of the pool are in use";
                 self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
             }
@@ -154,6 +162,7 @@ impl Sessions {
         }
         let line = kept.then_some(id);
         if let Some(next) = self.pools.give_back(pool, line) {
+            self.count_wait(around, next, around.clock.now());
             self.board(around, next, line);
         }
     }
@@ -161,7 +170,16 @@ impl Sessions {
     /// An exchange has waited for a line of its pool for too long.
     pub(super) fn waited(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let words = "no connection of the pool was free in time";
-        self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
+        let now = around.clock.now();
+        self.count_wait(around, ticket, now);
+        self.end(around, ticket, Ending::Thrown(words.into()), now);
+    }
+
+    /// Counts how long an exchange has waited for a line of its pool.
+    fn count_wait(&self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
+        around.recorder.add(Counter::PoolWaits, 1);
+        let waited = (now - self.exchanges[ticket].start).max(0) as u64;
+        around.recorder.span(Span::Room, waited);
     }
 
     /// An exchange of a pool that has no line waits for none any more.

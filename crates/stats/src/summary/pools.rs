@@ -1,0 +1,49 @@
+//! The summary's block on pools: how often their users waited for a connection, and how long.
+//!
+//! A Redis Data Set has no sample, so that these waits are in no response time. Absent in runs without pools.
+use serde::Serialize;
+
+use crate::counter::Counter;
+use crate::grouped::count;
+use crate::span::Span;
+use crate::totals::Totals;
+
+use super::{Spread, digits};
+
+/// Requests for a connection of a pool, over the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PoolWaits {
+    pub requests: u64,
+    /// Of these, the ones that found no connection free.
+    pub waited: u64,
+    /// Milliseconds until a connection was free, or was waited for no more; of all requests.
+    pub time: Spread,
+}
+
+impl PoolWaits {
+    pub fn new(totals: &Totals) -> Option<Self> {
+        let times = totals.span(Span::Room);
+        let max = times.quantile(1.0).saturating_mul(1000);
+        (times.total() > 0).then(|| Self {
+            requests: times.total(),
+            waited: totals.counters.get(Counter::PoolWaits),
+            time: Spread::new(times, max),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (requests, waited) = (count(self.requests), count(self.waited));
+        let mut out =
+            format!("Pools           {requests} requests, {waited} waited for a connection\n");
+        if self.waited > 0 {
+            out.push_str(&format!(
+                "  wait          p50 {}  p90 {}  p99 {}  max {} ms\n",
+                digits(self.time.p50),
+                digits(self.time.p90),
+                digits(self.time.p99),
+                digits(self.time.max)
+            ));
+        }
+        out
+    }
+}
