@@ -4,6 +4,9 @@
 //! changed. Meanwhile the user waits as [`Wait::Java`](crate::users::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
 //! `extra` and is there from its first job on; a plan in which nothing is hosted pays for none of it.
 //!
+//! Jobs get the context of their core and reach no other room: what is to be done for a user whose job is done comes back as a value ([`Next`]), upon which
+//! the core acts. Of the run they are told facts ([`session::RunFacts`]).
+//!
 //! | module | holds |
 //! |---|---|
 //! | `message` | numbers and records of messages, made from `crates/messages/messages.txt` |
@@ -12,7 +15,6 @@
 //! | `submit` | a job goes out |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
 //! | `property_sync` | changed properties, for jobs that already run |
-//! | `trust` | whether HTTPS that scripts open is trusted |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `listeners` | results for listeners in Java, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |

@@ -1,4 +1,4 @@
-//! The reply to a job comes in: what it changes is carried out, and the user goes on where it was.
+//! The reply to a job comes in: what it changes is carried out, and what is next for its user is given back, where it was.
 //!
 //! A job that failed, or whose reply cannot be read, fails the sample it belongs to; behind a sampler it fails as an assertion would. Outside of samples it is
 //! told in the log. Replies for users that are gone change properties and are heard in the log.
