@@ -240,3 +240,22 @@ fn a_duration_ends_them() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(trial.rows().len() > 50);
 }
+
+#[test]
+fn a_request_in_whose_text_a_function_has_no_end_ends_its_user() {
+    let argument = text("Argument.name", "a") + &text("Argument.value", r"\${__evalVar(a)}");
+    let variable = format!(
+        r#"<Arguments testclass="Arguments" testname="Variables" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="a" elementType="Argument">{argument}</elementProp></collectionProp></Arguments><hashTree/>"#
+    );
+    let endless = crate::element::http(&[("HTTPSampler.path", "/${__evalVar(a)}")], "");
+    let trial = Trial::doing(&[&variable, &crate::element::http(&[], ""), &endless].concat());
+    let port = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    let (ended, rows) = trial.against(port, &["-Jusers=2", "-Jloops=3"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(rows.iter().filter(|row| row.success).count(), 2, "one of each user: {rows:?}");
+    assert_eq!(rows.len(), 2, "what ends a user is no sample: {rows:?}");
+    assert!(
+        ended.err.contains("user stopped: Users 1-1: java.lang.StackOverflowError"),
+        "{ended:?}"
+    );
+}
