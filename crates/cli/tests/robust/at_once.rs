@@ -248,7 +248,7 @@ fn a_request_in_whose_text_a_function_has_no_end_ends_its_user() {
         r#"<Arguments testclass="Arguments" testname="Variables" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="a" elementType="Argument">{argument}</elementProp></collectionProp></Arguments><hashTree/>"#
     );
     let endless = crate::element::http(&[("HTTPSampler.path", "/${__evalVar(a)}")], "");
-    let trial = Trial::doing(&[&variable, &crate::element::http(&[], ""), &endless].concat());
+    let trial = Trial::doing(&[variable, crate::element::http(&[], ""), endless].concat());
     let port = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     let (ended, rows) = trial.against(port, &["-Jusers=2", "-Jloops=3"]);
     assert_eq!(ended.code, 0, "{ended:?}");

@@ -14,13 +14,6 @@ use crate::users::Wait;
 impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
     pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) {
-        if std::mem::replace(&mut self.cx.users[index].fresh, false) {
-            if self.cx.users[index].lane {
-                self.refresh_lane(index);
-            } else {
-                self.http.refresh_user(&mut self.cx, index);
-            }
-        }
         match self.http.begin(&mut self.cx, index, id, http) {
             Begun::UnderWay => {}
             Begun::LeftOut => self.after_action(index, id),

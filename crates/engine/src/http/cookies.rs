@@ -8,12 +8,19 @@ use crate::http::conn::Stash;
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
+use crate::users::lanes::Lanes;
 
 impl Requests {
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
     /// and sessions of the one before.
     pub(crate) fn refresh_user(&mut self, cx: &mut Context<'_>, index: UserId) {
         let user = &mut cx.users[index];
+        if !std::mem::replace(&mut user.fresh, false) {
+            return;
+        }
+        if user.lane {
+            return refresh_lane(cx, index);
+        }
         // Lanes count as iterations, but the first is the first.
         let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
@@ -32,6 +39,28 @@ impl Requests {
             let closed = self.conns.close_connections(cx, index);
             cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
+    }
+}
+
+/// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
+/// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
+fn refresh_lane(cx: &mut Context<'_>, lane: UserId) {
+    let (parent, main) = (cx.users[lane].branch_of, cx.users[lane].extra().main);
+    let lanes = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
+    let (Some(lanes), Some(main)) = (lanes, main) else { return };
+    let holder = u16::try_from(lanes.id.0 + 1).unwrap_or(u16::MAX);
+    let root = cx.users.of(lane);
+    let fresh = root.fresh;
+    let extra = root.extra();
+    if extra.ran.contains(&main) {
+        if cx.run.settings.reset_state {
+            extra.holder = holder;
+        }
+        return;
+    }
+    extra.ran.push(main);
+    if fresh && !extra.again && extra.ran.len() == 1 {
+        extra.holder = holder;
     }
 }
 

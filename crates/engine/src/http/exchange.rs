@@ -70,6 +70,7 @@ impl Requests {
         id: SamplerId,
         http: &Http,
     ) -> Begun {
+        self.refresh_user(cx, index);
         let slot = id.0 as usize;
         if self.fixed[slot].is_none() && http.is_fixed() {
             let mut request = Request::default();

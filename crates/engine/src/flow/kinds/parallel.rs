@@ -215,28 +215,6 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
-    /// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
-    pub(crate) fn refresh_lane(&mut self, lane: UserId) {
-        let resets = self.cx.run.settings.reset_state;
-        let (parent, main) = (self.cx.users[lane].branch_of, self.cx.users[lane].extra().main);
-        let (Some(lanes), Some(main)) = (self.lanes(parent), main) else { return };
-        let holder = u16::try_from(lanes.id.0 + 1).unwrap_or(u16::MAX);
-        let root = self.cx.users.of(lane);
-        let fresh = root.fresh;
-        let extra = root.extra();
-        if extra.ran.contains(&main) {
-            if resets {
-                extra.holder = holder;
-            }
-            return;
-        }
-        extra.ran.push(main);
-        if fresh && !extra.again && extra.ran.len() == 1 {
-            extra.holder = holder;
-        }
-    }
-
     /// Moves the core's result into the sample around a lane.
     pub(crate) fn add_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
         let fresh = self.cx.spare_results.pop().unwrap_or_default();
