@@ -242,12 +242,13 @@ fn a_duration_ends_them() {
 }
 
 #[test]
-fn a_request_in_whose_text_a_function_has_no_end_ends_its_user() {
-    let argument = text("Argument.name", "a") + &text("Argument.value", r"\${__evalVar(a)}");
+fn a_request_whose_name_has_no_end_ends_its_user() {
+    let argument =
+        text("Argument.name", "a") + &text("Argument.value", "${__char(36)}{__evalVar(a)}");
     let variable = format!(
         r#"<Arguments testclass="Arguments" testname="Variables" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="a" elementType="Argument">{argument}</elementProp></collectionProp></Arguments><hashTree/>"#
     );
-    let endless = crate::element::http(&[("HTTPSampler.path", "/${__evalVar(a)}")], "");
+    let endless = crate::element::http(&[], "").replace("Sample\"", "${__evalVar(a)}\"");
     let trial = Trial::doing(&[variable, crate::element::http(&[], ""), endless].concat());
     let port = answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     let (ended, rows) = trial.against(port, &["-Jusers=2", "-Jloops=3"]);
