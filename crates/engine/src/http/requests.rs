@@ -16,7 +16,7 @@ pub(crate) struct Requests {
     pub(super) conns: Conns,
     pub(super) request: plan::http::Request,
     /// A user's cookies for a request.
-    pub(crate) cookie_line: Vec<u8>,
+    pub(super) cookie_line: Vec<u8>,
     /// Requests that never change, rendered at their first use.
     pub(super) fixed: Vec<Option<Box<Fixed>>>,
     pub(super) inflater: wire::coding::Inflater,
