@@ -64,12 +64,11 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
     // Classes that run in Java read properties that nobody here knows, and all of JMeter's that are for them.
     let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.hosted.is_empty());
-    let by_nobody =
-        |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.starts_with("only "));
+    let by_nobody = |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.but_in_java);
     let unheeded = properties.unheeded(loaded.sources());
     let unheeded = unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key));
     let line = |(key, origin)| match crate::properties::why_not(key) {
-        Some(why) => format!("the property {key} ({origin}) has no effect: {why}"),
+        Some(why) => format!("the property {key} ({origin}) has no effect: {}", why.words),
         None => format!(
             "the property {key} ({origin}) has no effect: Throng does not use it, and the plan does not read it"
         ),

@@ -24,10 +24,8 @@ pub(crate) struct LastWords {
 
 impl LastWords {
     /// Something is lost: `12 rows …`, or a sentence.
-    pub(crate) fn add_lost(&mut self, text: &str) {
-        let number = text.split_once(' ').and_then(|(n, rest)| Some((n.parse().ok()?, rest)));
-        let (n, text) = number.unwrap_or((0, text));
-        *self.lost.entry(text.to_owned()).or_default() += n;
+    pub(crate) fn add_lost(&mut self, count: u64, what: &str) {
+        *self.lost.entry(what.to_owned()).or_default() += count;
     }
 
     /// Whether nothing is lost.
@@ -129,9 +127,9 @@ mod tests {
     #[test]
     fn ends_of_users_are_counted_by_what_ended_them() {
         let mut words = LastWords::default();
-        words.add_lost("2 rows could not be written");
-        words.add_lost("3 rows could not be written");
-        words.add_lost("the end tag");
+        words.add_lost(2, "rows could not be written");
+        words.add_lost(3, "rows could not be written");
+        words.add_lost(0, "the end tag");
         let json = words.add_to_json("{}".into());
         assert!(json.contains("\"5 rows could not be written\""), "{json}");
         assert!(words.text().starts_with("Lost "), "{}", words.text());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::offload::Offload;
-use engine::{Evaluated, Options};
+use engine::{Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::Plan;
 use stats::Counter;
@@ -118,8 +118,9 @@ impl Start<'_> {
         let before = Usage::now();
         let mut complaints = evaluated.take_complaints();
         // Warnings that were known before are printed once.
-        complaints.retain(|text| !found.odd_numbers.contains(text));
-        complaints.extend(found.odd_numbers);
+        complaints
+            .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
+        complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
         let home = options.surroundings.home.clone();
         let offload = options.offload.clone();
         let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
@@ -142,8 +143,8 @@ impl Start<'_> {
         let with_transactions = traces.console.counts_transactions();
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
-        for text in &complaints {
-            traces.heard(text);
+        for line in &complaints {
+            traces.heard(line);
         }
         Ok(Running { workers: run.workers(), run, progress, before, start_ms, offload })
     }
@@ -192,7 +193,7 @@ impl Running {
                     run.recycle(snapshot);
                     traces.tell(second, progress);
                 }
-                News::Log(text) => traces.heard(&text),
+                News::Log(line) => traces.heard(&line),
                 News::Lost(loss) => {
                     let words = lost::words(&loss);
                     traces.note(Level::Error, "throng", &words);
@@ -245,8 +246,7 @@ impl Ending<'_> {
             Summary::new(totals, &frame, percentages).over_time(totals, progress.timeline());
         let dropped = totals.counters.get(Counter::RowsDropped);
         if dropped > 0 {
-            let words = format!("{dropped} rows or responses were dropped: the disk is too slow");
-            traces.last.add_lost(&words);
+            traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
         traces.report(&summary, workers, &self.losses, self.request, &self.end(&run));
         let last = std::mem::take(&mut traces.last);

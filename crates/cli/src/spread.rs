@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Evaluated, Made, Options, Run, StartError, Users};
+use engine::{Evaluated, Line, Made, Options, Run, StartError, Users};
 use fleet::{Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -22,13 +22,13 @@ use crate::request::Request;
 pub(crate) enum Spread {
     Here(Box<Run>),
     /// With the result files that are to be ended, and what was lost in doing so.
-    Fleet(Box<Fleet>, Vec<Made>, Vec<String>),
+    Fleet(Box<Fleet>, Vec<Made>, Vec<Line>),
 }
 
 /// An event of a run.
 pub(crate) enum News {
     Snapshot(Box<Snapshot>),
-    Log(String),
+    Log(Line),
     Lost(Loss),
     Idle,
     Finished,
@@ -146,7 +146,7 @@ impl Spread {
         match self {
             Self::Here(run) => match run.next_event(patience) {
                 engine::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
-                engine::Event::Log(text) => News::Log(text),
+                engine::Event::Log(line) => News::Log(line),
                 engine::Event::Finished => News::Finished,
                 engine::Event::Idle
                 | engine::Event::BatchDone
@@ -155,7 +155,7 @@ impl Spread {
             },
             Self::Fleet(fleet, files, lost) => match fleet.next_event(patience) {
                 fleet::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
-                fleet::Event::Log(text) => News::Log(text),
+                fleet::Event::Log(line) => News::Log(line),
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
                 fleet::Event::Finished => {

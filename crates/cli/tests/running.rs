@@ -482,3 +482,23 @@ fn the_summary_says_which_plan_ran_and_how_it_ended() {
         assert_eq!(summary(more, &stops)["end"]["how"], "stopped by the plan", "{more:?}");
     }
 }
+
+/// The kind of a message stands beside its text: an element may have any name.
+#[test]
+fn names_of_elements_say_nothing_of_the_kind_of_a_message() {
+    for name in ["Lost", "Stdout", "Ended", "Error"] {
+        let program = Program::new();
+        let listener = format!(
+            r#"<BackendListener testclass="BackendListener" testname="{name}" enabled="true">
+<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments"><elementProp name="influxdbUrl" elementType="Argument">
+<stringProp name="Argument.name">influxdbUrl</stringProp><stringProp name="Argument.value">nowhere</stringProp></elementProp></collectionProp></elementProp>
+<stringProp name="classname">org.apache.jmeter.visualizers.backend.influxdb.InfluxdbBackendListenerClient</stringProp></BackendListener><hashTree/>"#
+        );
+        program.write("plan.jmx", &program::PLAN.replace("<!--more-->", &listener));
+        let ended = program.run(&["run", "plan.jmx"]);
+        let said = format!("warning: {name}: nothing will be sent: ");
+        assert!(ended.err.contains(&said), "{name}: {ended:?}");
+        assert!(!ended.out.contains("nothing will be sent"), "{name}: {ended:?}");
+        assert!(!ended.out.contains("the results are incomplete"), "{name}: {ended:?}");
+    }
+}

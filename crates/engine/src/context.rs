@@ -24,6 +24,7 @@ use crate::completions::Completions;
 use crate::ids::UserId;
 use crate::net::Net;
 use crate::reports::Report;
+use crate::reports::line::Line;
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, Nanos};
 use crate::users::controllers::ControllerState;
@@ -148,8 +149,8 @@ impl<'p> Context<'p> {
         self.stop.now && self.users[index].stopping
     }
 
-    pub(crate) fn log(&self, text: String) {
-        let _ = self.reports.send(Report::Log(text));
+    pub(crate) fn log(&self, line: impl Into<Line>) {
+        let _ = self.reports.send(Report::Log(line.into()));
     }
 
     /// The environment in which a virtual user's expressions are evaluated.

@@ -58,6 +58,7 @@ mod websocket;
 pub use java::{message, read_reply};
 pub use net::source::parse as source_addresses;
 pub use reports::figures::Figures;
+pub use reports::line::{Line, LogLevel};
 pub use run::backend::Backends;
 pub use run::batches::Batches;
 pub use run::output::Made;

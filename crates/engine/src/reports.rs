@@ -1,10 +1,12 @@
 //! Reports of cores, and of what works for them, to the coordinator of a run.
 
 pub(crate) mod figures;
+pub(crate) mod line;
 
 use stats::Snapshot;
 
 use crate::reports::figures::Figures;
+use crate::reports::line::Line;
 use crate::time::clock::Nanos;
 
 /// A report of a core.
@@ -22,7 +24,7 @@ pub(crate) enum Report {
     },
     /// Of a share of a run, for a Backend Listener.
     Figures(Box<Figures>),
-    Log(String),
+    Log(Line),
     /// From a handle.
     Told(Told),
     /// A core's thread has ended, by an error if there is one.

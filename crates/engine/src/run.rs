@@ -27,6 +27,7 @@ use stats::Snapshot;
 
 use crate::inbox::Message;
 use crate::reports::figures::Figures;
+use crate::reports::line::Line;
 use crate::reports::{Report, Told};
 use crate::run::backend::Relay;
 use crate::run::batches::Batches;
@@ -88,7 +89,7 @@ pub enum Event {
     /// Paced: samples for a Backend Listener.
     Figures(Box<Figures>),
     /// Something to be told to the user.
-    Log(String),
+    Log(Line),
     /// Paced: all users of the groups that were started have ended.
     BatchDone,
     /// Paced: a user asked to stop the test, which stops here by itself.
@@ -207,14 +208,14 @@ impl Run {
                 return match self.reports.try_recv() {
                     Ok(Report::Snapshot { snapshot, .. }) => Event::Snapshot(snapshot),
                     Ok(Report::Figures(figures)) => self.pass_on(figures),
-                    Ok(Report::Log(text)) => Event::Log(text),
+                    Ok(Report::Log(line)) => Event::Log(line),
                     Ok(_) => continue,
                     Err(_) => Event::Finished,
                 };
             }
             let complaint = self.java.offload.as_ref().and_then(|offload| offload.complaint());
             if let Some(text) = complaint {
-                return Event::Log(text);
+                return Event::Log(text.into());
             }
             let offload = self.java.offload.as_ref().filter(|_| self.aborted.is_none());
             if let Some(why) = offload.and_then(|offload| offload.ending()) {
@@ -228,7 +229,7 @@ impl Run {
                     return Event::Snapshot(snapshot);
                 }
                 Ok(Report::Figures(figures)) => return self.pass_on(figures),
-                Ok(Report::Log(text)) => return Event::Log(text),
+                Ok(Report::Log(line)) => return Event::Log(line),
                 Ok(Report::GroupDone { group }) => {
                     if self.group_done(group) && self.batches.is_none() {
                         return Event::BatchDone;
@@ -251,7 +252,7 @@ impl Run {
                     if let Some(error) = error {
                         self.aborted = Some(error.clone());
                         self.end();
-                        return Event::Log(format!("a core failed: {error}"));
+                        return Event::Log(format!("a core failed: {error}").into());
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Event::Idle,
@@ -424,7 +425,7 @@ impl Run {
         if !self.threads.is_empty()
             && let Some(text) = self.relay.complaint()
         {
-            let _ = self.told.send(Report::Log(text));
+            let _ = self.told.send(Report::Log(text.into()));
         }
         let running = !self.threads.is_empty();
         for thread in self.threads.drain(..) {
@@ -504,7 +505,7 @@ fn forward_log(log: Receiver<(plan::function::Level, String)>, reports: Sender<R
     // The thread ends with the run's shared state, which holds the other end.
     let _ = std::thread::Builder::new().name("log".into()).spawn(move || {
         for (level, text) in log {
-            if reports.send(Report::Log(format!("{level:?}: {text}"))).is_err() {
+            if reports.send(Report::Log(Line::of_plan(level, text))).is_err() {
                 return;
             }
         }

@@ -66,7 +66,7 @@ fn host(plan: &mut Plan, role: Role, reads: Reads) -> HostedId {
 struct Outcome {
     /// Columns label, code, message, success, failure message.
     rows: Vec<[String; 5]>,
-    log: Vec<String>,
+    log: Vec<engine::Line>,
     samples: u64,
     cut: u64,
 }
@@ -110,8 +110,8 @@ fn run_with(
                 cut += snapshot.counters.get(stats::Counter::CutByEnd);
                 run.recycle(snapshot);
             }
-            engine::Event::Log(text) if is_of_users(&text) => {}
-            engine::Event::Log(text) => log.push(text),
+            engine::Event::Log(line) if is_of_users(&line) => {}
+            engine::Event::Log(line) => log.push(line),
             engine::Event::Finished => break,
             _ => {}
         }
@@ -159,8 +159,10 @@ fn find(plan: &Plan, kind: impl Fn(&ControllerKind) -> bool) -> usize {
 }
 
 /// Whether a line of the log is about a user's start or end.
-fn is_of_users(line: &str) -> bool {
-    line.starts_with("Info: org.apache.jmeter.threads.JMeterThread")
+fn is_of_users(line: &engine::Line) -> bool {
+    let of_users = "org.apache.jmeter.threads.JMeterThread";
+    matches!(line, engine::Line::Log { level: engine::LogLevel::Info, logger: Some(logger), .. }
+        if logger == of_users)
 }
 
 /// Answers every request with what it was: its first line, body and some headers. Gives them to `seen`.
@@ -237,7 +239,7 @@ fn stages_run_in_their_order_and_neighbours_go_together() {
     ];
     assert_eq!(machine.seen(), jobs);
     assert_eq!((outcome.labels(), outcome.samples), (vec!["s"], 1));
-    assert_eq!(outcome.log, Vec::<String>::new());
+    assert_eq!(outcome.log, Vec::new());
 }
 
 #[test]
@@ -274,8 +276,9 @@ fn what_scripts_change_is_seen_by_what_follows() {
     assert_eq!(labels, ["0-1", "0-2", "1-1", "1-2"]);
     assert!(outcome.log.len() == 4, "{:?}", outcome.log);
     for line in &outcome.log {
-        let line = line.strip_prefix("Info: ").and_then(plan::function::parts_of);
-        assert!(matches!(line, Some(("script", Some(_), "said"))), "{line:?}");
+        let engine::Line::Log { level, logger, at_ms, text } = line else { panic!("{line:?}") };
+        assert_eq!((*level, logger.as_deref()), (engine::LogLevel::Info, Some("script")));
+        assert_eq!((at_ms.is_some(), &**text), (true, "said"));
     }
     let seen = seen.lock().unwrap();
     let numbers: Vec<u64> = seen.iter().map(|told| told.user).collect();

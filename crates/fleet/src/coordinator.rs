@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::{Backends, Batches, Evaluated, Users};
+use engine::{Backends, Batches, Evaluated, Line, Users};
 use plan::plan::Plan;
 use stats::Snapshot;
 use stats::process::Usage;
@@ -52,7 +52,7 @@ pub enum Event {
     /// One core's measurements of a second; `core` is a number among all cores of the run.
     Snapshot(Box<Snapshot>),
     /// A message for the user.
-    Log(String),
+    Log(Line),
     /// A worker died. A snapshot of the connections it held follows.
     Lost(Loss),
     /// Nothing happened within the time asked for.
@@ -165,7 +165,7 @@ impl Fleet {
                 return event;
             }
             if let Ok(text) = self.complaints.try_recv() {
-                return Event::Log(text);
+                return Event::Log(text.into());
             }
             if self.finished {
                 return Event::Finished;
@@ -176,7 +176,7 @@ impl Fleet {
                 Some((worker, News::Silent(words))) => {
                     let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
                     let text = format!("worker {worker} (process {pid}) is silent: {words}");
-                    self.events.push_back(Event::Log(text));
+                    self.events.push_back(Event::Log(text.into()));
                 }
                 Some((worker, News::Gone(words))) => self.gone(worker, &words),
                 None => {
@@ -281,7 +281,7 @@ impl Fleet {
                 let (counts, missing) = member.takes(&report);
                 if missing > 0 {
                     let text = format!("{missing} seconds of worker {worker} are missing");
-                    self.events.push_back(Event::Log(text));
+                    self.events.push_back(Event::Log(text.into()));
                 }
                 if counts {
                     // Numbers of cores only need to differ.
@@ -308,7 +308,7 @@ impl Fleet {
                 self.halt(now);
             }
             FromWorker::Alive => {}
-            FromWorker::Log(text) => self.events.push_back(Event::Log(text)),
+            FromWorker::Log(line) => self.events.push_back(Event::Log(line)),
             FromWorker::Done { aborted } => {
                 member.stage = Stage::Done;
                 member.active.clear();

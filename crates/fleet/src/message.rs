@@ -5,13 +5,13 @@
 
 use std::ffi::OsString;
 
-use engine::{Evaluated, Figures};
+use engine::{Evaluated, Figures, Line};
 use serde::{Deserialize, Serialize};
 use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub enum FromWorker {
     /// Samples for a Backend Listener.
     Figures(Box<Figures>),
     /// A message for the user.
-    Log(String),
+    Log(Line),
     /// The worker is done, or has given up for a reason.
     Done { aborted: Option<String> },
     /// A sign of life, sent once a second by a thread of its own.
@@ -93,4 +93,27 @@ pub struct Report {
     pub started: u32,
     pub finished: u32,
     pub snapshot: Box<Snapshot>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_each_kind_come_as_they_went() {
+        let (text, level) = (|| String::from("a: b"), engine::LogLevel::Warn);
+        for line in [
+            Line::Log { level, logger: Some("l".into()), at_ms: Some(-5), text: text() },
+            Line::Log { level, logger: None, at_ms: None, text: text() },
+            Line::Printed(text()),
+            Line::PrintedAsError(text()),
+            Line::UserEnded(text()),
+            Line::Lost { count: 7, what: text() },
+            Line::Engine(text()),
+        ] {
+            let bytes = postcard::to_stdvec(&FromWorker::Log(line.clone())).expect("bytes");
+            let read = postcard::from_bytes(&bytes);
+            assert!(matches!(read, Ok(FromWorker::Log(same)) if same == line), "{line:?}");
+        }
+    }
 }

@@ -66,8 +66,8 @@ fn run(fleet: &mut Fleet) -> Told {
                 }
             }
             // Those about users' starts and ends are many.
-            Event::Log(text) if text.contains("JMeterThread") => {}
-            Event::Log(text) => told.logs.push(text),
+            Event::Log(engine::Line::Log { .. }) => {}
+            Event::Log(line) => told.logs.push(line.to_string()),
             Event::Lost(loss) => told.losses.push(loss),
             Event::Idle => {}
             Event::Finished => return told,

@@ -72,14 +72,6 @@ const HONOURED: &[&str] = &[
 const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("asynch.batch.queue.size", "100", "there are no remote engines"),
     ("backend_influxdb.connection_request_timeout", "100", "there is no pool of connections to wait for"),
-    ("beanshell.assertion.init", "", "only scripts read it"),
-    ("beanshell.function.init", "", "only scripts read it"),
-    ("beanshell.init.file", "", "only scripts read it"),
-    ("beanshell.listener.init", "", "only scripts read it"),
-    ("beanshell.postprocessor.init", "", "only scripts read it"),
-    ("beanshell.preprocessor.init", "", "only scripts read it"),
-    ("beanshell.sampler.init", "", "only scripts read it"),
-    ("beanshell.timer.init", "", "only scripts read it"),
     ("client.continue_on_fail", "false", "there are no remote engines"),
     ("client.retries_delay", "5000", "there are no remote engines"),
     ("client.rmi.localport", "0", "there are no remote engines"),
@@ -90,7 +82,6 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("cssselector.parser.cache.size", "400", "selectors are compiled once"),
     ("document.max_size", "0", "Apache Tika needs a JVM"),
     ("function.cache.per.iteration", "false", "functions are evaluated wherever they stand"),
-    ("groovy.utilities", "", "only scripts read it"),
     ("hc.parameters.file", "hc.parameters", "JMeter 5.6.3 does not read it either"),
     ("http.java.sampler.retries", "0", "connecting is tried once"),
     ("httpclient.loopback", "false", "it is for tests of JMeter itself"),
@@ -103,12 +94,9 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("httpsampler.obey_contentlength", "false", "a body is read as its headers announce it"),
     ("httpsampler.parallel_download_thread_keepalive_inseconds", "60", "there are no threads to keep"),
     ("httpsampler.separate.container", "true", "not yet: pages with what is embedded have a container"),
-    ("javascript.use_rhino", "false", "only scripts read it"),
     ("javax.net.debug", "", "there is no Java to show what it does"),
     ("javax.net.ssl.keyStoreProvider", "", "key stores are read by their content"),
     ("javax.net.ssl.trustStoreProvider", "", "trust stores are read by their content"),
-    ("jdbcsampler.max_retain_result_size", "65536", "only JDBC elements read it"),
-    ("jdbcsampler.nullmarker", "", "only JDBC elements read it"),
     ("jmespath.parser.cache.size", "400", "expressions are compiled once"),
     ("jmeter.httpclient.strict_rfc2616", "false", "JMeter 5.6.3 does not read it either"),
     ("jmeter.regex.engine", "oro", "not yet: patterns are always ORO's"),
@@ -118,15 +106,11 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("jmeterengine.stopfail.system.exit", "true", "no user can fail to stop"),
     ("jmeterengine.threadstop.wait", "5000", "users end at once when they are told to"),
     ("jmeterthread.rampup.granularity", "1000", "a stop is obeyed at once"),
-    ("JMSSampler.useSecurity.properties", "false", "only JMS elements read it"),
-    ("jsr223.compiled_scripts_cache_size", "100", "only scripts read it"),
-    ("jsr223.init.file", "", "only scripts read it"),
     ("kerberos.spnego.delegate_cred", "false", "Kerberos is not supported"),
     ("kerberos.spnego.strip_port", "true", "Kerberos is not supported"),
     ("kerberos.spnego.use_canonical_host_name", "true", "Kerberos is not supported"),
     ("kerberos_jaas_application", "JMeter", "Kerberos is not supported"),
     ("key_on_threadname", "false", "there are no remote engines"),
-    ("ldapsampler.max_sorted_results", "1000", "only LDAP elements read it"),
     ("mailer.failurelimit", "2", "no mail is sent"),
     ("mailer.successlimit", "2", "no mail is sent"),
     ("mirror.server.port", "", "`throng target mirror` is such a server"),
@@ -175,17 +159,55 @@ const WITHOUT_MEANING: &[&str] = &[
     "view.results.", "viewResultsTree.", "zoom_scale",
 ];
 
+/// Those that JMeter's classes read in a Java machine, if the plan has any: name, JMeter's default, and why they have no effect otherwise.
+#[rustfmt::skip]
+const READ_IN_JAVA: &[(&str, &str, &str)] = &[
+    ("beanshell.assertion.init", "", "only scripts read it"),
+    ("beanshell.function.init", "", "only scripts read it"),
+    ("beanshell.init.file", "", "only scripts read it"),
+    ("beanshell.listener.init", "", "only scripts read it"),
+    ("beanshell.postprocessor.init", "", "only scripts read it"),
+    ("beanshell.preprocessor.init", "", "only scripts read it"),
+    ("beanshell.sampler.init", "", "only scripts read it"),
+    ("beanshell.timer.init", "", "only scripts read it"),
+    ("groovy.utilities", "", "only scripts read it"),
+    ("javascript.use_rhino", "false", "only scripts read it"),
+    ("jdbcsampler.max_retain_result_size", "65536", "only JDBC elements read it"),
+    ("jdbcsampler.nullmarker", "", "only JDBC elements read it"),
+    ("JMSSampler.useSecurity.properties", "false", "only JMS elements read it"),
+    ("jsr223.compiled_scripts_cache_size", "100", "only scripts read it"),
+    ("jsr223.init.file", "", "only scripts read it"),
+    ("ldapsampler.max_sorted_results", "1000", "only LDAP elements read it"),
+];
+
+/// The reason why a property has no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WhyNot {
+    /// In words.
+    pub(crate) words: &'static str,
+    /// It has one in a plan with elements or scripts that run in Java.
+    pub(crate) but_in_java: bool,
+}
+
 /// Whether setting the key to the value does here what it does in JMeter without windows, be it nothing.
 pub(super) fn has_effect(key: &str, value: &str) -> bool {
     is_honoured(key)
         || WITHOUT_MEANING.iter().any(|family| key.starts_with(family))
         || AS_IT_IS.contains(&(key, value))
-        || WITHOUT_EFFECT.iter().any(|(name, default, _)| *name == key && *default == value)
+        || without_effect().any(|((name, default, _), _)| *name == key && *default == value)
+}
+
+/// Properties without effect, and whether classes in Java read them.
+fn without_effect()
+-> impl Iterator<Item = (&'static (&'static str, &'static str, &'static str), bool)> {
+    let in_java = READ_IN_JAVA.iter().map(|row| (row, true));
+    WITHOUT_EFFECT.iter().map(|row| (row, false)).chain(in_java)
 }
 
 /// The reason why setting the key has no effect, if it is known.
-pub(crate) fn why_not(key: &str) -> Option<&'static str> {
-    WITHOUT_EFFECT.iter().find(|(name, _, _)| *name == key).map(|(_, _, why)| *why)
+pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
+    let found = without_effect().find(|((name, ..), _)| *name == key);
+    found.map(|((.., words), but_in_java)| WhyNot { words, but_in_java })
 }
 
 fn is_honoured(key: &str) -> bool {
@@ -200,7 +222,15 @@ mod tests {
 
     #[test]
     fn what_is_honoured_is_not_said_to_have_no_effect() {
-        let both: Vec<_> = WITHOUT_EFFECT.iter().filter(|(name, _, _)| is_honoured(name)).collect();
+        let both: Vec<_> = without_effect().filter(|((name, ..), _)| is_honoured(name)).collect();
         assert!(both.is_empty(), "remove from WITHOUT_EFFECT and its table: {both:?}");
+    }
+
+    #[test]
+    fn a_property_that_classes_in_java_read_is_known_as_such() {
+        let but_in_java = |key| why_not(key).map(|why| why.but_in_java);
+        assert_eq!(but_in_java("beanshell.init.file"), Some(true));
+        assert_eq!(but_in_java("asynch.batch.queue.size"), Some(false));
+        assert_eq!(but_in_java("no.such.property"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The traces of a run: console, folder, log, and what is told again at the end.
 
+use engine::{Line, LogLevel};
 use fleet::Loss;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
@@ -10,7 +11,7 @@ use crate::failing;
 use crate::folder::Folder;
 use crate::identity::{self, End};
 use crate::last_words::LastWords;
-use crate::log::{self, Level, Log};
+use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
@@ -62,42 +63,49 @@ impl<'a> Traces<'a> {
         self.console.warn(message);
     }
 
-    /// A line of the plan's own, as `__log` sends it with its level in front, goes to the log; what the engine has to say
-    /// concerns the user at once.
-    pub(crate) fn heard(&mut self, text: &str) {
-        match text.split_once(": ") {
-            Some(("Stdout", text)) => self.console.line(text),
-            Some(("Stderr", text)) => self.console.report(&format!("{text}\n")),
-            Some(("Ended", text)) => {
+    /// Lines of the log go to the log and what the plan prints to the terminal; what the engine has to say concerns the user at once.
+    pub(crate) fn heard(&mut self, line: &Line) {
+        match line {
+            Line::Printed(text) => self.console.line(text),
+            Line::PrintedAsError(text) => self.console.report(&format!("{text}\n")),
+            Line::UserEnded(text) => {
                 let words = format!("a user was ended by {text}");
                 self.note(Level::Warn, "engine", &words);
                 if self.last.add_end(text) {
                     self.console.warn_some(&words);
                 }
             }
-            Some(("Lost", text)) => {
-                self.note(Level::Warn, "engine", text);
-                self.last.add_lost(text);
+            Line::Lost { count, what } => {
+                self.note(Level::Warn, "engine", &line.to_string());
+                self.last.add_lost(*count, what);
             }
-            Some((level, text)) if log::level(level).is_some() => {
-                let level = log::level(level).unwrap_or(Level::Info);
-                let (logger, at_ms, text) =
-                    plan::function::parts_of(text).unwrap_or(("plan", None, text));
-                if let Some(trouble) = self.log.write_at(at_ms, level, logger, text) {
-                    self.console.warn(&trouble);
-                }
-                if let Some(words) = failing::script(logger, text)
-                    && self.last.add_failure(words.clone())
-                {
-                    self.console.warn(&format!("a script failed: {words}"));
-                }
+            Line::Log { level, logger, at_ms, text } => {
+                let level = match level {
+                    LogLevel::Trace => Level::Trace,
+                    LogLevel::Debug => Level::Debug,
+                    LogLevel::Info => Level::Info,
+                    LogLevel::Warn => Level::Warn,
+                    LogLevel::Error => Level::Error,
+                };
+                self.heard_log(level, logger.as_deref().unwrap_or("plan"), *at_ms, text);
             }
-            _ => {
+            Line::Engine(text) => {
                 self.note(Level::Warn, "engine", text);
                 if self.last.add_said(text) {
                     self.console.warn_some(text);
                 }
             }
+        }
+    }
+
+    fn heard_log(&mut self, level: Level, logger: &str, at_ms: Option<i64>, text: &str) {
+        if let Some(trouble) = self.log.write_at(at_ms, level, logger, text) {
+            self.console.warn(&trouble);
+        }
+        if let Some(words) = failing::script(logger, text)
+            && self.last.add_failure(words.clone())
+        {
+            self.console.warn(&format!("a script failed: {words}"));
         }
     }
 
@@ -131,7 +139,7 @@ impl<'a> Traces<'a> {
     ) {
         let Self { console, folder, last, .. } = self;
         if folder.seconds_lost() > 0 {
-            last.add_lost(&format!("{} lines of seconds.jsonl", folder.seconds_lost()));
+            last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
         }
         let text = format!("{}{}{}", last.text(), summary.text(), lost::text(workers, losses));
         let text = terminal::visible(&text);
@@ -141,7 +149,7 @@ impl<'a> Traces<'a> {
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {
                 console.warn(&message);
-                last.add_lost(name);
+                last.add_lost(0, name);
             }
         }
         let shown = match console.table_width() {

@@ -9,12 +9,13 @@ use plan::plan::{SamplerId, SamplerKind};
 use plan::vars::VarId;
 
 use super::Reply;
-use super::message::{LogLevel, LogLine};
+use super::message::{self, LogLine};
 use super::reply::{Changes, Name, Out};
 use super::request::Changed;
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::reports::Report;
+use crate::reports::line::{Line, LogLevel};
 use crate::shared::RunShared;
 use crate::users::Given;
 
@@ -106,13 +107,14 @@ pub(super) fn set_properties(run: &RunShared, changes: &Changes<'_>) {
 }
 
 /// A line of Java's as the run's events have it.
-pub(super) fn told(line: &LogLine<'_>) -> String {
+pub(super) fn told(line: &LogLine<'_>) -> Line {
     let level = match line.level {
-        LogLevel::Trace => "Trace",
-        LogLevel::Debug => "Debug",
-        LogLevel::Info => "Info",
-        LogLevel::Warn => "Warn",
-        LogLevel::Error => "Error",
+        message::LogLevel::Trace => LogLevel::Trace,
+        message::LogLevel::Debug => LogLevel::Debug,
+        message::LogLevel::Info => LogLevel::Info,
+        message::LogLevel::Warn => LogLevel::Warn,
+        message::LogLevel::Error => LogLevel::Error,
     };
-    format!("{level}: {}", plan::function::line_of(line.logger, Some(line.at_ms), line.text))
+    let (logger, at_ms) = (Some(line.logger.to_owned()), Some(line.at_ms));
+    Line::Log { level, logger, at_ms, text: line.text.to_owned() }
 }

@@ -18,6 +18,7 @@ use super::{
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::reports::Report;
+use crate::reports::line::Line;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
@@ -80,7 +81,7 @@ impl Jobs {
         };
         let read = error.map_or_else(|| Reply::read(&message, act), Err);
         if let Ok(Reply { fatal: Some(words), .. }) = &read {
-            cx.log(format!("Ended: {words} in {}", job.what));
+            cx.log(Line::UserEnded(format!("{words} in {}", job.what)));
         }
         let next = match (take_then(cx, to), read) {
             (Some(then), read) => Some(self.resume_with(cx, to.index, then, &job, read, done)),

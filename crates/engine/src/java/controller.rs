@@ -15,6 +15,7 @@ use super::reply::{Failed, Out};
 use super::{Act, Jobs, Next, Reply, Then, UnderWay, arrive};
 use crate::context::Context;
 use crate::ids::UserId;
+use crate::reports::line::{Line, LogLevel};
 use crate::users::controllers as state;
 
 /// What is kept for a controller that is not asked for long; what came first is forgotten.
@@ -241,13 +242,14 @@ pub(super) fn hear_controller(
         Ok(Reply { gives_up: true, .. }) => return Next::EndOfPlan,
         Ok(_) => None,
         Err(failed) => {
-            cx.log(format!("Error: {}: {failed}; the user ends", job.what));
+            let text = format!("{}: {failed}; the user ends", job.what);
+            cx.log(Line::log(LogLevel::Error, None, text));
             return Next::EndOfPlan;
         }
     };
     let Some(said) = said else {
         let what = "it gave what it does not hold; the user ends";
-        cx.log(format!("Error: {}: {what}", job.what));
+        cx.log(Line::log(LogLevel::Error, None, format!("{}: {what}", job.what)));
         return Next::EndOfPlan;
     };
     // One that must end does so when it has its next sampler.

@@ -13,6 +13,7 @@ use super::session::{self, RunFacts};
 use super::writer::Writer;
 use super::{Act, Reply};
 use crate::offload::Offload;
+use crate::reports::line::Line;
 
 /// The test itself, among users.
 const USER: u64 = 0;
@@ -24,7 +25,7 @@ pub(crate) struct Early<'a> {
     /// The properties that Java has been told of.
     properties: u64,
     /// What is to be said.
-    pub(crate) complaints: Vec<String>,
+    pub(crate) complaints: Vec<Line>,
 }
 
 impl<'a> Early<'a> {
@@ -43,7 +44,8 @@ impl<'a> Early<'a> {
         let mut complaints = Vec::new();
         // What it finds wrong is said when the run starts.
         if let Err(failed) = session::set_up(offload, plan, facts, &[]) {
-            complaints.push(format!("the Java machine cannot read its part of the plan: {failed}"));
+            let text = format!("the Java machine cannot read its part of the plan: {failed}");
+            complaints.push(text.into());
         }
         Some(Self { offload, properties: 0, complaints })
     }
@@ -66,7 +68,7 @@ impl<'a> Early<'a> {
             Err(failed) => {
                 return self
                     .complaints
-                    .push(format!("in the Java machine, before the run: {failed}"));
+                    .push(format!("in the Java machine, before the run: {failed}").into());
             }
         };
         for change in &reply.changes.properties {

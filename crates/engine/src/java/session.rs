@@ -18,6 +18,7 @@ use super::reader::{Malformed, Reader};
 use super::reply::{Changes, Failed, Name, lines, status};
 use super::writer::Writer;
 use crate::offload::{Finding, Offload, Surroundings};
+use crate::reports::line::Line;
 
 /// The property that tells Java of functional mode.
 const FUNCTIONAL: &str = "throng.functional";
@@ -39,7 +40,7 @@ pub(crate) struct RunFacts<'a> {
 pub(crate) struct Begun {
     pub(crate) hearing: Hearing,
     /// Sentences for people: what it logged, and what it finds wrong that does not keep the run from starting.
-    pub(crate) said: Vec<String>,
+    pub(crate) said: Vec<Line>,
 }
 
 /// What Java says of its part of the plan.
@@ -47,7 +48,7 @@ pub(crate) struct Begun {
 pub(crate) struct Read {
     pub(crate) findings: Vec<Finding>,
     /// What it logged.
-    pub(crate) said: Vec<String>,
+    pub(crate) said: Vec<Line>,
     hearing: Hearing,
 }
 
@@ -84,8 +85,11 @@ pub(crate) fn begin(
             line => format!("{of}, line {line} of the script: {}", finding.message),
         };
         // JMeter does not begin without an element's class either; what is wrong with a text shows where it is used.
-        let to = if finding.is_error && element.is_some() { &mut missing } else { &mut said };
-        to.push(words);
+        if finding.is_error && element.is_some() {
+            missing.push(words);
+        } else {
+            said.push(words.into());
+        }
     }
     if !missing.is_empty() {
         return Err(first_of(missing));
@@ -240,7 +244,7 @@ fn start(
     plan: &Plan,
     initial: &mut Initial,
     shared: &plan::function::Shared,
-) -> Result<Vec<String>, Failed> {
+) -> Result<Vec<Line>, Failed> {
     let mut message = Vec::new();
     let mut out = Writer(&mut message);
     out.byte(Kind::Start as u8);
@@ -272,7 +276,7 @@ fn start(
 }
 
 /// Tells Java that the test has ended; gives what is to be told of it. What runs there then has its time, and no more.
-pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
+pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<Line> {
     let (done, ended) = channel();
     let call = std::thread::Builder::new().name("java-end".into()).spawn(move || {
         let _ = done.send(offload.call(vec![Kind::End as u8]));
@@ -285,7 +289,9 @@ pub(crate) fn end(offload: Arc<dyn Offload>) -> Vec<String> {
     };
     match reply.and_then(|message| farewell(&message).map(|said| said.iter().map(told).collect())) {
         Ok(said) => said,
-        Err(failed) => vec![format!("at the end of the test, in the Java machine: {failed}")],
+        Err(failed) => {
+            vec![format!("at the end of the test, in the Java machine: {failed}").into()]
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use stats::jtl::Columns;
 
 use crate::java::Early;
+use crate::reports::line::Line;
 use crate::run::backend::BackendSettings;
 use crate::run::output::Made;
 use crate::run::rows::{self, ResultFile};
@@ -46,7 +47,7 @@ pub struct Evaluated {
     /// Properties that evaluating has set.
     pub(crate) properties: Vec<(String, String)>,
     /// Complaints for the user.
-    complaints: Vec<String>,
+    complaints: Vec<Line>,
 }
 
 /// The variable that says whether a user's last sample passed. All users start with it true, so that those whose
@@ -95,7 +96,7 @@ impl Evaluated {
     }
 
     /// Complaints that the user should be told; nobody else tells them then.
-    pub fn take_complaints(&mut self) -> Vec<String> {
+    pub fn take_complaints(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.complaints)
     }
 }
@@ -164,7 +165,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         .filter(|(key, value)| options.properties.get(&**key).is_none_or(|held| **held != **value))
         .map(|(key, value)| (key.into(), value.into()))
         .collect();
-    complaints.extend(log.try_iter().map(|(level, text)| format!("{level:?}: {text}")));
+    complaints.extend(log.try_iter().map(|(level, text)| Line::of_plan(level, text)));
     Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
 }
 
@@ -185,7 +186,7 @@ pub fn create_results(
 }
 
 /// Ends the result files of a run of several processes, when all of these have ended. Returns what was lost, in words.
-pub fn close_results(files: Vec<Made>) -> Vec<String> {
+pub fn close_results(files: Vec<Made>) -> Vec<Line> {
     rows::close(files)
 }
 
@@ -197,7 +198,7 @@ pub(crate) struct Prepared {
     pub(crate) listeners: Vec<Option<ResultFile>>,
     pub(crate) savers: Vec<Option<SaverStart>>,
     pub(crate) backends: Vec<(usize, BackendSettings)>,
-    pub(crate) complaints: Vec<String>,
+    pub(crate) complaints: Vec<Line>,
 }
 
 /// Makes what the cores share of what was evaluated.
@@ -338,10 +339,10 @@ fn functional(plan: &Plan, columns: &mut Columns) {
     columns.sampler_data |= plan.functional_mode;
 }
 
-fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<String>) -> Numbers {
+fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Line>) -> Numbers {
     let name = value(&group.name, env);
     let spans = group.profile.spans(env, seed).unwrap_or_else(|problem| {
-        complaints.push(format!("Thread Group:{name} does not start: {problem}"));
+        complaints.push(format!("Thread Group:{name} does not start: {problem}").into());
         Some(Vec::new())
     });
     if let Some(spans) = spans {
@@ -360,7 +361,8 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
     }
     // As in JMeter, what is no number counts as 0.
     let mut odd = |what: Setting, text: &str| {
-        complaints.extend(what.complaint(text).map(|words| format!("{}: {words}", group.path)));
+        let complaint = what.complaint(text);
+        complaints.extend(complaint.map(|words| format!("{}: {words}", group.path).into()));
     };
     let text = value(&group.users, env);
     odd(Setting::Threads, &text);
@@ -386,7 +388,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Str
         };
         if let Some(message) = invalid {
             // As in JMeter, the group does nothing and the others run.
-            complaints.push(message);
+            complaints.push(message.into());
             users = 0;
         }
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));

@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use plan::element::Shard;
 use stats::jtl::Columns;
 
+use crate::reports::line::Line;
 use crate::run::output::{self, Failed, Made, Output};
 
 /// Bytes at which a chunk is handed over.
@@ -274,7 +275,7 @@ impl Writer {
     /// Starts the thread; it ends when the last core's end is dropped. Failures to write go to `complain`, once per file, and how much was lost at the end.
     pub(crate) fn start(
         mut self,
-        complain: impl Fn(String) + Send + 'static,
+        complain: impl Fn(Line) + Send + 'static,
     ) -> io::Result<JoinHandle<()>> {
         let jobs = self.jobs.take();
         let (mut files, backs, under_way) = (self.files, self.backs, self.under_way);
@@ -288,7 +289,7 @@ impl Writer {
                     Job::Chunk { core, file, bytes } => (core, file, bytes),
                     Job::Refused(why) => {
                         if refused == 0 {
-                            complain(why);
+                            complain(why.into());
                         }
                         refused += 1;
                         continue;
@@ -298,7 +299,7 @@ impl Writer {
                             let path = path.display();
                             let words = || format!("cannot save a response to {path}: {error}");
                             if unsaved.is_first(1, &error) {
-                                complain(words());
+                                complain(words().into());
                             }
                         }
                         under_way.fetch_sub(1, Ordering::Relaxed);
@@ -309,10 +310,11 @@ impl Writer {
                 if let Err(Failed { error, lost }) = out.write(&bytes)
                     && failed[file].is_first(lost, &error)
                 {
-                    complain(format!(
-                        "cannot write results to {}: {error}; rows are being lost",
-                        out.path().display()
-                    ));
+                    let path = out.path().display();
+                    complain(
+                        format!("cannot write results to {path}: {error}; rows are being lost")
+                            .into(),
+                    );
                 }
                 bytes.clear();
                 under_way.fetch_sub(1, Ordering::Relaxed);
@@ -322,13 +324,12 @@ impl Writer {
                 }
             }
             if unsaved.lost > 0 {
-                let Loss { lost, why } = &unsaved;
-                complain(format!("Lost: {lost} responses could not be saved: {why}"));
+                let what = format!("responses could not be saved: {}", unsaved.why);
+                complain(Line::Lost { count: unsaved.lost, what });
             }
             if refused > 0 {
-                complain(format!(
-                    "Lost: {refused} responses were not saved: their names lead out of their folders"
-                ));
+                let what = "responses were not saved: their names lead out of their folders";
+                complain(Line::Lost { count: refused, what: what.to_owned() });
             }
             for (mut out, mut loss) in files.into_iter().zip(failed) {
                 let ended = loss.ended(out.end());
@@ -373,14 +374,15 @@ impl Loss {
     }
 
     /// The last words about a file; `ended`: it has its end.
-    fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(String)) {
+    fn tell(&self, path: &Path, ended: bool, complain: &impl Fn(Line)) {
         let path = path.display();
         let why = if self.why.is_empty() { "the disk is full" } else { &self.why };
         if self.lost > 0 {
-            complain(format!("Lost: {} rows could not be written to {path}: {why}", self.lost));
+            let what = format!("rows could not be written to {path}: {why}");
+            complain(Line::Lost { count: self.lost, what });
         }
         if !ended {
-            complain(format!("Lost: the end tag of {path}: {why}"));
+            complain(Line::Lost { count: 0, what: format!("the end tag of {path}: {why}") });
         }
     }
 }
@@ -401,7 +403,7 @@ pub(crate) fn create(files: &[ResultFile], variables: &[String]) -> io::Result<V
 }
 
 /// Ends the result files of a run of several processes. Returns what was lost in doing so, in words.
-pub(crate) fn close(files: Vec<Made>) -> Vec<String> {
+pub(crate) fn close(files: Vec<Made>) -> Vec<Line> {
     let lost = std::cell::RefCell::new(Vec::new());
     for file in files {
         let path = file.path().to_owned();

@@ -17,6 +17,7 @@ use crate::net::ports::Range;
 use crate::net::resolve;
 use crate::offload::Finding;
 use crate::reports::Report;
+use crate::reports::line::Line;
 use crate::run::backend::{Backend, BackendSettings, Relay};
 use crate::run::prepare::{Evaluated, LAST_SAMPLE_OK, Prepared, evaluate, prepare, roots};
 use crate::run::rows::Writer;
@@ -215,7 +216,7 @@ impl Listeners {
             }
             match Backend::open(&settings, &property) {
                 Ok(backend) => backends.push((id, backend)),
-                Err(unusable) => prepared.complaints.push(unusable.told(&settings.name)),
+                Err(unusable) => prepared.complaints.push(unusable.told(&settings.name).into()),
             }
         }
         let writer = Writer::open(
@@ -243,12 +244,16 @@ impl Listeners {
         run: &Arc<RunShared>,
         reports: &Sender<Report>,
     ) -> std::io::Result<(JoinHandle<()>, Vec<JoinHandle<()>>)> {
-        let complain = |reports: Sender<Report>| {
-            move |text| {
-                let _ = reports.send(Report::Log(text));
+        let say = |reports: Sender<Report>| {
+            move |line: Line| {
+                let _ = reports.send(Report::Log(line));
             }
         };
-        let writer = self.writer.start(complain(reports.clone()))?;
+        let complain = |reports| {
+            let say = say(reports);
+            move |text: String| say(text.into())
+        };
+        let writer = self.writer.start(say(reports.clone()))?;
         let mut senders = Vec::new();
         for (_, backend) in self.backends {
             let run = Arc::clone(run);
@@ -267,7 +272,7 @@ impl Listeners {
 /// # Errors
 ///
 /// Why it cannot, in words.
-pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<String>), String> {
+pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>), String> {
     match &options.offload {
         Some(offload) if !plan.hosted.is_empty() => {
             let read = crate::java::session::set_up(&**offload, plan, options.facts(), &[])?;

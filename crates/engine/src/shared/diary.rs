@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use plan::function::line_of;
+use crate::reports::line::{Line, LogLevel};
 
 use crate::time::clock::{Nanos, SECOND};
 
@@ -47,12 +47,12 @@ impl Diary {
     }
 
     /// A line about a user that starts, if it is to be logged. `name` is asked for only then.
-    pub(crate) fn started(&self, name: impl FnOnce() -> String) -> Option<String> {
+    pub(crate) fn started(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.starts, "Thread started", "started", name)
     }
 
     /// A line about a user that has ended.
-    pub(crate) fn finished(&self, name: impl FnOnce() -> String) -> Option<String> {
+    pub(crate) fn finished(&self, name: impl FnOnce() -> String) -> Option<Line> {
         user(&self.ends, "Thread finished", "finished", name)
     }
 
@@ -62,7 +62,7 @@ impl Diary {
     }
 
     /// A line about a sample that ended at `now`, if there is room for it in this second.
-    pub(crate) fn sample(&self, now: Nanos, line: impl FnOnce() -> String) -> Option<String> {
+    pub(crate) fn sample(&self, now: Nanos, line: impl FnOnce() -> String) -> Option<Line> {
         let second = now.div_euclid(SECOND);
         if self.second.swap(second, Ordering::Relaxed) != second {
             self.count.store(0, Ordering::Relaxed);
@@ -76,11 +76,11 @@ impl Diary {
             }
             _ => return None,
         };
-        Some(format!("Debug: {}", line_of(USERS_LOGGER, None, &text)))
+        Some(Line::log(LogLevel::Debug, Some(USERS_LOGGER), text))
     }
 }
 
-fn user(left: &AtomicU32, what: &str, verb: &str, name: impl FnOnce() -> String) -> Option<String> {
+fn user(left: &AtomicU32, what: &str, verb: &str, name: impl FnOnce() -> String) -> Option<Line> {
     let counted =
         left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
     let left = counted.ok()?;
@@ -88,7 +88,7 @@ fn user(left: &AtomicU32, what: &str, verb: &str, name: impl FnOnce() -> String)
         1 => format!("{what}: {}; users that {verb} later are not logged ({THREADS})", name()),
         _ => format!("{what}: {}", name()),
     };
-    Some(format!("Info: {}", line_of(USERS_LOGGER, None, &text)))
+    Some(Line::log(LogLevel::Info, Some(USERS_LOGGER), text))
 }
 
 #[cfg(test)]
@@ -100,13 +100,17 @@ mod tests {
         let diary = Diary::new(|key| (key == THREADS).then(|| "2".into()));
         let names = ["a", "b", "c"].map(|name| diary.started(|| name.to_owned()));
         let [Some(first), Some(last), None] = names else { panic!("two lines: {names:?}") };
-        assert!(first.starts_with("Info: ") && first.ends_with("Thread started: a"), "{first}");
+        assert!(matches!(first, Line::Log { level: LogLevel::Info, .. }), "{first:?}");
+        assert_eq!(first.to_string(), "Thread started: a");
         assert!(
-            last.ends_with("b; users that started later are not logged (throng.log.threads)"),
+            last.to_string()
+                .ends_with("b; users that started later are not logged (throng.log.threads)"),
             "{last}"
         );
         assert!(
-            diary.finished(|| "a".into()).is_some_and(|line| line.ends_with("Thread finished: a"))
+            diary
+                .finished(|| "a".into())
+                .is_some_and(|line| line.to_string() == "Thread finished: a")
         );
         assert!(!diary.has_samples());
     }
@@ -118,6 +122,6 @@ mod tests {
         let at = |second: i64| second * SECOND;
         let logged = (0..5000).filter_map(|_| diary.sample(at(7), || "s".into())).count();
         assert_eq!(logged, SAMPLES_PER_SECOND as usize + 1);
-        assert!(diary.sample(at(8), || "s".into()).is_some_and(|line| line.ends_with('s')));
+        assert!(diary.sample(at(8), || "s".into()).is_some_and(|line| line.to_string() == "s"));
     }
 }

@@ -182,7 +182,7 @@ fn texts_of_the_plan_are_evaluated_before_the_run_in_their_order() {
         Answer { texts: vec!["t".into()], properties, ..Answer::default() }.to(told)
     });
     let outcome = run(plan, &machine);
-    assert_eq!(outcome.log, Vec::<String>::new());
+    assert_eq!(outcome.log, Vec::new());
     let jobs = ["setup", "job 16 [0]", "job 16 [1]", "job 16 [2]", "setup", "start", "end"];
     assert_eq!(machine.seen(), jobs);
 }

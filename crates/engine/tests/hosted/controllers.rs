@@ -144,7 +144,10 @@ fn a_user_whose_controller_fails_ends() {
         });
         let outcome = run(plan, &machine);
         assert!(outcome.rows.is_empty(), "{broken}");
-        assert!(outcome.log.iter().any(|line| line.contains("the user ends")), "{broken}");
+        assert!(
+            outcome.log.iter().any(|line| line.to_string().contains("the user ends")),
+            "{broken}"
+        );
     }
 }
 

@@ -45,7 +45,13 @@ fn measured(
             match run.next_event(Duration::from_millis(5)) {
                 engine::Event::Snapshot(snapshot) => run.recycle(snapshot),
                 // Users that start and end are told of.
-                engine::Event::Log(text) => assert!(text.starts_with("Info: "), "{text}"),
+                engine::Event::Log(line) => {
+                    let level = engine::LogLevel::Info;
+                    assert!(
+                        matches!(&line, engine::Line::Log { level: of, .. } if *of == level),
+                        "{line:?}"
+                    );
+                }
                 engine::Event::Idle
                 | engine::Event::BatchDone
                 | engine::Event::Figures(_)
