@@ -485,12 +485,12 @@ fn the_hosted_workflow_runs_every_section() {
 const WALK_THE_TREE: &[&str] = &[
     "advance",
     "do_for_controller",
-    "initialize",
-    "initialize_children",
     "pull",
+    "pull_children",
     "pull_hosted",
     "pull_parent",
     "pull_sum",
+    "pull_transaction",
     "pull_weighted",
 ];
 
@@ -504,6 +504,9 @@ const PARTS: &[(&str, &str)] = &[
     ("sessions", "Sessions"),
     ("jobs", "Jobs"),
     ("flow", "Flow"),
+    ("walk", "Walk"),
+    ("visit", "Visit"),
+    ("reporting", "Reporting"),
     ("samples", "Samples"),
 ];
 
@@ -603,6 +606,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("users", 1),
     ("inbox", 1),
     ("reports", 1),
+    ("results", 2),
     ("net", 2),
     ("offload", 2),
     ("files", 3),
@@ -624,7 +628,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("run", 10),
 ];
 /// Imports of a room that is not below. Most are of the core itself, whose methods the rooms still have. Lower it with every one that goes.
-const UPWARD: usize = 21;
+const UPWARD: usize = 7;
 
 #[test]
 fn rooms_of_the_engine_import_what_is_below() {

@@ -9,6 +9,7 @@ pub(crate) mod java;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
 pub(crate) mod stepped;
+pub(crate) mod turns;
 
 use std::io;
 use std::sync::Arc;
@@ -20,10 +21,10 @@ use stats::{Counter, Recorder};
 
 use crate::completions::{Completions, Done, Sampled};
 use crate::context::{Context, Stop};
-use crate::flow::Flow;
-use crate::flow::barriers::home_of;
+use crate::core::turns::Turn;
+use crate::flow::barriers::{home_of, let_go};
 use crate::flow::schedule::Start;
-use crate::flow::search::Turn;
+use crate::flow::{Classes, Flow};
 use crate::http::file;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
@@ -34,8 +35,8 @@ use crate::net::outcome::Failure;
 use crate::net::slot::Slot;
 use crate::process;
 use crate::reports::Report;
-use crate::run::rows::Rows;
-use crate::run::sinks::Sinks;
+use crate::results::Sinks;
+use crate::results::rows::Rows;
 use crate::sample::samples::{Samples, observed};
 use crate::session::{self, Around, Sessions};
 use crate::shared::RunShared;
@@ -89,12 +90,15 @@ pub(crate) struct Parts<'p> {
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
-    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::run::backend::Feed)>,
+    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::results::feed::Feed)>,
 }
 
 impl<'p> Core<'p> {
     pub(crate) fn new(parts: Parts<'p>) -> Self {
         let Parts { plan, run, java, index, driver, inbox, wake, reports, rows, feeds } = parts;
+        let hearing = &java.hearing;
+        let (counting, breaking) = (hearing.counting.clone(), hearing.breaking.clone());
+        let classes = Classes { counting, breaking };
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
@@ -127,7 +131,7 @@ impl<'p> Core<'p> {
                 observed: observed(plan, sinks.tells_results() || jobs.observe()),
                 clock,
             },
-            flow: Flow::new(plan),
+            flow: Flow::new(plan, classes),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan, now),
             sessions: Sessions::default(),
@@ -477,8 +481,8 @@ impl<'p> Core<'p> {
                     self.http.on_named(&mut self.cx, user, route, found);
                 }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
-                Message::Ask(ask) => self.answer(ask),
-                Message::LetGo(ticket) => self.let_go(ticket),
+                Message::Ask(ask) => self.flow.answer(&mut self.cx, ask),
+                Message::LetGo(ticket) => let_go(&mut self.cx, ticket),
                 Message::Arrival(group, ticket, at) => self.on_arrival(group, ticket, at),
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
@@ -551,7 +555,7 @@ impl<'p> Core<'p> {
     pub(crate) fn end_wait(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.unwatch(index);
-        self.leave_meeting(index);
+        self.flow.leave_meeting(&mut self.cx, index);
         self.cx.users[index].wait = Wait::Ready;
         self.stop_before(index, true);
         self.enqueue(index);

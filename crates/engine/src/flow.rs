@@ -2,14 +2,17 @@
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;
-pub(crate) mod choice;
-pub(crate) mod conditions;
+pub(crate) mod index_variable;
 pub(crate) mod iteration;
 pub(crate) mod kinds;
 pub(crate) mod loop_control;
 pub(crate) mod schedule;
 pub(crate) mod search;
+pub(crate) mod visit;
 
+use std::sync::Arc;
+
+use plan::hosted::HostedId;
 use plan::plan::Plan;
 
 use crate::flow::schedule::Start;
@@ -24,10 +27,20 @@ pub(crate) struct Flow {
     pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
     pub(crate) alive: Vec<u32>,
+    pub(crate) classes: Classes,
+}
+
+/// Controllers whose classes in Java hear of more than questions for a sampler.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Classes {
+    /// Of iterations of the controllers around them.
+    pub(crate) counting: Arc<[HostedId]>,
+    /// That they, being loops, are left.
+    pub(crate) breaking: Arc<[HostedId]>,
 }
 
 impl Flow {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self { alive: vec![0; plan.groups.len()], ..Self::default() }
+    pub(crate) fn new(plan: &Plan, classes: Classes) -> Self {
+        Self { alive: vec![0; plan.groups.len()], classes, ..Self::default() }
     }
 }

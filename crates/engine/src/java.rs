@@ -52,6 +52,7 @@ use plan::result::{Request, SampleResult};
 
 pub(crate) use arrive::Next;
 pub(crate) use closing::Closing;
+pub(crate) use condition::forget_texts;
 use controller::Questions;
 pub(crate) use early::Early;
 pub(crate) use end::PATIENCE;
@@ -161,7 +162,7 @@ impl Java {
 pub(crate) struct Shared {
     /// Runs what only Java can, where the plan has such.
     pub(crate) offload: Option<Arc<dyn Offload>>,
-    hearing: Hearing,
+    pub(crate) hearing: Hearing,
     /// The number of the next user that has a job.
     next_user: AtomicU64,
     news: News,

@@ -28,21 +28,12 @@ const NO_SAMPLER: SamplerId = SamplerId(u32::MAX);
 /// The reason for which users end that find no value.
 const NO_DATA: &str = "End of redis data detected";
 
-/// Whether all values that an iteration needs are there. False: the user waits for the first that is not.
-pub(crate) fn has_data(
-    cx: &mut Context<'_>,
-    sessions: &mut Sessions,
-    index: UserId,
-    controller: &Controller,
-) -> bool {
-    let missing = controller.on_iteration.iter().find_map(|event| match event {
+/// The first of the values that an iteration needs which is not there: the user is to wait for it.
+pub(crate) fn missing(cx: &Context<'_>, index: UserId, controller: &Controller) -> Option<u32> {
+    controller.on_iteration.iter().find_map(|event| match event {
         OnIteration::Redis(at) if !has_fetched(&cx.users[index], *at) => Some(*at),
         _ => None,
-    });
-    if let Some(at) = missing {
-        fetch(cx, sessions, index, at);
-    }
-    missing.is_none()
+    })
 }
 
 fn has_fetched(user: &User, at: u32) -> bool {
@@ -60,7 +51,8 @@ pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(
     Ok(())
 }
 
-fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId, at: u32) {
+/// Asks for a value; the user waits for it.
+pub(crate) fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId, at: u32) {
     let ticket = sessions.exchange(index, NO_SAMPLER);
     let exchange = &mut sessions.exchanges[ticket];
     let mut call = match std::mem::take(&mut exchange.call) {

@@ -6,11 +6,8 @@
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
-pub(crate) mod output;
 pub(crate) mod prepare;
-pub(crate) mod rows;
 pub(crate) mod sender;
-pub(crate) mod sinks;
 pub(crate) mod start;
 
 use std::collections::HashMap;
@@ -29,10 +26,10 @@ use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
 use crate::reports::{Report, Told};
-use crate::run::backend::Relay;
+use crate::results::feed::Relay;
+use crate::results::rows::ResultFile;
 use crate::run::batches::Batches;
 use crate::run::prepare::Evaluated;
-use crate::run::rows::ResultFile;
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 

@@ -3,14 +3,16 @@
 
 pub(crate) mod exceptions;
 pub(crate) mod interrupt;
+pub(crate) mod lanes;
 pub(crate) mod names;
 pub(crate) mod record;
+pub(crate) mod reporting;
 pub(crate) mod samples;
 pub(crate) mod save;
 pub(crate) mod transaction;
 
 use plan::action::Action;
-use plan::element::{Stop, Timer};
+use plan::element::Timer;
 use plan::hosted::Job;
 use plan::plan::{Before, ControllerId, Needs, OnError, SamplerId, SamplerKind};
 use plan::result::Request;
@@ -44,7 +46,7 @@ impl Core<'_> {
     pub(crate) fn sample(&mut self, index: UserId, id: SamplerId) -> bool {
         let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
-        if self.jobs.listens && self.catch_up(index, Then::Start(id)) {
+        if self.jobs.listens && self.reporting().catch_up(index, Then::Start(id)) {
             return false;
         }
         let user = &mut self.cx.users[index];
@@ -398,26 +400,26 @@ impl Core<'_> {
         let ignored = observed && self.cx.result.ignore;
         let cut = outcome == Outcome::CutByEnd;
         if cut {
-            self.cut_transactions(index);
+            self.reporting().cut_transactions(index);
         }
         let mut recorded = false;
         let silent = lane && self.cx.is_silent(index);
         if ignored && told == 0 {
             // Reported to nobody.
-        } else if let Some(around) = self.parent_around(index, sampler.controller) {
+        } else if let Some(around) = self.reporting().parent_around(index, sampler.controller) {
             if silent {
-                self.show_to_lanes(index, &timing, success);
+                self.reporting().show_to_lanes(index, &timing, success);
             }
             if observed {
-                self.write_part(index, sampler);
+                self.reporting().write_part(index, sampler);
             }
             // It may be a listener that has it ignored, too late for the others.
             if !ignored {
-                self.add_inside_parent(index, id, around, &timing, success);
-                self.add_to_parent(index, id, around, timing, success);
+                self.reporting().add_inside_parent(index, id, around, &timing, success);
+                self.reporting().add_to_parent(index, id, around, timing, success);
             }
         } else if silent {
-            self.add_to_lanes(index, &timing, success);
+            self.reporting().add_to_lanes(index, &timing, success);
         } else {
             let mut sample = self.measured(index, id, &timing, outcome, success);
             // What Java or a script has made may have another name.
@@ -438,19 +440,19 @@ impl Core<'_> {
                 self.cx.recorder.error(&sample, &result.code, message);
             }
             if observed {
-                self.write_rows(index, &sampler.listeners, Part::From(told), true);
+                self.reporting().write_rows(index, &sampler.listeners, Part::From(told), true);
             }
             if !observed {
                 // It is another sample's.
                 self.cx.result.thread = None;
             }
-            self.add_to_transactions(index, id, &timing, success);
+            self.reporting().add_to_transactions(index, id, &timing, success);
         }
         if cut {
             // The recorder counts those it is given.
             self.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
             if lane {
-                self.cut_lane(index);
+                self.reporting().cut_lane(index);
             }
         }
         self.cx.users[index].intended = timing.end.max(since);
@@ -555,11 +557,11 @@ impl Core<'_> {
         }
         let stopping = self.cx.users[index].stopping;
         if stopping {
-            self.end_transactions(index);
+            self.reporting().end_transactions(index);
         }
         if let Some((from, how)) = leave {
             self.cx.forget_thrown();
-            self.unwind(index, from, how);
+            self.walk(index, 0).unwind(from, how);
             if self.ends_by_exception(index) {
                 return;
             }
@@ -584,7 +586,7 @@ impl Core<'_> {
     pub(crate) fn stop_before(&mut self, index: UserId, cut: bool) {
         self.cx.users[index].stopping = true;
         if cut {
-            self.cut_transactions(index);
+            self.reporting().cut_transactions(index);
         }
         self.continue_or_stop(index, None);
     }
@@ -605,7 +607,7 @@ impl Core<'_> {
                     && !user.lane
                 {
                     until = end.max(now);
-                    self.cut_transactions(index);
+                    self.reporting().cut_transactions(index);
                 }
                 let user = &mut self.cx.users[index];
                 user.wait = Wait::Pause(id);
@@ -647,21 +649,6 @@ impl Core<'_> {
         self.continue_or_stop(index, None);
     }
 
-    /// An element told its user, or all, to stop.
-    pub(crate) fn on_stop(&mut self, index: UserId, stop: &Stop) {
-        match stop {
-            Stop::User(reason) => {
-                self.cx.log(format!("user stopped: {reason}"));
-                self.end_user(index);
-            }
-            Stop::Test(reason) => {
-                self.cx.log(format!("run stopped: {reason}"));
-                let _ = self.cx.reports.send(Report::StopTest { now: false });
-                self.end_user(index);
-            }
-        }
-    }
-
     /// Logs a sample that has been recorded, where that was asked for.
     fn log_sample(&self, index: UserId, sample: &Sample, observed: bool) {
         let line = self.cx.run.diary.sample(self.cx.clock.now(), || {
@@ -669,7 +656,7 @@ impl Core<'_> {
             let outcome = if sample.success { "ok" } else { "failed" };
             let code = if observed { &*self.cx.result.code } else { "" };
             let ms = sample.elapsed as f64 / 1e6;
-            let thread = self.thread_name(index);
+            let thread = self.cx.thread_name(index);
             format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
         });
         if let Some(line) = line {

@@ -37,6 +37,11 @@ impl Context<'_> {
         lanes.under_way as u32
     }
 
+    /// The lanes of a user's Parallel Controller, while they run, to be changed.
+    pub(crate) fn lanes_mut(&mut self, index: UserId) -> Option<&mut Lanes> {
+        self.users[index].extra.as_mut()?.parts.get_mut()
+    }
+
     /// Whether what a lane reports is only part of the sample around it.
     pub(crate) fn is_silent(&self, index: UserId) -> bool {
         let user = &self.users[index];

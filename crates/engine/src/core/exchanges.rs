@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plan::element::{OsProcess, Stop};
-use plan::plan::{Controller, SamplerId, SamplerKind};
+use plan::element::OsProcess;
+use plan::plan::{SamplerId, SamplerKind};
 use wire::session::Ticket;
 
 use crate::core::Core;
@@ -68,17 +68,6 @@ impl Core<'_> {
             Call::Sse(_) => sse::end(cx, sessions, ticket),
             Call::None => sessions.exchanges.end(ticket),
         }
-    }
-
-    /// Whether all values that an iteration needs are there. False: the user waits for the first that is not.
-    pub(crate) fn has_data(&mut self, index: UserId, controller: &Controller) -> bool {
-        redis::has_data(&mut self.cx, &mut self.sessions, index, controller)
-    }
-
-    /// Sets the variables of a value that was fetched. False: there was none, and the user has ended.
-    pub(crate) fn set_data(&mut self, index: UserId, at: u32) -> bool {
-        let set = redis::set_data(&mut self.cx, index, at);
-        set.map_err(|reason| self.on_stop(index, &Stop::User(reason))).is_ok()
     }
 
     /// Begins a sample that runs a program.

@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use plan::hosted::{Job, TextRange};
-use plan::plan::{ControllerId, ListenerId, SamplerId};
+use plan::plan::SamplerId;
 use stats::Outcome;
 
 use crate::core::Core;
 use crate::ids::{Addressee, UserId};
-use crate::java::{Act, Closing, Ended, Java, Next, Then, arrive, condition, listeners};
+use crate::java::{Act, Closing, Next, Then, arrive};
 use crate::sample::Asked;
-use crate::sample::record::Part;
 use crate::users::Wait;
 
 impl Core<'_> {
@@ -34,7 +33,7 @@ impl Core<'_> {
             Next::Close(closing) => self.close_on(index, closing),
             Next::Cut(id, timing) => self.close_sample(index, id, timing, Outcome::CutByEnd),
             Next::Checked(ended) => {
-                self.report_complete(index, &ended);
+                self.reporting().report_complete(index, &ended);
                 if self.cx.users[index].wait == Wait::Ready {
                     arrive::must_end(&mut self.cx, index);
                     self.after_transaction(index);
@@ -78,7 +77,7 @@ impl Core<'_> {
             self.cx.set_last_ok(index, self.cx.result.success);
             self.jobs.keep_previous(&mut self.cx, index);
         }
-        if closing.observed && self.tell_java(index, &mut closing) {
+        if closing.observed && self.reporting().tell_java(index, &mut closing) {
             return;
         }
         if closing.told > 0 {
@@ -87,93 +86,10 @@ impl Core<'_> {
         self.finish_sample(index, closing);
     }
 
-    /// Tells Java's listeners of a sample, and others as far as they stand before them. True: the user waits for one.
-    fn tell_java(&mut self, index: UserId, closing: &mut Closing) -> bool {
-        if !self.jobs.tells_of(&self.cx, closing) {
-            return false;
-        }
-        let sampler = &self.cx.plan.samplers[closing.id.0 as usize];
-        // Those that hear of a transaction with a parent sample do not hear of its parts.
-        let heard = self.heard_around(index, sampler.controller);
-        let plan = self.cx.plan;
-        let Some(places) = listeners::next_told(plan, closing, heard) else { return false };
-        if heard.is_none() && !self.cx.is_silent(index) {
-            let part = Part::Between(closing.told, places.start);
-            self.write_rows(index, &sampler.listeners, part, true);
-        }
-        self.jobs.tell_of_sample(&mut self.cx, index, closing, places, heard);
-        true
-    }
-
-    /// Checks a transaction's sample, the core's result, and reports it.
-    pub(crate) fn check_in_turn(&mut self, index: UserId, ended: Ended, from: usize) {
-        if let Some(ended) = self.jobs.check_in_turn(&mut self.cx, index, ended, from) {
-            self.report_complete(index, &ended);
-        }
-    }
-
-    /// Gives a transaction's sample, the core's result, to its listeners: at once, or if there are some in Java before the user's next sampler.
-    pub(crate) fn tell_of_transaction(
-        &mut self,
-        index: UserId,
-        listeners: &[ListenerId],
-        named: bool,
-    ) {
-        if !self.jobs.keeps_for_listeners(&mut self.cx, index, listeners, named) {
-            self.write_rows(index, listeners, Part::From(0), named);
-        }
-    }
-
-    /// Tells listeners of what they have not been told of yet. True: the user waits for them.
-    pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
-        while let Some(untold) = listeners::next_untold(&mut self.cx, index) {
-            let (next, named) = (untold.next(), untold.is_named());
-            let Some(places) = untold.hosted(self.cx.plan) else {
-                self.write_rows(index, untold.listeners(), Part::From(next), named);
-                continue;
-            };
-            self.write_rows(index, untold.listeners(), Part::Between(next, places.start), named);
-            self.jobs.tell_of_untold(&mut self.cx, index, then, untold, places);
-            return true;
-        }
-        false
-    }
-
     /// A user ends: listeners are told of all that is left, and Java of its end.
     pub(crate) fn end_java(&mut self, index: UserId) {
-        self.tell_the_rest(index);
+        self.reporting().tell_the_rest(index);
         self.jobs.end_user(&mut self.cx, index);
-    }
-
-    /// Tells listeners of all that is left; the user ends, and does not wait.
-    fn tell_the_rest(&mut self, index: UserId) {
-        let extra = self.cx.users[index].extra.as_ref();
-        if extra.is_none_or(|extra| extra.parts.get::<Java>().is_none()) {
-            return;
-        }
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let kept = std::mem::replace(&mut self.cx.result, fresh);
-        while let Some(untold) = listeners::next_untold(&mut self.cx, index) {
-            let part = Part::From(untold.next());
-            self.write_rows(index, untold.listeners(), part, untold.is_named());
-            self.jobs.tell_in_passing(&mut self.cx, index, &untold);
-        }
-        let used = std::mem::replace(&mut self.cx.result, kept);
-        self.cx.spare_results.push(used);
-    }
-
-    /// Whether a controller's texts are known now. False: the user waits for them.
-    pub(crate) fn knows_texts(&mut self, index: UserId, id: ControllerId) -> bool {
-        if condition::are_known(&mut self.cx, index, id) {
-            return true;
-        }
-        if self.cx.gives_up(index) {
-            self.end_user(index);
-        } else if !self.catch_up(index, Then::Pull(None)) {
-            let range = self.cx.controller(id).evaluates;
-            self.hand_over_texts(index, Then::Pull(Some(id)), range);
-        }
-        false
     }
 
     /// The user waits while Java runs elements, or evaluates texts.
@@ -200,20 +116,5 @@ impl Core<'_> {
     /// A sample takes longer than its Sample Timeout allows.
     pub(crate) fn interrupt_hosted(&mut self, index: UserId) {
         self.jobs.interrupt_sample(&mut self.cx, index);
-    }
-
-    /// Tells config elements in Java of an iteration of the group. False: the user waits for them.
-    pub(crate) fn tell_iteration(&mut self, index: UserId) -> bool {
-        self.jobs.tell_iteration(&mut self.cx, index)
-    }
-
-    /// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
-    pub(crate) fn needs_texts(&mut self, index: UserId, id: ControllerId, at_end: bool) -> bool {
-        condition::needs_texts(&mut self.cx, index, id, at_end)
-    }
-
-    /// The next question to a controller needs its texts evaluated anew.
-    pub(crate) fn forget_texts(&mut self, index: UserId, id: ControllerId) {
-        condition::forget_texts(&mut self.cx, index, id);
     }
 }

@@ -68,7 +68,7 @@ impl Core<'_> {
         let index = self.cx.users.insert(user);
         self.flow.alive[group as usize] += 1;
         self.cx.run.counts.start(group);
-        if let Some(line) = self.cx.run.diary.started(|| self.thread_name(index)) {
+        if let Some(line) = self.cx.run.diary.started(|| self.cx.thread_name(index)) {
             self.cx.log(line);
         }
         self.cx.run.state.user_started(group);
@@ -78,12 +78,14 @@ impl Core<'_> {
         if self.cx.plan.names_call {
             self.read_names(index, compiled.main);
         }
-        let begun = !self.cx.has_thrown() && self.initialize(index, compiled.main);
+        let begun = !self.cx.has_thrown() && self.visit(index, compiled.main).begin();
         if self.cx.has_thrown() {
             self.ends_by_exception(index);
         } else if begun {
             self.cx.controller_state(index, compiled.main).set(state::ARRIVED);
             self.cx.go_on(index);
+        } else {
+            self.end_user(index);
         }
     }
 
@@ -95,14 +97,14 @@ impl Core<'_> {
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);
         self.websocket.end_user(&mut self.cx, index);
-        self.end_meetings(index);
-        self.end_arrival(index);
+        self.flow.end_meetings(&mut self.cx, index);
+        self.flow.end_arrival(&mut self.cx, index);
         self.end_java(index);
         if self.cx.users[index].lane {
             return self.end_lane(index);
         }
         let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
-        if let Some(line) = self.cx.run.diary.finished(|| self.thread_name(index)) {
+        if let Some(line) = self.cx.run.diary.finished(|| self.cx.thread_name(index)) {
             self.cx.log(line);
         }
         self.cx.users.remove(index);

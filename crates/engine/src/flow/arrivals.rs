@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use plan::element::Bounds;
 
+use crate::context::Context;
 use crate::core::Core;
+use crate::flow::Flow;
+use crate::flow::search::Pull;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
 use crate::time::clock::Nanos;
@@ -164,41 +167,42 @@ impl Core<'_> {
             }
         }
     }
+}
 
-    /// Whether a user has come for this iteration. False: it waits for the next arrival, or has ended because there is none.
-    pub(crate) fn has_arrived(&mut self, index: UserId) -> bool {
-        let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
-        if self.cx.users[index].lane || self.arrival_bounds(group).is_none() {
-            return true;
+impl Flow {
+    /// A user may have come for this iteration. `Some`: it waits for the next arrival, or ends because there is none.
+    pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
+        let (group, number) = (cx.users[index].group, cx.users[index].number);
+        if cx.users[index].lane || cx.run.groups[group as usize].arrivals.is_none() {
+            return None;
         }
-        let main = self.cx.plan.groups[group as usize].main;
-        if self.cx.controller_state(index, main).is(state::ARRIVED) {
-            return true;
+        let main = cx.plan.groups[group as usize].main;
+        if cx.controller_state(index, main).is(state::ARRIVED) {
+            return None;
         }
-        if !self.flow.starts.iter().any(|start| start.group == group && !start.finished()) {
-            self.end_user(index);
-            return false;
+        if !self.starts.iter().any(|start| start.group == group && !start.finished()) {
+            return Some(Pull::Ends);
         }
-        let ticket = self.ticket(index);
-        self.cx.run.counts.pause(group);
-        let user = &mut self.cx.users[index];
+        let ticket = self.ticket(cx, index);
+        cx.run.counts.pause(group);
+        let user = &mut cx.users[index];
         user.wait = Wait::Arrival;
         user.extra().free = Some(ticket);
-        self.ask(Ask::Free { group, number, ticket });
-        false
+        self.ask(cx, Ask::Free { group, number, ticket });
+        Some(Pull::Later)
     }
 
     /// A user ends: it is neither free nor busy.
-    pub(crate) fn end_arrival(&mut self, index: UserId) {
-        let user = &mut self.cx.users[index];
+    pub(crate) fn end_arrival(&mut self, cx: &mut Context<'_>, index: UserId) {
+        let user = &mut cx.users[index];
         let (group, number) = (user.group, user.number);
-        if user.lane || self.cx.run.groups[group as usize].arrivals.is_none() {
+        if user.lane || cx.run.groups[group as usize].arrivals.is_none() {
             return;
         }
         if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {
-            self.cx.run.counts.resume(group);
+            cx.run.counts.resume(group);
         }
-        self.ask(Ask::Leave { group, number });
+        self.ask(cx, Ask::Leave { group, number });
     }
 }
 

@@ -9,7 +9,9 @@ use std::collections::{HashMap, VecDeque};
 use plan::element::SyncTimer;
 use plan::plan::{BarrierId, SamplerId};
 
+use crate::context::Context;
 use crate::core::Core;
+use crate::flow::Flow;
 use crate::flow::arrivals::Pool;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
@@ -93,55 +95,74 @@ impl Ask {
     }
 }
 
-impl Core<'_> {
-    pub(crate) fn ask(&mut self, ask: Ask) {
-        match ask.home(self.cx.run.cores) {
-            home if home == self.cx.index => self.answer(ask),
-            home => self.cx.run.inbox(home).send(Message::Ask(ask)),
+/// A user has what it waited for.
+pub(crate) fn let_go(cx: &mut Context<'_>, ticket: Ticket) {
+    let index = ticket.user;
+    let Some(extra) = cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut()) else {
+        return;
+    };
+    if let Some(held) = extra.locks.iter_mut().find(|held| held.ticket == ticket) {
+        held.granted = true;
+        // One that has it at once never waited.
+        if cx.users[index].wait == Wait::Lock {
+            cx.users[index].wait = Wait::Ready;
+            cx.queue.later.push_user(index);
+        }
+    } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
+        cx.timers.wheel.remove(index, &mut cx.users);
+        if let Wait::Barrier(sampler) = cx.users[index].wait {
+            // Whoever comes last waits for nothing, but is not done with its timers yet either.
+            cx.users[index].wait = Wait::Met(sampler);
+            cx.queue.later.push_user(index);
+        }
+    }
+}
+
+impl Flow {
+    pub(crate) fn ask(&mut self, cx: &mut Context<'_>, ask: Ask) {
+        match ask.home(cx.run.cores) {
+            home if home == cx.index => self.answer(cx, ask),
+            home => cx.run.inbox(home).send(Message::Ask(ask)),
         }
     }
 
     /// Another core, or this one, asks.
-    pub(crate) fn answer(&mut self, ask: Ask) {
-        for ticket in self.flow.home.answer(ask) {
-            if ticket.core == self.cx.index {
-                self.let_go(ticket);
+    pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: Ask) {
+        for ticket in self.home.answer(ask) {
+            if ticket.core == cx.index {
+                let_go(cx, ticket);
             } else {
-                self.cx.run.inbox(ticket.core).send(Message::LetGo(ticket));
+                cx.run.inbox(ticket.core).send(Message::LetGo(ticket));
             }
         }
     }
 
-    pub(crate) fn ticket(&mut self, user: UserId) -> Ticket {
-        self.flow.meetings += 1;
-        Ticket { core: self.cx.index, user, number: self.flow.meetings }
+    pub(crate) fn ticket(&mut self, cx: &Context<'_>, user: UserId) -> Ticket {
+        self.meetings += 1;
+        Ticket { core: cx.index, user, number: self.meetings }
     }
 
-    /// A user has what it waited for.
-    pub(crate) fn let_go(&mut self, ticket: Ticket) {
-        let index = ticket.user;
-        let Some(extra) =
-            self.cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut())
-        else {
-            return;
-        };
-        if let Some(held) = extra.locks.iter_mut().find(|held| held.ticket == ticket) {
-            held.granted = true;
-            // One that has it at once never waited.
-            if self.cx.users[index].wait == Wait::Lock {
-                self.cx.users[index].wait = Wait::Ready;
-                self.put_in_line(index);
-            }
-        } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
-            self.cx.timers.wheel.remove(index, &mut self.cx.users);
-            if let Wait::Barrier(sampler) = self.cx.users[index].wait {
-                // Whoever comes last waits for nothing, but is not done with its timers yet either.
-                self.cx.users[index].wait = Wait::Met(sampler);
-                self.put_in_line(index);
+    /// A user ends: nobody waits for it.
+    pub(crate) fn end_meetings(&mut self, cx: &mut Context<'_>, index: UserId) {
+        self.leave_meeting(cx, index);
+        let Some(extra) = &mut cx.users[index].extra else { return };
+        for held in std::mem::take(&mut extra.locks) {
+            if !held.inner {
+                self.ask(cx, Ask::Unlock { name: held.name, ticket: held.ticket });
             }
         }
     }
 
+    /// Nobody waits for a user at a barrier any more.
+    pub(crate) fn leave_meeting(&mut self, cx: &mut Context<'_>, index: UserId) {
+        let extra = cx.users[index].extra.as_mut();
+        if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
+            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+        }
+    }
+}
+
+impl Core<'_> {
     /// A user comes to a Synchronizing Timer. False: it goes on at once.
     pub(crate) fn arrive(
         &mut self,
@@ -167,14 +188,14 @@ impl Core<'_> {
         let now = self.cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
         let end = [limit, self.ends_at(index)].into_iter().flatten().min();
-        let ticket = self.ticket(index);
+        let ticket = self.flow.ticket(&self.cx, index);
         let user = &mut self.cx.users[index];
         user.wait = Wait::Barrier(id);
         user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
         if let Some(end) = end {
             self.cx.timers.wheel.insert(index, end.max(now), &mut self.cx.users);
         }
-        self.ask(Ask::Arrive { barrier: sync.at, size, ticket });
+        self.flow.ask(&mut self.cx, Ask::Arrive { barrier: sync.at, size, ticket });
         true
     }
 
@@ -182,29 +203,13 @@ impl Core<'_> {
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         let Some(meeting) = self.cx.users[index].extra().meeting.take() else { return };
         if !met {
-            self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+            self.flow.ask(
+                &mut self.cx,
+                Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket },
+            );
         }
         self.cx.users[index].intended = self.cx.clock.now();
         self.run_timers(index, id, meeting.timer, meeting.delay);
-    }
-
-    /// A user ends: nobody waits for it.
-    pub(crate) fn end_meetings(&mut self, index: UserId) {
-        self.leave_meeting(index);
-        let Some(extra) = &mut self.cx.users[index].extra else { return };
-        for held in std::mem::take(&mut extra.locks) {
-            if !held.inner {
-                self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
-            }
-        }
-    }
-
-    /// Nobody waits for a user at a barrier any more.
-    pub(crate) fn leave_meeting(&mut self, index: UserId) {
-        let extra = self.cx.users[index].extra.as_mut();
-        if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
-            self.ask(Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
-        }
     }
 }
 

@@ -1,12 +1,251 @@
-//! Kinds of controllers at run time, one file per kind. The walk through them is in [`search`](crate::flow::search).
+//! Kinds of controllers at run time, one file per kind: what each does at the moments of a pass.
 //!
-//! A kind that needs nothing but its own state is functions of that state; none of these knows the core.
+//! The walk through them is in [`search`](crate::flow::search); it asks a kind here, by one dispatch for each moment. Kinds that have nothing to say of a
+//! moment do as a [`simple`] controller.
 
+pub(crate) mod counted_loop;
 pub(crate) mod critical_section;
+pub(crate) mod for_each;
 pub(crate) mod hosted;
+pub(crate) mod if_controller;
+pub(crate) mod interleave;
+pub(crate) mod lane;
+pub(crate) mod once_only;
 pub(crate) mod parallel;
+pub(crate) mod parameterized;
 pub(crate) mod random_order;
 pub(crate) mod runtime;
+pub(crate) mod simple;
+pub(crate) mod switch;
 pub(crate) mod throughput;
+pub(crate) mod transaction;
 pub(crate) mod weighted_switch;
 pub(crate) mod while_loop;
+
+use plan::plan::{Child, ControllerKind as Kind};
+
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+use crate::users::controllers::{ARRIVED, BEGUN, DONE};
+
+/// How a kind counts its passes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counting {
+    /// Who listens is told of the first pass as number 1, else as 0.
+    pub(crate) from_one: bool,
+    /// To those who listen it is a loop.
+    pub(crate) is_loop: bool,
+    /// It goes on counting where it is initialised again.
+    pub(crate) is_kept: bool,
+}
+
+impl Visit<'_, '_> {
+    /// The controller is asked: what its kind looks at before a child is. `Some`: no child is asked.
+    pub(crate) fn before(&mut self) -> Option<Pull> {
+        match &self.controller.kind {
+            Kind::Loop { count, once } => counted_loop::before(self, count, *once),
+            Kind::While(condition) => while_loop::before(self, condition),
+            Kind::ForEach(each) => for_each::before(self, each),
+            Kind::If { condition, evaluate_all } => {
+                if_controller::before(self, condition, *evaluate_all)
+            }
+            Kind::Switch(value) => switch::before(self, value),
+            Kind::Interleave(_) => interleave::before(self),
+            Kind::Runtime(seconds) => runtime::before(self, seconds),
+            Kind::Parameterized(parameters) => parameterized::before(self, parameters),
+            Kind::Critical(lock) => critical_section::before(self, lock),
+            Kind::Throughput(_) => throughput::before(self),
+            _ => None,
+        }
+    }
+
+    /// Whether it is about to look at texts that Java evaluates, or does so `at_end` of a pass.
+    #[inline]
+    pub(crate) fn reads_texts(&mut self, at_end: bool) -> bool {
+        !self.controller.evaluates.is_empty() && !self.is_broken() && self.looks_at_texts(at_end)
+    }
+
+    fn looks_at_texts(&mut self, at_end: bool) -> bool {
+        match &self.controller.kind {
+            Kind::Loop { .. } => counted_loop::reads_texts(&mut self.state()),
+            Kind::ForEach(_) => for_each::reads_texts(),
+            Kind::Runtime(_) => runtime::reads_texts(),
+            Kind::While(_) => while_loop::reads_texts(self, at_end),
+            Kind::If { evaluate_all, .. } => {
+                if_controller::reads_texts(self, *evaluate_all, at_end)
+            }
+            Kind::Throughput(_) => throughput::reads_texts(at_end),
+            _ => simple::reads_texts(self, at_end),
+        }
+    }
+
+    /// A child is about to be asked, the one at that place. `Some`: it is not.
+    pub(crate) fn comes_to(&mut self, at: u32) -> Option<Pull> {
+        self.state().set_current(at);
+        match &self.controller.kind {
+            Kind::Interleave(_) => interleave::comes_to(self, at),
+            _ => None,
+        }
+    }
+
+    /// The current child is a sampler, which is given.
+    pub(crate) fn gives_sampler(&mut self) {
+        match &self.controller.kind {
+            Kind::Interleave(settings) => interleave::gives_sampler(self, settings),
+            _ => self.move_on(),
+        }
+    }
+
+    /// The current child is a controller, which has given something.
+    pub(crate) fn child_gave(&mut self) {
+        if let Kind::Interleave(settings) = &self.controller.kind {
+            interleave::child_gave(self, settings);
+        }
+    }
+
+    /// The current child is a controller, which has nothing more in its pass.
+    pub(crate) fn child_is_through(&mut self, is_dropped: bool) {
+        if is_dropped {
+            return;
+        }
+        match &self.controller.kind {
+            Kind::Interleave(settings) => interleave::child_is_through(self, settings),
+            _ => self.move_on(),
+        }
+    }
+
+    /// Goes to the child behind the current one.
+    fn move_on(&mut self) {
+        match &self.controller.kind {
+            Kind::Switch(_) => switch::move_on(self),
+            _ => simple::move_on(self),
+        }
+    }
+
+    /// The child at a place of the order in which they run.
+    pub(crate) fn child_at(&mut self, at: u32) -> Child {
+        let at = match self.controller.kind {
+            Kind::RandomOrder => random_order::child_at(&mut self.state(), at),
+            _ => at,
+        };
+        self.controller.children[at as usize]
+    }
+
+    /// All children have been asked. `None`: the controller is to be asked again.
+    pub(crate) fn behind(&mut self) -> Option<Pull> {
+        match &self.controller.kind {
+            Kind::Loop { count, once } => counted_loop::behind(self, count, *once),
+            Kind::While(condition) => while_loop::behind(self, condition),
+            Kind::ForEach(each) => for_each::behind(self, each),
+            Kind::Runtime(seconds) => runtime::behind(self, seconds),
+            Kind::Interleave(settings) => interleave::behind(self, settings),
+            Kind::OnceOnly => once_only::behind(),
+            Kind::Lane => lane::behind(self),
+            _ => simple::behind(self),
+        }
+    }
+
+    /// Whether a controller that has asked itself again so often ends its user.
+    pub(crate) fn despairs(&self, turn: u32) -> bool {
+        matches!(self.controller.kind, Kind::Interleave(_)) && interleave::despairs(turn)
+    }
+
+    /// Whether a controller gives nothing any more, so that the one around it drops it.
+    pub(crate) fn is_done(&mut self) -> bool {
+        let done = self.state().is(DONE);
+        match &self.controller.kind {
+            Kind::If { .. } => if_controller::is_done(),
+            Kind::ForEach(each) => for_each::is_done(self, each, done),
+            Kind::Runtime(seconds) => runtime::is_done(self, seconds, done),
+            Kind::Throughput(throughput) => throughput::is_done(self, throughput),
+            _ => done,
+        }
+    }
+
+    /// Whether what it holds is not begun by its user, but by its class.
+    pub(crate) fn begins_itself(&mut self) -> bool {
+        match &self.controller.kind {
+            Kind::Hosted(element) => hosted::begins(self, *element),
+            _ => false,
+        }
+    }
+
+    /// The controller and all that is in it have been initialised. False: the user is to end.
+    pub(crate) fn has_begun(&mut self) -> bool {
+        match &self.controller.kind {
+            Kind::ForEach(_) => self.forget_count(),
+            Kind::RandomOrder => random_order::has_begun(self),
+            Kind::Interleave(settings) => return interleave::has_begun(self, settings),
+            _ => {}
+        }
+        true
+    }
+
+    /// Ends a pass: the next one begins with the first child.
+    pub(crate) fn end_pass(&mut self) {
+        crate::java::forget_texts(self.cx, self.index, self.id);
+        let kind = &self.controller.kind;
+        let mut state = self.state();
+        state.set_count(state.count().wrapping_add(1));
+        state.clear(BEGUN | ARRIVED);
+        match kind {
+            Kind::Interleave(_) => interleave::end_pass(&mut state),
+            Kind::RandomOrder => random_order::end_pass(self),
+            Kind::Critical(_) => critical_section::end_pass(self),
+            _ => simple::end_pass(&mut state),
+        }
+    }
+
+    /// How it counts its passes.
+    pub(crate) fn counting(&self) -> Counting {
+        match &self.controller.kind {
+            Kind::Loop { .. } => counted_loop::COUNTING,
+            Kind::ForEach(_) => for_each::COUNTING,
+            Kind::Runtime(_) => runtime::COUNTING,
+            _ => Counting::default(),
+        }
+    }
+
+    /// Forgets how many passes there were.
+    pub(crate) fn forget_count(&mut self) {
+        match &self.controller.kind {
+            Kind::Loop { .. } => counted_loop::forget_count(&mut self.state()),
+            Kind::ForEach(each) => for_each::forget_count(self, each),
+            Kind::Runtime(_) => runtime::forget_count(&mut self.state()),
+            _ => self.state().set_count(0),
+        }
+    }
+
+    /// Gives nothing from now on.
+    pub(crate) fn end_for_good(&mut self) {
+        let mut state = self.state();
+        state.set(DONE);
+        if let Kind::Loop { .. } = &self.controller.kind {
+            counted_loop::end_for_good(&mut self.state());
+        }
+    }
+
+    /// The controller around this one begins an iteration with that number; of a loop, they count from 1.
+    pub(crate) fn around_begins(&mut self, iteration: i32, is_loop: bool) {
+        match &self.controller.kind {
+            Kind::Hosted(element) => hosted::around_begins(self, *element, iteration, is_loop),
+            Kind::OnceOnly => once_only::around_begins(self, iteration, is_loop),
+            Kind::Throughput(throughput) => throughput::around_begins(self, throughput),
+            _ => simple::around_begins(self),
+        }
+    }
+
+    /// A sampler inside of it has left it for elsewhere: its pass is over.
+    pub(crate) fn is_left(&mut self) {
+        match &self.controller.kind {
+            Kind::Hosted(element) => hosted::is_left(self, *element),
+            Kind::If { .. } => if_controller::is_left(self),
+            Kind::While(condition) => while_loop::is_left(self, condition),
+            Kind::Loop { .. } | Kind::ForEach(_) | Kind::Runtime(_) => {
+                self.end_pass();
+                self.forget_count();
+            }
+            _ => self.end_pass(),
+        }
+    }
+}

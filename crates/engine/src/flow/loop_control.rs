@@ -6,80 +6,60 @@
 
 use plan::plan::{ControllerId, ControllerKind};
 
-use crate::core::Core;
-use crate::ids::UserId;
-use crate::java::Tell;
+use crate::flow::kinds::{hosted, lane};
+use crate::flow::search::Walk;
+use crate::flow::visit::Visit;
 use crate::users::Leave;
-use crate::users::controllers as state;
+use crate::users::controllers::{BEGUN, BROKEN};
 
-impl Core<'_> {
+impl Walk<'_, '_> {
     /// Leaves the place in the plan where `from` is the innermost controller.
-    pub(crate) fn unwind(&mut self, index: UserId, from: ControllerId, how: Leave) {
+    pub(crate) fn unwind(&mut self, from: ControllerId, how: Leave) {
         let mut ended = Vec::new();
         let mut at = Some(from);
         while let Some(id) = at {
-            let controller = self.cx.controller(id);
-            if matches!(controller.kind, ControllerKind::Lane) {
-                self.leave_lane(index, id, how);
-                break;
-            }
+            let mut visit = self.visit(id);
+            let controller = visit.controller;
             let is_group = controller.parent.is_none();
-            if how != Leave::NextIteration && self.jobs.is_left_by_class(controller) {
-                let what = if how == Leave::BreakLoop { Tell::BreakLoop } else { Tell::NextLoop };
-                self.tell_controller(index, id, what, 0);
-                break;
-            }
-            if is_group || (controller.kind.iterates() && how != Leave::NextIteration) {
-                match how {
-                    Leave::BreakLoop => self.break_loop(index, id),
-                    Leave::NextIteration | Leave::NextLoopIteration => {
-                        self.re_initialize(index, id);
+            match &controller.kind {
+                ControllerKind::Lane => {
+                    lane::leaves(&mut visit, how);
+                    break;
+                }
+                ControllerKind::Hosted(element)
+                    if how != Leave::NextIteration
+                        && hosted::leaves_loop(&mut visit, *element, how == Leave::BreakLoop) =>
+                {
+                    break;
+                }
+                kind if is_group || (kind.iterates() && how != Leave::NextIteration) => {
+                    match how {
+                        Leave::BreakLoop => visit.break_loop(),
+                        Leave::NextIteration | Leave::NextLoopIteration => visit.end_pass(),
                     }
+                    break;
                 }
-                break;
-            }
-            if let ControllerKind::Transaction(settings) = &controller.kind {
-                if settings.parent {
-                    ended.push(id);
-                } else {
-                    self.abort_transaction(index, id);
+                ControllerKind::Transaction(settings) => {
+                    let is_open = self.leave_transaction(id, settings);
+                    ended.extend(is_open.then_some(id));
                 }
+                _ => {}
             }
-            self.trigger_end_of_loop(index, id);
+            self.visit(id).is_left();
             at = controller.parent;
         }
-        self.report_left(index, from, &ended);
+        let index = self.index;
+        self.reporting().report_left(index, from, &ended);
     }
+}
 
-    fn break_loop(&mut self, index: UserId, id: ControllerId) {
-        let mut place = self.cx.controller_state(index, id);
-        place.set(state::BROKEN);
-        place.clear(state::BEGUN);
-        place.set_current(0);
-        self.reset_count(index, id);
-    }
-
-    pub(crate) fn trigger_end_of_loop(&mut self, index: UserId, id: ControllerId) {
-        let controller = self.cx.controller(id);
-        match &controller.kind {
-            ControllerKind::Hosted(_) => self.tell_controller(index, id, Tell::EndOfLoop, 0),
-            ControllerKind::If { .. } => {
-                self.initialize_children(index, controller);
-                self.re_initialize(index, id);
-            }
-            ControllerKind::While(condition) => {
-                self.re_initialize(index, id);
-                // JMeter asks without listening; an expression may do something.
-                self.while_is_over(index, id, condition, true);
-                self.reset_count(index, id);
-            }
-            ControllerKind::Loop { .. }
-            | ControllerKind::ForEach(_)
-            | ControllerKind::Runtime(_) => {
-                self.re_initialize(index, id);
-                self.reset_count(index, id);
-            }
-            _ => self.re_initialize(index, id),
-        }
+impl Visit<'_, '_> {
+    /// Leaves a loop for what is behind it.
+    fn break_loop(&mut self) {
+        let mut state = self.state();
+        state.set(BROKEN);
+        state.clear(BEGUN);
+        state.set_current(0);
+        self.forget_count();
     }
 }

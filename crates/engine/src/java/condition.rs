@@ -5,12 +5,11 @@
 
 use std::sync::Arc;
 
-use plan::plan::{ControllerId, ControllerKind};
+use plan::plan::ControllerId;
 
 use super::{Act, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
-use crate::users::controllers as state;
 
 /// Whether a controller's texts are known in the look for a sampler under way, or it has none.
 pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
@@ -36,32 +35,6 @@ pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
     {
         java.fresh.clear();
         java.questions.close();
-    }
-}
-
-/// Whether a controller is about to look at its texts, or does so `at_end` of a pass.
-pub(crate) fn needs_texts(
-    cx: &mut Context<'_>,
-    index: UserId,
-    id: ControllerId,
-    at_end: bool,
-) -> bool {
-    let controller = cx.controller(id);
-    if controller.evaluates.is_empty() {
-        return false;
-    }
-    let mut place = cx.controller_state(index, id);
-    let is_first = !place.is(state::BEGUN);
-    match &controller.kind {
-        _ if place.is(state::BROKEN) => false,
-        // It asks once for all iterations, but anew where that is 0 or without end.
-        ControllerKind::Loop { .. } => matches!(place.more()[0] as i32, -1 | 0),
-        ControllerKind::ForEach(_) | ControllerKind::Runtime(_) => true,
-        ControllerKind::While(_) => is_first || at_end,
-        _ if at_end => false,
-        ControllerKind::If { evaluate_all, .. } => is_first || *evaluate_all,
-        ControllerKind::Throughput(_) => true,
-        _ => is_first,
     }
 }
 

@@ -7,7 +7,7 @@
 //! each controller that is asked.
 
 use plan::hosted::HostedId;
-use plan::plan::{Controller, ControllerId, ControllerKind};
+use plan::plan::{ControllerId, ControllerKind};
 
 use super::message::{Answer, Need, Notice, Question, SaidKind, Tell, Turn};
 use super::reader::{Malformed, Reader};
@@ -212,17 +212,6 @@ impl Jobs {
         let question = Question { element: element.0, depth: at as u32, turn, answer, number };
         let then = Then::Controller(id);
         self.hand_over_words(cx, index, then, Act::Controller, &question.words());
-    }
-
-    /// Whether a controller's class hears of the iterations around it.
-    pub(crate) fn hears_of_iterations(&self, element: HostedId) -> bool {
-        self.shared.hearing.counting.contains(&element)
-    }
-
-    /// Whether a controller can be broken out of by the class that it is.
-    pub(crate) fn is_left_by_class(&self, controller: &Controller) -> bool {
-        matches!(controller.kind, ControllerKind::Hosted(element)
-            if self.shared.hearing.breaking.contains(&element))
     }
 }
 

@@ -11,7 +11,7 @@ use plan::plan::BackendKind;
 use stats::backend::{Estimator, Graphite, Influx, Target, Windows};
 
 use crate::reports::figures::Batch;
-use crate::run::backend::BackendSettings;
+use crate::results::feed::BackendSettings;
 use crate::run::sender::{Carbon, Lines};
 
 /// Why nothing will be sent.

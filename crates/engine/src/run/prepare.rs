@@ -21,9 +21,9 @@ use stats::jtl::Columns;
 
 use crate::java::Early;
 use crate::reports::line::Line;
-use crate::run::backend::BackendSettings;
-use crate::run::output::Made;
-use crate::run::rows::{self, ResultFile};
+use crate::results::feed::BackendSettings;
+use crate::results::output::Made;
+use crate::results::rows::{self, ResultFile};
 use crate::run::{Options, StartError, ramp_step, seconds};
 use crate::settings::Settings;
 use crate::shared::group::GroupSettings;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use stats::backend::{Metric, pickle};
 use ureq::Agent;
 
-use crate::run::backend::BackendSettings;
+use crate::results::feed::BackendSettings;
 use crate::run::client::Unusable;
 
 /// JMeter's limits for Graphite.

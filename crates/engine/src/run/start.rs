@@ -18,9 +18,10 @@ use crate::net::resolve;
 use crate::offload::Finding;
 use crate::reports::Report;
 use crate::reports::line::Line;
-use crate::run::backend::{Backend, BackendSettings, Relay};
+use crate::results::feed::{BackendSettings, Relay};
+use crate::results::rows::Writer;
+use crate::run::backend::Backend;
 use crate::run::prepare::{Evaluated, LAST_SAMPLE_OK, Prepared, evaluate, prepare, roots};
-use crate::run::rows::Writer;
 use crate::run::{Options, Run, StartError, forward_log, hostname, instant};
 use crate::settings::Settings;
 use crate::shared::RunShared;
@@ -231,7 +232,7 @@ impl Listeners {
     }
 
     /// A core's ends of Backend Listeners.
-    fn feeds(&self, reports: &Sender<Report>) -> Vec<(ListenerId, crate::run::backend::Feed)> {
+    fn feeds(&self, reports: &Sender<Report>) -> Vec<(ListenerId, crate::results::feed::Feed)> {
         let here = self.backends.iter().map(|(id, backend)| (*id, backend.feed()));
         let away = self.away.iter();
         here.chain(away.map(|(id, settings)| (*id, self.relay.feed(settings, *id, reports))))

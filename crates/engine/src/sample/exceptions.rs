@@ -16,7 +16,7 @@ impl Core<'_> {
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        self.cx.log(format!("user stopped: {}: {thrown}", self.thread_name(index)));
+        self.cx.log(format!("user stopped: {}: {thrown}", self.cx.thread_name(index)));
         self.end_of_plan(index);
         true
     }
@@ -24,7 +24,7 @@ impl Core<'_> {
     /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
     pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
         let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        let thread = self.thread_name(index);
+        let thread = self.cx.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
         let text = &self.cx.plan.samplers[id.0 as usize].name;
         let mut name = self.cx.texts.take();

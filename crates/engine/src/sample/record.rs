@@ -9,15 +9,15 @@ use plan::result::SampleResult;
 use stats::backend::{self, Taken};
 use stats::jtl::{Columns, Detail, Finding, Http, Printer, Row};
 
-use crate::core::Core;
 use crate::ids::UserId;
+use crate::sample::reporting::Reporting;
 
 /// Sub-results deeper than this are not written.
 const DEPTH: u32 = 10;
 /// Columns of `sample_variables` that a row can hold.
 const VARIABLES: usize = 64;
 
-impl Core<'_> {
+impl Reporting<'_, '_> {
     /// Whether results are written, saved or sent anywhere.
     pub(crate) fn tells_results(&self) -> bool {
         self.sinks.tells_results()
@@ -75,11 +75,6 @@ impl Core<'_> {
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
         self.cx.write_thread_name(index, out)
-    }
-
-    /// The user's thread name in JMeter, as a text of its own.
-    pub(crate) fn thread_name(&self, index: UserId) -> String {
-        self.cx.thread_name(index)
     }
 
     fn write_to(

@@ -9,11 +9,11 @@ use plan::element::ResponseSaver;
 use plan::plan::ListenerId;
 use plan::result::SampleResult;
 
-use crate::core::Core;
 use crate::ids::UserId;
+use crate::sample::reporting::Reporting;
 use crate::shared::savers::place;
 
-impl Core<'_> {
+impl Reporting<'_, '_> {
     /// Saves the core's result and its sub-results.
     pub(crate) fn save_response(&mut self, index: UserId, id: ListenerId, saver: &ResponseSaver) {
         let mut result = self.cx.lend_result();

@@ -4,15 +4,15 @@
 //! sample follows with their sums. With one, children become its sub-results and only it is reported.
 
 use plan::plan::{
-    ControllerId, ControllerKind, Needs, OnError, Plan, Sampler, SamplerId, Transaction as Settings,
+    ControllerId, ControllerKind, Needs, Plan, Sampler, SamplerId, Transaction as Settings,
 };
 use stats::{Outcome, Sample};
 use std::fmt::Write;
 
-use crate::core::Core;
 use crate::ids::UserId;
 use crate::java::Ended;
 use crate::sample::record::Part;
+use crate::sample::reporting::Reporting;
 use crate::time::timing::Timing;
 use crate::users::Transaction;
 
@@ -39,7 +39,7 @@ fn is_around(plan: &Plan, transaction: ControllerId, inside: ControllerId) -> bo
     at == around
 }
 
-impl<'p> Core<'p> {
+impl<'p> Reporting<'_, 'p> {
     pub(crate) fn begin_transaction(
         &mut self,
         index: UserId,
@@ -235,7 +235,7 @@ impl<'p> Core<'p> {
         timing: Timing,
         success: bool,
     ) {
-        if !self.observes(id) {
+        if !self.cx.observes(id) {
             // Nobody keeps the parts, but the whole needs the code and the times.
             self.cx.result.clear();
             self.cx.result.start_ms = self.cx.clock.wall_ms(timing.start);
@@ -360,22 +360,6 @@ impl<'p> Core<'p> {
             }
             at = self.cx.plan.controllers[id.0 as usize].parent;
         }
-    }
-
-    /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
-    /// that JMeter could leave for the next iteration: its thread ends with an exception.
-    pub(crate) fn after_transaction(&mut self, index: UserId) {
-        let user = &self.cx.users[index];
-        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
-        if next_loop && !user.last_ok && !user.lane {
-            let thread = self.thread_name(index);
-            self.cx.log(format!(
-                "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
-                 loop\" finds no sampler to leave"
-            ));
-            return self.end_of_plan(index);
-        }
-        self.continue_or_stop(index, None);
     }
 
     /// Forgets a transaction as though it had never begun.

@@ -2,66 +2,57 @@
 //!
 //! A lock has an owner core, as a barrier has ([`crate::flow::barriers`]). A section inside of another with the same lock is entered at once.
 
-use plan::plan::{ControllerId, ControllerKind};
 use plan::text::Text;
 
-use crate::core::Core;
-use crate::ids::UserId;
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
 use crate::inbox::Ask;
-use crate::users::controllers as state;
 use crate::users::{Held, Wait};
 
-impl Core<'_> {
-    /// Whether a controller is a Critical Section that is to be entered.
-    pub(crate) fn may_enter(&mut self, index: UserId, id: ControllerId) -> bool {
-        let ControllerKind::Critical(lock) = &self.cx.controller(id).kind else { return true };
-        self.cx.controller_state(index, id).is(state::BEGUN) || self.enter_section(index, id, lock)
-    }
+/// The section is entered before its first child.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, lock: &Text) -> Option<Pull> {
+    if visit.is_first() && !enter(visit, lock) { Some(Pull::Later) } else { None }
+}
 
-    /// A user comes to a Critical Section. False: it waits.
-    pub(crate) fn enter_section(&mut self, index: UserId, id: ControllerId, lock: &Text) -> bool {
-        if let Some(extra) = &self.cx.users[index].extra
-            && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
-        {
-            return held.granted;
-        }
-        let mut name = self.cx.texts.take();
-        lock.eval(&mut self.cx.env(index, ""), &mut name);
-        if name.is_empty() {
-            self.cx.texts.give(name);
-            return true;
-        }
-        let ticket = self.ticket(index);
-        let locks = &mut self.cx.users[index].extra().locks;
-        let around = locks.iter().any(|held| *held.name == *name && held.granted);
-        let own: Box<str> = name.as_str().into();
-        self.cx.texts.give(name);
-        locks.push(Held {
-            controller: id,
-            name: own.clone(),
-            ticket,
-            granted: around,
-            inner: around,
-        });
-        if around {
-            return true;
-        }
-        self.ask(Ask::Lock { name: own, ticket });
-        let locks = &self.cx.users[index].extra().locks;
-        if locks.iter().any(|held| held.ticket == ticket && held.granted) {
-            return true;
-        }
-        self.cx.users[index].wait = Wait::Lock;
-        false
+/// A user comes to the section. False: it waits.
+fn enter(visit: &mut Visit<'_, '_>, lock: &Text) -> bool {
+    let (index, id) = (visit.index, visit.id);
+    if let Some(extra) = &visit.cx.users[index].extra
+        && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
+    {
+        return held.granted;
     }
+    let mut name = visit.cx.texts.take();
+    lock.eval(&mut visit.env(), &mut name);
+    if name.is_empty() {
+        visit.cx.texts.give(name);
+        return true;
+    }
+    let ticket = visit.flow.ticket(visit.cx, index);
+    let locks = &mut visit.cx.users[index].extra().locks;
+    let around = locks.iter().any(|held| *held.name == *name && held.granted);
+    let own: Box<str> = name.as_str().into();
+    visit.cx.texts.give(name);
+    locks.push(Held { controller: id, name: own.clone(), ticket, granted: around, inner: around });
+    if around {
+        return true;
+    }
+    visit.flow.ask(visit.cx, Ask::Lock { name: own, ticket });
+    let locks = &visit.cx.users[index].extra().locks;
+    if locks.iter().any(|held| held.ticket == ticket && held.granted) {
+        return true;
+    }
+    visit.cx.users[index].wait = Wait::Lock;
+    false
+}
 
-    /// A user leaves a Critical Section.
-    pub(crate) fn leave_section(&mut self, index: UserId, id: ControllerId) {
-        let Some(extra) = &mut self.cx.users[index].extra else { return };
-        let Some(at) = extra.locks.iter().position(|held| held.controller == id) else { return };
-        let held = extra.locks.remove(at);
-        if !held.inner {
-            self.ask(Ask::Unlock { name: held.name, ticket: held.ticket });
-        }
+/// A pass ends: the user leaves the section.
+pub(crate) fn end_pass(visit: &mut Visit<'_, '_>) {
+    visit.state().set_current(0);
+    let Some(extra) = &mut visit.cx.users[visit.index].extra else { return };
+    let Some(at) = extra.locks.iter().position(|held| held.controller == visit.id) else { return };
+    let held = extra.locks.remove(at);
+    if !held.inner {
+        visit.flow.ask(visit.cx, Ask::Unlock { name: held.name, ticket: held.ticket });
     }
 }

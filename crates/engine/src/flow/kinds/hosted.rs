@@ -1,112 +1,126 @@
-//! Controllers of classes of their own: Java is asked which sampler is next, and asks back for what they hold.
+//! Controllers of classes of their own: Java is asked which sampler is next, and asks back for what they hold. What JMeter only tells controllers, they are
+//! told with the next question to any.
 
 use plan::hosted::HostedId;
-use plan::plan::{Controller, ControllerId, ControllerKind, SamplerId};
+use plan::plan::{ControllerId, SamplerId};
 
-use crate::core::Core;
-use crate::flow::search::{Pull, Search};
-use crate::ids::UserId;
+use crate::flow::search::{Pull, Walk};
+use crate::flow::visit::Visit;
 use crate::java::controller::{self, Ask, Said, Standing};
 use crate::java::message::Answer;
 use crate::java::{Tell, Then};
-use crate::users::controllers as state;
+use crate::users::controllers::DONE;
 
-impl<'p> Core<'p> {
+impl Walk<'_, '_> {
     /// Asks a controller of a class of its own for the next sampler.
-    pub(crate) fn pull_hosted(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-        controller: &'p Controller,
-        element: HostedId,
-        search: &mut Search,
-    ) -> Pull {
+    pub(crate) fn pull_hosted(&mut self, id: ControllerId, element: HostedId) -> Pull {
+        let index = self.index;
         if self.cx.gives_up(index) {
-            self.end_user(index);
+            return Pull::Ends;
+        }
+        if self.jobs.listens && self.reporting().catch_up(index, Then::Pull(None)) {
             return Pull::Later;
         }
-        if self.jobs.listens && self.catch_up(index, Then::Pull(None)) {
-            return Pull::Later;
-        }
-        let at = controller::pending_calls(&self.cx, index).saturating_sub(search.replays);
+        let at = controller::pending_calls(self.cx, index).saturating_sub(self.replays);
         let asked = (id, element);
-        let said = match controller::standing(&mut self.cx, index, id, at) {
+        let said = match controller::standing(self.cx, index, id, at) {
             Standing::Said(said) => said,
             Standing::Asked => {
-                search.replays = search.replays.saturating_sub(1);
+                self.replays = self.replays.saturating_sub(1);
                 return Pull::Later;
             }
             Standing::Free => {
-                search.replays = 0;
-                self.jobs.ask_controller(&mut self.cx, index, asked, at);
+                self.replays = 0;
+                self.jobs.ask_controller(self.cx, index, asked, at);
                 return Pull::Later;
             }
         };
-        search.replays = search.replays.saturating_sub(1);
+        self.replays = self.replays.saturating_sub(1);
         let Said::Asks(ask) = said else {
-            controller::close_calls(&mut self.cx, index, at);
+            controller::close_calls(self.cx, index, at);
             return match said {
                 Said::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
                 Said::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
                 _ => Pull::Nothing,
             };
         };
-        if let Some(answer) = self.do_for_controller(index, controller, ask, search) {
-            self.jobs.answer_controller(&mut self.cx, index, asked, at, answer);
+        match self.do_for_controller(id, ask) {
+            Ok(answer) => {
+                self.jobs.answer_controller(self.cx, index, asked, at, answer);
+                Pull::Later
+            }
+            Err(given) => given,
         }
-        Pull::Later
     }
 
-    /// Does what a controller asks for; the answer and its number. `None`: not now.
-    fn do_for_controller(
-        &mut self,
-        index: UserId,
-        controller: &'p Controller,
-        ask: Ask,
-        search: &mut Search,
-    ) -> Option<(Answer, u32)> {
-        let done = Some((Answer::Nothing, 0));
-        match ask {
-            Ask::Next(child) => Some(match self.pull(index, ControllerId(child), search) {
-                Pull::Later => return None,
-                Pull::Nothing => {
-                    (Answer::Nothing, u32::from(self.is_done(index, ControllerId(child))))
-                }
-                Pull::Sampler(sampler) => (Answer::Sampler, sampler.0),
-                Pull::Ended(transaction) => (Answer::Transaction, transaction.0),
-            }),
+    /// Does what a controller asks for; the answer and its number. An error: not now, or never.
+    fn do_for_controller(&mut self, id: ControllerId, ask: Ask) -> Result<(Answer, u32), Pull> {
+        let number = match ask {
+            Ask::Next(child) => {
+                return match self.pull(ControllerId(child)) {
+                    Pull::Nothing => {
+                        let is_done = self.visit(ControllerId(child)).is_done();
+                        Ok((Answer::Nothing, u32::from(is_done)))
+                    }
+                    Pull::Sampler(sampler) => Ok((Answer::Sampler, sampler.0)),
+                    Pull::Ended(transaction) => Ok((Answer::Transaction, transaction.0)),
+                    given @ (Pull::Later | Pull::Ends) => Err(given),
+                };
+            }
             Ask::Initialize(child) => {
-                self.initialize(index, ControllerId(child)).then_some(())?;
-                done
+                if !self.visit(ControllerId(child)).begin() {
+                    return Err(Pull::Ends);
+                }
+                0
             }
             Ask::EndOfLoop(child) => {
-                self.trigger_end_of_loop(index, ControllerId(child));
-                done
+                self.visit(ControllerId(child)).is_left();
+                0
             }
-            Ask::IsDone(child) => {
-                Some((Answer::Nothing, u32::from(self.is_done(index, ControllerId(child)))))
-            }
+            Ask::IsDone(child) => u32::from(self.visit(ControllerId(child)).is_done()),
             Ask::Begins(number, from_one) => {
-                self.tell_of_iteration(index, controller, number, from_one).then_some(())?;
-                done
+                let controller = self.cx.controller(id);
+                if let Some(given) = self.tell_of_iteration(controller, number, from_one) {
+                    return Err(given);
+                }
+                0
             }
-        }
+        };
+        Ok((Answer::Nothing, number))
     }
+}
 
-    /// Has a controller told of something with the next question to any.
-    pub(crate) fn tell_controller(
-        &mut self,
-        index: UserId,
-        id: ControllerId,
-        what: Tell,
-        number: u32,
-    ) {
-        let ControllerKind::Hosted(element) = self.cx.controller(id).kind else { return };
-        if what == Tell::Initialize {
-            self.cx.controller_state(index, id).clear(state::DONE);
-        }
-        if what != Tell::Iteration || self.jobs.hears_of_iterations(element) {
-            controller::tell_controller(&mut self.cx, index, element, what, number);
-        }
+/// Its class begins what it holds. True: it does.
+pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: HostedId) -> bool {
+    visit.state().clear(DONE);
+    controller::tell_controller(visit.cx, visit.index, element, Tell::Initialize, 0);
+    true
+}
+
+/// The controller around it begins an iteration, of which its class may want to know.
+pub(crate) fn around_begins(
+    visit: &mut Visit<'_, '_>,
+    element: HostedId,
+    iteration: i32,
+    is_loop: bool,
+) {
+    if visit.flow.classes.counting.contains(&element) {
+        let number = (iteration as u32) << 1 | u32::from(is_loop);
+        controller::tell_controller(visit.cx, visit.index, element, Tell::Iteration, number);
     }
+}
+
+/// A sampler in it has left it.
+pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: HostedId) {
+    controller::tell_controller(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
+}
+
+/// A sampler in it leaves a loop, which it may be to its class: so it is left itself, and nothing around it. False: it is none.
+pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: HostedId, breaks: bool) -> bool {
+    let is_loop = visit.flow.classes.breaking.contains(&element);
+    if is_loop {
+        let what = if breaks { Tell::BreakLoop } else { Tell::NextLoop };
+        controller::tell_controller(visit.cx, visit.index, element, what, 0);
+    }
+    is_loop
 }

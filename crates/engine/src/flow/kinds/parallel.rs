@@ -11,7 +11,6 @@ use stats::Outcome;
 
 use crate::core::Core;
 use crate::ids::{NO_CONN, UserId};
-use crate::time::timing::Timing;
 use crate::users::controllers as state;
 use crate::users::lanes::Lanes;
 use crate::users::{Leave, NO_USER, Wait};
@@ -73,15 +72,11 @@ impl<'p> Core<'p> {
         whole
     }
 
-    fn lanes(&mut self, index: UserId) -> Option<&mut Lanes> {
-        self.cx.users[index].extra.as_mut()?.parts.get_mut()
-    }
-
     /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
     fn start_lanes(&mut self, index: UserId) -> bool {
         let plan = self.cx.plan;
         let stopping = self.cx.stop.asked;
-        let Some(lanes) = self.lanes(index) else { return false };
+        let Some(lanes) = self.cx.lanes_mut(index) else { return false };
         let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
             return false;
         };
@@ -115,8 +110,10 @@ impl<'p> Core<'p> {
                 self.cx.controller_state(lane, *inner).clear(state::DROPPED);
             }
         }
-        if self.initialize(lane, main) {
+        if self.visit(lane, main).begin() {
             self.cx.go_on(lane);
+        } else {
+            self.end_user(lane);
         }
     }
 
@@ -129,7 +126,7 @@ impl<'p> Core<'p> {
         (user.setbacks, user.paced) = (0, false);
         (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
         self.cx.users.put_away(lane);
-        let Some(lanes) = self.lanes(parent) else { return };
+        let Some(lanes) = self.cx.lanes_mut(parent) else { return };
         lanes.under_way -= 1;
         if !lanes.called {
             lanes.called = true;
@@ -139,7 +136,7 @@ impl<'p> Core<'p> {
 
     /// A user looks after its lanes. False: it still waits for some.
     pub(crate) fn go_on_with_lanes(&mut self, index: UserId) -> bool {
-        if let Some(lanes) = self.lanes(index) {
+        if let Some(lanes) = self.cx.lanes_mut(index) {
             lanes.called = false;
         }
         let all = self.start_lanes(index);
@@ -194,79 +191,13 @@ impl<'p> Core<'p> {
         self.continue_or_stop(index, leaves.then_some((sampler.controller, Leave::NextIteration)));
     }
 
-    /// A sampler in a lane asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.
-    pub(crate) fn leave_lane(&mut self, lane: UserId, main: ControllerId, how: Leave) {
-        self.end_for_good(lane, main);
-        let parent = self.cx.users[lane].branch_of;
-        if how == Leave::NextIteration
-            && let Some(lanes) = self.lanes(parent)
-        {
-            lanes.leaves = true;
-        }
-    }
-
     /// An action has ended its user: of a lane, the user ends when its other lanes have.
     pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.cx.users[index].branch_of;
         if parent != NO_USER
-            && let Some(lanes) = self.lanes(parent)
+            && let Some(lanes) = self.cx.lanes_mut(parent)
         {
             lanes.stops = true;
-        }
-    }
-
-    /// Moves the core's result into the sample around a lane.
-    pub(crate) fn add_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
-        let fresh = self.cx.spare_results.pop().unwrap_or_default();
-        let mut part = std::mem::replace(&mut self.cx.result, fresh);
-        if !self.sinks.rows.with_bodies() {
-            std::mem::swap(&mut part.body, &mut self.cx.result.body);
-            std::mem::swap(&mut part.text, &mut self.cx.result.text);
-        }
-        // What the outcome asks of the lane is read from the core's result afterwards.
-        let request = part.request;
-        if let Some(whole) = self.note_part(lane, &part, timing, success) {
-            std::mem::swap(whole.add_sub(), &mut part);
-        }
-        self.cx.spare_results.push(part);
-        self.cx.result.request = request;
-        (self.cx.result.success, self.cx.result.ignore) = (success, false);
-    }
-
-    /// Puts a copy of the core's result into the sample around a lane.
-    pub(crate) fn show_to_lanes(&mut self, lane: UserId, timing: &Timing, success: bool) {
-        let part = self.cx.lend_result();
-        if let Some(whole) = self.note_part(lane, &part, timing, success) {
-            part.duplicate_into(whole.add_sub());
-        }
-        self.cx.return_result(part);
-    }
-
-    /// Adds the figures of a part to those of the whole.
-    fn note_part(
-        &mut self,
-        lane: UserId,
-        part: &SampleResult,
-        timing: &Timing,
-        success: bool,
-    ) -> Option<&mut SampleResult> {
-        let parent = self.cx.users[lane].branch_of;
-        let lanes = self.lanes(parent)?;
-        lanes.lag += timing.lag;
-        lanes.timing.end = lanes.timing.end.max(timing.end);
-        let whole = lanes.whole.as_deref_mut()?;
-        whole.bytes += timing.received;
-        whole.sent += timing.sent;
-        whole.headers_size += part.headers_size;
-        whole.success &= success;
-        Some(whole)
-    }
-
-    /// Notes that the run's end has cut a lane.
-    pub(crate) fn cut_lane(&mut self, lane: UserId) {
-        let parent = self.cx.users[lane].branch_of;
-        if let Some(lanes) = self.lanes(parent) {
-            lanes.cut = true;
         }
     }
 }

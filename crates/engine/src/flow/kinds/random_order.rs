@@ -2,10 +2,24 @@
 
 use plan::random::Random;
 
+use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
+/// The order of the first pass.
+pub(crate) fn has_begun(visit: &mut Visit<'_, '_>) {
+    let controller = visit.controller;
+    let mut state = ControllerState::of(visit.cx.users.of(visit.index), controller);
+    shuffle(&mut state, controller.children.len(), &mut visit.cx.random);
+}
+
+/// The next pass has an order of its own.
+pub(crate) fn end_pass(visit: &mut Visit<'_, '_>) {
+    visit.state().set_current(0);
+    has_begun(visit);
+}
+
 /// Draws an order of so many children.
-pub(crate) fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random) {
+fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random) {
     let order = state.more();
     for at in 0..children {
         let other = random.below(at as u64 + 1) as usize;

@@ -1,10 +1,66 @@
 //! Runtime Controller: children for so many seconds, from the first look at its time.
 
+use plan::text::Text;
+
+use crate::flow::kinds::Counting;
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
 use crate::time::clock::{Nanos, SECOND};
-use crate::users::controllers::ControllerState;
+use crate::users::controllers::{BROKEN, ControllerState};
+
+pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: true };
+
+/// It looks at them each time.
+pub(crate) fn reads_texts() -> bool {
+    true
+}
+
+/// Looks at the time before each child.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Text) -> Option<Pull> {
+    if !is_over(visit, seconds) {
+        return None;
+    }
+    visit.end_pass();
+    visit.forget_count();
+    Some(Pull::Nothing)
+}
+
+/// Looks at the time behind the last child.
+pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Text) -> Option<Pull> {
+    visit.end_pass();
+    if !is_over(visit, seconds) {
+        return None;
+    }
+    visit.state().clear(BROKEN);
+    visit.forget_count();
+    Some(Pull::Nothing)
+}
+
+pub(crate) fn is_done(visit: &mut Visit<'_, '_>, seconds: &Text, done: bool) -> bool {
+    done || most(visit, seconds) <= 0 || visit.is_empty()
+}
+
+pub(crate) fn forget_count(state: &mut ControllerState<'_>) {
+    state.set_count(0);
+    forget(state);
+}
+
+/// Whether its time is over; it begins with the first look.
+fn is_over(visit: &mut Visit<'_, '_>, seconds: &Text) -> bool {
+    let now = visit.cx.clock.now();
+    let run = seconds_run(&mut visit.state(), now);
+    run >= most(visit, seconds)
+}
+
+/// How many seconds it is to run.
+fn most(visit: &mut Visit<'_, '_>, text: &Text) -> i64 {
+    let seconds = text.parsed(&mut visit.env(), |text| text.parse().unwrap_or(0));
+    visit.cx.forgive_number();
+    seconds
+}
 
 /// Whole seconds that it has run; its time begins with the first call.
-pub(crate) fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
+fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
     // All zeros is a time that has not begun.
     let now = now.max(1);
     let slots = state.more();
@@ -17,7 +73,7 @@ pub(crate) fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
 }
 
 /// Its time begins anew with the next look.
-pub(crate) fn forget(state: &mut ControllerState<'_>) {
+fn forget(state: &mut ControllerState<'_>) {
     state.more()[..2].fill(0);
 }
 

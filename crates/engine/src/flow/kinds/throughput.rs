@@ -2,17 +2,45 @@
 //! The plan's element decides; the state has the counts.
 
 use plan::element::Ran;
+use plan::plan::ThroughputController;
 
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, RUNS};
 
+pub(crate) fn reads_texts(at_end: bool) -> bool {
+    !at_end
+}
+
+/// It gives nothing in an iteration in which it does not run.
+pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
+    if visit.state().is(RUNS) { None } else { Some(Pull::Nothing) }
+}
+
+pub(crate) fn is_done(visit: &mut Visit<'_, '_>, throughput: &ThroughputController) -> bool {
+    if visit.is_empty() {
+        return true;
+    }
+    let ran = ran(&mut visit.state());
+    let at_end = visit.child().is_none();
+    throughput.is_done(ran, at_end, &mut visit.env())
+}
+
+/// The controller around it begins an iteration: it decides whether it runs in that.
+pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputController) {
+    let mut ran = ran(&mut visit.state());
+    let runs = throughput.decide(&mut ran, &mut visit.env());
+    decided(&mut visit.state(), ran, runs);
+}
+
 /// Counts of the user.
-pub(crate) fn ran(state: &mut ControllerState<'_>) -> Ran {
+fn ran(state: &mut ControllerState<'_>) -> Ran {
     let slots = state.more();
     Ran { executions: slots[0], iterations: slots[1] }
 }
 
 /// Notes a decision for an iteration of the controller around it.
-pub(crate) fn decided(state: &mut ControllerState<'_>, ran: Ran, runs: bool) {
+fn decided(state: &mut ControllerState<'_>, ran: Ran, runs: bool) {
     state.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
     state.clear(RUNS);
     if runs {

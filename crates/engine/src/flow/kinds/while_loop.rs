@@ -1,7 +1,68 @@
 //! While Controller: goes on until its condition, or the last sample, says otherwise.
 
+use plan::plan::WhileCondition;
+
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+use crate::users::controllers::BROKEN;
+
+pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
+    at_end || visit.is_first()
+}
+
+/// Looks at the condition before the first child.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
+    if !visit.is_first() || !asks(visit, condition, false) {
+        return None;
+    }
+    let mut state = visit.state();
+    state.clear(BROKEN);
+    state.set_count(0);
+    Some(Pull::Nothing)
+}
+
+/// Looks at the condition behind the last child.
+pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
+    visit.end_pass();
+    // The condition sees the number of the iteration it decides on.
+    if !asks(visit, condition, true) {
+        return None;
+    }
+    visit.state().clear(BROKEN);
+    visit.forget_count();
+    Some(Pull::Nothing)
+}
+
+/// A sampler in it has left it.
+pub(crate) fn is_left(visit: &mut Visit<'_, '_>, condition: &WhileCondition) {
+    visit.end_pass();
+    // JMeter asks without listening; an expression may do something.
+    asks(visit, condition, true);
+    visit.forget_count();
+}
+
+/// Whether it is over.
+fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> bool {
+    if visit.is_broken() {
+        return true;
+    }
+    let last_ok = visit.cx.users.of(visit.index).last_ok;
+    match condition {
+        WhileCondition::Blank => at_end && !last_ok,
+        WhileCondition::Last => !last_ok,
+        WhileCondition::Expression(text) => {
+            crate::java::forget_texts(visit.cx, visit.index, visit.id);
+            let mut value = visit.cx.texts.take();
+            text.eval(&mut visit.env(), &mut value);
+            let over = is_over(&value, at_end, last_ok);
+            visit.cx.texts.give(value);
+            over
+        }
+    }
+}
+
 /// Whether an evaluated condition ends it; at the end of a pass a blank one asks for the last sample.
-pub(crate) fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
+fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
     let value = value.trim();
     if (at_end && value.is_empty()) || value.eq_ignore_ascii_case("LAST") {
         !last_ok

@@ -1,15 +1,21 @@
-//! Where a core's figures and rows go.
+//! Where a core's figures and rows go: result files, Backend Listeners, snapshots.
 
+pub(crate) mod feed;
+pub(crate) mod output;
+pub(crate) mod rows;
+
+use plan::plan::ListenerId;
 use stats::Snapshot;
 
-use crate::run::rows::Rows;
+use crate::results::feed::Feed;
+use crate::results::rows::Rows;
 
 #[allow(clippy::vec_box)] // Snapshots come and go by their pointer.
 /// Ways out of a core.
 pub(crate) struct Sinks {
     pub(crate) rows: Rows,
     /// Ends of Backend Listeners.
-    pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::run::backend::Feed)>,
+    pub(crate) feeds: Vec<(ListenerId, Feed)>,
     /// Snapshots that have come back, to be filled again.
     pub(crate) snapshots: Vec<Box<Snapshot>>,
 }

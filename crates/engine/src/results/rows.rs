@@ -16,7 +16,7 @@ use plan::element::Shard;
 use stats::jtl::Columns;
 
 use crate::reports::line::Line;
-use crate::run::output::{self, Failed, Made, Output};
+use crate::results::output::{self, Failed, Made, Output};
 
 /// Bytes at which a chunk is handed over.
 const CHUNK: usize = 64 * 1024;

@@ -1,0 +1,133 @@
+//! A user's turn: its next sampler is looked for and begun, or it ends. Hot.
+
+use plan::plan::{ControllerId, OnError};
+
+use crate::core::Core;
+use crate::flow::search::{Pull, Walk};
+use crate::flow::visit::Visit;
+use crate::ids::UserId;
+use crate::java::{Then, condition, controller};
+use crate::redis;
+use crate::sample::reporting::Reporting;
+use crate::users::Wait;
+
+/// What became of a user's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It can go on.
+    On,
+    /// It waits or has ended.
+    Waits,
+    /// It has looked for a sampler for long; others are next.
+    Over,
+}
+
+impl<'p> Core<'p> {
+    /// Finds a user's next sampler and begins it.
+    pub(crate) fn operate(&mut self, index: UserId) -> Turn {
+        let main = self.main(index);
+        let replays = if self.jobs.picks { controller::pending_calls(&self.cx, index) } else { 0 };
+        // Between two samplers the last one still is the current one.
+        if self.cx.plan.asks_for_sampler
+            && let Some(last) = self.cx.users[index].last_sampler
+        {
+            self.cx.texts.sampler = Some(self.cx.plan.samplers[last.0 as usize].name.clone());
+        }
+        self.cx.forget_thrown();
+        let mut walk = self.walk(index, replays);
+        let given = walk.pull(main);
+        if let Some(at) = walk.lacks {
+            redis::fetch(&mut self.cx, &mut self.sessions, index, at);
+        }
+        self.cx.texts.sampler = None;
+        if given == Pull::Ends {
+            self.end_user(index);
+            return Turn::Waits;
+        }
+        if self.cx.users[index].alive && self.ends_by_exception(index) {
+            return Turn::Waits;
+        }
+        if given != Pull::Later {
+            condition::forget_all_texts(&mut self.cx, index);
+            // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
+            if self.cx.users[index].stopping {
+                self.end_of_plan(index);
+                return Turn::Waits;
+            }
+        }
+        match given {
+            Pull::Sampler(sampler) => {
+                return if self.sample(index, sampler) { Turn::On } else { Turn::Waits };
+            }
+            Pull::Ended(transaction) => {
+                self.reporting().finish_transaction(index, transaction);
+                if self.cx.users[index].wait != Wait::Ready {
+                    return Turn::Waits;
+                }
+                self.after_transaction(index);
+            }
+            Pull::Nothing => {
+                if self.visit(index, main).is_done() {
+                    self.end_of_plan(index);
+                }
+            }
+            Pull::Later | Pull::Ends => return Turn::Over,
+        }
+        let user = &self.cx.users[index];
+        if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
+    }
+
+    /// The controller that a user asks.
+    fn main(&self, index: UserId) -> ControllerId {
+        let user = &self.cx.users[index];
+        let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
+        lane.unwrap_or(self.cx.plan.groups[user.group as usize].main)
+    }
+
+    /// A user's way through the tree of controllers, down to so many pending calls of Java.
+    pub(crate) fn walk(&mut self, index: UserId, replays: usize) -> Walk<'_, 'p> {
+        let Self { cx, flow, jobs, sinks, .. } = self;
+        Walk::new(Reporting { cx, jobs, sinks }, flow, index, replays)
+    }
+
+    /// A user at a controller.
+    pub(crate) fn visit(&mut self, index: UserId, id: ControllerId) -> Visit<'_, 'p> {
+        Visit::new(&mut self.cx, &mut self.flow, index, id)
+    }
+
+    /// The way of results to those who hear of them.
+    pub(crate) fn reporting(&mut self) -> Reporting<'_, 'p> {
+        Reporting { cx: &mut self.cx, jobs: &mut self.jobs, sinks: &mut self.sinks }
+    }
+
+    /// A user has run all that there is for it.
+    pub(crate) fn end_of_plan(&mut self, index: UserId) {
+        if self.jobs.listens
+            && !self.cx.gives_up(index)
+            && self.reporting().catch_up(index, Then::End)
+        {
+            return;
+        }
+        // What was left in the middle has no end.
+        if let Some(extra) = &mut self.cx.users[index].extra {
+            extra.transactions.clear();
+        }
+        self.end_user(index);
+    }
+
+    /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
+    /// that JMeter could leave for the next iteration: its thread ends with an exception.
+    pub(crate) fn after_transaction(&mut self, index: UserId) {
+        let user = &self.cx.users[index];
+        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        if next_loop && !user.last_ok && !user.lane {
+            let thread = self.cx.thread_name(index);
+            self.cx.log(format!(
+                "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \
+                 loop\" finds no sampler to leave"
+            ));
+            return self.end_of_plan(index);
+        }
+        self.continue_or_stop(index, None);
+    }
+}

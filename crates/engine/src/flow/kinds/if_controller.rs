@@ -1,0 +1,38 @@
+//! If Controller: its children, if a condition holds.
+
+use plan::condition::Condition;
+
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+
+pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, evaluate_all: bool, at_end: bool) -> bool {
+    !at_end && (visit.is_first() || evaluate_all)
+}
+
+/// Looks at the condition before the first child, or before each.
+pub(crate) fn before(
+    visit: &mut Visit<'_, '_>,
+    condition: &Condition,
+    evaluate_all: bool,
+) -> Option<Pull> {
+    let asks = visit.is_first() || evaluate_all;
+    if !asks || condition.holds(&mut visit.env()) {
+        return None;
+    }
+    if !visit.begin_children() {
+        return Some(Pull::Ends);
+    }
+    visit.end_pass();
+    Some(Pull::Nothing)
+}
+
+/// It is never done for good: its condition may hold another time.
+pub(crate) fn is_done() -> bool {
+    false
+}
+
+/// A sampler in it has left it: what it holds begins anew.
+pub(crate) fn is_left(visit: &mut Visit<'_, '_>) {
+    visit.begin_children();
+    visit.end_pass();
+}

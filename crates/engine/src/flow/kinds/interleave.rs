@@ -1,0 +1,112 @@
+//! Interleave and Random Controllers: one child a pass, in turn or by chance.
+//!
+//! The state has the child that the pass began with.
+
+use plan::plan::Interleave;
+
+use crate::flow::kinds::simple;
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
+
+/// A controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
+const IN_VAIN: u32 = 500;
+
+/// Its pass may be over with the sampler that it gave last.
+pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
+    if !visit.state().is(SKIP) {
+        return None;
+    }
+    visit.end_pass();
+    Some(Pull::Nothing)
+}
+
+/// Its pass is over where it comes to the child that it began with.
+pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
+    let mut state = visit.state();
+    let begun_with = &mut state.more()[0];
+    if *begun_with == 0 {
+        *begun_with = at + 1;
+    } else if *begun_with == at + 1 && state.is(MOVED) {
+        visit.end_pass();
+        return Some(Pull::Nothing);
+    }
+    None
+}
+
+/// Its child of the pass is a sampler.
+pub(crate) fn gives_sampler(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+    visit.state().set(SKIP);
+    move_on(visit, settings);
+}
+
+/// Its child of the pass is a controller, which has given something.
+pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+    let mut state = visit.state();
+    state.set(GAVE);
+    if settings.whole_controllers {
+        state.more()[0] = 0;
+    } else {
+        move_on(visit, settings);
+        visit.state().set(SKIP);
+    }
+}
+
+/// Its child of the pass is a controller, which has nothing more.
+pub(crate) fn child_is_through(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+    if settings.whole_controllers {
+        move_on(visit, settings);
+    }
+}
+
+/// It begins with its first child again, or with any.
+pub(crate) fn behind(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
+    choose_first(visit, settings);
+    None
+}
+
+pub(crate) fn despairs(turn: u32) -> bool {
+    turn > IN_VAIN
+}
+
+/// Where users begin with different children, that is by their number. False: the user is to end.
+pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> bool {
+    if settings.random {
+        choose_first(visit, settings);
+    }
+    if settings.across_users {
+        let number = visit.cx.users[visit.index].number as usize;
+        // JMeter divides by zero, which ends its thread.
+        let Some(first) = number.checked_rem(visit.count_left()) else { return false };
+        let at = visit.nth_left(first);
+        visit.state().set_current(at);
+    }
+    true
+}
+
+/// The next pass goes on with the child at which this one has stopped.
+pub(crate) fn end_pass(state: &mut ControllerState<'_>) {
+    state.clear(GAVE | MOVED | SKIP);
+    state.more()[0] = 0;
+}
+
+fn move_on(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+    let mut state = visit.state();
+    let gave = state.is(GAVE);
+    state.set(if gave { MOVED | SKIP } else { MOVED });
+    simple::move_on(visit);
+    if settings.random {
+        choose_first(visit, settings);
+    }
+}
+
+/// Goes to the first child; in a Random Controller, to any.
+fn choose_first(visit: &mut Visit<'_, '_>, settings: &Interleave) {
+    let mut at = 0;
+    if settings.random {
+        let left = visit.count_left();
+        let drawn = if left == 0 { 0 } else { visit.cx.random.below(left as u64) };
+        at = visit.nth_left(drawn as usize);
+    }
+    visit.state().set_current(at);
+}

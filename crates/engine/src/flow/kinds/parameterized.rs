@@ -1,0 +1,12 @@
+//! Parameterized Controller: sets variables each time that it is asked for a sampler.
+
+use plan::element::Parameters;
+
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+
+/// Sets its variables.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, parameters: &Parameters) -> Option<Pull> {
+    parameters.set(&mut visit.env());
+    None
+}

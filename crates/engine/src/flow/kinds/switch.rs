@@ -1,0 +1,66 @@
+//! Switch Controller: the child that a number or a name chooses.
+
+use plan::plan::Child;
+use plan::text::Text;
+
+use crate::flow::search::Pull;
+use crate::flow::visit::Visit;
+use crate::users::controllers::NOWHERE;
+
+/// Chooses the child of a pass.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Text) -> Option<Pull> {
+    if visit.is_first() {
+        let chosen = choose(visit, value);
+        visit.state().set_current(chosen);
+    }
+    None
+}
+
+/// There is but one child in a pass.
+pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
+    visit.state().set_current(NOWHERE);
+}
+
+/// The child that its value names: by number, else by name, else the one named `default`.
+fn choose(visit: &mut Visit<'_, '_>, value: &Text) -> u32 {
+    let mut chosen = visit.cx.texts.take();
+    value.eval(&mut visit.env(), &mut chosen);
+    let sought = chosen.trim();
+    let is_number = sought.bytes().all(|byte| byte.is_ascii_digit());
+    let at = match sought.parse::<i32>() {
+        _ if sought.is_empty() => visit.nth_left(0),
+        Ok(number) if is_number => match visit.nth_left(number.unsigned_abs() as usize) {
+            NOWHERE => visit.nth_left(0),
+            at => at,
+        },
+        _ => choose_by_name(visit, sought),
+    };
+    visit.cx.texts.give(chosen);
+    at
+}
+
+fn choose_by_name(visit: &mut Visit<'_, '_>, sought: &str) -> u32 {
+    let plan = visit.cx.plan;
+    let mut default = NOWHERE;
+    let mut name = visit.cx.texts.take();
+    for (at, child) in visit.controller.children.iter().enumerate() {
+        if visit.is_dropped(*child) {
+            continue;
+        }
+        let text = match child {
+            Child::Sampler(id) => &plan.samplers[id.0 as usize].name,
+            Child::Controller(id) => &plan.controllers[id.0 as usize].name,
+        };
+        name.clear();
+        text.eval(&mut visit.env(), &mut name);
+        if name == sought {
+            default = at as u32;
+            break;
+        }
+        if name.eq_ignore_ascii_case("default") {
+            default = at as u32;
+        }
+    }
+    visit.cx.texts.give(name);
+    default
+}

@@ -1,0 +1,126 @@
+//! A user at a controller: the state that it has there, the plan's controller, and what the core has for it.
+//!
+//! JMeter takes children that are done for good out of its list, so that numbers are of those still there. Here they are passed over.
+
+use plan::env::Env;
+use plan::plan::{Child, Controller, ControllerId};
+
+use crate::context::Context;
+use crate::flow::Flow;
+use crate::ids::UserId;
+use crate::users::controllers::{BEGUN, BROKEN, ControllerState, DONE, DROPPED, NOWHERE};
+
+/// A user at a controller.
+pub(crate) struct Visit<'c, 'p> {
+    pub(crate) cx: &'c mut Context<'p>,
+    pub(crate) flow: &'c mut Flow,
+    pub(crate) index: UserId,
+    pub(crate) id: ControllerId,
+    pub(crate) controller: &'p Controller,
+}
+
+impl<'c, 'p> Visit<'c, 'p> {
+    #[inline]
+    pub(crate) fn new(
+        cx: &'c mut Context<'p>,
+        flow: &'c mut Flow,
+        index: UserId,
+        id: ControllerId,
+    ) -> Self {
+        let controller = cx.controller(id);
+        Self { cx, flow, index, id, controller }
+    }
+
+    /// The same user at another controller.
+    pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
+        Visit::new(self.cx, self.flow, self.index, id)
+    }
+
+    #[inline]
+    pub(crate) fn state(&mut self) -> ControllerState<'_> {
+        ControllerState::of(self.cx.users.of(self.index), self.controller)
+    }
+
+    pub(crate) fn env(&mut self) -> Env<'_> {
+        self.cx.env(self.index, "")
+    }
+
+    /// Whether no child has been asked for in this pass.
+    pub(crate) fn is_first(&mut self) -> bool {
+        !self.state().is(BEGUN)
+    }
+
+    pub(crate) fn is_broken(&mut self) -> bool {
+        self.state().is(BROKEN)
+    }
+
+    /// The current child, or the first behind it that is still there, with its place in the order.
+    pub(crate) fn child(&mut self) -> Option<(u32, Child)> {
+        let from = self.state().current();
+        for at in from..self.controller.children.len() as u32 {
+            let child = self.child_at(at);
+            if !self.is_dropped(child) {
+                return Some((at, child));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn is_dropped(&self, child: Child) -> bool {
+        match child {
+            Child::Sampler(_) => false,
+            Child::Controller(id) => {
+                let root = self.cx.users.root(self.index);
+                let flags = self.cx.users[root].state[self.cx.controller(id).slot as usize + 1];
+                flags & DROPPED != 0
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.controller.children.iter().all(|child| self.is_dropped(*child))
+    }
+
+    /// Where among all children the one is that is number `n` of those still there; behind the last if there are not so many.
+    pub(crate) fn nth_left(&self, n: usize) -> u32 {
+        let left = self.controller.children.iter().enumerate();
+        let mut left = left.filter(|(_, child)| !self.is_dropped(**child));
+        left.nth(n).map_or(NOWHERE, |(at, _)| at as u32)
+    }
+
+    pub(crate) fn count_left(&self) -> usize {
+        self.controller.children.iter().filter(|child| !self.is_dropped(**child)).count()
+    }
+
+    /// Begins all controllers in this one as JMeter's threads initialise them. False: the user is to end.
+    pub(crate) fn begin_children(&mut self) -> bool {
+        self.controller.children.iter().all(|child| match child {
+            Child::Sampler(_) => true,
+            Child::Controller(inner) => self.is_dropped(*child) || self.at(*inner).begin(),
+        })
+    }
+
+    /// Begins a controller and all that is in it as JMeter's threads initialise them. False: the user is to end.
+    pub(crate) fn begin(&mut self) -> bool {
+        if self.begins_itself() {
+            return true;
+        }
+        let keeps_count = self.counting().is_kept;
+        let mut state = self.state();
+        state.set_current(0);
+        state.clear(DONE | BEGUN);
+        if !keeps_count {
+            state.set_count(0);
+        }
+        self.begin_children() && self.has_begun()
+    }
+
+    /// Drops a controller from the one around it if it gives nothing any more.
+    pub(crate) fn drop_if_done(&mut self) -> bool {
+        let done = self.is_done();
+        if done {
+            self.state().set(DROPPED);
+        }
+        done
+    }
+}
