@@ -3,8 +3,10 @@
 //! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
+pub(crate) mod arrivals;
 pub(crate) mod connections;
 pub(crate) mod exchanges;
+pub(crate) mod interrupts;
 pub(crate) mod java;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
@@ -410,7 +412,7 @@ impl<'p> Core<'p> {
             return;
         }
         // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
-        if over && (self.cx.stop.asked || self.time_is_up(self.cx.users.root(index))) {
+        if over && (self.cx.stop.asked || self.cx.time_is_up(self.cx.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);
@@ -554,7 +556,7 @@ impl<'p> Core<'p> {
     /// Ends a user that waits before a sampler, or in one of which nothing is reported.
     pub(crate) fn end_wait(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
-        self.unwatch(index);
+        self.samples.watch.remove(index);
         self.flow.leave_meeting(&mut self.cx, index);
         self.cx.users[index].wait = Wait::Ready;
         self.stop_before(index, true);

@@ -61,7 +61,7 @@ impl Core<'_> {
             extra.given = Given::default();
         }
         if sampler.name.fixed().is_none() {
-            self.name_before(index, id);
+            names::name_before(&mut self.cx, index, id);
         }
         self.run_before(index, id, 0);
         self.cx.users[index].alive && self.cx.users[index].wait == Wait::Ready
@@ -72,7 +72,7 @@ impl Core<'_> {
         let plan = self.cx.plan;
         let all = &plan.samplers[id.0 as usize].before;
         if from < all.len() {
-            let name = self.take_name(index, id);
+            let name = self.cx.take_name(index, id);
             let mut env = self.cx.env(index, &name);
             let mut job = None;
             for (at, before) in all.iter().enumerate().skip(from) {
@@ -85,7 +85,7 @@ impl Core<'_> {
                     break;
                 }
             }
-            self.give_name(name);
+            self.cx.give_name(name);
             if self.loses_sample(index, id) {
                 return;
             }
@@ -118,12 +118,12 @@ impl Core<'_> {
         let mut delay = delay;
         let mut shaped = false;
         if from < timers.len() {
-            let name = self.take_name(index, id);
+            let name = self.cx.take_name(index, id);
             for (at, timer) in timers.iter().enumerate().skip(from) {
                 if let Timer::Sync(sync) = timer {
-                    let waits = self.arrive(index, id, sync, (at + 1, delay));
+                    let waits = self.flow.arrive(&mut self.cx, index, id, sync, (at + 1, delay));
                     if waits || self.cx.has_thrown() {
-                        self.give_name(name);
+                        self.cx.give_name(name);
                         self.loses_sample(index, id);
                         return;
                     }
@@ -134,7 +134,7 @@ impl Core<'_> {
                     let end = self.cx.clock.now() + turn.end.saturating_mul(crate::time::clock::MS);
                     self.cx.run.close(self.cx.users[index].group, end);
                     let Some(wait) = turn.wait else {
-                        self.give_name(name);
+                        self.cx.give_name(name);
                         return self.await_end(index, id, end);
                     };
                     shaped = true;
@@ -143,7 +143,7 @@ impl Core<'_> {
                     continue;
                 }
                 if let Timer::Job(job) = timer {
-                    self.give_name(name);
+                    self.cx.give_name(name);
                     return self.time_in_java(index, id, at, delay, *job);
                 }
                 delay = delay.saturating_add(timer.delay(&mut self.cx.env(index, &name)));
@@ -151,7 +151,7 @@ impl Core<'_> {
                     break;
                 }
             }
-            self.give_name(name);
+            self.cx.give_name(name);
             if self.loses_sample(index, id) {
                 return;
             }
@@ -219,9 +219,9 @@ impl Core<'_> {
         let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
-            self.watch(index, &sampler.timeouts);
+            self.samples.watch_sample(&mut self.cx, index, &sampler.timeouts);
         }
-        self.name_at_start(index, id);
+        names::name_at_start(&mut self.cx, index, id);
         if self.loses_sample(index, id) {
             return;
         }
@@ -361,10 +361,10 @@ impl Core<'_> {
         let plan = self.cx.plan;
         let sampler = &plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
-            self.unwatch(index);
+            self.samples.watch.remove(index);
         }
         let observed = self.observes(id);
-        self.name_at_end(index, id, observed);
+        names::name_at_end(&mut self.cx, index, id, observed);
         let (at, since, told) = (None, Nanos::MIN, 0);
         let mut closing = Closing { id, timing, outcome, observed, at, since, told };
         if observed {
@@ -549,7 +549,7 @@ impl Core<'_> {
     /// The step after a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
     /// sampler ([`Core::operate`]), as JMeter's thread does, unless it leaves where it is.
     pub(crate) fn continue_or_stop(&mut self, index: UserId, leave: Option<(ControllerId, Leave)>) {
-        let time_is_up = self.time_is_up(index);
+        let time_is_up = self.cx.time_is_up(index);
         let group = &self.cx.run.groups[self.cx.users[index].group as usize];
         let ends_here = time_is_up && group.ends_with_samples();
         if time_is_up && !ends_here {
@@ -570,16 +570,6 @@ impl Core<'_> {
         if ends_here || stopping && leave.is_some() {
             self.end_of_plan(index);
         }
-    }
-
-    /// Whether the duration of a user's group is over.
-    pub(crate) fn time_is_up(&self, index: UserId) -> bool {
-        self.ends_at(index).is_some_and(|end| self.cx.clock.now() >= end)
-    }
-
-    /// When a user must end, if it must.
-    pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
-        self.cx.ends_at(index)
     }
 
     /// Ends a user before the sampler that it has; `cut` if that is because the run or the group ends.
@@ -639,7 +629,7 @@ impl Core<'_> {
     /// Goes on after an action that makes no result.
     pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
         if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.unwatch(index);
+            self.samples.watch.remove(index);
         }
         let now = self.cx.clock.now();
         let user = &mut self.cx.users[index];

@@ -15,6 +15,11 @@ impl Context<'_> {
         }
     }
 
+    /// Whether the duration of a user's group is over.
+    pub(crate) fn time_is_up(&self, index: UserId) -> bool {
+        self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
+    }
+
     /// When a user must end, if it must.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
         let user = &self.users[index];

@@ -55,7 +55,7 @@ impl Core<'_> {
     /// The sampler gave nothing, which nobody is told of.
     fn had_no_result(&mut self, index: UserId, id: SamplerId) {
         if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.unwatch(index);
+            self.samples.watch.remove(index);
         }
         let mut asked = Asked::default();
         asked.add(self.cx.users[index].java().end_sample());

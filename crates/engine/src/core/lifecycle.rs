@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::flow::schedule::Start;
 use crate::ids::UserId;
 use crate::reports::Report;
+use crate::sample::exceptions;
 use crate::time::clock::{MS, Nanos};
 use crate::users::User;
 use crate::users::controllers as state;
@@ -76,7 +77,7 @@ impl Core<'_> {
         self.cx.set_last_ok(index, true);
         self.cx.forget_thrown();
         if self.cx.plan.names_call {
-            self.read_names(index, compiled.main);
+            exceptions::read_names(&mut self.cx, index, compiled.main);
         }
         let begun = !self.cx.has_thrown() && self.visit(index, compiled.main).begin();
         if self.cx.has_thrown() {
@@ -92,7 +93,7 @@ impl Core<'_> {
     /// Ends a user: its connections are closed, its slot is free.
     pub(crate) fn end_user(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
-        self.unwatch(index);
+        self.samples.watch.remove(index);
         self.http.close_connections(&mut self.cx, index);
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);

@@ -1,6 +1,6 @@
 //! A user's turn: its next sampler is looked for and begun, or it ends. Hot.
 
-use plan::plan::{ControllerId, OnError};
+use plan::plan::{ControllerId, OnError, SamplerId};
 
 use crate::core::Core;
 use crate::flow::search::{Pull, Walk};
@@ -75,6 +75,13 @@ impl<'p> Core<'p> {
         }
         let user = &self.cx.users[index];
         if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
+    }
+
+    /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
+    pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
+        if let Some((timer, delay)) = self.flow.leave_barrier(&mut self.cx, index, met) {
+            self.run_timers(index, id, timer, delay);
+        }
     }
 
     /// The controller that a user asks.

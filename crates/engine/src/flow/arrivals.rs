@@ -6,10 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::element::Bounds;
-
 use crate::context::Context;
-use crate::core::Core;
 use crate::flow::Flow;
 use crate::flow::search::Pull;
 use crate::ids::{Ticket, UserId};
@@ -36,7 +33,7 @@ pub(crate) struct Pool {
 
 /// Who runs an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+pub(crate) enum Who {
     Free(Ticket),
     New,
 }
@@ -71,101 +68,95 @@ impl Pool {
     }
 }
 
-impl Core<'_> {
-    pub(crate) fn arrival_bounds(&self, group: u32) -> Option<Bounds> {
-        self.cx.run.groups[group as usize].arrivals
-    }
+/// Another moment of a schedule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Somebody comes on this core: who is free, or somebody new.
+    pub(crate) here: Option<Who>,
+    /// Nobody comes any more.
+    pub(crate) is_last: bool,
+}
 
-    /// Another moment of a schedule that is kept here.
-    pub(crate) fn arrival(&mut self, group: u32, number: u32, at: Nanos) {
-        let Some(bounds) = self.arrival_bounds(group) else { return };
+impl Flow {
+    /// Another moment of a schedule that is kept here: one that comes on another core is sent there.
+    pub(crate) fn arrival(
+        &mut self,
+        cx: &Context<'_>,
+        group: u32,
+        number: u32,
+        at: Nanos,
+    ) -> Moment {
+        let mut moment = Moment { here: None, is_last: false };
+        let Some(bounds) = cx.run.groups[group as usize].arrivals else { return moment };
         if number == OVER {
-            return self.end_arrivals(group, at);
+            return Moment { is_last: true, ..moment };
         }
         let most = match bounds.users {
             0 => 0,
-            users => self.cx.run.shard.users(users).max(1),
+            users => cx.run.shard.users(users).max(1),
         };
-        let cores = self.cx.run.cores;
-        let pool = self.flow.home.pools.entry(group).or_default();
-        let Some(who) = pool.arrive(most) else { return };
-        let is_last = bounds.arrivals > 0
-            && pool.arrived >= self.cx.run.shard.users_of(bounds.arrivals).max(1);
+        let pool = self.home.pools.entry(group).or_default();
+        let Some(who) = pool.arrive(most) else { return moment };
+        moment.is_last =
+            bounds.arrivals > 0 && pool.arrived >= cx.run.shard.users_of(bounds.arrivals).max(1);
         let (core, ticket) = match who {
             Who::Free(ticket) => (ticket.core, Some(ticket)),
             Who::New => {
                 pool.next += 1;
-                ((pool.next - 1) % cores, None)
+                ((pool.next - 1) % cx.run.cores, None)
             }
         };
-        if core == self.cx.index {
-            self.on_arrival(group, ticket, at);
+        if core == cx.index {
+            moment.here = Some(who);
         } else {
-            self.cx.run.inbox(core).send(Message::Arrival(group, ticket, at));
+            cx.run.inbox(core).send(Message::Arrival(group, ticket, at));
         }
-        if is_last {
-            self.end_arrivals(group, at);
-        }
+        moment
     }
 
     /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
-    fn end_arrivals(&mut self, group: u32, at: Nanos) {
-        let pool = self.flow.home.pools.remove(&group).unwrap_or_default();
-        if pool.lost == 0 && pool.arrived > 0 || self.reached(group, &pool) {
-            self.cx.run.close(group, at);
+    /// Other cores are told.
+    pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: u32, at: Nanos) {
+        let pool = self.home.pools.remove(&group).unwrap_or_default();
+        if pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool) {
+            cx.run.close(group, at);
         }
-        for core in 0..self.cx.run.cores {
-            if core == self.cx.index {
-                self.close_arrivals(group);
-            } else {
-                self.cx.run.inbox(core).send(Message::NoArrivals(group));
-            }
+        for core in (0..cx.run.cores).filter(|core| *core != cx.index) {
+            cx.run.inbox(core).send(Message::NoArrivals(group));
         }
     }
 
-    fn reached(&self, group: u32, pool: &Pool) -> bool {
-        let bound = self.arrival_bounds(group).map_or(0, |bounds| bounds.arrivals);
-        bound > 0 && pool.arrived >= self.cx.run.shard.users_of(bound).max(1)
-    }
-
-    /// A user runs an iteration: the one that has the ticket, or a new one.
-    pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
-        if self.cx.stop.asked {
-            return;
-        }
-        let Some(ticket) = ticket else {
-            let number = self.cx.run.counts.number(group, self.cx.run.shard);
-            return self.start_user(group, number, at);
-        };
-        let index = ticket.user;
-        let waits = self.cx.users.all.get(index.at()).is_some_and(|user| {
-            user.alive
-                && user.wait == Wait::Arrival
-                && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
-        });
-        if waits {
-            self.cx.run.counts.resume(group);
-            let user = &mut self.cx.users[index];
-            user.extra().free = None;
-            user.wait = Wait::Ready;
-            user.intended = at;
-            let main = self.cx.plan.groups[group as usize].main;
-            self.cx.controller_state(index, main).set(state::ARRIVED);
-            self.put_in_line(index);
-        }
-    }
-
-    /// Nobody comes to a group any more: who is free ends.
-    pub(crate) fn close_arrivals(&mut self, group: u32) {
-        for start in self.flow.starts.iter_mut().filter(|start| start.group == group) {
+    /// The schedule of a group is over on this core.
+    pub(crate) fn close_schedule(&mut self, group: u32) {
+        for start in self.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
         }
-        for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
-            let user = &self.cx.users[index];
-            if user.alive && user.group == group && user.wait == Wait::Arrival {
-                self.end_user(index);
-            }
-        }
+    }
+}
+
+/// Whether so many have come as may.
+fn is_reached(cx: &Context<'_>, group: u32, pool: &Pool) -> bool {
+    let bound = cx.run.groups[group as usize].arrivals.map_or(0, |bounds| bounds.arrivals);
+    bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)
+}
+
+/// The user that has a ticket runs another iteration, if it still waits for that.
+pub(crate) fn comes_again(cx: &mut Context<'_>, group: u32, ticket: Ticket, at: Nanos) {
+    let index = ticket.user;
+    let waits = cx.users.all.get(index.at()).is_some_and(|user| {
+        user.alive
+            && user.wait == Wait::Arrival
+            && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
+    });
+    if waits {
+        cx.run.counts.resume(group);
+        let user = &mut cx.users[index];
+        user.extra().free = None;
+        user.wait = Wait::Ready;
+        user.intended = at;
+        let main = cx.plan.groups[group as usize].main;
+        cx.controller_state(index, main).set(state::ARRIVED);
+        cx.queue.later.push_user(index);
     }
 }
 

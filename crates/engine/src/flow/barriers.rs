@@ -10,7 +10,6 @@ use plan::element::SyncTimer;
 use plan::plan::{BarrierId, SamplerId};
 
 use crate::context::Context;
-use crate::core::Core;
 use crate::flow::Flow;
 use crate::flow::arrivals::Pool;
 use crate::ids::{Ticket, UserId};
@@ -142,6 +141,58 @@ impl Flow {
         Ticket { core: cx.index, user, number: self.meetings }
     }
 
+    /// A user comes to a Synchronizing Timer. False: it goes on at once.
+    pub(crate) fn arrive(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        id: SamplerId,
+        sync: &SyncTimer,
+        (timer, delay): (usize, u64),
+    ) -> bool {
+        let group = cx.users[index].group;
+        let users = cx.run.groups[group as usize].users;
+        let (size, timeout) = {
+            let env = &mut cx.env(index, "");
+            (sync.size(users, env), sync.timeout_ms(env))
+        };
+        // One that ends waits for nobody.
+        if cx.users[index].stopping {
+            return false;
+        }
+        // The part of the number that is of users of this process.
+        let Some(size) = size.map(|size| cx.run.shard.users(size).max(1)) else {
+            return false;
+        };
+        let now = cx.clock.now();
+        let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
+        let end = [limit, cx.ends_at(index)].into_iter().flatten().min();
+        let ticket = self.ticket(cx, index);
+        let user = &mut cx.users[index];
+        user.wait = Wait::Barrier(id);
+        user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
+        if let Some(end) = end {
+            cx.timers.wheel.insert(index, end.max(now), &mut cx.users);
+        }
+        self.ask(cx, Ask::Arrive { barrier: sync.at, size, ticket });
+        true
+    }
+
+    /// A user's wait at a barrier is over; `met` if the barrier let it go. The timer that it goes on with, and the delay of those before.
+    pub(crate) fn leave_barrier(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        met: bool,
+    ) -> Option<(usize, u64)> {
+        let meeting = cx.users[index].extra().meeting.take()?;
+        if !met {
+            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+        }
+        cx.users[index].intended = cx.clock.now();
+        Some((meeting.timer, meeting.delay))
+    }
+
     /// A user ends: nobody waits for it.
     pub(crate) fn end_meetings(&mut self, cx: &mut Context<'_>, index: UserId) {
         self.leave_meeting(cx, index);
@@ -159,57 +210,6 @@ impl Flow {
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
             self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
         }
-    }
-}
-
-impl Core<'_> {
-    /// A user comes to a Synchronizing Timer. False: it goes on at once.
-    pub(crate) fn arrive(
-        &mut self,
-        index: UserId,
-        id: SamplerId,
-        sync: &SyncTimer,
-        (timer, delay): (usize, u64),
-    ) -> bool {
-        let group = self.cx.users[index].group;
-        let users = self.cx.run.groups[group as usize].users;
-        let (size, timeout) = {
-            let env = &mut self.cx.env(index, "");
-            (sync.size(users, env), sync.timeout_ms(env))
-        };
-        // One that ends waits for nobody.
-        if self.cx.users[index].stopping {
-            return false;
-        }
-        // The part of the number that is of users of this process.
-        let Some(size) = size.map(|size| self.cx.run.shard.users(size).max(1)) else {
-            return false;
-        };
-        let now = self.cx.clock.now();
-        let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
-        let end = [limit, self.ends_at(index)].into_iter().flatten().min();
-        let ticket = self.flow.ticket(&self.cx, index);
-        let user = &mut self.cx.users[index];
-        user.wait = Wait::Barrier(id);
-        user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
-        if let Some(end) = end {
-            self.cx.timers.wheel.insert(index, end.max(now), &mut self.cx.users);
-        }
-        self.flow.ask(&mut self.cx, Ask::Arrive { barrier: sync.at, size, ticket });
-        true
-    }
-
-    /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
-    pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
-        let Some(meeting) = self.cx.users[index].extra().meeting.take() else { return };
-        if !met {
-            self.flow.ask(
-                &mut self.cx,
-                Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket },
-            );
-        }
-        self.cx.users[index].intended = self.cx.clock.now();
-        self.run_timers(index, id, meeting.timer, meeting.delay);
     }
 }
 

@@ -7,6 +7,7 @@
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
 
+use crate::context::Context;
 use crate::core::Core;
 use crate::ids::UserId;
 use crate::sample::Asked;
@@ -46,7 +47,7 @@ impl Core<'_> {
             extra.given = Given::default();
         }
         if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.unwatch(index);
+            self.samples.watch.remove(index);
         }
         if thrown.is_error() {
             self.cx.texts.thrown.get_or_insert(thrown);
@@ -56,27 +57,27 @@ impl Core<'_> {
         }
         true
     }
+}
 
-    /// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
-    /// first.
-    pub(crate) fn read_names(&mut self, index: UserId, id: ControllerId) {
-        let plan = self.cx.plan;
-        let controller = self.cx.controller(id);
-        for child in &controller.children {
-            match child {
-                Child::Controller(inner) => self.read_names(index, *inner),
-                Child::Sampler(sampler) => {
-                    let kind = &plan.samplers[sampler.0 as usize].kind;
-                    if let SamplerKind::Parallel(parallel) = kind {
-                        parallel.lanes.iter().for_each(|lane| self.read_names(index, *lane));
-                    }
+/// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes
+/// first.
+pub(crate) fn read_names(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
+    let plan = cx.plan;
+    let controller = cx.controller(id);
+    for child in &controller.children {
+        match child {
+            Child::Controller(inner) => read_names(cx, index, *inner),
+            Child::Sampler(sampler) => {
+                let kind = &plan.samplers[sampler.0 as usize].kind;
+                if let SamplerKind::Parallel(parallel) = kind {
+                    parallel.lanes.iter().for_each(|lane| read_names(cx, index, *lane));
                 }
             }
         }
-        if matches!(controller.kind, ControllerKind::Transaction(_)) && controller.name.calls() {
-            let mut name = self.cx.texts.take();
-            controller.name.eval(&mut self.cx.env(index, ""), &mut name);
-            self.cx.texts.give(name);
-        }
+    }
+    if matches!(controller.kind, ControllerKind::Transaction(_)) && controller.name.calls() {
+        let mut name = cx.texts.take();
+        controller.name.eval(&mut cx.env(index, ""), &mut name);
+        cx.texts.give(name);
     }
 }

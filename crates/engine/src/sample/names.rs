@@ -7,66 +7,55 @@
 use plan::action::Action;
 use plan::plan::{Before, SamplerId, SamplerKind};
 
-use crate::core::Core;
+use crate::context::Context;
 use crate::ids::UserId;
 
-impl Core<'_> {
-    /// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
-    pub(crate) fn name_before(&mut self, index: UserId, id: SamplerId) {
-        let sampler = &self.cx.plan.samplers[id.0 as usize];
-        if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
-            self.cx.name_sampler(index, id);
-            // JMeter does not read it yet.
-            self.cx.forget_thrown();
-        } else if let Some(extra) = &mut self.cx.users[index].extra {
-            extra.sampler_name.clear();
-        }
+/// Evaluates the name of a sampler that is to be prepared, for whoever asks for it before it starts. One that counts is evaluated when asked for.
+pub(crate) fn name_before(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let sampler = &cx.plan.samplers[id.0 as usize];
+    if !sampler.name.calls() || sampler.before.iter().any(|one| matches!(one, Before::Job(_))) {
+        cx.name_sampler(index, id);
+        // JMeter does not read it yet.
+        cx.forget_thrown();
+    } else if let Some(extra) = &mut cx.users[index].extra {
+        extra.sampler_name.clear();
     }
+}
 
-    /// The name of a user's sampler, for expressions; to be given back by [`Core::give_name`].
-    pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
-        self.cx.take_name(index, id)
+/// Evaluates the name of a sampler that starts.
+pub(crate) fn name_at_start(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let sampler = &cx.plan.samplers[id.0 as usize];
+    if sampler.name.fixed().is_some() {
+        return;
     }
-
-    pub(crate) fn give_name(&mut self, name: String) {
-        self.cx.give_name(name);
+    let unread = match &sampler.kind {
+        // It is read when the request is put together.
+        SamplerKind::Http(_) => true,
+        SamplerKind::Action(action) => matches!(action, Action::Pause(_)),
+        _ => false,
+    };
+    if !(unread && sampler.name.calls()) {
+        cx.name_sampler(index, id);
     }
+}
 
-    /// Evaluates the name of a sampler that starts.
-    pub(crate) fn name_at_start(&mut self, index: UserId, id: SamplerId) {
-        let sampler = &self.cx.plan.samplers[id.0 as usize];
-        if sampler.name.fixed().is_some() {
-            return;
-        }
-        let unread = match &sampler.kind {
-            // It is read when the request is put together.
-            SamplerKind::Http(_) => true,
-            SamplerKind::Action(action) => matches!(action, Action::Pause(_)),
-            _ => false,
-        };
-        if !(unread && sampler.name.calls()) {
-            self.cx.name_sampler(index, id);
-        }
+/// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
+pub(crate) fn name_at_end(cx: &mut Context<'_>, index: UserId, id: SamplerId, observed: bool) {
+    let sampler = &cx.plan.samplers[id.0 as usize];
+    let is_http = matches!(sampler.kind, SamplerKind::Http(_));
+    if !is_http || sampler.name.fixed().is_some() || cx.own_label(index).is_some() {
+        return;
     }
-
-    /// Names the sample of an HTTP sampler, the core's result if it is `observed`, once all is received.
-    pub(crate) fn name_at_end(&mut self, index: UserId, id: SamplerId, observed: bool) {
-        let sampler = &self.cx.plan.samplers[id.0 as usize];
-        let is_http = matches!(sampler.kind, SamplerKind::Http(_));
-        if !is_http || sampler.name.fixed().is_some() || self.cx.own_label(index).is_some() {
-            return;
-        }
-        // What failed before it had its URL has no name, or has it already.
-        let no_url = self.cx.result.url.is_empty();
-        if observed && (no_url || self.cx.result.label != self.cx.sampler_name(index, id)) {
-            return;
-        }
-        self.cx.name_sampler(index, id);
-        if observed {
-            let mut label = std::mem::take(&mut self.cx.result.label);
-            label.clear();
-            label.push_str(self.cx.sampler_name(index, id));
-            self.cx.result.label = label;
-        }
+    // What failed before it had its URL has no name, or has it already.
+    let no_url = cx.result.url.is_empty();
+    if observed && (no_url || cx.result.label != cx.sampler_name(index, id)) {
+        return;
+    }
+    cx.name_sampler(index, id);
+    if observed {
+        let mut label = std::mem::take(&mut cx.result.label);
+        label.clear();
+        label.push_str(cx.sampler_name(index, id));
+        cx.result.label = label;
     }
 }

@@ -181,7 +181,7 @@ impl<'p> Core<'p> {
     fn after_lanes(&mut self, index: UserId, id: SamplerId, leaves: bool) {
         let sampler = &self.cx.plan.samplers[id.0 as usize];
         if !sampler.timeouts.is_empty() {
-            self.unwatch(index);
+            self.samples.watch.remove(index);
         }
         self.cx.users[index].intended = self.cx.clock.now();
         let user = &self.cx.users[index];

@@ -1,0 +1,48 @@
+//! Arrivals: users that start and end because of them.
+
+use crate::core::Core;
+use crate::flow::arrivals::{Who, comes_again};
+use crate::ids::{Ticket, UserId};
+use crate::time::clock::Nanos;
+use crate::users::Wait;
+
+impl Core<'_> {
+    /// Another moment of a schedule that is kept here.
+    pub(crate) fn arrival(&mut self, group: u32, number: u32, at: Nanos) {
+        let moment = self.flow.arrival(&self.cx, group, number, at);
+        match moment.here {
+            None => {}
+            Some(Who::Free(ticket)) => self.on_arrival(group, Some(ticket), at),
+            Some(Who::New) => self.on_arrival(group, None, at),
+        }
+        if moment.is_last {
+            self.flow.end_arrivals(&self.cx, group, at);
+            self.close_arrivals(group);
+        }
+    }
+
+    /// A user runs an iteration: the one that has the ticket, or a new one.
+    pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
+        if self.cx.stop.asked {
+            return;
+        }
+        match ticket {
+            Some(ticket) => comes_again(&mut self.cx, group, ticket, at),
+            None => {
+                let number = self.cx.run.counts.number(group, self.cx.run.shard);
+                self.start_user(group, number, at);
+            }
+        }
+    }
+
+    /// Nobody comes to a group any more: who is free ends.
+    pub(crate) fn close_arrivals(&mut self, group: u32) {
+        self.flow.close_schedule(group);
+        for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
+            let user = &self.cx.users[index];
+            if user.alive && user.group == group && user.wait == Wait::Arrival {
+                self.end_user(index);
+            }
+        }
+    }
+}

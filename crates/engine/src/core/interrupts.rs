@@ -1,0 +1,56 @@
+//! Samples that take longer than their Sample Timeouts allow: what is interrupted is whatever the user waits for.
+
+use crate::core::Core;
+use crate::http::page;
+use crate::ids::UserId;
+use crate::users::Wait;
+use plan::plan::SamplerKind;
+
+impl Core<'_> {
+    /// A user's sampler has taken too long.
+    pub(crate) fn interrupt(&mut self, index: UserId) {
+        let user = &self.cx.users[index];
+        if !user.alive {
+            return;
+        }
+        match user.wait {
+            Wait::Exchange(_) | Wait::Resolve(_) => self.http.interrupt(&mut self.cx, index),
+            Wait::Session(ticket) => {
+                let (sessions, mut around) = self.sessions();
+                sessions.interrupt(&mut around, ticket);
+            }
+            Wait::Page(_) => {
+                // What is loaded side by side is loaded by samplers that JMeter does not see.
+                if let Some(branch) = page::only_branch(&mut self.cx, index) {
+                    self.http.interrupt(&mut self.cx, branch);
+                }
+            }
+            Wait::Pause(_) => {
+                self.cx.timers.wheel.remove(index, &mut self.cx.users);
+                self.resume(index);
+            }
+            Wait::Sleep(id) => {
+                let own = self.cx.own_sampler(index).cloned();
+                let kind = own.as_deref().unwrap_or(&self.cx.plan.samplers[id.0 as usize].kind);
+                let SamplerKind::Java(java) = kind else { return };
+                self.cx.timers.wheel.remove(index, &mut self.cx.users);
+                let now = self.cx.clock.now();
+                let user = &mut self.cx.users[index];
+                user.links.deadline = now;
+                if let Some(pending) = user.extra().pending.as_deref_mut() {
+                    java.interrupt(pending);
+                }
+                self.resume(index);
+            }
+            Wait::Java => self.interrupt_hosted(index),
+            Wait::Lanes(id) => {
+                // The plug-in starts nothing more in this thread, and does not end what runs.
+                let closed = &mut self.cx.users[index].extra().closed;
+                if !closed.contains(&id) {
+                    closed.push(id);
+                }
+            }
+            _ => {}
+        }
+    }
+}
