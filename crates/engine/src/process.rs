@@ -58,7 +58,7 @@ pub(crate) fn begin(
             ticket,
             index,
             cx.run.inbox(cx.index),
-            cx.run.settings.max_response,
+            cx.run.settings.bodies.max_response,
         )?;
         Ok(cancel)
     });

@@ -41,7 +41,7 @@ pub(crate) fn begin(
     let exchange = &mut sessions.exchanges[ticket];
     exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
-    exchange.answer.most = cx.run.settings.max_response;
+    exchange.answer.most = cx.run.settings.bodies.max_response;
     if make_up(exchange, &mut cx.net.routes, call, tls) {
         sessions.start(&mut cx.around(), ticket);
     } else {

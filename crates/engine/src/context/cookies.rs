@@ -33,8 +33,8 @@ impl Context<'_> {
             let named = Policy::named(&self.plan.cookie_managers[at].policy);
             let rules = Rules {
                 policy: named.unwrap_or_default(),
-                check: settings.cookie_check,
-                delete_empty: settings.cookie_delete_null,
+                check: settings.cookies.check,
+                delete_empty: settings.cookies.delete_null,
                 ..Rules::default()
             };
             let mut jar = Box::new(Jar::with_rules(rules));

@@ -15,7 +15,7 @@ impl Context<'_> {
         index: UserId,
     ) -> Result<Arc<ClientConfig>, wire::tls::Error> {
         self.run.trust.begin();
-        let secure = &self.run.settings.secure;
+        let secure = &self.run.settings.connect.secure;
         if let Some(shared) = secure.shared_config(&mut self.net.tls_config)? {
             return Ok(shared);
         }

@@ -13,7 +13,7 @@ use crate::http::conn::{Exchange, Stash};
 use crate::http::exchange::Begun;
 use crate::http::{page, redirect};
 use crate::ids::UserId;
-use crate::settings::CacheHit;
+use crate::settings::http::CacheHit;
 use crate::time::timing::Timing;
 
 /// What a user's cache has to say about a request.
@@ -64,7 +64,7 @@ pub(crate) fn answer_from_cache(
     cookies: &[u8],
 ) -> Begun {
     let chain = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-    let (code, message) = match &cx.run.settings.cache_hit {
+    let (code, message) = match &cx.run.settings.http.cache_hit {
         CacheHit::NoSample if chain => {
             redirect::conclude_chain(cx, index, id);
             return Begun::UnderWay;
@@ -138,7 +138,7 @@ pub(crate) fn note_answer(
 
 /// Whether answers to the method may be noted.
 pub(crate) fn may_be_cached(cx: &Context<'_>, method: &str) -> bool {
-    cx.run.settings.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
+    cx.run.settings.http.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
 }
 
 /// The user's cache; made at its first use.

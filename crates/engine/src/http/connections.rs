@@ -44,7 +44,9 @@ impl Conns {
             return None;
         }
         let rested = now - entry.idle_since;
-        if entry.state == State::Dead && (rested < 0 || rested >= cx.run.settings.validate_after) {
+        if entry.state == State::Dead
+            && (rested < 0 || rested >= cx.run.settings.http.validate_after)
+        {
             self.drop_connection(cx, found, Counter::ConnClosedByPeer);
             return None;
         }
@@ -120,7 +122,7 @@ impl Conns {
 
     /// The peer closed a connection that the user would have used again.
     pub(crate) fn peer_gave_up(&mut self, cx: &mut Context<'_>, conn: ConnId) {
-        if cx.run.settings.retry_stale {
+        if cx.run.settings.http.retry_stale {
             return self.drop_connection(cx, conn, Counter::ConnClosedByPeer);
         }
         self.drop_socket(conn);

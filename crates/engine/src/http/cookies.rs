@@ -29,7 +29,7 @@ impl Requests {
         let different = !cx.plan.groups[user.group as usize].same_user
             || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
         let settings = &cx.run.settings;
-        if (different || settings.reset_always) && settings.reset_state {
+        if (different || settings.http.reset_always) && settings.http.reset_state {
             cx.run.trust.begin();
             if let Some(extra) = user.extra.as_mut() {
                 extra.tls = None;
@@ -53,7 +53,7 @@ fn refresh_lane(cx: &mut Context<'_>, lane: UserId) {
     let fresh = root.fresh;
     let extra = root.extra();
     if extra.ran.contains(&main) {
-        if cx.run.settings.reset_state {
+        if cx.run.settings.http.reset_state {
             extra.holder = holder;
         }
         return;
@@ -78,7 +78,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     let Some(jar) = user.extra.as_mut().and_then(|extra| extra.jars[at].as_mut()) else {
         return;
     };
-    let saves = cx.run.settings.cookie_save;
+    let saves = cx.run.settings.cookies.save;
     let mut shown = Vec::new();
     for line in stash.head.split(|byte| *byte == b'\n') {
         let Some(value) = value_of(line, b"set-cookie") else { continue };
@@ -97,7 +97,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
 /// Sets the variable that shows a cookie.
 pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, value: &str) {
     let mut name = cx.texts.take();
-    name.push_str(&cx.run.settings.cookie_prefix);
+    name.push_str(&cx.run.settings.cookies.prefix);
     name.push_str(cookie);
     cx.users.of(index).vars.set_named(&cx.plan.names, &name, value);
     cx.texts.give(name);

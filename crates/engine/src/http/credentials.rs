@@ -215,7 +215,7 @@ pub(crate) fn proxy_login(
     index: UserId,
     route: RouteId,
 ) -> Option<Credentials> {
-    if talk(cx, index, route).lost || !cx.run.settings.auth_preemptive {
+    if talk(cx, index, route).lost || !cx.run.settings.http.auth_preemptive {
         return None;
     }
     cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
@@ -266,7 +266,7 @@ fn begin_round(
     };
     let Some(manager) = manager else { return round };
     let entries = &cx.plan.auth_managers[manager as usize].entries;
-    if !cx.run.settings.auth_preemptive {
+    if !cx.run.settings.http.auth_preemptive {
         for entry in entries {
             let url = cx.text_of(index, id, &entry.url);
             let (user, password) =

@@ -91,7 +91,7 @@ impl Requests {
                 return Begun::UnderWay;
             }
             let mut begun = Begun::UnderWay;
-            if !http.is_plain() || cx.run.settings.proxy.is_some() {
+            if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
                 begun = self.send_rendered(cx, index, id, http, &fixed.request);
             } else if self.cookie_line(cx, index, http, &fixed.request) {
                 let named = Some(&fixed.request).filter(|request| !request.java);

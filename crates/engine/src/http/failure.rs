@@ -41,7 +41,8 @@ impl Requests {
         if dead && untouched {
             let first = exchange.retries == 0;
             // Java's own client sends every request once more.
-            let stale = first && (exchange.java || exchange.reused && cx.run.settings.retry_stale);
+            let stale =
+                first && (exchange.java || exchange.reused && cx.run.settings.http.retry_stale);
             if stale || self.repeats(cx, id, &exchange, stash.as_deref()) {
                 return self.repeat(cx, index, id, (route, own), exchange, stash);
             }

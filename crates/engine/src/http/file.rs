@@ -33,7 +33,7 @@ pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, req
     let ticket = cx.users.tickets;
     let mut sampler_data = String::new();
     request.write_sampler_data("", &mut sampler_data);
-    let most = cx.run.settings.max_file;
+    let most = cx.run.settings.bodies.max_file;
     let wanted = Wanted {
         path: request.target.clone(),
         host: request.host.clone(),

@@ -31,7 +31,7 @@ impl Requests {
         push_reason(&mut result.message, &stash.head, exchange.java);
         result.success = (200..400).contains(&exchange.status);
         show_request(&mut result, stash);
-        if let Some((_, shown)) = &cx.run.settings.local_address
+        if let Some((_, shown)) = &cx.run.settings.http.local_address
             && !result.request_headers.is_empty()
         {
             result.request_headers.push_str("X-LocalAddress: ");
@@ -74,7 +74,7 @@ impl Requests {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            let (limit, received) = cx.run.settings.most_of_body(exchange.digest);
+            let (limit, received) = cx.run.settings.bodies.most_of_body(exchange.digest);
             let mut broken = None;
             match coding {
                 // Both buffers go back to their pools: nothing is copied.
@@ -85,8 +85,8 @@ impl Requests {
                 // What was decoded before an error is kept, as a reader of the stream would have it.
                 Some(coding) => {
                     // Of what is longer the end was not kept.
-                    let forgiving =
-                        cx.run.settings.forgives_end_of(coding) || stash.body.len() >= received;
+                    let forgiving = cx.run.settings.http.forgives_end_of(coding)
+                        || stash.body.len() >= received;
                     let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
                     broken =
                         self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
@@ -111,7 +111,7 @@ impl Requests {
             }
             if needs.contains(Needs::TEXT) || exchange.parse {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
-                let charset = charset.or(Some(&*cx.run.settings.default_encoding));
+                let charset = charset.or(Some(&*cx.run.settings.bodies.default_encoding));
                 wire::charset::decode_into(charset, &result.body, &mut result.text);
             }
         }

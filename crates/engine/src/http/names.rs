@@ -9,7 +9,7 @@ use crate::ids::UserId;
 /// named all the same, once.
 pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_client: bool) {
     let counts = cx.plan.samplers[id.0 as usize].name.calls();
-    if counts && (no_client || !cx.run.settings.keep_sub_labels) {
+    if counts && (no_client || !cx.run.settings.results.keep_sub_labels) {
         cx.name_sampler(index, id);
     }
 }
@@ -18,7 +18,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_clien
 pub(crate) fn read(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let plan = cx.plan;
     let name = &plan.samplers[id.0 as usize].name;
-    if cx.run.settings.keep_sub_labels || !name.calls() || cx.own_label(index).is_some() {
+    if cx.run.settings.results.keep_sub_labels || !name.calls() || cx.own_label(index).is_some() {
         return;
     }
     let mut value = cx.texts.take();

@@ -47,7 +47,7 @@ impl Requests {
         stash: Box<Stash>,
     ) {
         self.conns[conn].holder = self.conns.holder(cx, index);
-        self.conns[conn].end = exchange.start.saturating_add(cx.run.settings.time_to_live);
+        self.conns[conn].end = exchange.start.saturating_add(cx.run.settings.http.time_to_live);
         self.conns[conn].exchange = exchange;
         self.conns[conn].stash = Some(stash);
         self.conns.remember(cx, index, conn);

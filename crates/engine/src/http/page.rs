@@ -195,7 +195,7 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
     }
     let depth = cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
     let needs = plan.samplers[id.0 as usize].needs;
-    if i64::from(depth) > cx.run.settings.max_frame_depth {
+    if i64::from(depth) > cx.run.settings.http.max_frame_depth {
         add_too_deep(cx);
         return Some(true);
     }
@@ -214,9 +214,9 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
     }
     if let Err(unreadable) = read {
         let error = error_result(cx, unreadable.class, &unreadable.message);
-        add_part(&mut cx.result, &error, cx.run.settings.keep_sub_labels);
+        add_part(&mut cx.result, &error, cx.run.settings.results.keep_sub_labels);
         cx.spare_results.push(error);
-        if !cx.run.settings.ignore_failed_resources {
+        if !cx.run.settings.http.ignore_failed_resources {
             judge(&mut cx.result, false);
         }
         return Some(cx.result.success);
@@ -276,7 +276,7 @@ fn choose(
 /// by, and then of the whole under the names of both.
 fn add_too_deep(cx: &mut Context<'_>) {
     let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
-    let keep_labels = cx.run.settings.keep_sub_labels;
+    let keep_labels = cx.run.settings.results.keep_sub_labels;
     let error = error_result(cx, class, message);
     let result = &mut cx.result;
     let n = result.sub_count;
@@ -352,7 +352,7 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
         let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
         side_cookies::merge_cookies(cx, index, id, &parts, std::mem::take(&mut page.jars));
     }
-    let keep_labels = cx.run.settings.keep_sub_labels;
+    let keep_labels = cx.run.settings.results.keep_sub_labels;
     let mut whole = std::mem::take(&mut page.whole);
     if whole.sub_count == 0 {
         contain(&mut whole, keep_labels);
@@ -365,7 +365,7 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
             cx.spare_results.push(part);
         }
     }
-    if !cx.run.settings.ignore_failed_resources {
+    if !cx.run.settings.http.ignore_failed_resources {
         judge(&mut whole, passed);
     }
     let mut timing = page.timing;

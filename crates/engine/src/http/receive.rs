@@ -319,7 +319,7 @@ impl Requests {
             entry.idle_since = now;
             let rest = match exchange.keep_alive_s {
                 Some(told @ 1..) => Nanos::from(told) * SECOND,
-                _ => cx.run.settings.idle_timeout,
+                _ => cx.run.settings.http.idle_timeout,
             };
             entry.expires = entry.end.min(now.saturating_add(rest));
             self.conns.give_back(cx, index, conn);
@@ -517,7 +517,7 @@ fn feed(
                 if exchange.keep_body
                     && let Some(stash) = conn.stash.as_mut()
                 {
-                    stash.keep_body(body, settings.most_of_body(exchange.digest).1);
+                    stash.keep_body(body, settings.bodies.most_of_body(exchange.digest).1);
                 }
             }
             Event::End => return Ok(Fed::Done(at)),

@@ -88,7 +88,7 @@ impl Requests {
             cx.users[index].extra().redirect = Some(chain);
             return false;
         };
-        let most = if java { JAVA_HOPS } else { cx.run.settings.max_redirects };
+        let most = if java { JAVA_HOPS } else { cx.run.settings.http.max_redirects };
         if chain.hops + u32::from(java) >= most {
             // No connection led there.
             let route = crate::net::routes::Route::forgotten();
@@ -124,7 +124,7 @@ impl Requests {
         } else if silent && text.trim().starts_with("//") {
             plan::http::host_location(&chain.url, &text, &mut url)
         } else {
-            plan::http::location(&chain.url, &text, cx.run.settings.remove_dots, &mut url)
+            plan::http::location(&chain.url, &text, cx.run.settings.http.remove_dots, &mut url)
         };
         let target = match target {
             Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
@@ -311,7 +311,7 @@ fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: 
         cx.result.show_in(sub);
         sub.raw = n == 0;
         sub.label.clear();
-        sub.label.push_str(if cx.run.settings.keep_sub_labels { &sub.url } else { &label });
+        sub.label.push_str(if cx.run.settings.results.keep_sub_labels { &sub.url } else { &label });
         label.truncate(length);
         whole.label = label;
     }

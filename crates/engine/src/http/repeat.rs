@@ -33,7 +33,7 @@ impl Requests {
         stash: Option<&Stash>,
     ) -> bool {
         let settings = &cx.run.settings;
-        if u32::from(exchange.retries) >= settings.retry_count {
+        if u32::from(exchange.retries) >= settings.http.retry_count {
             return false;
         }
         let own = stash.map_or(&[][..], |stash| &stash.request);
@@ -42,7 +42,7 @@ impl Requests {
             _ => own,
         };
         let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
-        settings.retry_sent
+        settings.http.retry_sent
             || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
     }
 

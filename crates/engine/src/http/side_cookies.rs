@@ -92,7 +92,7 @@ fn add_cookies<'c>(
     cookies: impl Iterator<Item = &'c Cookie>,
 ) {
     for cookie in cookies {
-        if cx.run.settings.cookie_save {
+        if cx.run.settings.cookies.save {
             cookies::show_cookie(cx, holder, &cookie.name, &cookie.value);
         }
         if let Some(jar) = &mut cx.users[holder].extra().jars[manager as usize] {

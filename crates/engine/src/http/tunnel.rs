@@ -105,7 +105,7 @@ impl Requests {
                 }
                 Event::Body(body) => {
                     if let Some(stash) = entry.stash.as_mut().filter(|_| entry.exchange.keep_body) {
-                        let most = cx.run.settings.most_of_body(entry.exchange.digest).1;
+                        let most = cx.run.settings.bodies.most_of_body(entry.exchange.digest).1;
                         stash.keep_body(body, most);
                     }
                 }
@@ -175,12 +175,12 @@ pub(crate) fn route_of(cx: &mut Context<'_>, request: &Request) -> RouteId {
     let own = &request.proxy;
     let dynamic = !own.host.trim().is_empty() && own.port > 0;
     let settings = &cx.run.settings;
-    let source = match &settings.local_address {
+    let source = match &settings.http.local_address {
         Some((local, _)) if request.source.is_any() => local,
         _ => &request.source,
     };
     let fixed =
-        settings.proxy.as_ref().filter(|proxy| !dynamic && proxy.port > 0).filter(|proxy| {
+        settings.proxy.server.as_ref().filter(|proxy| !dynamic && proxy.port > 0).filter(|proxy| {
             if request.java {
                 proxy.serves_java(&request.host)
             } else {
@@ -188,9 +188,9 @@ pub(crate) fn route_of(cx: &mut Context<'_>, request: &Request) -> RouteId {
             }
         });
     let (host, port, credentials) = match fixed {
-        Some(proxy) => (&proxy.host, proxy.port, settings.proxy_login.clone()),
+        Some(proxy) => (&proxy.host, proxy.port, settings.proxy.login.clone()),
         None if dynamic => {
-            let login = Credentials::new(&settings.proxy_domain, &own.user, &own.password);
+            let login = Credentials::new(&settings.proxy.domain, &own.user, &own.password);
             (&own.host, own.port, (!own.user.is_empty()).then_some(login))
         }
         None => {

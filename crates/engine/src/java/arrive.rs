@@ -268,7 +268,7 @@ pub(super) fn put(
     if let Some(found) = &reply.result {
         let start_ms = result.start_ms;
         let times = (result.elapsed, result.idle);
-        found.put_into(&mut result, &cx.run.settings.default_encoding);
+        found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
         timing.start += (result.start_ms - start_ms).saturating_mul(MS);
         if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
             timing.idle = result.idle;
@@ -297,7 +297,7 @@ fn take_sample(
 ) {
     let mut result = cx.lend_result();
     result.clear();
-    found.put_into(&mut result, &cx.run.settings.default_encoding);
+    found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
     // As JMeter's thread does, when the sampler is through.
     result.thread = None;
     let subs = result.sub_count;

@@ -181,7 +181,7 @@ pub fn create_results(
     }
     let mut files = roots(plan, &options.results);
     files.extend(listeners(plan, options, &evaluated.listeners)?.into_iter().flatten());
-    rows::create(&files, &settings.sample_variables)
+    rows::create(&files, &settings.results.sample_variables)
         .map_err(|error| StartError::Results(error.to_string()))
 }
 

@@ -83,8 +83,8 @@ fn settings_of(
     if let Some(complaint) = &settings.complaint {
         return Err(StartError::Setting(complaint.clone()));
     }
-    settings.keep_sub_labels |= plan.functional_mode;
-    settings.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
+    settings.results.keep_sub_labels |= plan.functional_mode;
+    settings.connect.secure.load_keys(&evaluated.keys()?).map_err(StartError::Setting)?;
     Ok(settings)
 }
 
@@ -112,7 +112,7 @@ fn shared_state(
 ) -> Result<Arc<RunShared>, StartError> {
     let groups = plan.groups.len();
     let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
-    let names = asks.then(|| NameServers::start(settings.names)).transpose();
+    let names = asks.then(|| NameServers::start(settings.connect.names)).transpose();
     Ok(Arc::new(RunShared {
         zero,
         cores: cores_of(options),
@@ -134,11 +134,11 @@ fn shared_state(
         last_sample_ok: plan.names.find(LAST_SAMPLE_OK),
         user_token: plan.names.find(plan::element::USER_TOKEN),
         hostname: hostname(),
-        resolver: resolve::start(settings.addresses).map_err(StartError::System)?,
+        resolver: resolve::start(settings.connect.addresses).map_err(StartError::System)?,
         files: Reader::default(),
         names: names.map_err(StartError::System)?,
         // A Keystore Configuration has JMeter set TLS up before the first user.
-        trust: Trust::new(settings.secure.accepts_all(), !plan.keystores.is_empty()),
+        trust: Trust::new(settings.connect.secure.accepts_all(), !plan.keystores.is_empty()),
         settings,
         inboxes,
     }))
@@ -223,7 +223,7 @@ impl Listeners {
         let writer = Writer::open(
             &roots(plan, &options.results),
             &prepared.listeners,
-            &settings.sample_variables,
+            &settings.results.sample_variables,
             prepared.savers.iter().any(Option::is_some),
             options.shard,
         )

@@ -102,8 +102,8 @@ impl Reporting<'_, '_> {
             variables: &values[..count],
             names: &names,
             hostname: &self.cx.run.hostname,
-            stamp_end: self.cx.run.settings.stamp_end,
-            encoding: &self.cx.run.settings.default_encoding,
+            stamp_end: self.cx.run.settings.results.stamp_end,
+            encoding: &self.cx.run.settings.bodies.default_encoding,
         };
         let columns = self.sinks.rows.columns(sink);
         self.sinks.rows.add(sink, |out| {
@@ -125,7 +125,7 @@ impl Reporting<'_, '_> {
         if feed.kind == BackendKind::InfluxRaw {
             let times = [ms(result.elapsed), ms(result.latency), ms(result.connect)];
             let [elapsed, latency, connect] = times.map(|ms| ms as i64);
-            let start = stamp(result, self.cx.run.settings.stamp_end);
+            let start = stamp(result, self.cx.run.settings.results.stamp_end);
             let times = [start, elapsed, latency, connect];
             let failed = !result.success;
             return feed.add_line(|measurement, out| {

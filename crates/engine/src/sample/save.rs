@@ -42,7 +42,7 @@ impl Reporting<'_, '_> {
         let file = saver.file(result, *nth, form, number, &mut env);
         *nth += 1;
         if let Some(file) = file {
-            let path = place(&file, &run.settings.base_prefix, &run.base_dir);
+            let path = place(&file, &run.settings.results.base_prefix, &run.base_dir);
             if start.root.as_ref().is_none_or(|root| root.holds(&path)) {
                 result.file_name = path.display().to_string();
                 self.sinks.rows.save(path, result.body.clone());

@@ -11,13 +11,13 @@ impl RunShared {
         let (rank, ranks) = (self.rank(core), self.ranks());
         let seed = self.seed.rotate_left(29) ^ u64::from(std::process::id());
         net::Parts {
-            sources: &settings.sources,
+            sources: &settings.connect.sources,
             ports: Ports::new(self.ports.clone(), rank, ranks, seed),
             rank,
             ranks,
-            connect_rate: settings.connect_rate,
-            backoff: settings.backoff,
-            address_life: settings.address_life,
+            connect_rate: settings.connect.rate,
+            backoff: settings.websocket.backoff,
+            address_life: settings.connect.address_life,
             resolver: self.resolver.clone(),
             inbox: self.inbox(core),
         }

@@ -81,7 +81,7 @@ pub(crate) fn begin(
     exchange.limit = Nanos::from(call.timeout_ms) * MS;
     exchange.connect_limit = exchange.limit;
     exchange.end = End::Stream;
-    exchange.answer.most = cx.run.settings.max_response;
+    exchange.answer.most = cx.run.settings.bodies.max_response;
     (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
     exchange.request.extend_from_slice(call.data.as_bytes());
     match &call.file {
@@ -186,7 +186,7 @@ pub(crate) fn show_bytes(
             thrown.outcome
         }
     };
-    let charset = Some(&*cx.run.settings.default_encoding);
+    let charset = Some(&*cx.run.settings.bodies.default_encoding);
     wire::charset::decode_into(charset, &result.body, &mut result.text);
     cx.return_result(result);
     outcome

@@ -54,7 +54,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     exchange.start = cx.clock.now();
     exchange.limit = Nanos::from(call.timeout_ms) * MS;
     exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
-    exchange.answer.most = cx.run.settings.max_response / shown_as(call.client);
+    exchange.answer.most = cx.run.settings.bodies.max_response / shown_as(call.client);
     exchange.end = match (call.client, call.end) {
         (Client::Prefixed(length), _) => End::Length(length),
         (_, Some(byte)) => End::Byte(byte),

@@ -7,7 +7,7 @@ use wire::websocket::{self, Opcode};
 use super::{NO_SOCKET, State, Task, WebSockets};
 use crate::context::Context;
 use crate::ids::UserId;
-use crate::settings::AtUserEnd;
+use crate::settings::websocket::AtUserEnd;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
 
@@ -169,7 +169,7 @@ impl WebSockets {
             let _ = self.send_frame(cx, at, Opcode::CLOSE, plan::websocket::GOODBYE);
             self.sockets[at].closing = true;
         }
-        let polite = cx.run.settings.at_user_end == AtUserEnd::CloseFrame;
+        let polite = cx.run.settings.websocket.at_user_end == AtUserEnd::CloseFrame;
         if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
             let mut payload = [0; 64];
             let text = b"test thread finished";

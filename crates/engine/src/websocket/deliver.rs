@@ -7,7 +7,7 @@ use wire::websocket::{Head, Opcode};
 use super::inbox::{FrameHead, Queued};
 use super::{Ending, Fragments, Level, State, Step, Task, WebSockets};
 use crate::context::Context;
-use crate::settings::WhenFull;
+use crate::settings::websocket::WhenFull;
 use crate::time::clock::{MS, Nanos};
 use crate::websocket::sample::Fault;
 
@@ -165,7 +165,7 @@ impl WebSockets {
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
-        let most = cx.run.settings.max_response;
+        let most = cx.run.settings.bodies.max_response;
         if deflate.parts.len() + payload.len() > most {
             deflate.parts = Vec::new();
             return Err(TOO_LARGE);
@@ -284,7 +284,7 @@ impl WebSockets {
                 work.discarded.push(sub);
             }
         }
-        if cx.run.settings.count_discarded
+        if cx.run.settings.websocket.count_discarded
             && let Task::Work(work) = &mut self.sockets[at].task
         {
             work.sizes.discarded(frame, sent);
@@ -351,7 +351,7 @@ impl WebSockets {
         let frame = rest.inbox.pop()?;
         let left = rest.inbox.bytes();
         cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
-        if left <= cx.run.settings.inbox_bytes / 2 {
+        if left <= cx.run.settings.websocket.inbox_bytes / 2 {
             self.resume_reading(cx, at);
         }
         Some(frame)
@@ -363,14 +363,14 @@ impl WebSockets {
         cx.recorder.add(Counter::InboxIn, weight as u64);
         let rest = self.sockets.rest(at);
         rest.inbox.push(frame);
-        if rest.inbox.bytes() > cx.run.settings.inbox_bytes {
+        if rest.inbox.bytes() > cx.run.settings.websocket.inbox_bytes {
             self.inbox_is_full(cx, at);
         }
     }
 
     /// The inbox holds what it may hold.
     pub(super) fn inbox_is_full(&mut self, cx: &mut Context<'_>, at: u32) {
-        match cx.run.settings.inbox_full {
+        match cx.run.settings.websocket.inbox_full {
             WhenFull::Stop => {
                 if !std::mem::replace(&mut self.sockets[at].stopped, true) {
                     cx.recorder.add(Counter::ReadingStopped, 1);
@@ -378,7 +378,7 @@ impl WebSockets {
                 }
             }
             WhenFull::DropOldest => {
-                while self.sockets.rest(at).inbox.bytes() > cx.run.settings.inbox_bytes {
+                while self.sockets.rest(at).inbox.bytes() > cx.run.settings.websocket.inbox_bytes {
                     let Some(frame) = self.sockets.rest(at).inbox.pop() else { break };
                     cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
                     cx.recorder.add(Counter::InboxDropped, 1);
@@ -391,7 +391,7 @@ impl WebSockets {
     /// Says once that reading stopped somewhere.
     fn tell_stopped(&mut self, cx: &mut Context<'_>) {
         if !std::mem::replace(&mut self.told_stopped, true) {
-            let bytes = cx.run.settings.inbox_bytes;
+            let bytes = cx.run.settings.websocket.inbox_bytes;
             cx.log(format!(
                 "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
                  server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"

@@ -124,7 +124,7 @@ impl WebSockets {
         };
         let mut request =
             format!("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}\r\n", tunnel.host, tunnel.port);
-        if let Some((user, password)) = &cx.run.settings.proxy_credentials {
+        if let Some((user, password)) = &cx.run.settings.proxy.credentials {
             let secret =
                 base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
             request.push_str("Proxy-Authorization: Basic ");

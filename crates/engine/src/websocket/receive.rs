@@ -404,7 +404,7 @@ impl WebSockets {
         now: Nanos,
     ) -> Look {
         let generation = self.sockets[at].transport.generation;
-        let largest = cx.run.settings.max_response as u64;
+        let largest = cx.run.settings.bodies.max_response as u64;
         while used < bytes.len() {
             let head = match websocket::head(&bytes[used..]) {
                 Ok(Some(head)) if head.length <= largest && head.mask.is_none() => head,
@@ -438,7 +438,7 @@ impl WebSockets {
     fn input_kept(&mut self, cx: &mut Context<'_>, at: u32) {
         let socket = &self.sockets[at];
         let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());
-        if waiting > cx.run.settings.inbox_bytes && matches!(socket.task, Task::None) {
+        if waiting > cx.run.settings.websocket.inbox_bytes && matches!(socket.task, Task::None) {
             self.inbox_is_full(cx, at);
         }
     }

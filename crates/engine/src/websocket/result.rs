@@ -115,7 +115,7 @@ pub(super) fn start_result(
         }
         result.request_headers.push_str(&work.shown.headers);
     }
-    let keep_labels = cx.run.settings.keep_sub_labels;
+    let keep_labels = cx.run.settings.results.keep_sub_labels;
     for (n, mut sub) in work.discarded.drain(..).enumerate() {
         if !keep_labels {
             sub.label.clear();

@@ -447,7 +447,7 @@ pub(super) fn socket_sampler_of<'p>(
 
 /// The route of a connection: to the server, or to the proxy before it.
 fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
-    let proxy = cx.run.settings.proxy.as_ref().filter(|proxy| proxy.serves(&call.host));
+    let proxy = cx.run.settings.proxy.server.as_ref().filter(|proxy| proxy.serves(&call.host));
     let Some(proxy) = proxy else {
         return cx.net.routes.to(call.secure, &call.host, call.port, &Source::default());
     };

@@ -1,0 +1,57 @@
+//! Connections: names, addresses, the connect rate, TLS: settings.
+
+use std::time::Duration;
+
+use super::Properties;
+use crate::net::resolve::Preference;
+use crate::net::tls::Secure;
+use crate::time::clock::{Nanos, SECOND};
+
+/// Settings of connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Connect {
+    /// How long an address may be used without asking again (`sun.net.inetaddr.ttl`, s; 30 as in Java).
+    pub(crate) address_life: Nanos,
+    pub(crate) addresses: Preference,
+    /// How name servers of the plan's own are asked (`throng.dns.port`, `throng.dns.timeout_ms`).
+    pub(crate) names: crate::net::nameserver::Manners,
+    /// Local addresses to connect from (`throng.source.addresses`).
+    pub(crate) sources: Vec<std::net::IpAddr>,
+    /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
+    pub(crate) rate: f64,
+    pub(crate) secure: Secure,
+}
+
+impl Connect {
+    pub(super) fn of(get: &Properties<'_>) -> Self {
+        let only_v4 = get.is("java.net.preferIPv4Stack", false);
+        let addresses = match get.text("java.net.preferIPv6Addresses", "").trim() {
+            _ if only_v4 => Preference::OnlyV4,
+            first if first.eq_ignore_ascii_case("true") => Preference::V6,
+            first if first.eq_ignore_ascii_case("system") => Preference::System,
+            _ => Preference::V4,
+        };
+        let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
+        let sources = sources.unwrap_or_default();
+        let (secure, _) = Secure::from_properties(&|key: &str| get.of(key));
+        Self {
+            address_life: match get.number("sun.net.inetaddr.ttl", 30) {
+                forever if forever < 0 => Nanos::MAX,
+                seconds => seconds.saturating_mul(SECOND),
+            },
+            addresses,
+            names: crate::net::nameserver::Manners {
+                port: get.number("throng.dns.port", 53).clamp(0, 65_535) as u16,
+                patience: Duration::from_millis(
+                    get.number("throng.dns.timeout_ms", 5000).max(1) as u64
+                ),
+            },
+            sources,
+            rate: get
+                .of("throng.connect.rate")
+                .and_then(|rate| rate.trim().parse().ok())
+                .unwrap_or(0.0),
+            secure,
+        }
+    }
+}

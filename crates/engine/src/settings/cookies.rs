@@ -1,0 +1,27 @@
+//! Cookie Managers: settings.
+
+use super::Properties;
+
+/// Settings of Cookie Managers.
+#[derive(Clone, Debug)]
+pub(crate) struct Cookies {
+    /// `CookieManager.check.cookies`.
+    pub(crate) check: bool,
+    /// `CookieManager.delete_null_cookies`.
+    pub(crate) delete_null: bool,
+    /// `CookieManager.save.cookies`.
+    pub(crate) save: bool,
+    /// `CookieManager.name.prefix`.
+    pub(crate) prefix: String,
+}
+
+impl Cookies {
+    pub(super) fn of(get: &Properties<'_>) -> Self {
+        Self {
+            check: get.is("CookieManager.check.cookies", true),
+            delete_null: get.is("CookieManager.delete_null_cookies", true),
+            save: get.is("CookieManager.save.cookies", false),
+            prefix: get.text("CookieManager.name.prefix", "COOKIE_"),
+        }
+    }
+}

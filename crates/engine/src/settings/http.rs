@@ -1,0 +1,124 @@
+//! HTTP requests: connections, repetition, redirects, pages, caches: settings.
+
+use plan::http::Source;
+use wire::coding::Coding;
+
+use super::{Properties, own_address, positive};
+use crate::time::clock::{MS, Nanos};
+
+/// The result of a request that need not be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CacheHit {
+    /// No sample.
+    NoSample,
+    /// A sample with this response code and message.
+    Sample { code: String, message: String },
+}
+
+impl CacheHit {
+    pub(super) fn of(mode: &str, get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        // Where the property is missing, JMeter writes Java's word for nothing.
+        let or_null = |key: &str| get(key).unwrap_or_else(|| "null".into());
+        match mode {
+            "RETURN_NO_SAMPLE" => Ok(Self::NoSample),
+            "RETURN_200_CACHE" => Ok(Self::Sample {
+                code: "200".into(),
+                message: get("RETURN_200_CACHE.message").unwrap_or_else(|| "(ex cache)".into()),
+            }),
+            "RETURN_CUSTOM_STATUS" => Ok(Self::Sample {
+                code: or_null("RETURN_CUSTOM_STATUS.code"),
+                message: or_null("RETURN_CUSTOM_STATUS.message"),
+            }),
+            _ => Err(format!(
+                "cache_manager.cached_resource_mode: {mode} is none of RETURN_NO_SAMPLE, RETURN_200_CACHE, \
+                 RETURN_CUSTOM_STATUS"
+            )),
+        }
+    }
+}
+
+/// Settings of HTTP requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    /// How long after it was opened a connection may be used (`httpclient4.time_to_live`, ms).
+    pub(crate) time_to_live: Nanos,
+    /// A request that met a connection the peer had given up is sent once more on a new one
+    /// (`throng.http.retry_stale`, default false: the sample fails, as it does in JMeter).
+    pub(crate) retry_stale: bool,
+    /// How often requests are sent again that got no answer (`httpclient4.retrycount`), and whether those that might do
+    /// harm are, too (`httpclient4.request_sent_retry_enabled`).
+    pub(crate) retry_count: u32,
+    pub(crate) retry_sent: bool,
+    /// How long an idle connection may be used of which the server does not say so (`httpclient4.idletimeout`, ms).
+    pub(crate) idle_timeout: Nanos,
+    /// Compressed bodies may end early (`httpclient4.gzip_relax_mode`, `httpclient4.deflate_relax_mode`).
+    pub(crate) relaxed: (bool, bool),
+    /// An idle connection is looked at before it is used again only after this (`httpclient4.validate_after_inactivity`, ms).
+    pub(crate) validate_after: Nanos,
+    /// Iterations that are different users drop connections (`httpclient.reset_state_on_thread_group_iteration`).
+    pub(crate) reset_state: bool,
+    /// All iterations do, as in JMeter 5.0 and 5.1 (`throng.http.reset_state_every_iteration`).
+    pub(crate) reset_always: bool,
+    /// `httpsampler.redirect.removeslashdotdot`.
+    pub(crate) remove_dots: bool,
+    /// `httpsampler.max_redirects`.
+    pub(crate) max_redirects: u32,
+    /// Pages within pages (`httpsampler.max_frame_depth`).
+    pub(crate) max_frame_depth: i64,
+    /// A page passes where what is embedded in it cannot be loaded (`httpsampler.ignore_failed_embedded_resources`).
+    pub(crate) ignore_failed_resources: bool,
+    /// Where HTTP requests come from that name no source (`httpclient.localaddress`), and how that is shown.
+    pub(crate) local_address: Option<(Source, String)>,
+    /// The result of a request that need not be sent (`cache_manager.cached_resource_mode`).
+    pub(crate) cache_hit: CacheHit,
+    /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
+    pub(crate) auth_preemptive: bool,
+    /// Methods whose answers may be cached (`cacheable_methods`).
+    pub(crate) cacheable_methods: Vec<String>,
+}
+
+impl Http {
+    pub(super) fn of(get: &Properties<'_>) -> Self {
+        let local_address = get
+            .of("httpclient.localaddress")
+            .filter(|name| !name.is_empty())
+            .and_then(|name| own_address(&name));
+        let mode = get.text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
+        let cache_hit = CacheHit::of(mode.trim(), |key| get.of(key)).unwrap_or(CacheHit::NoSample);
+        Self {
+            time_to_live: positive(get.number("httpclient4.time_to_live", 60_000), MS),
+            retry_stale: get.is("throng.http.retry_stale", false),
+            retry_count: get.number("httpclient4.retrycount", 0).clamp(0, 255) as u32,
+            retry_sent: get.is("httpclient4.request_sent_retry_enabled", false),
+            idle_timeout: positive(get.number("httpclient4.idletimeout", 0), MS),
+            relaxed: (
+                get.is("httpclient4.gzip_relax_mode", false),
+                get.is("httpclient4.deflate_relax_mode", false),
+            ),
+            validate_after: get.number("httpclient4.validate_after_inactivity", 4_900) * MS,
+            reset_state: get.is("httpclient.reset_state_on_thread_group_iteration", true),
+            reset_always: get.is("throng.http.reset_state_every_iteration", false),
+            remove_dots: get.is("httpsampler.redirect.removeslashdotdot", true),
+            max_redirects: get.number("httpsampler.max_redirects", 20).max(0) as u32,
+            max_frame_depth: get.number("httpsampler.max_frame_depth", 5),
+            ignore_failed_resources: get.is("httpsampler.ignore_failed_embedded_resources", false),
+            local_address,
+            cache_hit,
+            auth_preemptive: get.is("httpclient4.auth.preemptive", true),
+            cacheable_methods: get
+                .text("cacheable_methods", "GET")
+                .split([' ', ','])
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    /// Whether a body of this coding passes that ends too early.
+    pub(crate) fn forgives_end_of(&self, coding: Coding) -> bool {
+        match coding {
+            Coding::Gzip => self.relaxed.0,
+            Coding::Deflate => self.relaxed.1,
+            Coding::Identity | Coding::Brotli => false,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Results and where they are written: settings.
+
+use super::{Properties, base_prefix};
+
+/// Settings of results.
+#[derive(Clone, Debug)]
+pub(crate) struct Results {
+    /// Time stamps are those of the end (`sampleresult.timestamp.start` is false, or not set at all).
+    pub(crate) stamp_end: bool,
+    /// Sub-results keep their URL as label (`subresults.disable_renaming`).
+    pub(crate) keep_sub_labels: bool,
+    /// `sample_variables`.
+    pub(crate) sample_variables: Vec<String>,
+    /// Before names of files that are looked for in the plan's folder (`jmeter.save.saveservice.base_prefix`).
+    pub(crate) base_prefix: String,
+}
+
+impl Results {
+    pub(super) fn of(get: &Properties<'_>) -> Self {
+        Self {
+            stamp_end: !get.is("sampleresult.timestamp.start", false),
+            keep_sub_labels: get.is("subresults.disable_renaming", false),
+            sample_variables: get
+                .text("sample_variables", "")
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            base_prefix: base_prefix(|key: &str| get.of(key)),
+        }
+    }
+}
