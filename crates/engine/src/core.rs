@@ -8,6 +8,7 @@ pub(crate) mod connections;
 pub(crate) mod exchanges;
 pub(crate) mod interrupts;
 pub(crate) mod java;
+pub(crate) mod lanes;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
 pub(crate) mod stepped;

@@ -606,7 +606,7 @@ impl Core<'_> {
             }
             Action::StopUser => {
                 self.cx.users[index].stopping = true;
-                self.stop_around(index);
+                self.cx.stop_around(index);
             }
             Action::StopTest | Action::StopTestNow => {
                 self.cx.users[index].stopping = true;

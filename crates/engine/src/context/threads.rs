@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::ids::UserId;
+use crate::users::NO_USER;
 use crate::users::lanes::Lanes;
 
 impl Context<'_> {
@@ -35,6 +36,16 @@ impl Context<'_> {
         out.push_str("parallel ");
         out.push_str(self.sampler_name(parent, lanes.id));
         lanes.under_way as u32
+    }
+
+    /// An action has ended its user: of a lane, the user ends when its other lanes have.
+    pub(crate) fn stop_around(&mut self, index: UserId) {
+        let parent = self.users[index].branch_of;
+        if parent != NO_USER
+            && let Some(lanes) = self.lanes_mut(parent)
+        {
+            lanes.stops = true;
+        }
     }
 
     /// The lanes of a user's Parallel Controller, while they run, to be changed.

@@ -107,6 +107,24 @@ impl<'p> Core<'p> {
         Reporting { cx: &mut self.cx, jobs: &mut self.jobs, sinks: &mut self.sinks }
     }
 
+    /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
+    pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
+        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
+        self.cx.log(format!("user stopped: {}: {thrown}", self.cx.thread_name(index)));
+        self.end_of_plan(index);
+        true
+    }
+
+    /// Loses the sample of a sampler in which a function has thrown, and its user goes on. False: none has.
+    pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
+        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
+        let asked = self.samples.lose(&mut self.cx, (index, id), thrown);
+        if !self.ends_by_exception(index) {
+            self.after_sample(index, id, true, asked);
+        }
+        true
+    }
+
     /// A user has run all that there is for it.
     pub(crate) fn end_of_plan(&mut self, index: UserId) {
         if self.jobs.listens

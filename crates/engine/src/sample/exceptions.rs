@@ -6,56 +6,50 @@
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
+use plan::text::Thrown;
 
 use crate::context::Context;
-use crate::core::Core;
 use crate::ids::UserId;
 use crate::sample::Asked;
+use crate::sample::samples::Samples;
 use crate::users::Given;
 
-impl Core<'_> {
-    /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
-    pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
-        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        self.cx.log(format!("user stopped: {}: {thrown}", self.cx.thread_name(index)));
-        self.end_of_plan(index);
-        true
-    }
-
-    /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on. False: none has.
-    pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
-        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        let thread = self.cx.thread_name(index);
+impl Samples {
+    /// Loses the sample of a sampler in which a function has thrown: it has no result. Gives what is asked of its user.
+    pub(crate) fn lose(
+        &mut self,
+        cx: &mut Context<'_>,
+        (index, id): (UserId, SamplerId),
+        thrown: Thrown,
+    ) -> Asked {
+        let thread = cx.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
-        let text = &self.cx.plan.samplers[id.0 as usize].name;
-        let mut name = self.cx.texts.take();
-        self.cx.texts.naming = true;
-        text.eval(&mut self.cx.env(index, ""), &mut name);
-        self.cx.texts.naming = false;
-        if !self.cx.has_thrown() {
-            self.cx.log(format!("sample lost: {thread}: {name}: {thrown}"));
+        let text = &cx.plan.samplers[id.0 as usize].name;
+        let mut name = cx.texts.take();
+        cx.texts.naming = true;
+        text.eval(&mut cx.env(index, ""), &mut name);
+        cx.texts.naming = false;
+        if !cx.has_thrown() {
+            cx.log(format!("sample lost: {thread}: {name}: {thrown}"));
         }
-        self.cx.texts.give(name);
+        cx.texts.give(name);
         let mut asked = Asked::default();
         if thrown.stops_user() {
             asked.add(Request::StopUser);
         }
-        if let Some(extra) = self.cx.users[index].extra.as_deref_mut()
+        if let Some(extra) = cx.users[index].extra.as_deref_mut()
             && let Some(java) = extra.parts.get_mut::<crate::java::Java>()
         {
             asked.add(java.end_sample());
             extra.given = Given::default();
         }
-        if !self.cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.samples.watch.remove(index);
+        if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
+            self.watch.remove(index);
         }
         if thrown.is_error() {
-            self.cx.texts.thrown.get_or_insert(thrown);
+            cx.texts.thrown.get_or_insert(thrown);
         }
-        if !self.ends_by_exception(index) {
-            self.after_sample(index, id, true, asked);
-        }
-        true
+        asked
     }
 }
 

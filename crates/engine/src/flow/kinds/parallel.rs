@@ -9,29 +9,55 @@ use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
 use stats::Outcome;
 
-use crate::core::Core;
+use crate::context::Context;
+use crate::flow::Flow;
+use crate::flow::visit::Visit;
 use crate::ids::{NO_CONN, UserId};
 use crate::users::controllers as state;
 use crate::users::lanes::Lanes;
 use crate::users::{Leave, NO_USER, Wait};
 use crate::websocket::NO_SOCKET;
 
-impl<'p> Core<'p> {
+/// The next step of the user of a Parallel Controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It waits for its lanes, or for the sample around them to be closed.
+    Waits,
+    /// It goes on behind lanes of which there is no sample; perhaps with the next iteration.
+    Behind { id: SamplerId, leaves: bool },
+}
+
+/// A turn of a user for its lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) next: Next,
+    /// A lane that could not begin: it is to be ended.
+    pub(crate) ended: Option<UserId>,
+    /// All lanes have ended.
+    pub(crate) all: bool,
+}
+
+impl Flow {
     /// Starts the lanes of a Parallel Controller.
-    pub(crate) fn begin_lanes(&mut self, index: UserId, id: SamplerId, parallel: &'p Parallel) {
-        let timing = self.begin_plain(index, id);
+    pub(crate) fn begin_lanes<'p>(
+        &mut self,
+        cx: &mut Context<'p>,
+        index: UserId,
+        id: SamplerId,
+        parallel: &'p Parallel,
+    ) -> Turn {
+        let timing = cx.begin_plain(index, id);
         let at_a_time = match &parallel.most {
             None => usize::MAX,
-            Some(most) => usize::try_from(self.cx.java_number(index, most)).unwrap_or(0),
+            Some(most) => usize::try_from(cx.java_number(index, most)).unwrap_or(0),
         };
-        let closed =
-            self.cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
+        let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
         // The plug-in has no threads then, or cannot make so few: no lane runs, and nothing is told of it.
         if at_a_time == 0 || closed {
-            return self.after_lanes(index, id, false);
+            return Turn { next: Next::Behind { id, leaves: false }, ended: None, all: true };
         }
-        let whole = parallel.parent.then(|| self.whole_of(index, parallel));
-        let user = &mut self.cx.users[index];
+        let whole = parallel.parent.then(|| whole_of(cx, index, parallel));
+        let user = &mut cx.users[index];
         user.wait = Wait::Lanes(id);
         user.extra().parts.put(Box::new(Lanes {
             id,
@@ -46,158 +72,152 @@ impl<'p> Core<'p> {
             leaves: false,
             cut: false,
         }));
-        let root = self.cx.users.of(index);
+        let root = cx.users.of(index);
         let again = root.iteration > 1;
         let extra = root.extra();
         if !std::mem::replace(&mut extra.new_each_iteration, true) {
             extra.again = again;
         }
-        if self.start_lanes(index) {
-            self.join(index);
-        }
+        self.start_lanes(cx, index)
     }
 
-    /// The sample around all lanes, as it begins; its label and start stand in the core's result.
-    fn whole_of(&mut self, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
-        let mut whole = self.cx.lend_result();
-        whole.success = true;
-        whole.code.push_str("200");
-        whole.message.push_str("OK");
-        whole.sampler_data.push_str("Parallel items:\n");
-        for lane in &parallel.lanes {
-            let name = &self.cx.controller(*lane).name;
-            name.eval(&mut self.cx.env(index, ""), &mut whole.sampler_data);
-            whole.sampler_data.push('\n');
+    /// A user looks after its lanes.
+    pub(crate) fn go_on_with_lanes(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
+        if let Some(lanes) = cx.lanes_mut(index) {
+            lanes.called = false;
         }
-        whole
+        self.start_lanes(cx, index)
     }
 
-    /// Starts a lane, if one more may run; the next when that has had its first turn. True: all have ended.
-    fn start_lanes(&mut self, index: UserId) -> bool {
-        let plan = self.cx.plan;
-        let stopping = self.cx.stop.asked;
-        let Some(lanes) = self.cx.lanes_mut(index) else { return false };
+    /// Starts a lane, if one more may run; the next when that has had its first turn. Where all have ended, the user goes on.
+    fn start_lanes(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
+        let waits = Turn { next: Next::Waits, ended: None, all: false };
+        let plan = cx.plan;
+        let stopping = cx.stop.asked;
+        let Some(lanes) = cx.lanes_mut(index) else { return waits };
         let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
-            return false;
+            return waits;
         };
-        let next = parallel.lanes.get(lanes.next).filter(|_| !stopping);
-        let Some(next) = next else { return lanes.under_way == 0 };
+        let Some(next) = parallel.lanes.get(lanes.next).filter(|_| !stopping) else {
+            if lanes.under_way > 0 {
+                return waits;
+            }
+            return Turn { next: join(cx, index), ended: None, all: true };
+        };
         if lanes.under_way >= lanes.at_a_time {
-            return false;
+            return waits;
         }
         lanes.next += 1;
         lanes.under_way += 1;
         let called = std::mem::replace(&mut lanes.called, true);
-        self.start_lane(index, *next);
+        let ended = self.start_lane(cx, index, *next).err();
         if !called {
-            self.cx.queue.now.push_user(index);
+            cx.queue.now.push_user(index);
         }
-        false
+        Turn { ended, ..waits }
     }
 
-    fn start_lane(&mut self, parent: UserId, main: ControllerId) {
-        let lane = self.cx.users.branch(parent, self.cx.clock.now());
-        let user = &mut self.cx.users[lane];
+    /// Starts a lane. `Err`: it could not begin.
+    fn start_lane(
+        &mut self,
+        cx: &mut Context<'_>,
+        parent: UserId,
+        main: ControllerId,
+    ) -> Result<(), UserId> {
+        let lane = cx.users.branch(parent, cx.clock.now());
+        let user = &mut cx.users[lane];
         // To JMeter each lane is the first user of a group.
         (user.lane, user.number, user.fresh) = (true, 0, true);
         user.extra = None;
         user.extra().main = Some(main);
-        self.cx.users.of(lane).iteration += 1;
-        self.cx.set_last_ok(lane, true);
-        self.cx.controller_state(lane, main).0.fill(0);
-        for child in &self.cx.controller(main).children {
+        cx.users.of(lane).iteration += 1;
+        cx.set_last_ok(lane, true);
+        cx.controller_state(lane, main).0.fill(0);
+        for child in &cx.controller(main).children {
             if let plan::plan::Child::Controller(inner) = child {
-                self.cx.controller_state(lane, *inner).clear(state::DROPPED);
+                cx.controller_state(lane, *inner).clear(state::DROPPED);
             }
         }
-        if self.visit(lane, main).begin() {
-            self.cx.go_on(lane);
-        } else {
-            self.end_user(lane);
+        if !Visit::new(cx, self, lane, main).begin() {
+            return Err(lane);
         }
+        cx.go_on(lane);
+        Ok(())
     }
+}
 
-    /// A lane has ended; what it had is given back.
-    pub(crate) fn end_lane(&mut self, lane: UserId) {
-        let user = &mut self.cx.users[lane];
-        let parent = user.branch_of;
-        (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
-        (user.stopping, user.last_sampler, user.extra) = (false, None, None);
-        (user.setbacks, user.paced) = (0, false);
-        (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
-        self.cx.users.put_away(lane);
-        let Some(lanes) = self.cx.lanes_mut(parent) else { return };
-        lanes.under_way -= 1;
-        if !lanes.called {
-            lanes.called = true;
-            self.put_in_line(parent);
-        }
+/// The sample around all lanes, as it begins; its label and start stand in the core's result.
+fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
+    let mut whole = cx.lend_result();
+    whole.success = true;
+    whole.code.push_str("200");
+    whole.message.push_str("OK");
+    whole.sampler_data.push_str("Parallel items:\n");
+    for lane in &parallel.lanes {
+        let name = &cx.controller(*lane).name;
+        name.eval(&mut cx.env(index, ""), &mut whole.sampler_data);
+        whole.sampler_data.push('\n');
     }
+    whole
+}
 
-    /// A user looks after its lanes. False: it still waits for some.
-    pub(crate) fn go_on_with_lanes(&mut self, index: UserId) -> bool {
-        if let Some(lanes) = self.cx.lanes_mut(index) {
-            lanes.called = false;
-        }
-        let all = self.start_lanes(index);
-        if all {
-            self.join(index);
-        }
-        all
-    }
+/// A lane has ended; what it had is given back. Gives its user, if that is to look after its lanes.
+pub(crate) fn end_lane(cx: &mut Context<'_>, lane: UserId) -> Option<UserId> {
+    let user = &mut cx.users[lane];
+    let parent = user.branch_of;
+    (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
+    (user.stopping, user.last_sampler, user.extra) = (false, None, None);
+    (user.setbacks, user.paced) = (0, false);
+    (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
+    cx.users.put_away(lane);
+    let lanes = cx.lanes_mut(parent)?;
+    lanes.under_way -= 1;
+    (!std::mem::replace(&mut lanes.called, true)).then_some(parent)
+}
 
-    /// All lanes have ended.
-    fn join(&mut self, index: UserId) {
-        let user = &mut self.cx.users[index];
-        let Some(mut lanes) = user.extra().parts.take::<Lanes>() else { return };
-        user.wait = Wait::Ready;
-        if lanes.stops {
-            user.stopping = true;
-            self.stop_around(index);
-        }
-        let Some(mut whole) = lanes.whole.take() else {
-            return self.after_lanes(index, lanes.id, lanes.leaves);
-        };
-        if lanes.leaves {
-            whole.request = Request::NextIteration;
-        }
-        let mut timing = lanes.timing;
-        if whole.sub_count == 0 {
-            timing.end = self.cx.clock.now();
-        }
-        (timing.received, timing.sent) = (whole.bytes, whole.sent);
-        // Of what ran side by side, each was late by its share.
-        timing.lag += lanes.lag / lanes.at_a_time.min(lanes.next.max(1)) as u64;
-        let outcome = match (lanes.cut, whole.success) {
-            (true, _) => Outcome::CutByEnd,
-            (false, true) => Outcome::Ok,
-            (false, false) => Outcome::Status,
-        };
-        self.cx.return_result(whole);
-        self.cx.conclude(index, lanes.id, timing, outcome);
+/// All lanes have ended.
+fn join(cx: &mut Context<'_>, index: UserId) -> Next {
+    let user = &mut cx.users[index];
+    let Some(mut lanes) = user.extra().parts.take::<Lanes>() else { return Next::Waits };
+    user.wait = Wait::Ready;
+    if lanes.stops {
+        user.stopping = true;
+        cx.stop_around(index);
     }
+    let Some(mut whole) = lanes.whole.take() else {
+        return Next::Behind { id: lanes.id, leaves: lanes.leaves };
+    };
+    if lanes.leaves {
+        whole.request = Request::NextIteration;
+    }
+    let mut timing = lanes.timing;
+    if whole.sub_count == 0 {
+        timing.end = cx.clock.now();
+    }
+    (timing.received, timing.sent) = (whole.bytes, whole.sent);
+    // Of what ran side by side, each was late by its share.
+    timing.lag += lanes.lag / lanes.at_a_time.min(lanes.next.max(1)) as u64;
+    let outcome = match (lanes.cut, whole.success) {
+        (true, _) => Outcome::CutByEnd,
+        (false, true) => Outcome::Ok,
+        (false, false) => Outcome::Status,
+    };
+    cx.return_result(whole);
+    cx.conclude(index, lanes.id, timing, outcome);
+    Next::Waits
+}
 
-    /// Goes on behind lanes of which there is no sample.
-    fn after_lanes(&mut self, index: UserId, id: SamplerId, leaves: bool) {
-        let sampler = &self.cx.plan.samplers[id.0 as usize];
-        if !sampler.timeouts.is_empty() {
-            self.samples.watch.remove(index);
-        }
-        self.cx.users[index].intended = self.cx.clock.now();
-        let user = &self.cx.users[index];
-        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
-        let failed = !user.lane && next_loop && !user.last_ok;
-        let leaves = leaves || failed;
-        self.continue_or_stop(index, leaves.then_some((sampler.controller, Leave::NextIteration)));
-    }
-
-    /// An action has ended its user: of a lane, the user ends when its other lanes have.
-    pub(crate) fn stop_around(&mut self, index: UserId) {
-        let parent = self.cx.users[index].branch_of;
-        if parent != NO_USER
-            && let Some(lanes) = self.cx.lanes_mut(parent)
-        {
-            lanes.stops = true;
-        }
-    }
+/// Where a user leaves to behind lanes of which there is no sample, if it does.
+pub(crate) fn leaves_behind(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    leaves: bool,
+) -> Option<(ControllerId, Leave)> {
+    let sampler = &cx.plan.samplers[id.0 as usize];
+    cx.users[index].intended = cx.clock.now();
+    let user = &cx.users[index];
+    let next_loop = cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
+    let failed = !user.lane && next_loop && !user.last_ok;
+    (leaves || failed).then_some((sampler.controller, Leave::NextIteration))
 }
