@@ -48,7 +48,7 @@ pub(crate) struct RunShared {
     /// End of each group with a duration, or start of one whose users have ends of their own, nanoseconds of the run's clock; set when the
     /// group starts.
     pub(crate) ends: Vec<AtomicI64>,
-    /// When a group's users must end because a schedule that some of them pass has ended; [`Nanos::MAX`] is never.
+    /// When a group's users must end because a schedule that some of them pass has ended; [`i64::MAX`] is never.
     pub(crate) closings: Vec<AtomicI64>,
     pub(crate) counts: Counts,
     pub(crate) diary: Diary,
