@@ -80,7 +80,7 @@ struct Mailbox {
     wake: Arc<Wake>,
 }
 
-/// What a core is made from.
+/// The parts that a core is made from.
 pub(crate) struct Parts<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,

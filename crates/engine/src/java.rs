@@ -1,4 +1,4 @@
-//! What only Java can do for a user: jobs, which it waits for.
+//! Work that only Java can do for a user: jobs, which it waits for.
 //!
 //! A job is a message of bytes ([`Offload`] carries it); its reply comes back through the core's inbox and says what
 //! changed. Meanwhile the user waits as [`Wait::Java`](crate::users::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
@@ -112,7 +112,7 @@ impl Then {
     }
 }
 
-/// What a user has that had jobs.
+/// State of a user that had jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Java {
     /// Its number in messages.
@@ -130,7 +130,7 @@ pub(crate) struct Java {
     untold: std::collections::VecDeque<Untold>,
     /// The sampler before that which runs.
     before: Option<SamplerId>,
-    /// What scripts asked for since the last sample's end.
+    /// The requests of scripts since the last sample's end.
     pub(crate) asked: Request,
     /// Headers that samplers share are not the plan's any more.
     lasting: bool,
@@ -138,7 +138,7 @@ pub(crate) struct Java {
     started: bool,
     /// Controllers whose texts have been evaluated for the look for a sampler under way.
     fresh: Vec<ControllerId>,
-    /// What controllers in Java are asked and told.
+    /// Questions and notices for controllers in Java.
     questions: Questions,
     /// The iteration that Java has been told of last.
     iteration: u32,
@@ -157,7 +157,7 @@ impl Java {
     }
 }
 
-/// What all cores of a run share of their Java machine.
+/// State of their Java machine that all cores of a run share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Runs what only Java can, where the plan has such.
@@ -205,7 +205,7 @@ pub(crate) struct Jobs {
     previous_of_transactions: bool,
     /// The sampler before is asked for.
     pub(crate) previous_sampler: bool,
-    /// What was told of jobs that take long.
+    /// Complaints about jobs that take long.
     slow: Vec<end::Slow>,
 }
 
@@ -214,7 +214,7 @@ pub(crate) struct Jobs {
 struct UnderWay {
     /// `None`: it tells of a user's end.
     act: Option<Act>,
-    /// What it evaluates.
+    /// The texts that it evaluates.
     range: TextRange,
     user: u64,
     what: Arc<str>,

@@ -512,7 +512,7 @@ impl Core<'_> {
         self.cx.observes(id)
     }
 
-    /// What a sample's outcome asks of its user.
+    /// Carries out the requests of a sample's outcome to its user.
     pub(crate) fn after_sample(&mut self, index: UserId, id: SamplerId, ok: bool, asked: Asked) {
         let sampler = &self.cx.plan.samplers[id.0 as usize];
         let user = &self.cx.users[index];

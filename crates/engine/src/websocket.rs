@@ -162,7 +162,7 @@ pub(crate) struct Socket {
 
 const _: () = assert!(size_of::<Socket>() <= 112);
 
-/// Who is told of what happens on a connection.
+/// The work that is told of what happens on a connection.
 #[derive(Debug, Default)]
 pub(crate) enum Task {
     /// Nobody: the user is between samples.
@@ -179,7 +179,7 @@ pub(crate) struct Work {
     pub(crate) step: Step,
     /// The connection was there before.
     pub(crate) existing: bool,
-    /// What the sampler does on a connection has begun.
+    /// The sampler's own work on a connection has begun.
     pub(crate) performed: bool,
     /// The connection was opened by this sample.
     pub(crate) opened: bool,
@@ -198,7 +198,7 @@ pub(crate) struct Work {
     pub(crate) connect: Nanos,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
-    /// What each filter's level of reading has left, the outermost first.
+    /// The rest of each filter's level of reading, the outermost first.
     pub(crate) levels: Vec<Level>,
     pub(crate) connect_limit: Nanos,
     /// Nanoseconds; 0 is none.
@@ -211,7 +211,7 @@ pub(crate) struct Work {
     pub(crate) frame: Vec<u8>,
     /// The upgrade's answer as on the wire.
     pub(crate) answer: Vec<u8>,
-    /// What the result shows of the request.
+    /// The request as the result shows it.
     pub(crate) shown: Shown,
     /// The payload could not be made: code and message of the failure.
     pub(crate) problem: Option<(String, String)>,
@@ -221,7 +221,7 @@ pub(crate) struct Work {
     pub(crate) discarded: Vec<plan::result::SampleResult>,
 }
 
-/// What the result shows of a request.
+/// A request as the result shows it.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     pub(crate) url: String,
@@ -249,13 +249,13 @@ pub(crate) struct Level {
 /// Compression of the server's messages.
 #[derive(Debug, Default)]
 pub(crate) struct Deflate {
-    /// What the server remembers between messages; `None` if it forgets.
+    /// The server's memory between messages; `None` if it forgets.
     pub(crate) window: Option<Window>,
     /// Payload of the fragments so far.
     pub(crate) parts: Vec<u8>,
 }
 
-/// What a sample waits for.
+/// The event that a sample waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The connection, up to the accepted upgrade.
@@ -266,7 +266,7 @@ pub(crate) enum Step {
     Reading,
 }
 
-/// What only connections with something unfinished have.
+/// State that only connections with something unfinished have.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// Input that is not a whole frame yet (under TLS: not a whole record).

@@ -1,4 +1,4 @@
-//! What both sides know of messages is what `messages.txt` says.
+//! Both sides know of messages what `messages.txt` says.
 //!
 //! The Rust module, the Java class and the tables of the page are rendered from it and compared; `UPDATE_MESSAGES=1` writes them anew.
 

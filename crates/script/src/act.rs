@@ -110,7 +110,7 @@ fn of_properties<'s, W: World>(
     }
 }
 
-/// What is read from the result, or changed in it, if there is one.
+/// Reads or changes the result, if there is one.
 fn of_result<'s, W: World>(frame: &mut Frame<'s, '_, W>, deed: Deed, one: &Value<'s>) -> Value<'s> {
     let Some(result) = frame.stage.result.take() else { return Value::Null };
     let value = read_or_change(frame, deed, result, one);

@@ -12,7 +12,7 @@ use super::{NotSimple, Role};
 use Kinds as K;
 
 impl Checker<'_> {
-    /// What a name stands for without having been given by the script.
+    /// The object of a name that the script has not given.
     pub(super) fn builtin(&self, name: &str) -> Option<Object> {
         let place = self.place;
         let element = place.role != Role::Function;
@@ -43,7 +43,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What an expression stands for, if that is no value.
+    /// The object of an expression that is no value.
     pub(super) fn object(&self, node: &Node) -> Option<Object> {
         if let Some(path) = path(node) {
             if !path.contains('.') {

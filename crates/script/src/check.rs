@@ -30,7 +30,7 @@ pub(super) struct Local {
     pub(super) declared: Option<Type>,
     /// The level of blocks that it belongs to.
     depth: u32,
-    /// What it must be in the end.
+    /// The kinds that it must be of in the end.
     demand: Option<Kinds>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Checker<'c> {
     outputs: HashMap<&'static str, usize>,
 }
 
-/// What a script comes to.
+/// A script that was checked, with its kinds.
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) steps: Vec<Step>,
@@ -294,7 +294,7 @@ impl Checker<'_> {
         Ok(reached)
     }
 
-    /// What variables may be where two ways meet.
+    /// The kinds of variables where two ways meet.
     fn join(&mut self, other: HashMap<String, Local>) {
         for (name, local) in &mut self.locals {
             if !other.contains_key(name) {

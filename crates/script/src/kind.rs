@@ -1,4 +1,4 @@
-//! What a value may be, as far as the text of a script tells: a set of kinds.
+//! Kinds of values, as far as the text of a script tells: a set.
 //!
 //! Every expression has such a set before it ever runs. What an operation does must be known for each kind in it; otherwise the script is
 //! not simple.
@@ -23,7 +23,7 @@ bitflags::bitflags! {
         const WOVEN = 64;
         /// A `java.util.UUID`.
         const UUID = 128;
-        /// What a function gives that gives nothing.
+        /// The value of a function that gives nothing.
         const VOID = 256;
         /// A variable that may not have been set yet.
         const UNSET = 512;
@@ -32,7 +32,7 @@ bitflags::bitflags! {
         const NUMBER = 4 | 8 | 16;
         /// Whole numbers.
         const WHOLE = 4 | 8;
-        /// What can be given where a `String` is asked for.
+        /// Kinds that can be given where a `String` is asked for.
         const STRING = 32 | 64;
         /// A `String` or `null`.
         const NULLABLE = 32 | 1;

@@ -19,7 +19,7 @@ pub(super) struct Word {
     pub(super) joined: bool,
 }
 
-/// What a word is.
+/// A kind of word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Name(String),
@@ -222,7 +222,7 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// What follows a dollar sign in text.
+    /// The words behind a dollar sign in text.
     fn code(&mut self) -> Result<Vec<Word>, NotSimple> {
         if let Some(rest) = self.rest.strip_prefix('{') {
             return self.braced(rest);

@@ -42,12 +42,12 @@ pub(super) enum Method {
     IntDiv,
 }
 
-/// What is known of a method.
+/// The facts of a method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) method: Method,
     pub(super) name: &'static str,
-    /// What it is a method of.
+    /// The kinds that have it.
     pub(super) on: Kinds,
     pub(super) args: &'static [Kinds],
     pub(super) gives: Kinds,

@@ -89,7 +89,7 @@ impl Value<'_> {
         }
     }
 
-    /// What Groovy takes it for in a condition. BeanShell's are truth values before.
+    /// The truth of a value in a condition of Groovy. BeanShell's are truth values before.
     pub(super) fn truth(&self) -> bool {
         match self {
             Self::Null => false,

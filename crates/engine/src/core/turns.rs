@@ -11,7 +11,7 @@ use crate::redis;
 use crate::sample::reporting::Reporting;
 use crate::users::Wait;
 
-/// What became of a user's turn.
+/// The result of a user's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// It can go on.

@@ -18,7 +18,7 @@ use crate::users::controllers as state;
 /// In place of the number of an arrival: the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
 
-/// What a home knows of a group.
+/// A home's knowledge of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     /// Users that are free, by their numbers.
@@ -31,7 +31,7 @@ pub(crate) struct Pool {
     next: u32,
 }
 
-/// Who runs an iteration.
+/// The user that runs an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Free(Ticket),

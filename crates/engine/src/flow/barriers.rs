@@ -21,7 +21,7 @@ use crate::users::{Meeting, Wait};
 #[derive(Debug, Default)]
 pub(crate) struct Home {
     barriers: HashMap<BarrierId, Vec<Ticket>>,
-    /// Who waits for each lock; the first has it.
+    /// Users that wait for each lock; the first has it.
     locks: HashMap<Box<str>, VecDeque<Ticket>>,
     /// Groups of arrivals.
     pub(crate) pools: HashMap<u32, Pool>,

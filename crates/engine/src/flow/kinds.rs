@@ -31,7 +31,7 @@ use crate::users::controllers::{ARRIVED, BEGUN, DONE};
 /// How a kind counts its passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
-    /// Who listens is told of the first pass as number 1, else as 0.
+    /// Listeners are told of the first pass as number 1, else as 0.
     pub(crate) from_one: bool,
     /// To those who listen it is a loop.
     pub(crate) is_loop: bool,

@@ -21,7 +21,7 @@ use crate::sample::reporting::Reporting;
 /// How many controllers may be asked for a user's next sampler before others have their turn.
 const STEPS: u32 = 4096;
 
-/// What a controller gives.
+/// The answer of a controller that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pull {
     /// Nothing (more) in this pass.

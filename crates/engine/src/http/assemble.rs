@@ -8,7 +8,7 @@ use wire::cache::Conditions;
 
 use crate::http::fill::value_of;
 
-/// What a user adds to a rendered request.
+/// The headers that a user adds to a rendered request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Added<'a> {
     /// Of its cache.
@@ -135,7 +135,7 @@ fn put(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What came in a header goes out in one byte by byte.
+/// Text that came in a header goes out in one byte by byte.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }

@@ -16,7 +16,7 @@ use crate::ids::UserId;
 use crate::settings::http::CacheHit;
 use crate::time::timing::Timing;
 
-/// What a user's cache has to say about a request.
+/// The answer of a user's cache about a request.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     /// The request need not be sent.

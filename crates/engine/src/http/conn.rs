@@ -190,7 +190,7 @@ impl Conn {
     }
 }
 
-/// What is kept of a request and its response for those who read it.
+/// The parts of a request and its response that are kept for those who read them.
 #[derive(Debug, Default)]
 pub(crate) struct Stash {
     /// Head of the response as on the wire.

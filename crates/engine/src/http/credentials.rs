@@ -19,14 +19,14 @@ use crate::http::{basic, tunnel};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 
-/// What a user's HTTP client knows for one server.
+/// The credentials that a user's HTTP client knows for one server.
 #[derive(Debug)]
 pub(crate) struct Keyring {
     route: RouteId,
     keys: Vec<Key>,
 }
 
-/// What a user and a proxy have agreed on; kept from one request to the next.
+/// The agreement of a user and a proxy; kept from one request to the next.
 #[derive(Debug)]
 pub(crate) struct Talk {
     pub(crate) route: RouteId,
@@ -195,7 +195,7 @@ pub(crate) fn add_credentials(
     true
 }
 
-/// What the user has agreed on with the proxy of a route.
+/// The agreement of the user with the proxy of a route.
 pub(crate) fn talk<'c>(cx: &'c mut Context<'_>, index: UserId, route: RouteId) -> &'c mut Talk {
     let owner = cx.users.owner(index);
     let talks = &mut cx.users[owner].extra().parts.or_default::<Learned>().talks;

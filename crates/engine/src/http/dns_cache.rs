@@ -1,7 +1,7 @@
 //! Names that users look up for themselves, where a plan has a DNS Cache Manager: hosts of the plan's own, and answers
 //! that each user keeps until they are cleared.
 //!
-//! What a user found is a route of its own kind, pinned to its addresses; users with the same addresses share it.
+//! The address that a user found is a route of its own kind, pinned to its addresses; users with the same addresses share it.
 //! Connections are still told apart by the route proper: a kept one is used again whatever the name means by now.
 //!
 //! The samplers of WebSocket, TCP and UDP know nothing of the element, in JMeter's plug-ins as here: it is HTTP's alone.

@@ -119,7 +119,7 @@ impl Requests {
     }
 }
 
-/// What is known of a request, whatever becomes of it. The stash holds what is needed of it.
+/// Shows the facts of a request that are known whatever becomes of it. The stash holds those that are needed.
 pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
     result.http = true;
     for (to, from) in [

@@ -32,7 +32,7 @@ pub(crate) struct Page {
     timing: Timing,
     /// Time in this process, of all parts together.
     lag: u64,
-    /// What is loaded, in order, and what came of it; nothing where a cache had it.
+    /// Resources that are loaded, in order, with their results; nothing where a cache had one.
     links: Vec<String>,
     results: Vec<Option<Box<SampleResult>>>,
     /// Cookies of parts that were sent some while others were under way: by link.
@@ -321,7 +321,7 @@ pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId>
     (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
 }
 
-/// What a branch was to load is in the user's cache: there is no result of it.
+/// The resource of a branch is in the user's cache: there is no result of it.
 pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     let (parent, _) = put_away(cx, branch);
     if let Some(page) = page(cx, parent) {

@@ -22,17 +22,17 @@ use crate::users::Wait;
 
 /// Bytes taken where a head is expected and the body behind it will not be read.
 const HEAD_ONLY: usize = 2048;
-/// What is left of a body, in bytes, for which another call is cheaper than copying it.
+/// The rest of a body, in bytes, for which another call is cheaper than copying it.
 const LARGE: u64 = 16 * 1024;
 
-/// What becomes of a connection whose response is complete.
+/// The fate of a connection whose response is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// It may be used again.
     No,
     /// The peer has closed it.
     ByPeer,
-    /// What follows on it is no answer of ours, or its end was the end of the response.
+    /// Further bytes on it are no answer of ours, or its end was the end of the response.
     Broken,
 }
 
@@ -46,7 +46,7 @@ impl Closing {
     }
 }
 
-/// What feeding bytes to a response's decoder led to.
+/// The result of feeding bytes to a response's decoder.
 enum Fed {
     /// More is needed; so many bytes are used up.
     More(usize),

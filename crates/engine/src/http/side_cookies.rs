@@ -52,7 +52,7 @@ pub(crate) fn merge_cookies(
     }
 }
 
-/// Who holds the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
+/// The holder of the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
 /// or the user.
 fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
     let mut holder = index;

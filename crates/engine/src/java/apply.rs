@@ -1,4 +1,4 @@
-//! What a reply changes: variables, properties, cookies, the request; and what it has for the log.
+//! The changes of a reply: variables, properties, cookies, the request; and its lines for the log.
 //!
 //! Nothing here can fail: what does not fit the plan (a slot that there is not) is passed over.
 
@@ -19,7 +19,7 @@ use crate::reports::line::{Line, LogLevel};
 use crate::shared::RunShared;
 use crate::users::Given;
 
-/// What counts for all users: properties and the log.
+/// Applies changes that count for all users: properties and the log.
 pub(super) fn apply_everywhere(cx: &Context<'_>, reply: &Reply<'_>) {
     set_properties(cx.run, &reply.changes);
     log_lines(cx, &reply.log);

@@ -343,7 +343,7 @@ fn fail(
     cx.conclude(index, id, timing, Outcome::Other);
 }
 
-/// What a script asked of its user or of all.
+/// Notes the request of a script to its user or to all.
 fn apply_ask(cx: &mut Context<'_>, index: UserId, ask: Request) {
     if matches!(ask, Request::StopTest | Request::StopTestNow) {
         let _ = cx.reports.send(Report::StopTest { now: ask == Request::StopTestNow });

@@ -1,4 +1,4 @@
-//! What is done with a sample's result: post-processors, assertions, listeners of Java, in this order, and then the end of the sample.
+//! The work on a sample's result: post-processors, assertions, listeners of Java, in this order, and then the end of the sample.
 //!
 //! Each may be a job. Then the result goes with the user, who waits, and comes back to be worked on where this was left. A sample that the end of the run
 //! has cut sees no job any more.
@@ -22,7 +22,7 @@ pub(crate) struct Closing {
     pub(crate) outcome: Outcome,
     /// Somebody looks at the result.
     pub(crate) observed: bool,
-    /// What is next of the sampler's processors and assertions, counted together; `None` once they are through.
+    /// The next of the sampler's processors and assertions, counted together; `None` once they are through.
     pub(crate) at: Option<usize>,
     /// When its last job was done; what comes next could not begin before.
     pub(crate) since: Nanos,

@@ -1,6 +1,6 @@
 //! Controllers that their own classes are: which sampler is next is asked in Java.
 //!
-//! What such a controller holds stays native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
+//! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
 //! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
 //! each answer as for any job, and the next look for a sampler finds the same way down ([`pending_calls`]) and goes on with it. What JMeter only tells a
 //! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
@@ -18,10 +18,10 @@ use crate::ids::UserId;
 use crate::reports::line::{Line, LogLevel};
 use crate::users::controllers as state;
 
-/// What is kept for a controller that is not asked for long; what came first is forgotten.
+/// Notices that are kept for a controller which is not asked for long; the first are forgotten.
 const MOST_UNTOLD: usize = 1000;
 
-/// What a controller says.
+/// The answer of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// It has nothing (more) in this pass; whether it never has again.
@@ -33,7 +33,7 @@ pub(crate) enum Said {
     Asks(Ask),
 }
 
-/// What a controller asks for before it can say which sampler is next.
+/// The question of a controller before it can say which sampler is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// A child for its next sampler.
@@ -54,12 +54,12 @@ struct Open {
     known: usize,
 }
 
-/// What a user has of such controllers.
+/// A user's open questions to such controllers.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     /// Each was asked inside of the one before.
     open: Vec<Open>,
-    /// What is to be told.
+    /// Notices that are to be told.
     untold: Vec<Notice>,
 }
 

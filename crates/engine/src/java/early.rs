@@ -24,7 +24,7 @@ pub(crate) struct Early<'a> {
     offload: &'a dyn Offload,
     /// The properties that Java has been told of.
     properties: u64,
-    /// What is to be said.
+    /// Lines for the user.
     pub(crate) complaints: Vec<Line>,
 }
 

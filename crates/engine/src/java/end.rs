@@ -19,7 +19,7 @@ pub(crate) const PATIENCE: Nanos = 10 * SECOND;
 /// A job that takes longer is told of; then when it takes twice as long.
 const LONG: Nanos = 10 * SECOND;
 
-/// What was told of jobs of one name.
+/// The complaints about jobs of one name.
 #[derive(Debug)]
 pub(crate) struct Slow {
     what: Arc<str>,
@@ -38,7 +38,7 @@ impl Jobs {
         self.under_way.values().any(|job| !job.abandoned)
     }
 
-    /// What is to be said of jobs that take long, once for each name.
+    /// Complaints about jobs that take long, once for each name.
     fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
         let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
         for job in self.under_way.values().filter(|job| now - job.since >= LONG) {

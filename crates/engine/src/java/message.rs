@@ -1,4 +1,4 @@
-//! What messages between the engine and Java are made of: both modules are made from `crates/messages/messages.txt`.
+//! Numbers and records of messages between the engine and Java: both modules are made from `crates/messages/messages.txt`.
 
 mod numbers;
 mod records;

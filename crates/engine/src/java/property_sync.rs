@@ -15,7 +15,7 @@ use super::writer::Writer;
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// What all cores know of it.
+/// Facts that all cores know of it.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Messages to Java of all cores whose replies are yet to come.
@@ -25,7 +25,7 @@ pub(crate) struct News {
 }
 
 impl Writer<'_> {
-    /// What native code has changed of the properties since a version; gives the version now, and how many there were.
+    /// The properties that native code has changed since a version; gives the version now, and how many there were.
     pub(super) fn properties(&mut self, shared: &Shared, since: u64) -> (u64, u32) {
         let mut list = self.begin();
         let version = shared.native_since(since, |version, name, value| {

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Malformed("a text is not UTF-8"))
     }
 
-    /// What may be absent.
+    /// A value that may be absent.
     pub(crate) fn maybe<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Malformed>,

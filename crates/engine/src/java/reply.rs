@@ -1,4 +1,4 @@
-//! What Java answers to a job, read in one pass before anything of it is carried out.
+//! Replies of Java to a job, read in one pass before anything of it is carried out.
 //!
 //! A reply that cannot be read is a failed job. Texts are borrowed from the message.
 
@@ -26,7 +26,7 @@ pub(crate) enum Name<'a> {
     Named(&'a str),
 }
 
-/// What comes of a job beside changes.
+/// The outcome of a job beside changes.
 #[derive(Debug)]
 pub(crate) enum Out<'a> {
     Nothing,
@@ -37,7 +37,7 @@ pub(crate) enum Out<'a> {
     Said(Said),
 }
 
-/// What two kinds of replies begin with.
+/// The beginning of two kinds of replies.
 #[derive(Debug, Default)]
 pub(crate) struct Changes<'a> {
     /// Without a value: removed.
@@ -161,7 +161,7 @@ pub(crate) fn lines<'a>(reader: &mut Reader<'a>) -> Result<Vec<LogLine<'a>>, Mal
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words.
+/// The fault of the reply, in words.
 pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
     let act = Act::read(&mut Reader::new(&[act])).map_err(|_| "there is no such act")?;
     Reply::read(message, act).map(|_| ())

@@ -13,7 +13,7 @@ use super::writer::Writer;
 const DEPTH: u32 = 16;
 const MS: u64 = 1_000_000;
 
-/// Whose result it is.
+/// The sampler and the user of a result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About<'a> {
     pub(crate) thread: &'a str,

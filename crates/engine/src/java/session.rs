@@ -1,4 +1,4 @@
-//! What a Java machine is told of the run as a whole: the plan's parts before anything else, the start, the end.
+//! Messages to a Java machine about the run as a whole: the plan's parts before anything else, the start, the end.
 //!
 //! These are calls that wait for their replies, before the first user and after the last.
 
@@ -43,16 +43,16 @@ pub(crate) struct Begun {
     pub(crate) said: Vec<Line>,
 }
 
-/// What Java says of its part of the plan.
+/// Java's words on its part of the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) findings: Vec<Finding>,
-    /// What it logged.
+    /// Lines that it logged.
     pub(crate) said: Vec<Line>,
     hearing: Hearing,
 }
 
-/// Who hears of what happens to users.
+/// Elements that hear of what happens to users.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hearing {
     /// Elements that hear of the start of users.
@@ -219,7 +219,7 @@ fn element(element: &Element) -> message::Element<'_> {
     }
 }
 
-/// What a controller holds, if it is executed by its Java class.
+/// The children of a controller that is executed by its Java class.
 fn inside<'a>(plan: &'a Plan, controller: &'a Controller) -> Option<message::Inside<'a>> {
     let ControllerKind::Hosted(element) = controller.kind else { return None };
     let child = |child: &Child| {

@@ -29,7 +29,7 @@ pub(super) struct Letter {
     pub(super) user: u64,
     /// The element or text that runs, for people.
     pub(super) what: Arc<str>,
-    /// What it evaluates.
+    /// The texts that it evaluates.
     pub(super) range: TextRange,
 }
 
@@ -280,7 +280,7 @@ impl Jobs {
         message
     }
 
-    /// What something in a job may look at.
+    /// The reads of something in a job.
     fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
         let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
         match act {
@@ -315,7 +315,7 @@ fn write_variables(user: &User, plan: &plan::plan::Plan, out: &mut Writer<'_>) {
 }
 
 impl User {
-    /// What it has for jobs; made at its first.
+    /// The user's state for jobs; made at its first.
     pub(crate) fn java(&mut self) -> &mut Java {
         self.extra().parts.or_default()
     }

@@ -198,7 +198,7 @@ fn errors(result: &SampleResult) -> u32 {
     if result.count > 1 { result.errors } else { u32::from(!result.success) }
 }
 
-/// What a row says beyond its result.
+/// The facts of a row beyond its result.
 struct About<'a> {
     thread_name: &'a str,
     /// Active users of the group, and of all.

@@ -88,7 +88,7 @@ impl WebSockets {
         self.inflated = inflated;
     }
 
-    /// What a frame is, given those before it.
+    /// The meaning of a frame, given those before it.
     fn understand<'a>(
         &mut self,
         cx: &mut Context<'_>,

@@ -15,7 +15,7 @@ use crate::ids::UserId;
 use crate::net::outcome;
 use crate::time::clock::Nanos;
 
-/// What a connection of this sampler remembers.
+/// The memory of a connection of this sampler.
 #[derive(Debug)]
 pub(crate) struct Talking {
     talk: Talk,

@@ -98,7 +98,7 @@ impl WebSockets {
         self.settle(cx, at);
     }
 
-    /// What a heartbeat makes of a frame. True: nobody else gets it.
+    /// Shows a frame to the heartbeat. True: nobody else gets it.
     pub(super) fn kept_alive(
         &mut self,
         cx: &mut Context<'_>,

@@ -31,7 +31,7 @@ pub(crate) struct Queued {
     pub(crate) payload: Box<[u8]>,
 }
 
-/// What a waiting frame is counted with beside its payload, bytes.
+/// The cost of a waiting frame beside its payload, bytes.
 const OVERHEAD: usize = size_of::<Queued>();
 
 #[derive(Debug, Default)]

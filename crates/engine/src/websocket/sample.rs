@@ -38,9 +38,9 @@ pub(crate) enum Fault {
     Ended(Ending),
     /// Nothing came within the limit.
     ReadTimeout,
-    /// What came breaks the protocol, in the words of an input error.
+    /// The input breaks the protocol, in the words of an input error.
     Protocol(&'static str),
-    /// What the plug-in's own code cannot take, in the words of its exception.
+    /// The plug-in's own code cannot take the input, in the words of its exception.
     Beyond(String),
     /// The payload could not be made: code and message.
     Problem((String, String)),
@@ -471,7 +471,7 @@ fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
     })
 }
 
-/// What was measured, up to `now`. `data` is the length of the response data, bytes.
+/// The measurements up to `now`. `data` is the length of the response data, bytes.
 pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     let wait = (work.start - work.intended).max(0) as u64;
     let late = if work.arrival > work.start { (now - work.arrival).max(0) as u64 } else { 0 };

@@ -1,6 +1,6 @@
 //! A request as scripts have left it: for one sample, their texts take the place of the plan's.
 //!
-//! What scripts cannot change stays: managers, the proxy, where it is sent from. Costs a copy of the request's form; only samples whose
+//! Managers, the proxy and the source address stay: scripts cannot change them. Costs a copy of the request's form; only samples whose
 //! request was changed pay for it.
 
 use std::sync::Arc;

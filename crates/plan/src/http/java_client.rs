@@ -12,7 +12,7 @@ use super::multipart::escape_name;
 use super::{Http, Request, Unsendable, file, header};
 use crate::env::Env;
 
-/// What JMeter parts the pieces of a body with; always the same.
+/// JMeter's boundary between the pieces of a body; always the same.
 const BOUNDARY: &str = "---------------------------7d159c1302d0y0";
 const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";

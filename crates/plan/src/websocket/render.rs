@@ -1,6 +1,6 @@
 //! Evaluates a sampler into a [`Call`]: checks in the plug-in's order, then URL, headers and payload.
 //!
-//! What a file holds is read anew for each sample, as the plug-in does; everything else costs copying bytes. Whatever an
+//! Files are read anew for each sample, as the plug-in does; everything else costs copying bytes. Whatever an
 //! expression throws fails the sample; in JMeter such a sample is lost without a result.
 
 use std::fmt::Write;
