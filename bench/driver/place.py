@@ -60,6 +60,11 @@ def throng():
     return path
 
 
+def target():
+    """The program whose targets are under load: THRONG_TARGET, so that two builds are compared against the same one, or the program under test."""
+    return os.environ.get("THRONG_TARGET") or throng()
+
+
 def jmeter_home():
     """A JMeter 5.6.3: JMETER_HOME, or what tests/parity/get-jmeter assembles."""
     home = os.environ.get("JMETER_HOME")

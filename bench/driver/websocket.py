@@ -10,7 +10,7 @@ import time
 import measure
 import peers
 import report
-from place import OUT, PORTS, TARGET_CPU, hurry, throng
+from place import OUT, PORTS, TARGET_CPU, hurry, target
 
 # Descriptors of a process that are not connections of the case: files, libraries, pipes.
 RESERVED = 1000
@@ -22,7 +22,7 @@ class Echo:
     def __init__(self):
         port = PORTS["websocket"]
         self.process = subprocess.Popen(
-            ["taskset", "-c", TARGET_CPU, throng(), "target", "websocket-echo", "--port", str(port), "--seconds", "900"],
+            ["taskset", "-c", TARGET_CPU, target(), "target", "websocket-echo", "--port", str(port), "--seconds", "900"],
             stdout=subprocess.PIPE, text=True)
         if not self.process.stdout.readline().startswith("listening on"):
             raise SystemExit(f"the target did not start; is port {port} taken?")

@@ -1,6 +1,7 @@
 //! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
 //! Followed silently (`auto`), the chain is one sample without parts.
 
+use plan::http::Unsendable;
 use plan::plan::{SamplerId, SamplerKind};
 use stats::{Counter, Outcome};
 use std::fmt::Write;
@@ -11,12 +12,117 @@ use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::http::{failure, names};
 use crate::ids::UserId;
-use crate::net::outcome::Failure;
+use crate::net::outcome::{Failure, describe, describe_java};
 use crate::time::timing::Timing;
 use crate::users::Redirect;
 
 /// How many requests Java's own client sends for one, at most.
 const JAVA_HOPS: u32 = 20;
+
+/// The part of JMeter that follows a redirect, each by rules of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follower {
+    /// JMeter itself: each hop is a sub-result.
+    JMeter,
+    /// HttpClient, silently.
+    HttpClient,
+    /// Java's own client, silently.
+    Java,
+}
+
+/// The next request of a chain.
+#[derive(Debug)]
+struct Hop {
+    by: Follower,
+    url: String,
+    method: String,
+    /// It has lost what the sampler had set.
+    stripped: bool,
+}
+
+impl Follower {
+    fn of(exchange: &Exchange) -> Self {
+        match exchange.auto_follow && !exchange.follow {
+            false => Self::JMeter,
+            true if exchange.java => Self::Java,
+            true => Self::HttpClient,
+        }
+    }
+
+    fn is_silent(self) -> bool {
+        self != Self::JMeter
+    }
+
+    /// Whether it follows an answer.
+    fn follows(self, status: u16, stash: &Stash) -> bool {
+        match self {
+            Self::JMeter => is_redirect(status, &stash.method),
+            Self::HttpClient => is_followed_silently(status, &stash.method),
+            Self::Java => matches!(status, 301..=303 | 305 | 307) && java_follows(stash),
+        }
+    }
+
+    /// Whether the next request has the method and the body of this one.
+    fn repeats(self, status: u16, method: &str) -> bool {
+        match self {
+            Self::JMeter => false,
+            Self::HttpClient => status == 307 || status == 308,
+            Self::Java => status == 307 || method != "POST",
+        }
+    }
+
+    /// The redirects that it follows at most.
+    fn most(self, cx: &Context<'_>) -> u32 {
+        if self == Self::Java { JAVA_HOPS } else { cx.run.settings.http.max_redirects }
+    }
+
+    /// Fails the core's result: there were too many redirects.
+    fn gives_up(self, cx: &mut Context<'_>, id: SamplerId, most: u32) {
+        // No connection led there.
+        let route = crate::net::routes::Route::forgotten();
+        let failure = Failure::TooManyRedirects(most);
+        let java = self == Self::Java;
+        let describe = if java { describe_java } else { describe };
+        let result = &mut *cx.result;
+        describe(&failure, &route, &mut result.code, &mut result.message);
+        result.success = false;
+        result.data_type = "text";
+        if java {
+            result.response_headers.clear();
+        }
+        result.text.clear();
+        failure::put_exception_text(cx, id);
+    }
+
+    /// The URL that a location leads to from the last of the chain, and whether it may be asked for.
+    fn target(
+        self,
+        cx: &Context<'_>,
+        chain: &mut Redirect,
+        mut text: String,
+    ) -> (Result<(), Unsendable>, String) {
+        let client = self == Self::HttpClient;
+        if client && !text.is_ascii() {
+            // HttpClient reads heads as ASCII.
+            text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
+        }
+        let mut url = String::new();
+        let mut target = if self == Self::Java {
+            plan::http::java_location(&chain.url, &text, &mut url)
+        } else if client && text.trim().starts_with("//") {
+            plan::http::host_location(&chain.url, &text, &mut url)
+        } else {
+            plan::http::location(&chain.url, &text, cx.run.settings.http.remove_dots, &mut url)
+        };
+        if client {
+            if target.is_ok() && chain.visited.contains(&url) {
+                target = Err(circular());
+            }
+            chain.visited.push(url.clone());
+        }
+        (target, url)
+    }
+}
 
 impl Requests {
     /// Takes one hop's answer (in the core's result) and goes on to where it points.
@@ -31,20 +137,10 @@ impl Requests {
         stash: &Stash,
     ) -> bool {
         let chain = cx.users[index].extra().redirect.take();
-        let silent = exchange.auto_follow && !exchange.follow;
-        // Followed silently, HttpClient itself decides: it repeats a 307 or 308 with method and body.
-        let java = silent && exchange.java;
-        let repeats = silent && (exchange.status == 307 || exchange.status == 308 && !java)
-            || java && stash.method != "POST";
-        let goes_on = if java {
-            matches!(exchange.status, 301..=303 | 305 | 307) && java_follows(stash)
-        } else if silent {
-            is_followed_silently(exchange.status, &stash.method)
-        } else {
-            is_redirect(exchange.status, &stash.method)
-        };
-        let mut location = goes_on.then(|| location(&stash.head)).flatten();
-        if exchange.java && !silent && goes_on && location.is_none() {
+        let by = Follower::of(exchange);
+        let goes_on = by.follows(exchange.status, stash);
+        let location = goes_on.then(|| location(&stash.head)).flatten();
+        if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
             if let Some(unused) = chain {
                 cx.spare_results.push(unused.result);
             }
@@ -52,18 +148,15 @@ impl Requests {
             return true;
         }
         // What HttpClient itself makes of it comes first.
-        let refused = silent
-            && !java
+        let refused = by == Follower::HttpClient
             && match location {
                 Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
                 None => goes_on && exchange.status != 302,
             };
-        if refused {
-            location = None;
-        }
-        let mut hop = *timing;
+        let location = location.filter(|_| !refused);
+        let mut timing = *timing;
         if location.is_none() {
-            let first = chain.as_ref().filter(|_| silent).map(|chain| &**chain);
+            let first = chain.as_ref().filter(|_| by.is_silent()).map(|chain| &**chain);
             let fails = if refused {
                 refused_by_client(cx, id);
                 true
@@ -74,88 +167,64 @@ impl Requests {
                 return false;
             }
             if fails {
-                (hop.sent, cx.result.sent) = (0, 0);
+                (timing.sent, cx.result.sent) = (0, 0);
             }
         }
-        let timing = &hop;
         let mut chain =
-            chain.unwrap_or_else(|| Box::new(begin_chain(cx, timing, &stash.url, &stash.method)));
-        chain.java = java;
-        chain.stripped |= java && !repeats;
-        let stripped = chain.stripped;
-        add_hop(cx, &mut chain, timing, silent);
+            chain.unwrap_or_else(|| Box::new(begin_chain(cx, &timing, &stash.url, &stash.method)));
+        let repeats = by.repeats(exchange.status, &stash.method);
+        chain.java = by == Follower::Java;
+        chain.stripped |= chain.java && !repeats;
+        add_hop(cx, &mut chain, &timing, by.is_silent());
+        let most = by.most(cx);
         let Some(location) = location else {
             cx.users[index].extra().redirect = Some(chain);
             return false;
         };
-        let most = if java { JAVA_HOPS } else { cx.run.settings.http.max_redirects };
-        if chain.hops + u32::from(java) >= most {
-            // No connection led there.
-            let route = crate::net::routes::Route::forgotten();
-            let failure = Failure::TooManyRedirects(most);
-            let result = &mut *cx.result;
-            let describe = if java {
-                crate::net::outcome::describe_java
-            } else {
-                crate::net::outcome::describe
-            };
-            describe(&failure, &route, &mut result.code, &mut result.message);
-            result.success = false;
-            result.data_type = "text";
-            if java {
-                result.response_headers.clear();
-            }
-            result.text.clear();
-            failure::put_exception_text(cx, id);
-            add_hop(cx, &mut chain, timing, silent);
+        if chain.hops + u32::from(chain.java) >= most {
+            by.gives_up(cx, id, most);
+            add_hop(cx, &mut chain, &timing, by.is_silent());
             cx.users[index].extra().redirect = Some(chain);
             return false;
         }
         chain.hops += 1;
         cx.recorder.add(Counter::Redirects, 1);
-        let mut url = String::new();
-        let mut text = text_of(location);
-        if silent && !java && !text.is_ascii() {
-            // HttpClient reads heads as ASCII.
-            text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
-        }
-        let target = if java {
-            plan::http::java_location(&chain.url, &text, &mut url)
-        } else if silent && text.trim().starts_with("//") {
-            plan::http::host_location(&chain.url, &text, &mut url)
-        } else {
-            plan::http::location(&chain.url, &text, cx.run.settings.http.remove_dots, &mut url)
-        };
-        let target = match target {
-            Ok(()) if silent && !java && chain.visited.contains(&url) => Err(circular()),
-            other => other,
-        };
-        if silent && !java {
-            chain.visited.push(url.clone());
-        }
+        let (target, url) = by.target(cx, &mut chain, text_of(location));
         let method =
-            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) }
-                .to_owned();
+            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) };
         chain.url.clone_from(&url);
-        chain.method.clone_from(&method);
+        method.clone_into(&mut chain.method);
+        let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
         cx.users[index].extra().redirect = Some(chain);
+        self.send_hop(cx, (index, id), &timing, target, &next)
+    }
+
+    /// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.
+    fn send_hop(
+        &mut self,
+        cx: &mut Context<'_>,
+        (index, id): (UserId, SamplerId),
+        timing: &Timing,
+        target: Result<(), Unsendable>,
+        next: &Hop,
+    ) -> bool {
         let own = cx.own_sampler(index).cloned();
         let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
         let SamplerKind::Http(http) = kind else { return false };
         let mut request = std::mem::take(&mut self.request);
         let rendered = target.and_then(|()| {
             cx.with_env(index, id, |env, _| {
-                if stripped {
-                    http.render_stripped(&url, env, &mut request)
+                if next.stripped {
+                    http.render_stripped(&next.url, env, &mut request)
                 } else {
-                    http.render_redirect(&url, &method, env, &mut request)
+                    http.render_redirect(&next.url, &next.method, env, &mut request)
                 }
             })
         });
         let sent = match rendered {
             Ok(()) => {
                 cx.users[index].intended = timing.end;
-                if !silent && !java {
+                if next.by == Follower::JMeter {
                     names::read(cx, index, id);
                 }
                 self.send_rendered(cx, index, id, http, &request);
@@ -164,13 +233,13 @@ impl Requests {
             Err(problem) => {
                 let result = &mut *cx.result;
                 result.clear();
-                result.url.push_str(&url);
+                result.url.push_str(&next.url);
                 (result.code, result.message) = (problem.code, problem.message);
                 (result.success, result.data_type) = (false, "text");
                 failure::put_exception_text(cx, id);
                 let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
                 if let Some(mut chain) = cx.users[index].extra().redirect.take() {
-                    add_hop(cx, &mut chain, &hop, silent);
+                    add_hop(cx, &mut chain, &hop, next.by.is_silent());
                     cx.users[index].extra().redirect = Some(chain);
                 }
                 false
@@ -391,8 +460,8 @@ pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
 }
 
 /// HttpClient has been led to where it was before.
-fn circular() -> plan::http::Unsendable {
-    plan::http::Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
+fn circular() -> Unsendable {
+    Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
 }
 
 /// Whether HttpClient itself follows.
