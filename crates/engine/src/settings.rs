@@ -12,7 +12,6 @@ use std::net::{IpAddr, ToSocketAddrs};
 
 use plan::http::{Source, SourceKind};
 
-use crate::net::tls::Secure;
 use crate::settings::bodies::Bodies;
 use crate::settings::connect::Connect;
 use crate::settings::cookies::Cookies;
@@ -150,9 +149,10 @@ impl Properties<'_> {
 impl Settings {
     pub(crate) fn from_properties(get: impl Fn(&str) -> Option<String>) -> Self {
         let get = &Properties(&get);
+        let (connect, tls) = Connect::of(get);
         Self {
-            complaint: complaints(get),
-            connect: Connect::of(get),
+            complaint: complaints(get, tls),
+            connect,
             http: Http::of(get),
             bodies: Bodies::of(get),
             cookies: Cookies::of(get),
@@ -169,10 +169,9 @@ impl Settings {
 }
 
 /// The first property that cannot be understood, in words.
-fn complaints(get: &Properties<'_>) -> Option<String> {
+fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
     let sources = sources.err().map(|error| format!("throng.source.addresses: {error}"));
-    let tls = || Secure::from_properties(&|key: &str| get.of(key)).1;
     let mode = || {
         let mode = get.text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
         CacheHit::of(mode.trim(), |key| get.of(key)).err()
@@ -182,7 +181,7 @@ fn complaints(get: &Properties<'_>) -> Option<String> {
         (scheme != "http")
             .then(|| format!("http.proxyScheme: proxies are talked to in plain HTTP, not {scheme}"))
     };
-    sources.or_else(tls).or_else(mode).or_else(scheme)
+    sources.or(tls).or_else(mode).or_else(scheme)
 }
 
 /// A limit, where 0 and less are none.

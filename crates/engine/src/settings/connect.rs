@@ -23,7 +23,8 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    pub(super) fn of(get: &Properties<'_>) -> Self {
+    /// Also what cannot be understood of TLS, in words: its settings are read once.
+    pub(super) fn of(get: &Properties<'_>) -> (Self, Option<String>) {
         let only_v4 = get.is("java.net.preferIPv4Stack", false);
         let addresses = match get.text("java.net.preferIPv6Addresses", "").trim() {
             _ if only_v4 => Preference::OnlyV4,
@@ -33,8 +34,8 @@ impl Connect {
         };
         let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
         let sources = sources.unwrap_or_default();
-        let (secure, _) = Secure::from_properties(&|key: &str| get.of(key));
-        Self {
+        let (secure, complaint) = Secure::from_properties(&|key: &str| get.of(key));
+        let settings = Self {
             address_life: match get.number("sun.net.inetaddr.ttl", 30) {
                 forever if forever < 0 => Nanos::MAX,
                 seconds => seconds.saturating_mul(SECOND),
@@ -52,6 +53,7 @@ impl Connect {
                 .and_then(|rate| rate.trim().parse().ok())
                 .unwrap_or(0.0),
             secure,
-        }
+        };
+        (settings, complaint)
     }
 }
