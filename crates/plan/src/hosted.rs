@@ -54,26 +54,25 @@ pub enum Job {
     Evaluate(TextRange),
 }
 
-/// The work that an element is asked to do. The numbers are those of messages.
+/// The work that an element is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Role {
     /// Configures samplers.
-    Config = 0,
+    Config,
     /// Runs before samplers.
-    Before = 1,
+    Before,
     /// Says how long to wait.
-    Timer = 2,
+    Timer,
     /// Makes a sample.
-    Sampler = 3,
+    Sampler,
     /// Runs after samplers.
-    After = 4,
+    After,
     /// Checks results.
-    Assertion = 5,
+    Assertion,
     /// Is told of results.
-    Listener = 6,
+    Listener,
     /// Says which sampler is next.
-    Controller = 7,
+    Controller,
 }
 
 bitflags::bitflags! {
