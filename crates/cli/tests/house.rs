@@ -346,6 +346,28 @@ fn lines_of_documents_are_short() {
     nothing_found(&found);
 }
 
+/// Sources that documents name by folder and file (`room/file.rs`) are there.
+#[test]
+fn sources_that_documents_name_are_there() {
+    let sources: Vec<String> = files(&[".rs"]).into_iter().map(|(path, _)| path).collect();
+    let mut found = Vec::new();
+    for (path, text) in files(&[".md"]) {
+        for name in text.split('`').skip(1).step_by(2) {
+            let named = name.ends_with(".rs")
+                && name.contains('/')
+                && name.chars().all(|c| c.is_ascii_lowercase() || "/_.0123456789".contains(c));
+            let there = |source: &String| {
+                source.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            };
+            // An example in the rules of style.
+            if named && name != "thing/tests.rs" && !sources.iter().any(there) {
+                found.push(format!("{path}: {name} is not there"));
+            }
+        }
+    }
+    nothing_found(&found);
+}
+
 #[test]
 fn links_in_documents_lead_somewhere() {
     let mut found = Vec::new();
