@@ -16,6 +16,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("wire", 1),
     ("stats", 1),
     ("plan", 2),
+    ("record", 2),
+    ("answers", 3),
     ("targets", 3),
     ("engine", 3),
     ("fleet", 4),

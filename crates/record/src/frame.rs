@@ -1,0 +1,79 @@
+//! The facts of a run that do not change while it lasts: program, plan, machine, load, end.
+
+/// Facts about a run that do not change while it runs, and its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// Version of the program that made the record; of JMeter's rows, empty.
+    pub version: String,
+    /// The plan's name, and a hash of its text with all that it includes.
+    pub plan: String,
+    pub plan_hash: u64,
+    /// Epoch ms.
+    pub start_ms: i64,
+    /// Length of the run, ms; of a killed run, up to its last second.
+    pub length_ms: i64,
+    /// The machine: its processors and memory (bytes), and the threads that run users.
+    pub processors: u32,
+    pub memory: u64,
+    pub threads: u32,
+    pub load: Load,
+    pub ending: Ending,
+    /// Whether requests go to this very machine, so that generator and target share its processors.
+    pub target_is_here: bool,
+    /// Ports that the run can use towards its destinations; 0 where that was not counted.
+    pub ports: u64,
+    /// Settings that matter to a rule, by name: `keep_alive`, `new_user_each_iteration`, `timeout_ms`, `dns_pinned` …
+    pub settings: Vec<(String, String)>,
+}
+
+/// The load that was asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Users, where their number is given; the most at one time.
+    pub users: u64,
+    /// Starts per second that the plan or the user asks for (throughput timers, arrivals, `--rps`); the most at one time.
+    pub rate: Option<f64>,
+    /// Length asked for, ms.
+    pub length_ms: Option<i64>,
+    /// Whether new work starts whatever the answers do.
+    pub open: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// No end was written: the process was killed, or still runs.
+    #[default]
+    Unknown,
+    Completed,
+    Interrupted,
+    StoppedByPlan,
+    /// A threshold ended it.
+    Aborted(String),
+}
+
+/// A moment of the run worth a line in every picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Epoch ms.
+    pub at_ms: i64,
+    pub change: Change,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The load asked for, from here on.
+    Users(u64),
+    Rate(f64),
+    Paused,
+    WentOn,
+    /// A phase of the load begins: `ramp`, `hold`, step number …
+    Phase(String),
+    /// The stop began: users end after their samples in flight, or at once.
+    Stop {
+        at_once: bool,
+    },
+    /// A user's own word.
+    Note(String),
+    /// A worker process or a machine of the fleet was lost.
+    Lost(String),
+}

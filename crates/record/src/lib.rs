@@ -1,0 +1,107 @@
+//! The record of a run: what it measured each second, mergeable, and what it was.
+//!
+//! Every answer (verdict, comparison, capacity, report) is a function of a [`Record`]. A record comes from the folder
+//! of a run, also of one that was killed, or from a result file of JMeter; the second has no phases and no generator,
+//! which [`Record::has`] says, so that an answer can name what it lacks.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `frame` | what was run, by what, under which load |
+//! | `second` | a second: parts by label, phases, generator, targets |
+//! | `kept` | samples kept whole: errors, the slowest, a few at random |
+pub mod frame;
+pub mod kept;
+pub mod second;
+
+pub use frame::{Change, Ending, Frame, Load, Mark};
+pub use kept::Kept;
+pub use second::{Class, Generator, Part, Phases, Second};
+
+use std::sync::Arc;
+
+use stats::Outcome;
+
+/// A whole run. Numbers of labels, causes, classes and series are indices into the lists here.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    pub frame: Frame,
+    pub labels: Vec<Label>,
+    pub causes: Vec<CauseName>,
+    pub classes: Vec<ClassName>,
+    pub series: Vec<Series>,
+    /// In order of time, without gaps: a second in which nothing happened is there and empty.
+    pub seconds: Vec<Second>,
+    /// Changes and moments, in order of time.
+    pub marks: Vec<Mark>,
+    pub kept: Vec<Kept>,
+    pub has: Has,
+}
+
+/// A label. Requests and transactions of the same name are two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub name: Arc<str>,
+    pub transaction: bool,
+    /// Labels that differ in digits or ids only, counted as this one; 0 where nothing was folded.
+    pub folded: u32,
+}
+
+/// An error's cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CauseName {
+    pub outcome: Outcome,
+    pub code: Arc<str>,
+    pub message: Arc<str>,
+    pub first_label: Arc<str>,
+}
+
+/// A property by which exchanges are told apart: the address they went to, or the value of one response header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClassName {
+    Address(Arc<str>),
+    Header { name: Arc<str>, value: Arc<str> },
+}
+
+/// A figure of a target host that was watched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The name that the user gave to the host.
+    pub host: Arc<str>,
+    /// One of the common names (`cpu`, `memory`, `gc_pause`, `connections` …) or the exporter's own.
+    pub metric: Arc<str>,
+    pub unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A share, 0 to 1.
+    Share,
+    Bytes,
+    Seconds,
+    PerSecond,
+    Count,
+}
+
+/// Parts of the data that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Has {
+    /// Waited here, DNS, TLS, send, receive, lag; a result file has connect and wait alone.
+    pub phases: bool,
+    /// Completions in slots of 100 ms.
+    pub slots: bool,
+    /// Times from the intended start.
+    pub response: bool,
+    /// Connections: opened, reused, closed, their times; TLS.
+    pub connections: bool,
+    /// Addresses, and a header if one was chosen.
+    pub classes: bool,
+    /// The generator and its machine.
+    pub generator: bool,
+    /// The users that were active.
+    pub users: bool,
+    /// The load that was asked for.
+    pub load: bool,
+    /// Hosts that were watched.
+    pub targets: bool,
+    pub kept: bool,
+}
