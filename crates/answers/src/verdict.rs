@@ -1,7 +1,5 @@
 //! The verdict on a run: findings with their evidence, and the rules that found nothing or could not look.
 
-use std::sync::Arc;
-
 use record::Record;
 use serde::Serialize;
 
@@ -19,6 +17,20 @@ pub enum Confidence {
     Hint,
 }
 
+/// The part of a test that a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// The generator or its machine: figures of the target are doubtful.
+    Generator,
+    /// The plan or the length of the run.
+    Test,
+    /// The target, or the way to it. Hidden while a finding about the generator stands.
+    Target,
+    /// The run itself, whatever the cause.
+    Run,
+}
+
 /// A sentence in the languages of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
@@ -26,10 +38,27 @@ pub struct Words {
     pub zh: String,
 }
 
+/// A language of sentences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    #[default]
+    English,
+    Chinese,
+}
+
+impl Words {
+    pub fn of(&self, language: Language) -> &str {
+        match language {
+            Language::English => &self.en,
+            Language::Chinese => &self.zh,
+        }
+    }
+}
+
 /// A figure that a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
-    pub metric: Arc<str>,
+    pub metric: String,
     pub value: f64,
     pub unit: &'static str,
     /// 95 % interval of the value, where there is one.
@@ -45,6 +74,7 @@ pub struct Evidence {
 pub struct Finding {
     /// Name of the rule.
     pub id: &'static str,
+    pub about: About,
     pub confidence: Confidence,
     pub words: Words,
     pub evidence: Vec<Evidence>,
@@ -52,20 +82,37 @@ pub struct Finding {
     pub exonerates: Vec<Words>,
     pub advice: Words,
     /// Page of the documentation, with its heading.
-    pub doc: &'static str,
+    pub doc: String,
+    /// Rules whose findings follow from this one: they stand behind it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub explains: &'static [&'static str],
+}
+
+/// A rule that could not look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchecked {
+    pub id: &'static str,
+    /// The data that it lacks.
+    pub lacks: Words,
 }
 
 /// All that the rules had to say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
-    /// In the order of the rules.
+    /// In the order of the rules; a finding that follows from another stands behind it.
     pub findings: Vec<Finding>,
-    /// Findings about the target, held back because one about the generator speaks.
+    /// Findings about the target, held back because one about the generator stands.
     pub hidden: Vec<Finding>,
     /// Names of the rules that looked and found nothing.
     pub silent: Vec<&'static str>,
-    /// Names of the rules that could not look, and what they lacked.
-    pub unchecked: Vec<(&'static str, &'static str)>,
+    pub unchecked: Vec<Unchecked>,
+}
+
+impl Verdict {
+    /// Whether the generator or its machine limits what the run can show.
+    pub fn doubts_generator(&self) -> bool {
+        self.findings.iter().any(|finding| finding.about == About::Generator)
+    }
 }
 
 /// The word of a rule on a record.
@@ -73,41 +120,54 @@ pub struct Verdict {
 pub enum Said {
     Nothing,
     /// The data that it lacks.
-    Lacks(&'static str),
+    Lacks(Words),
     Found(Box<Finding>),
 }
 
+impl Said {
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found(_))
+    }
+}
+
 /// A rule: a pure function of a record.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub id: &'static str,
-    /// Whether it speaks of the generator, so that rules about the target are silent beside it.
-    pub generator: bool,
+    /// Its subject in a few words, English and Chinese.
+    pub looks_for: (&'static str, &'static str),
     pub judge: fn(&Record) -> Said,
 }
 
 /// Applies rules in their order.
 pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
     let mut verdict = Verdict::default();
-    let mut of_target = Vec::new();
-    let mut generator_speaks = false;
+    let mut found = Vec::new();
     for rule in rules {
         match (rule.judge)(record) {
             Said::Nothing => verdict.silent.push(rule.id),
-            Said::Lacks(what) => verdict.unchecked.push((rule.id, what)),
-            Said::Found(finding) => {
-                generator_speaks |= rule.generator;
-                of_target.push((rule.generator, *finding));
-            }
+            Said::Lacks(lacks) => verdict.unchecked.push(Unchecked { id: rule.id, lacks }),
+            Said::Found(finding) => found.push(*finding),
         }
     }
-    for (generator, finding) in of_target {
-        let list = if generator || !generator_speaks {
-            &mut verdict.findings
-        } else {
-            &mut verdict.hidden
-        };
-        list.push(finding);
-    }
+    let doubtful = found.iter().any(|finding| finding.about == About::Generator);
+    let (hidden, shown) =
+        found.into_iter().partition(|finding| doubtful && finding.about == About::Target);
+    verdict.hidden = hidden;
+    verdict.findings = in_order(shown);
     verdict
+}
+
+/// Moves findings behind the one that explains them.
+fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
+    let mut out = Vec::with_capacity(rest.len());
+    while !rest.is_empty() {
+        let explained = |at: usize| {
+            let id = rest[at].id;
+            rest.iter().enumerate().any(|(other, f)| other != at && f.explains.contains(&id))
+        };
+        let next = (0..rest.len()).find(|at| !explained(*at)).unwrap_or(0);
+        out.push(rest.remove(next));
+    }
+    out
 }

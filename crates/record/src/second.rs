@@ -1,6 +1,7 @@
 //! One second of a run. Every part merges: over cores, processes, machines and time.
 
 use stats::Counters;
+use stats::close::Close;
 use stats::hist::Bins;
 use stats::machine::Machine;
 
@@ -31,6 +32,10 @@ pub struct Second {
     pub tls: Bins,
     /// Waits for room in a pool, µs.
     pub room: Bins,
+    /// Time of requests spent in this process, µs.
+    pub lag: Bins,
+    /// Connections of sessions that ended, by cause and code, with the silence before.
+    pub closes: Vec<Close>,
     pub classes: Vec<(u32, Class)>,
     pub generator: Generator,
     /// The generator's machine as a whole.
