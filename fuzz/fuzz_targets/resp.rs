@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::redis::{Limits, Login, Redis};
-use wire::session::{Broken, Room, Session, Ticket, Told};
+use wire::session::{Broken, Room, Session, Status, Ticket, Told};
 
 const LIMITS: Limits = Limits { line: 64, content: 512 };
 const ASKED: u32 = 4;
@@ -31,12 +31,12 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, login: Login<'_>, close:
     let mut unread = Vec::new();
     for piece in pieces {
         unread.extend_from_slice(piece);
-        let fed = redis.feed(&unread, &mut out, &mut |told| match told {
+        let fed = redis.feed(&unread, &mut (), &mut out, &mut |told| match told {
             Told::Ready => {
                 assert!(greets && !seen.ready && seen.answers.is_empty());
                 seen.ready = true;
             }
-            Told::Head { to, status, bytes } => {
+            Told::Head { to, head: Status { status, bytes } } => {
                 assert!(to.index as usize == seen.answers.len() && (seen.ready || !greets));
                 assert!(bytes.len() <= LIMITS.line as usize);
                 seen.answers.push((status, bytes.to_vec(), Vec::new(), false));

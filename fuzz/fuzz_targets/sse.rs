@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::session::{Broken, Session, Ticket, Told};
+use wire::session::{Broken, Session, Status, Ticket, Told};
 use wire::sse::{Limits, Sse};
 
 const LIMITS: Limits = Limits { line: 64, event: 128 };
@@ -31,7 +31,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen {
     let mut unread = Vec::new();
     let mut broken = None;
     let mut tell = |told: Told<'_>| match told {
-        Told::Head { to, status, bytes } => {
+        Told::Head { to, head: Status { status, bytes } } => {
             assert!(to == TO && seen.head.is_none());
             seen.head = Some((status, bytes.to_vec()));
         }
@@ -53,7 +53,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen {
     };
     for piece in pieces {
         unread.extend_from_slice(piece);
-        match sse.feed(&unread, &mut out, &mut tell) {
+        match sse.feed(&unread, &mut (), &mut out, &mut tell) {
             Ok(used) => drop(unread.drain(..used)),
             Err(why) => {
                 broken = Some(why);

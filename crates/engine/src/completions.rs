@@ -26,6 +26,8 @@ pub(crate) enum Done {
     Thrown(UserId, Thrown),
     /// An exchange of a session has ended.
     Exchange(Ticket),
+    /// The connection of an exchange stands, but for TLS, whose settings are asked for.
+    Unsecured(Ticket),
     /// A user has nothing to wait for any more.
     User(UserId),
 }

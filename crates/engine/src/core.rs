@@ -382,6 +382,7 @@ impl<'p> Core<'p> {
             Done::Unanswered(user, ticket) => self.send_again(user, ticket),
             Done::Thrown(user, thrown) => self.end_thrown(user, thrown),
             Done::Exchange(ticket) => self.end_exchange(ticket),
+            Done::Unsecured(ticket) => self.secure(ticket),
             Done::User(index) => self.resume(index),
         }
     }

@@ -77,10 +77,6 @@ fn start_fetch(
     let exchange = &mut sessions.exchanges[ticket];
     let source = plan::http::Source::default();
     exchange.route = cx.net.routes.to(call.secure, &call.host, call.port, &source);
-    match call.secure.then(|| cx.tls_config(exchange.user)).transpose() {
-        Ok(tls) => exchange.tls = tls,
-        Err(error) => exchange.unwritable = Some(error.to_string()),
-    }
     exchange.place = Place::Named { pool: at, most: call.most };
     exchange.start = cx.clock.now();
     exchange.intended = exchange.start;
@@ -162,6 +158,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
 /// A failure of an exchange, in words.
 fn words(failure: &Failure, route: &Route) -> String {
     let words = match failure {
+        Failure::Tls(error) => error.to_string(),
         Failure::ConnectTimeout => "connecting took too long".to_owned(),
         Failure::ResponseTimeout => "no answer came in time".to_owned(),
         Failure::UnknownHost { .. } => format!("the host {} is unknown", route.host),

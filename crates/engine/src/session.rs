@@ -50,14 +50,15 @@ pub(crate) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Sets the time limit of a user's exchange, in nanoseconds from now; 0 is none. The timer is moved only if it would fire too late.
-    fn limit(&mut self, index: UserId, limit: Nanos) {
+    /// Sets the time limit of a user's exchange, in nanoseconds from `now`; 0 is none. The timer is moved only if it would fire too late.
+    #[inline]
+    fn limit(&mut self, index: UserId, limit: Nanos, now: Nanos) {
         let user = &mut self.users[index];
         if limit == 0 {
             user.limit = Nanos::MAX;
             return;
         }
-        let until = self.clock.now() + limit;
+        let until = now + limit;
         user.limit = until;
         if !user.links.armed() || user.links.deadline > until {
             self.timers.wheel.insert(index, until, &mut *self.users);

@@ -3,15 +3,12 @@
 //! The end of its time is the end of the sample, and no failure, however far it has come. As the plug-in does it, each
 //! sample has a connection of its own, which is closed behind it.
 
-use std::sync::Arc;
-
 use plan::element::SseCall;
 use plan::http::Source;
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
 use stats::{Counter, Outcome};
 use wire::session::Ticket;
-use wire::tls::rustls::ClientConfig;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -19,7 +16,7 @@ use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::resolve::literal;
 use crate::net::routes::{Route, Routes};
 use crate::session::Sessions;
-use crate::session::exchange::{Call, Ending, Exchange, Reached};
+use crate::session::exchange::{Call, Ending, Exchange};
 use crate::session::line::Place;
 use crate::time::clock::{Nanos, SECOND};
 
@@ -33,16 +30,12 @@ pub(crate) fn begin(
     (index, id): (UserId, SamplerId),
     call: SseCall,
 ) {
-    let tls = match &call.request {
-        Ok(request) if request.secure => Some(cx.tls_config(cx.users.owner(index))),
-        _ => None,
-    };
     let ticket = sessions.exchange(index, id);
     let exchange = &mut sessions.exchanges[ticket];
     exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
     exchange.answer.most = cx.run.settings.bodies.max_response;
-    if make_up(exchange, &mut cx.net.routes, call, tls) {
+    if make_up(exchange, &mut cx.net.routes, call) {
         sessions.start(&mut cx.around(), ticket);
     } else {
         end(cx, sessions, ticket);
@@ -71,39 +64,24 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
 }
 
 /// Makes up an exchange. False: it is over before anything is sent.
-fn make_up(
-    exchange: &mut Exchange,
-    routes: &mut Routes,
-    call: SseCall,
-    tls: Option<Result<Arc<ClientConfig>, wire::tls::Error>>,
-) -> bool {
-    let sends = match (&call.request, &call.seconds, tls) {
-        (Err(words), _, _) | (Ok(_), Err(words), _) => {
+fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
+    let sends = match (&call.request, &call.seconds) {
+        (Err(words), _) | (Ok(_), Err(words)) => {
             exchange.ending = Ending::Thrown(words.clone());
             false
         }
-        (Ok(_), Ok(..=0), _) => {
+        (Ok(_), Ok(..=0)) => {
             exchange.ending = Ending::Complete { closed: false };
             false
         }
-        (Ok(request), Ok(seconds), tls) => {
+        (Ok(request), Ok(seconds)) => {
             exchange.route =
                 routes.to(request.secure, &request.host, request.port, &Source::default());
             exchange.place = Place::Fresh;
             exchange.connect_limit = CONNECT;
             exchange.until = exchange.start.saturating_add(seconds.saturating_mul(SECOND));
             exchange.request.extend_from_slice(&request.bytes);
-            match tls.transpose() {
-                Ok(tls) => {
-                    exchange.tls = tls;
-                    true
-                }
-                Err(error) => {
-                    let (failure, reached) = (Failure::Tls(error), Reached::Opening);
-                    exchange.ending = Ending::Failed { failure, reached };
-                    false
-                }
-            }
+            true
         }
     };
     exchange.call = Call::Sse(call);

@@ -6,6 +6,7 @@
 //! it looked, so a head that comes in many pieces costs time linear in its size.
 
 mod chunk;
+mod connection;
 mod error;
 mod head;
 mod memo;
@@ -14,6 +15,7 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+pub use connection::{Broken, Call, Connection, Kind};
 pub use error::Error;
 pub use head::Head;
 pub use memo::Memo;

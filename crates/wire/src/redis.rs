@@ -13,7 +13,7 @@ use std::io::Write as _;
 
 use memchr::memchr;
 
-use crate::session::{Begun, Broken, Room, Session, Ticket, Told};
+use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
 /// Arrays within arrays, at most.
 pub const DEPTH: usize = 8;
@@ -262,7 +262,7 @@ impl Redis {
         }
         self.content = 0;
         let ended = self.enter(*kind, rest)?;
-        tell(Told::Head { to, status: u16::from(*kind), bytes: rest });
+        tell(Told::Head { to, head: Status { status: u16::from(*kind), bytes: rest } });
         Ok(ended)
     }
 
@@ -333,6 +333,9 @@ impl Redis {
 impl Session for Redis {
     /// A command: its name, then its arguments.
     type Call<'a> = &'a [&'a [u8]];
+    type Head<'b> = Status<'b>;
+    type Shared = ();
+    type Broken = Broken;
 
     fn greet(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(&std::mem::take(&mut self.greeting));
@@ -359,6 +362,7 @@ impl Session for Redis {
     fn feed(
         &mut self,
         input: &[u8],
+        (): &mut (),
         _out: &mut Vec<u8>,
         tell: &mut impl FnMut(Told<'_>),
     ) -> Result<usize, Broken> {

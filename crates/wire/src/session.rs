@@ -63,17 +63,27 @@ pub enum Fate {
     Unknown,
 }
 
-/// An event that a session has read.
+/// The beginning of an answer where a status and bytes are all there is to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told<'b> {
+pub struct Status<'b> {
+    /// Tells a protocol's answers apart.
+    pub status: u16,
+    pub bytes: &'b [u8],
+}
+
+/// An event that a session has read; `H` is what its protocol calls the head of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told<'b, H = Status<'b>> {
     /// The greeting is over.
     Ready,
     /// There is room again.
     Room,
-    /// An answer has begun. `status` tells a protocol's answers apart; `bytes` are those of its head.
-    Head { to: Ticket, status: u16, bytes: &'b [u8] },
+    /// An answer has begun.
+    Head { to: Ticket, head: H },
     /// A part of an answer's content.
     Data { to: Ticket, bytes: &'b [u8] },
+    /// So many bytes of an answer were neither its head nor content: its framing, answers before the answer proper.
+    Framing { to: Ticket, bytes: u64 },
     /// An answer is complete. `kept`: the connection may carry another exchange.
     Done { to: Ticket, kept: bool },
     /// Something that belongs to no exchange, or to one that stays: an event, a message. `kind` is the protocol's name
@@ -99,6 +109,12 @@ impl std::error::Error for Broken {}
 pub trait Session {
     /// A rendered operation.
     type Call<'a>;
+    /// The head of an answer.
+    type Head<'b>;
+    /// Knowledge that sessions of a thread have in common, such as the last head; `()` where there is none.
+    type Shared;
+    /// A peer that does not keep to the protocol.
+    type Broken;
 
     /// Puts out the greeting, before anything is asked for.
     fn greet(&mut self, out: &mut Vec<u8>) {
@@ -120,16 +136,32 @@ pub trait Session {
     fn feed(
         &mut self,
         input: &[u8],
+        shared: &mut Self::Shared,
         out: &mut Vec<u8>,
-        tell: &mut impl FnMut(Told<'_>),
-    ) -> Result<usize, Broken>;
+        tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
+    ) -> Result<usize, Self::Broken>;
+
+    /// Bytes to come that may be taken off the connection unseen, if nobody reads the content.
+    fn droppable(&self) -> u64 {
+        0
+    }
+
+    /// So many of them were. True: the answer is complete.
+    fn drop_content(&mut self, bytes: u64) -> bool {
+        let _ = bytes;
+        false
+    }
 
     /// The peer sends no more; `rest` is what was not used up. What is not told as done by now is lost.
     ///
     /// # Errors
     ///
     /// The end stands where the protocol has none.
-    fn end(&mut self, rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken>;
+    fn end(
+        &mut self,
+        rest: &[u8],
+        tell: &mut impl for<'b> FnMut(Told<'b, Self::Head<'b>>),
+    ) -> Result<(), Self::Broken>;
 
     /// Gives an exchange up.
     fn cancel(&mut self, to: Ticket, out: &mut Vec<u8>) -> Cancelled {

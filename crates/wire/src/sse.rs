@@ -12,7 +12,7 @@ mod tests;
 pub use events::{Events, Limits};
 
 use crate::http1::{self, Decoder, Event, Head};
-use crate::session::{Begun, Broken, Room, Session, Ticket, Told};
+use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
 /// The media type of event streams.
 pub const MEDIA_TYPE: &str = "text/event-stream";
@@ -86,6 +86,9 @@ fn streams(head: &Head<'_>) -> bool {
 impl Session for Sse {
     /// A rendered request.
     type Call<'a> = &'a [u8];
+    type Head<'b> = Status<'b>;
+    type Shared = ();
+    type Broken = Broken;
 
     fn room(&self) -> Room {
         if self.under_way.is_some() { Room::Full } else { Room::Free(1) }
@@ -103,6 +106,7 @@ impl Session for Sse {
     fn feed(
         &mut self,
         input: &[u8],
+        (): &mut (),
         _out: &mut Vec<u8>,
         tell: &mut impl FnMut(Told<'_>),
     ) -> Result<usize, Broken> {
@@ -121,7 +125,7 @@ impl Session for Sse {
                 Event::NeedMore => return Ok(used),
                 Event::Head(head) => {
                     (self.streams, self.keeps) = (streams(&head), head.keep_alive);
-                    tell(Told::Head { to, status: head.status, bytes: head.raw });
+                    tell(Told::Head { to, head: Status { status: head.status, bytes: head.raw } });
                 }
                 Event::Body(piece) => self.body(to, piece, tell)?,
                 Event::End => {

@@ -3,7 +3,7 @@
 //! JMeter's TCP clients are such: they read pieces of 4096 bytes and look at the last byte of each, or they read a length
 //! first; raw requests read until the peer closes.
 
-use crate::session::{Begun, Broken, Room, Session, Ticket, Told};
+use crate::session::{Begun, Broken, Room, Session, Status, Ticket, Told};
 
 /// Bytes that a client of JMeter reads at once.
 const PIECE: usize = 4096;
@@ -52,6 +52,9 @@ impl Stream {
 
 impl Session for Stream {
     type Call<'a> = Call<'a>;
+    type Head<'b> = Status<'b>;
+    type Shared = ();
+    type Broken = Broken;
 
     fn room(&self) -> Room {
         if self.under_way.is_some() { Room::Full } else { Room::Free(1) }
@@ -67,6 +70,7 @@ impl Session for Stream {
     fn feed(
         &mut self,
         input: &[u8],
+        (): &mut (),
         _out: &mut Vec<u8>,
         tell: &mut impl FnMut(Told<'_>),
     ) -> Result<usize, Broken> {
@@ -138,7 +142,7 @@ mod tests {
         let (mut data, mut done, mut rest) = (Vec::new(), 0, Vec::new());
         for piece in [&answer[..at], &answer[at..]] {
             rest.extend_from_slice(piece);
-            let used = stream.feed(&rest, &mut out, &mut |told| match told {
+            let used = stream.feed(&rest, &mut (), &mut out, &mut |told| match told {
                 Told::Data { to, bytes } => {
                     assert_eq!(to, TICKET);
                     data.extend_from_slice(bytes);
@@ -195,7 +199,7 @@ mod tests {
             let mut stream = Stream::default();
             let mut out = Vec::new();
             stream.begin(TICKET, Call { bytes: b"", end }, &mut out);
-            let _ = stream.feed(b"ab", &mut out, &mut |_| {});
+            let _ = stream.feed(b"ab", &mut (), &mut out, &mut |_| {});
             let mut done = Vec::new();
             let mut tell = |told: Told<'_>| match told {
                 Told::Done { to, kept } => done.push((to, kept)),
@@ -209,8 +213,8 @@ mod tests {
 
     #[test]
     fn what_comes_before_anything_is_asked_for_stays() {
-        let used =
-            Stream::default().feed(b"hello", &mut Vec::new(), &mut |_| panic!("nobody asked"));
+        let used = Stream::default()
+            .feed(b"hello", &mut (), &mut Vec::new(), &mut |_| panic!("nobody asked"));
         assert_eq!(used, Ok(0));
     }
 }

@@ -47,6 +47,17 @@ impl Core<'_> {
         }
     }
 
+    /// Begins TLS on the connection of an exchange, with its user's settings.
+    pub(crate) fn secure(&mut self, ticket: Ticket) {
+        if !self.sessions.exchanges.has(ticket) {
+            return;
+        }
+        let user = self.sessions.exchanges[ticket].user;
+        let settings = self.cx.tls_config(self.cx.users.owner(user));
+        let (sessions, mut around) = self.sessions();
+        sessions.secure(&mut around, ticket, settings);
+    }
+
     /// Makes a sample of an exchange that is over.
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
         let Self { cx, sessions, .. } = self;

@@ -3,7 +3,7 @@
 use plan::plan::SamplerId;
 use stats::{Counter, Phase};
 use wire::redis;
-use wire::session::{Broken, Session, Ticket, Told};
+use wire::session::{Broken, Session, Status, Ticket, Told};
 use wire::stream;
 
 use crate::ids::UserId;
@@ -110,7 +110,7 @@ impl Sessions {
         let user = exchange.user;
         let limit = exchange.limit_of(exchange.limit, exchange.sent_at);
         let ending = match std::mem::take(&mut exchange.after) {
-            After::Answer => return around.limit(user, limit),
+            After::Answer => return around.limit(user, limit, exchange.sent_at),
             After::Nothing => Ending::Complete { closed: false },
             After::Thrown(words) => Ending::Thrown(words),
         };
@@ -132,7 +132,8 @@ impl Sessions {
                     self.read(around, id, ready.hangup);
                 }
             }
-            State::Connecting | State::Naming | State::Ended | State::Closed => {}
+            State::Connecting | State::Naming | State::Unsecured | State::Ended | State::Closed => {
+            }
         }
     }
 
@@ -300,7 +301,7 @@ impl Sessions {
                     Told::Done { .. } => done = true,
                     _ => {}
                 };
-                let used = session.feed(bytes, &mut around.net.sealed, &mut tell);
+                let used = session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell);
                 exchange.answer.expected = session.expected();
                 // A stream has no rules that a peer could break.
                 Fed { used: used.unwrap_or(bytes.len()), done }
@@ -313,7 +314,7 @@ impl Sessions {
                 let (mut done, mut ready) = (false, false);
                 let mut tell = |told: Told<'_>| match told {
                     Told::Ready => ready = true,
-                    Told::Head { status, bytes, .. } => {
+                    Told::Head { head: Status { status, bytes }, .. } => {
                         exchange.answer.head = status;
                         match status {
                             redis::kind::BULK | redis::kind::ARRAY => {
@@ -326,7 +327,7 @@ impl Sessions {
                     Told::Done { .. } => done = true,
                     _ => {}
                 };
-                let used = match session.feed(bytes, &mut around.net.sealed, &mut tell) {
+                let used = match session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell) {
                     Ok(used) => used,
                     Err(broken) => {
                         return self.end(around, ticket, Ending::Thrown(broken.0), now);
@@ -341,7 +342,7 @@ impl Sessions {
             Speaker::Sse(session) => {
                 let mut done = false;
                 let mut tell = |told: Told<'_>| tell_events(&mut exchange.answer, &mut done, told);
-                let fed = session.feed(bytes, &mut around.net.sealed, &mut tell);
+                let fed = session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell);
                 let answer = &mut exchange.answer;
                 answer.streams = session.streams();
                 match fed {
@@ -496,7 +497,7 @@ impl Sessions {
         }
         let failure = match self.lines[self.exchanges[ticket].line].state {
             State::Connecting | State::Naming => Failure::ConnectTimeout,
-            State::Handshaking => Failure::TlsTimeout,
+            State::Unsecured | State::Handshaking => Failure::TlsTimeout,
             _ => Failure::ResponseTimeout,
         };
         self.fail(around, ticket, failure);
@@ -522,7 +523,7 @@ impl Sessions {
                     return false;
                 }
             }
-            State::Naming | State::Ended | State::Closed => return false,
+            State::Naming | State::Unsecured | State::Ended | State::Closed => return false,
         }
         // The exchange goes on, with the time that the limit gives from here.
         if self.exchanges.has(ticket) && self.is_on(id, ticket) {
@@ -569,7 +570,7 @@ impl Exchange {
 /// Takes what a session of events tells.
 fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
     match told {
-        Told::Head { status, bytes, .. } => {
+        Told::Head { head: Status { status, bytes }, .. } => {
             answer.head = status;
             bytes.clone_into(&mut answer.head_bytes);
         }

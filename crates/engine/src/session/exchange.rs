@@ -2,13 +2,10 @@
 //!
 //! A place in the table is used again with its buffers, so that a sample allocates nothing once warm.
 
-use std::sync::Arc;
-
 use plan::element::{RawCall, RedisCall, SseCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
 use wire::session::Ticket;
 use wire::stream::End;
-use wire::tls::rustls::ClientConfig;
 
 use crate::ids::{RouteId, UserId};
 use crate::net::outcome::Failure;
@@ -87,7 +84,6 @@ pub(crate) struct Exchange {
     /// Its connection, once there is one.
     pub(crate) line: LineId,
     pub(crate) call: Call,
-    pub(crate) tls: Option<Arc<ClientConfig>>,
     /// Bytes to send, and where the answer ends.
     pub(crate) request: Vec<u8>,
     pub(crate) end: End,
@@ -200,7 +196,6 @@ impl Exchange {
             place: Place::Own,
             line: LineId::NONE,
             call: Call::None,
-            tls: None,
             request: Vec::new(),
             end: End::Stream,
             unwritable: None,
@@ -283,7 +278,7 @@ impl Exchanges {
         if entry.request.capacity() > SPARE {
             (entry.request, entry.call) = (Vec::new(), Call::None);
         }
-        (entry.line, entry.tls) = (LineId::NONE, None);
+        entry.line = LineId::NONE;
         (entry.unwritable, entry.after, entry.ending) = (None, After::Answer, Ending::None);
         (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
         (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);

@@ -43,6 +43,8 @@ pub(crate) enum State {
     /// The address of the peer is being asked for.
     Naming,
     Connecting,
+    /// TCP stands; the settings of TLS are asked for.
+    Unsecured,
     Handshaking,
     /// It stands.
     Open,

@@ -1,12 +1,16 @@
 //! From a place and a route to a connection that stands: a kept one, or a new one that `net` opens, with TLS where the
 //! route wants it.
 
+use std::sync::Arc;
+
 use stats::Counter;
 use wire::redis::{Limits, Login, Redis};
 use wire::session::{Session, Ticket};
 use wire::sse::{self, Sse};
 use wire::stream::Stream;
+use wire::tls::rustls::ClientConfig;
 
+use crate::completions::Done;
 use crate::ids::{RouteId, UserId};
 use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
@@ -58,7 +62,7 @@ impl Sessions {
         } else {
             self.lines[id].state = State::Naming;
             // Limits of connecting begin with the address.
-            around.limit(user, self.exchanges[ticket].limit_of(0, now));
+            around.limit(user, self.exchanges[ticket].limit_of(0, now), now);
         }
     }
 
@@ -116,25 +120,41 @@ impl Sessions {
 
     fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
         let Some(ticket) = self.lines[id].ticket else { return };
-        let (user, exchange) = (self.lines[id].user, &self.exchanges[ticket]);
-        let now = around.clock.now();
+        let exchange = &self.exchanges[ticket];
+        let (user, now) = (exchange.user, around.clock.now());
         match opened {
-            Opened::Resolving | Opened::Queued => around.limit(user, exchange.limit_of(0, now)),
+            Opened::Resolving | Opened::Queued => {
+                around.limit(user, exchange.limit_of(0, now), now);
+            }
             Opened::Connecting => {
-                around.limit(user, exchange.limit_of(exchange.connect_limit, now));
+                around.limit(user, exchange.limit_of(exchange.connect_limit, now), now);
             }
             Opened::Established if around.net.routes[self.lines[id].route].secure => {
-                self.start_tls(around, id, ticket);
+                self.lines[id].state = State::Unsecured;
+                around.done.now.push(Done::Unsecured(ticket));
             }
             Opened::Established => self.established(around, id, ticket),
             Opened::Failed(failure) => self.fail(around, ticket, failure),
         }
     }
 
-    fn start_tls(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
+    /// Begins TLS on a connection that waits for its settings.
+    pub(crate) fn secure(
+        &mut self,
+        around: &mut Around<'_>,
+        ticket: Ticket,
+        settings: Result<Arc<ClientConfig>, wire::tls::Error>,
+    ) {
         let cpu = thread_cpu();
         let now = around.clock.now();
-        let Some(config) = self.exchanges[ticket].tls.clone() else { return };
+        let id = self.exchanges[ticket].line;
+        if id == LineId::NONE || self.lines[id].state != State::Unsecured {
+            return;
+        }
+        let config = match settings {
+            Ok(config) => config,
+            Err(error) => return self.fail(around, ticket, Failure::Tls(error)),
+        };
         let line = &mut self.lines[id];
         // It has stood at least since the kernel said so; others' turn came first.
         let since = around.net.woke;
@@ -144,7 +164,7 @@ impl Sessions {
         }
         line.state = State::Handshaking;
         let exchange = &self.exchanges[ticket];
-        around.limit(line.user, exchange.limit_of(exchange.limit, now));
+        around.limit(exchange.user, exchange.limit_of(exchange.limit, now), now);
         self.shake_hands(around, id, &mut [], (now, cpu));
     }
 
@@ -193,8 +213,9 @@ impl Sessions {
             return false;
         }
         around.recorder.add(Counter::BytesOut, out.len() as u64);
+        let exchange = &self.exchanges[ticket];
         match line.transport.send(out, &mut around.net.sealed) {
-            Ok(_) => around.limit(line.user, self.exchanges[ticket].limit),
+            Ok(_) => around.limit(exchange.user, exchange.limit, around.clock.now()),
             Err(Unwritten::Socket(error)) => self.fail(around, ticket, Failure::Socket(error)),
             Err(Unwritten::Tls(error)) => self.fail(around, ticket, Failure::Tls(error)),
         }

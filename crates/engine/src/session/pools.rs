@@ -113,7 +113,7 @@ impl Sessions {
             Share::None => {
                 let (user, limit) = (exchange.user, exchange.room_limit.unwrap_or(0));
                 self.pools.of(named.0, route).waiting.push_back(ticket);
-                around.limit(user, limit);
+                around.limit(user, limit, around.clock.now());
             }
         }
     }

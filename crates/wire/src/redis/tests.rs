@@ -46,7 +46,7 @@ fn feed<'a>(
         unread.extend_from_slice(piece);
         let mut tell = |told: Told<'_>| match told {
             Told::Ready => seen.ready = true,
-            Told::Head { to, status, bytes } => seen.answers.push(Answer {
+            Told::Head { to, head: Status { status, bytes } } => seen.answers.push(Answer {
                 to: to.index,
                 kind: char::from(status as u8),
                 line: String::from_utf8_lossy(bytes).into_owned(),
@@ -65,7 +65,7 @@ fn feed<'a>(
             }
             other => panic!("{other:?}"),
         };
-        match redis.feed(&unread, &mut out, &mut tell) {
+        match redis.feed(&unread, &mut (), &mut out, &mut tell) {
             Ok(used) => drop(unread.drain(..used)),
             Err(Broken(why)) => return Seen { broken: Some(why), ..seen },
         }
@@ -176,7 +176,7 @@ fn room_is_counted() {
     assert_eq!(redis.room(), Room::Free(1));
     redis.begin(ticket(1), &[b"PING"], &mut out);
     assert_eq!(redis.room(), Room::Full);
-    redis.feed(b"+PONG\r\n", &mut out, &mut |_| {}).expect("an answer");
+    redis.feed(b"+PONG\r\n", &mut (), &mut out, &mut |_| {}).expect("an answer");
     assert_eq!(redis.room(), Room::Free(1));
     assert_eq!(redis.cancel(ticket(1), &mut out), crate::session::Cancelled::MustClose);
 }
@@ -213,9 +213,9 @@ fn nothing_begins_before_the_greeting_is_answered() {
         assert_eq!(told, Told::Ready);
         ready += 1;
     };
-    redis.feed(b"+OK\r\n", &mut out, &mut tell).expect("AUTH answered");
+    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut tell).expect("AUTH answered");
     assert_eq!(redis.room(), Room::Greeting);
-    redis.feed(b"+OK\r\n", &mut out, &mut tell).expect("SELECT answered");
+    redis.feed(b"+OK\r\n", &mut (), &mut out, &mut tell).expect("SELECT answered");
     assert_eq!((redis.room(), ready), (Room::Free(5), 1));
 
     let seen = read_all(b"+OK\r\n+OK\r\n$1\r\na\r\n", login, 1, false);

@@ -179,7 +179,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
     let mut unread = Vec::new();
     let mut broken = None;
     let mut tell = |told: Told<'_>| match told {
-        Told::Head { to, status, bytes } => {
+        Told::Head { to, head: Status { status, bytes } } => {
             assert!(to == TO && seen.status.is_none());
             (seen.status, seen.head) = (Some(status), bytes.to_vec());
         }
@@ -196,7 +196,7 @@ fn exchange<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, close: bool) -> Seen
     };
     for piece in pieces {
         unread.extend_from_slice(piece);
-        match sse.feed(&unread, &mut out, &mut tell) {
+        match sse.feed(&unread, &mut (), &mut out, &mut tell) {
             Ok(used) => drop(unread.drain(..used)),
             Err(Broken(why)) => {
                 broken = Some(why);
@@ -296,7 +296,7 @@ fn a_connection_carries_one_answer_after_another() {
     for _ in 0..2 {
         sse.begin(TO, b"", &mut out);
         let mut tell = |told: Told<'_>| pushes += usize::from(matches!(told, Told::Push { .. }));
-        assert_eq!(sse.feed(&input, &mut out, &mut tell), Ok(input.len()));
+        assert_eq!(sse.feed(&input, &mut (), &mut out, &mut tell), Ok(input.len()));
     }
     assert_eq!((pushes, sse.last_event_id(), sse.retry_ms()), (0, b"".as_slice(), Some(2)));
     assert_eq!(sse.end(b"", &mut |_| panic!("nothing is under way")), Ok(()));
