@@ -156,7 +156,7 @@ mod tests {
 
     const TICKET: Ticket = Ticket { index: 3, generation: 7 };
 
-    /// What is told of an answer that comes in pieces of this size, and what is left of it.
+    /// The events of an answer that comes in pieces of this size, and the rest of it.
     fn told(kind: Kind, answer: &[u8], size: usize) -> (Vec<String>, Vec<u8>) {
         let (mut connection, mut memo) = (Connection::default(), Memo::default());
         let mut out = Vec::new();
