@@ -528,6 +528,7 @@ const PARTS: &[(&str, &str)] = &[
     ("walk", "Walk"),
     ("visit", "Visit"),
     ("reporting", "Reporting"),
+    ("on", "Reporting"),
     ("samples", "Samples"),
 ];
 
@@ -648,8 +649,6 @@ const ROOMS: &[(&str, u32)] = &[
     ("core", 9),
     ("run", 10),
 ];
-/// Imports of a room that is not below. Most are of the core itself, whose methods the rooms still have. Lower it with every one that goes.
-const UPWARD: usize = 1;
 
 #[test]
 fn rooms_of_the_engine_import_what_is_below() {
@@ -673,7 +672,5 @@ fn rooms_of_the_engine_import_what_is_below() {
             }
         }
     }
-    let count = found.len();
-    assert!(count <= UPWARD, "{count} imports lead upwards, {UPWARD} did:\n{}", found.join("\n"));
-    assert!(count == UPWARD, "{count} imports lead upwards, {UPWARD} did: lower the number");
+    nothing_found(&found);
 }

@@ -11,6 +11,7 @@ pub(crate) mod java;
 pub(crate) mod lanes;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
+pub(crate) mod samples;
 pub(crate) mod stepped;
 pub(crate) mod turns;
 
@@ -41,6 +42,7 @@ use crate::reports::Report;
 use crate::results::Sinks;
 use crate::results::rows::Rows;
 use crate::sample::samples::{Samples, observed};
+use crate::sample::step::Step;
 use crate::session::{self, Around, Sessions};
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
@@ -304,7 +306,7 @@ impl<'p> Core<'p> {
             Wait::Ready | Wait::Queued => {}
             Wait::Delay(sampler) => {
                 user.intended = user.links.deadline;
-                self.begin(index, sampler);
+                self.end_delay(index, sampler);
             }
             Wait::Barrier(sampler) => self.leave_barrier(index, sampler, false),
             Wait::Met(sampler) => self.leave_barrier(index, sampler, true),
@@ -561,7 +563,7 @@ impl<'p> Core<'p> {
         self.samples.watch.remove(index);
         self.flow.leave_meeting(&mut self.cx, index);
         self.cx.users[index].wait = Wait::Ready;
-        self.stop_before(index, true);
+        self.take(index, Step::Stop { cut: true });
         self.enqueue(index);
     }
 

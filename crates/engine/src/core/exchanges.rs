@@ -8,6 +8,7 @@ use wire::session::Ticket;
 
 use crate::core::Core;
 use crate::ids::UserId;
+use crate::sample::step::Step;
 use crate::session::exchange::Call;
 use crate::tcp::{datagram, raw, stream};
 use crate::users::Wait;
@@ -15,36 +16,46 @@ use crate::{process, redis, sse};
 
 impl Core<'_> {
     /// Begins a sample of a protocol on the seam.
-    pub(crate) fn begin_exchange(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) {
+    pub(crate) fn begin_exchange(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        kind: &SamplerKind,
+    ) -> Step {
         let of = (index, id);
         match kind {
             SamplerKind::Tcp(sampler) => {
                 let ticket = stream::evaluate(&mut self.cx, &mut self.sessions, of, sampler);
-                if self.loses_sample(index, id) {
-                    return self.sessions.exchanges.end(ticket);
+                if self.cx.has_thrown() {
+                    self.sessions.exchanges.end(ticket);
+                    return Step::Lose(id);
                 }
                 stream::begin(&mut self.cx, &mut self.sessions, ticket);
             }
             SamplerKind::HttpRaw(sampler) => {
                 let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
-                if !self.loses_sample(index, id) {
-                    raw::begin(&mut self.cx, &mut self.sessions, of, call);
+                if self.cx.has_thrown() {
+                    return Step::Lose(id);
                 }
+                raw::begin(&mut self.cx, &mut self.sessions, of, call);
             }
             SamplerKind::Udp(sampler) => {
                 let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
-                if !self.loses_sample(index, id) {
-                    datagram::begin(&mut self.cx, &mut self.sessions, of, call);
+                if self.cx.has_thrown() {
+                    return Step::Lose(id);
                 }
+                datagram::begin(&mut self.cx, &mut self.sessions, of, call);
             }
             SamplerKind::Sse(sampler) => {
                 let call = self.cx.with_env(index, id, |env, _| sampler.call(env));
-                if !self.loses_sample(index, id) {
-                    sse::begin(&mut self.cx, &mut self.sessions, of, call);
+                if self.cx.has_thrown() {
+                    return Step::Lose(id);
                 }
+                sse::begin(&mut self.cx, &mut self.sessions, of, call);
             }
             _ => {}
         }
+        Step::Done
     }
 
     /// Begins TLS on the connection of an exchange, with its user's settings.
@@ -82,13 +93,21 @@ impl Core<'_> {
     }
 
     /// Begins a sample that runs a program.
-    pub(crate) fn begin_process(&mut self, index: UserId, id: SamplerId, process: &OsProcess) {
+    pub(crate) fn begin_process(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        process: &OsProcess,
+    ) -> Step {
         let timing = self.cx.begin_plain(index, id);
         let command = Arc::new(self.cx.with_env(index, id, |env, _| process.command(env)));
-        if !self.loses_sample(index, id)
-            && !process::begin(&mut self.cx, (index, id), command, timing)
-        {
-            self.end_plain(index, id, timing);
+        if self.cx.has_thrown() {
+            return Step::Lose(id);
         }
+        if process::begin(&mut self.cx, (index, id), command, timing) {
+            return Step::Done;
+        }
+        let (samples, mut on) = self.sampling();
+        samples.end_plain(&mut on, (index, id), timing)
     }
 }

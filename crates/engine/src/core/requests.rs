@@ -1,30 +1,46 @@
 //! The loop's part in requests of HTTP: their beginning, their pages, and the end of a run while one is under way.
 
 use plan::http::Http;
-use plan::plan::SamplerId;
+use plan::plan::{Needs, SamplerId};
 use plan::text::Thrown;
 use stats::Outcome;
 
 use crate::core::Core;
 use crate::http::exchange::Begun;
 use crate::ids::UserId;
+use crate::sample::step::Step;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
-    pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) {
+    pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) -> Step {
         match self.http.begin(&mut self.cx, index, id, http) {
-            Begun::UnderWay => {}
-            Begun::LeftOut => self.after_action(index, id),
+            Begun::UnderWay => Step::Done,
+            Begun::LeftOut => {
+                let (samples, mut on) = self.sampling();
+                samples.after_action(&mut on, index, id)
+            }
         }
     }
 
-    /// Loads what is embedded in the page that stands in the core's result; then the sample is closed.
-    pub(crate) fn load_page(&mut self, index: UserId, id: SamplerId, timing: Timing) {
-        if let Some((timing, outcome)) = self.http.load_page(&mut self.cx, index, id, timing) {
-            self.close_sample(index, id, timing, outcome);
+    /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at). Where it is a page,
+    /// what is embedded in it is loaded first.
+    pub(crate) fn end_work(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        mut timing: Timing,
+        mut outcome: Outcome,
+    ) {
+        let is_page = self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
+        if is_page && outcome == Outcome::Ok {
+            match self.http.load_page(&mut self.cx, index, id, timing) {
+                None => return,
+                Some(loaded) => (timing, outcome) = loaded,
+            }
         }
+        self.close_sample(index, id, timing, outcome);
     }
 
     /// A branch has its result, which stands in the core's.

@@ -8,6 +8,8 @@ use crate::flow::visit::Visit;
 use crate::ids::UserId;
 use crate::java::{Then, condition, controller};
 use crate::redis;
+use crate::sample::exceptions;
+use crate::sample::outcome::continue_or_stop;
 use crate::sample::reporting::Reporting;
 use crate::users::Wait;
 
@@ -57,7 +59,7 @@ impl<'p> Core<'p> {
         }
         match given {
             Pull::Sampler(sampler) => {
-                return if self.sample(index, sampler) { Turn::On } else { Turn::Waits };
+                self.begin_sample(index, sampler);
             }
             Pull::Ended(transaction) => {
                 self.reporting().finish_transaction(index, transaction);
@@ -80,7 +82,7 @@ impl<'p> Core<'p> {
     /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         if let Some((timer, delay)) = self.flow.leave_barrier(&mut self.cx, index, met) {
-            self.run_timers(index, id, timer, delay);
+            self.run_timers(index, id, (timer, delay));
         }
     }
 
@@ -109,20 +111,11 @@ impl<'p> Core<'p> {
 
     /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
-        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        self.cx.log(format!("user stopped: {}: {thrown}", self.cx.thread_name(index)));
-        self.end_of_plan(index);
-        true
-    }
-
-    /// Loses the sample of a sampler in which a function has thrown, and its user goes on. False: none has.
-    pub(crate) fn loses_sample(&mut self, index: UserId, id: SamplerId) -> bool {
-        let Some(thrown) = self.cx.texts.thrown.take() else { return false };
-        let asked = self.samples.lose(&mut self.cx, (index, id), thrown);
-        if !self.ends_by_exception(index) {
-            self.after_sample(index, id, true, asked);
+        let ends = exceptions::ends_user(&mut self.cx, index);
+        if ends {
+            self.end_of_plan(index);
         }
-        true
+        ends
     }
 
     /// A user has run all that there is for it.
@@ -153,6 +146,7 @@ impl<'p> Core<'p> {
             ));
             return self.end_of_plan(index);
         }
-        self.continue_or_stop(index, None);
+        let step = continue_or_stop(&mut self.reporting(), index, None);
+        self.take(index, step);
     }
 }

@@ -6,14 +6,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use plan::element::SyncTimer;
-use plan::plan::{BarrierId, SamplerId};
+use plan::plan::BarrierId;
 
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::arrivals::Pool;
 use crate::ids::{Ticket, UserId};
 use crate::inbox::{Ask, Message};
+use crate::sample::step::Arrival;
 use crate::time::clock::MS;
 use crate::users::{Meeting, Wait};
 
@@ -141,41 +141,22 @@ impl Flow {
         Ticket { core: cx.index, user, number: self.meetings }
     }
 
-    /// A user comes to a Synchronizing Timer. False: it goes on at once.
-    pub(crate) fn arrive(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        sync: &SyncTimer,
-        (timer, delay): (usize, u64),
-    ) -> bool {
-        let group = cx.users[index].group;
-        let users = cx.run.groups[group as usize].users;
-        let (size, timeout) = {
-            let env = &mut cx.env(index, "");
-            (sync.size(users, env), sync.timeout_ms(env))
-        };
-        // One that ends waits for nobody.
-        if cx.users[index].stopping {
-            return false;
-        }
+    /// A user waits at a Synchronizing Timer.
+    pub(crate) fn arrive(&mut self, cx: &mut Context<'_>, index: UserId, arrival: &Arrival) {
+        let Arrival { sampler, barrier, timeout, timer, delay, .. } = *arrival;
         // The part of the number that is of users of this process.
-        let Some(size) = size.map(|size| cx.run.shard.users(size).max(1)) else {
-            return false;
-        };
+        let size = cx.run.shard.users(arrival.size).max(1);
         let now = cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
         let end = [limit, cx.ends_at(index)].into_iter().flatten().min();
         let ticket = self.ticket(cx, index);
         let user = &mut cx.users[index];
-        user.wait = Wait::Barrier(id);
-        user.extra().meeting = Some(Meeting { barrier: sync.at, ticket, timer, delay });
+        user.wait = Wait::Barrier(sampler);
+        user.extra().meeting = Some(Meeting { barrier, ticket, timer, delay });
         if let Some(end) = end {
             cx.timers.wheel.insert(index, end.max(now), &mut cx.users);
         }
-        self.ask(cx, Ask::Arrive { barrier: sync.at, size, ticket });
-        true
+        self.ask(cx, Ask::Arrive { barrier, size, ticket });
     }
 
     /// A user's wait at a barrier is over; `met` if the barrier let it go. The timer that it goes on with, and the delay of those before.

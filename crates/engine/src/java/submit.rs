@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plan::hosted::{Job, Reads, TextRange};
+use plan::hosted::{HostedId, Job, Reads, TextRange};
 use plan::plan::SamplerId;
 use plan::vars::VarId;
 
@@ -51,6 +51,18 @@ impl Jobs {
         }));
         self.wait_for(cx, index, then, act, &ids, TextRange::default());
         self.ids = ids;
+    }
+
+    /// The user waits while Java runs its sampler.
+    pub(crate) fn run_sampler(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        id: SamplerId,
+        element: HostedId,
+    ) {
+        let run = std::iter::once(Job::Run(element));
+        self.hand_over_run(cx, index, Then::Sampled(id), Act::Sampler, run);
     }
 
     /// The user waits while Java evaluates texts.

@@ -6,22 +6,25 @@
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId, SamplerKind};
 use plan::result::Request;
-use plan::text::Thrown;
 
 use crate::context::Context;
 use crate::ids::UserId;
-use crate::sample::Asked;
+use crate::sample::finish::forget_given;
+use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
-use crate::users::Given;
+use crate::sample::step::Step;
 
 impl Samples {
-    /// Loses the sample of a sampler in which a function has thrown: it has no result. Gives what is asked of its user.
+    /// Loses the sample of a sampler in which a function has thrown: it has no result, and its user goes on.
     pub(crate) fn lose(
         &mut self,
-        cx: &mut Context<'_>,
-        (index, id): (UserId, SamplerId),
-        thrown: Thrown,
-    ) -> Asked {
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        id: SamplerId,
+    ) -> Step {
+        let cx = &mut *on.cx;
+        let Some(thrown) = cx.texts.thrown.take() else { return Step::Done };
         let thread = cx.thread_name(index);
         // JMeter names the sampler in its log, and its thread fails where that throws.
         let text = &cx.plan.samplers[id.0 as usize].name;
@@ -37,20 +40,23 @@ impl Samples {
         if thrown.stops_user() {
             asked.add(Request::StopUser);
         }
-        if let Some(extra) = cx.users[index].extra.as_deref_mut()
-            && let Some(java) = extra.parts.get_mut::<crate::java::Java>()
-        {
-            asked.add(java.end_sample());
-            extra.given = Given::default();
-        }
-        if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
-            self.watch.remove(index);
-        }
+        asked.add(forget_given(cx, index));
+        self.unwatch(cx, index, id);
         if thrown.is_error() {
             cx.texts.thrown.get_or_insert(thrown);
         }
-        asked
+        if ends_user(cx, index) {
+            return Step::EndOfPlan;
+        }
+        after_sample(on, (index, id), true, asked)
     }
+}
+
+/// Whether a function has thrown what ends its user, which the log says.
+pub(crate) fn ends_user(cx: &mut Context<'_>, index: UserId) -> bool {
+    let Some(thrown) = cx.texts.thrown.take() else { return false };
+    cx.log(format!("user stopped: {}: {thrown}", cx.thread_name(index)));
+    true
 }
 
 /// Evaluates the names of transactions in a controller whose functions may count, as JMeter does for each user that begins: what is inside comes

@@ -1,0 +1,161 @@
+//! The steps of samples that the loop takes: where a sampler's own work begins, and where its user goes on. Hot.
+
+use plan::plan::{ControllerId, SamplerId, SamplerKind};
+use stats::Outcome;
+
+use crate::core::Core;
+use crate::ids::UserId;
+use crate::sample::outcome::stop_before;
+use crate::sample::reporting::Reporting;
+use crate::sample::samples::Samples;
+use crate::sample::step::Step;
+use crate::sample::{begin, delay, prepare};
+use crate::time::timing::Timing;
+use crate::users::{Leave, NO_USER};
+
+impl<'p> Core<'p> {
+    /// Takes the steps of a user's sample, until it waits, is ready for its next operation, or has ended.
+    #[inline]
+    pub(crate) fn take(&mut self, index: UserId, mut step: Step) {
+        loop {
+            step = match step {
+                Step::Done => return,
+                Step::Begin(id) => self.begin_sampler(index, id),
+                Step::Arrive(arrival) => {
+                    self.flow.arrive(&mut self.cx, index, &arrival);
+                    if !self.cx.has_thrown() {
+                        return;
+                    }
+                    Step::Lose(arrival.sampler)
+                }
+                Step::Lose(id) => {
+                    let (samples, mut on) = self.sampling();
+                    samples.lose(&mut on, index, id)
+                }
+                Step::Stop { cut } => stop_before(&mut self.reporting(), index, cut),
+                Step::Leave { from, how, ends } => self.leave(index, (from, how), ends),
+                Step::EndOfPlan => return self.end_of_plan(index),
+            };
+        }
+    }
+
+    /// The samples of a core, and the parts that they work on.
+    pub(crate) fn sampling(&mut self) -> (&mut Samples, Reporting<'_, 'p>) {
+        let Self { cx, samples, jobs, sinks, .. } = self;
+        (samples, Reporting { cx, jobs, sinks })
+    }
+
+    /// Begins a sampler: its pre-processors and timers, then the sampler itself.
+    pub(crate) fn begin_sample(&mut self, index: UserId, id: SamplerId) {
+        let step = prepare::prepare(&mut self.reporting(), index, id);
+        self.take(index, step);
+    }
+
+    /// Goes on with a sampler's pre-processors.
+    pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
+        let step = prepare::run_before(&mut self.cx, &mut self.jobs, (index, id), from);
+        self.take(index, step);
+    }
+
+    /// Goes on with a sampler's timers.
+    pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, (from, delay): (usize, u64)) {
+        let step = delay::run_timers(&mut self.cx, &mut self.jobs, (index, id), from, delay);
+        self.take(index, step);
+    }
+
+    /// A sampler's delay is over.
+    pub(crate) fn end_delay(&mut self, index: UserId, id: SamplerId) {
+        let step = begin::begin(&mut self.cx, &mut self.jobs, (index, id));
+        self.take(index, step);
+    }
+
+    /// A Flow Control Action is done, or what stands for one.
+    pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
+        let (samples, mut on) = self.sampling();
+        let step = samples.after_action(&mut on, index, id);
+        self.take(index, step);
+    }
+
+    /// A sampler that only took time is done.
+    pub(crate) fn wake_sampler(&mut self, index: UserId, id: SamplerId) {
+        let (samples, mut on) = self.sampling();
+        let step = samples.wake(&mut on, index, id);
+        self.take(index, step);
+    }
+
+    /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at): its sample ends, or is that of
+    /// a branch.
+    pub(crate) fn close_sample(
+        &mut self,
+        index: UserId,
+        id: SamplerId,
+        timing: Timing,
+        outcome: Outcome,
+    ) {
+        let user = &self.cx.users[index];
+        if user.branch_of != NO_USER && !user.lane {
+            return self.branch_done(index, &timing, outcome);
+        }
+        let (samples, mut on) = self.sampling();
+        let step = samples.close(&mut on, (index, id), timing, outcome);
+        self.take(index, step);
+    }
+
+    /// Starts the sampler itself, the plan's or as scripts have left it.
+    fn begin_sampler(&mut self, index: UserId, id: SamplerId) -> Step {
+        if !self.samples.begin(&mut self.cx, index, id) {
+            return Step::Lose(id);
+        }
+        let plan = self.cx.plan;
+        match self.cx.own_sampler(index).cloned() {
+            None => match &plan.samplers[id.0 as usize].kind {
+                SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
+                kind => self.begin_kind(index, id, kind),
+            },
+            Some(own) => self.begin_kind(index, id, &own),
+        }
+    }
+
+    /// Starts a sampler of a kind.
+    fn begin_kind(&mut self, index: UserId, id: SamplerId, kind: &SamplerKind) -> Step {
+        match kind {
+            SamplerKind::Http(http) => self.begin_http(index, id, http),
+            SamplerKind::WebSocket(sampler) => {
+                self.websocket.begin(&mut self.cx, index, id, sampler);
+                Step::Done
+            }
+            SamplerKind::Action(action) => {
+                let (samples, mut on) = self.sampling();
+                samples.act(&mut on, (index, id), action)
+            }
+            SamplerKind::Tcp(_)
+            | SamplerKind::HttpRaw(_)
+            | SamplerKind::Udp(_)
+            | SamplerKind::Sse(_) => self.begin_exchange(index, id, kind),
+            SamplerKind::Process(process) => self.begin_process(index, id, process),
+            SamplerKind::Hosted(element) => {
+                self.jobs.run_sampler(&mut self.cx, index, id, *element);
+                Step::Done
+            }
+            SamplerKind::Parallel(_) => Step::Done,
+            SamplerKind::Debug(_)
+            | SamplerKind::Script(_)
+            | SamplerKind::Java(_)
+            | SamplerKind::Dummy(_) => {
+                let (samples, mut on) = self.sampling();
+                samples.run_instant(&mut on, (index, id), kind)
+            }
+        }
+    }
+
+    /// A user leaves controllers; it `ends` behind that.
+    fn leave(&mut self, index: UserId, (from, how): (ControllerId, Leave), ends: bool) -> Step {
+        self.cx.forget_thrown();
+        self.walk(index, 0).unwind(from, how);
+        if self.ends_by_exception(index) {
+            return Step::Done;
+        }
+        self.cx.set_last_ok(index, true);
+        if ends { Step::EndOfPlan } else { Step::Done }
+    }
+}

@@ -1,0 +1,109 @@
+//! A sample's end: post-processors and assertions, natively and in Java; then it is finished. Hot.
+
+use plan::plan::SamplerId;
+use stats::Outcome;
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::java::Closing;
+use crate::sample::names;
+use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::reporting::Reporting;
+use crate::sample::samples::Samples;
+use crate::sample::step::Step;
+use crate::time::clock::Nanos;
+use crate::time::timing::Timing;
+
+impl Samples {
+    /// Ends a sample: processors, assertions, listeners, and what the outcome asks of the user. Afterwards the user is
+    /// ready for its next operation, or has ended, or waits for what Java has to do with its result.
+    pub(crate) fn close(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        (index, id): (UserId, SamplerId),
+        timing: Timing,
+        outcome: Outcome,
+    ) -> Step {
+        self.unwatch(on.cx, index, id);
+        let observed = on.cx.observes(id);
+        names::name_at_end(on.cx, index, id, observed);
+        let (at, since, told) = (None, Nanos::MIN, 0);
+        let mut closing = Closing { id, timing, outcome, observed, at, since, told };
+        if observed {
+            if is_processed(on, id, &timing) {
+                closing.at = Some(0);
+                note(on.cx, index, id);
+            } else if !on.cx.result.success && outcome == Outcome::Ok {
+                closing.outcome = Outcome::Assertion;
+            }
+        }
+        self.close_on(on, index, closing)
+    }
+
+    /// Goes on with a sample's end.
+    pub(crate) fn close_on(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        mut closing: Closing,
+    ) -> Step {
+        if let Some(at) = closing.at {
+            if !on.jobs.process(on.cx, index, &mut closing, at) {
+                return Step::Done;
+            }
+            closing.at = None;
+            // Sub-results that processors add count as JMeter counts them.
+            closing.timing.received = on.cx.result.bytes;
+            if !on.cx.result.success && closing.outcome == Outcome::Ok {
+                closing.outcome = Outcome::Assertion;
+            }
+            on.cx.set_last_ok(index, on.cx.result.success);
+            on.jobs.keep_previous(on.cx, index);
+        }
+        if closing.observed && on.tell_java(index, &mut closing) {
+            return Step::Done;
+        }
+        if closing.told > 0 {
+            on.jobs.keep_previous(on.cx, index);
+        }
+        self.finish(on, index, &closing)
+    }
+
+    /// The sampler gave nothing, which nobody is told of.
+    pub(crate) fn close_without_result(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        id: SamplerId,
+    ) -> Step {
+        self.unwatch(on.cx, index, id);
+        let mut asked = Asked::default();
+        asked.add(on.cx.users[index].java().end_sample());
+        after_sample(on, (index, id), true, asked)
+    }
+}
+
+/// Whether anything is done with the core's result, which gets its measurements.
+fn is_processed(on: &mut Reporting<'_, '_>, id: SamplerId, timing: &Timing) -> bool {
+    let plan = on.cx.plan;
+    let sampler = &plan.samplers[id.0 as usize];
+    let result = &mut on.cx.result;
+    (result.elapsed, result.latency, result.connect) =
+        (timing.elapsed(), timing.latency, timing.connect);
+    (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
+    let looked_at = !sampler.after.is_empty() || !sampler.checks.is_empty();
+    !result.ignore && (is_noted(on.cx) || looked_at || on.jobs.observe())
+}
+
+/// Whether sessions or links of results are noted for other elements.
+fn is_noted(cx: &Context<'_>) -> bool {
+    !cx.plan.sessions.is_empty() || cx.plan.follows_links
+}
+
+/// Notes what other elements read of results.
+fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    if is_noted(cx) {
+        let plan = cx.plan;
+        cx.with_env(index, id, |env, result| plan::element::note(result, plan, env));
+    }
+}

@@ -1,0 +1,170 @@
+//! A sampler's timers: the delay before it begins. Hot.
+
+use plan::element::{SyncTimer, Timer};
+use plan::hosted::Job;
+use plan::plan::SamplerId;
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::java::{Act, Jobs, Then};
+use crate::sample::begin;
+use crate::sample::step::{Arrival, Step};
+use crate::time::clock::{MS, Nanos, SECOND};
+use crate::users::Wait;
+
+/// The delay of timers so far.
+#[derive(Clone, Copy, Debug)]
+struct Delay {
+    nanos: u64,
+    /// A Throughput Shaping Timer gave a turn, for which the user waits beyond its group's duration.
+    shaped: bool,
+}
+
+/// The end of a row of timers.
+enum Timed {
+    /// All have run.
+    All(Delay),
+    /// The next of them is Java's.
+    Java { at: usize, delay: u64, job: Job },
+    /// The user arrives at a barrier.
+    Barrier(Arrival),
+    /// There are no more turns, and the user does nothing until then.
+    Until(Nanos),
+}
+
+/// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
+pub(crate) fn run_timers(
+    cx: &mut Context<'_>,
+    jobs: &mut Jobs,
+    of: (UserId, SamplerId),
+    from: usize,
+    delay: u64,
+) -> Step {
+    let (index, id) = of;
+    let timers = &cx.plan.samplers[id.0 as usize].timers;
+    let mut delay = Delay { nanos: delay, shaped: false };
+    if from < timers.len() {
+        let name = cx.take_name(index, id);
+        let timed = run_native(cx, of, &name, (from, delay));
+        cx.give_name(name);
+        match timed {
+            Timed::All(all) => delay = all,
+            Timed::Java { at, delay, job } => {
+                hand_over(cx, jobs, of, (at, delay), job);
+                return Step::Done;
+            }
+            Timed::Barrier(arrival) => return Step::Arrive(arrival),
+            Timed::Until(end) => return await_end(cx, of, end),
+        }
+        if cx.has_thrown() {
+            return Step::Lose(id);
+        }
+    }
+    if delay.nanos == 0 {
+        return begin::begin(cx, jobs, of);
+    }
+    wait(cx, of, delay)
+}
+
+/// Runs timers from one on, up to the first for which a user has to wait.
+fn run_native(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    name: &str,
+    (from, mut delay): (usize, Delay),
+) -> Timed {
+    let timers = &cx.plan.samplers[id.0 as usize].timers;
+    for (at, timer) in timers.iter().enumerate().skip(from) {
+        match timer {
+            Timer::Sync(sync) => {
+                if let Some(arrival) = arrival(cx, (index, id), sync, (at + 1, delay.nanos)) {
+                    return Timed::Barrier(arrival);
+                }
+            }
+            Timer::Shaping(shaping) => {
+                let turn = shaping.turn(&mut cx.env(index, name));
+                let end = cx.clock.now() + turn.end.saturating_mul(MS);
+                cx.run.close(cx.users[index].group, end);
+                let Some(wait) = turn.wait else { return Timed::Until(end) };
+                delay.shaped = true;
+                delay.nanos = delay.nanos.saturating_add(wait.saturating_mul(MS as u64));
+                continue;
+            }
+            Timer::Job(job) => return Timed::Java { at, delay: delay.nanos, job: *job },
+            _ => {
+                let more = timer.delay(&mut cx.env(index, name));
+                delay.nanos = delay.nanos.saturating_add(more);
+            }
+        }
+        if cx.has_thrown() {
+            break;
+        }
+    }
+    Timed::All(delay)
+}
+
+/// The arrival of a user at a Synchronizing Timer. None: it goes on at once.
+fn arrival(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    sync: &SyncTimer,
+    (timer, delay): (usize, u64),
+) -> Option<Arrival> {
+    let users = cx.run.groups[cx.users[index].group as usize].users;
+    let env = &mut cx.env(index, "");
+    let (size, timeout) = (sync.size(users, env), sync.timeout_ms(env));
+    // One that ends waits for nobody.
+    let size = size.filter(|_| !cx.users[index].stopping)?;
+    Some(Arrival { sampler: id, barrier: sync.at, size, timeout, timer, delay })
+}
+
+/// Asks Java for the delay of timers from one on.
+fn hand_over(
+    cx: &mut Context<'_>,
+    jobs: &mut Jobs,
+    (index, id): (UserId, SamplerId),
+    (at, delay): (usize, u64),
+    job: Job,
+) {
+    if let Job::Evaluate(range) = job {
+        return jobs.hand_over_texts(cx, index, Then::Timers(id, at + 1, delay), range);
+    }
+    let timers = cx.plan.samplers[id.0 as usize].timers[at..].iter();
+    let runs = timers.map_while(|one| match one {
+        Timer::Job(job @ Job::Run(_)) => Some(*job),
+        _ => None,
+    });
+    let then = Then::Timers(id, at + runs.clone().count(), delay);
+    jobs.hand_over_run(cx, index, then, Act::Timer, runs);
+}
+
+/// The user waits until its timers' delay is over.
+fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) -> Step {
+    let now = cx.clock.now();
+    let user = &mut cx.users[index];
+    // Timers count from the end of what came before, not from when this process got round to them.
+    let from = user.intended.clamp(now - SECOND, now);
+    let until = from.saturating_add(Nanos::try_from(delay.nanos).unwrap_or(Nanos::MAX));
+    let ends_at = if user.lane { None } else { cx.run.waits_until(user.group, user.number) };
+    // Who waits for a turn is not cut by the group's duration.
+    let is_over = !delay.shaped && ends_at.is_some_and(|end| until > end);
+    if user.stopping || is_over {
+        return Step::Stop { cut: is_over || cx.stop.asked };
+    }
+    user.wait = Wait::Delay(id);
+    cx.timers.wheel.insert(index, until, &mut cx.users);
+    Step::Done
+}
+
+/// There are no more turns: the user does nothing until it ends then.
+fn await_end(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), end: Nanos) -> Step {
+    let now = cx.clock.now();
+    if end <= now {
+        return Step::Stop { cut: true };
+    }
+    let user = &mut cx.users[index];
+    user.stopping = true;
+    user.wait = Wait::Pause(id);
+    cx.timers.wheel.insert(index, end, &mut cx.users);
+    Step::Done
+}

@@ -1,0 +1,205 @@
+//! The last phase of a sample: it is recorded, or becomes part of another, its listeners hear of it, and its outcome counts. Hot.
+
+use plan::plan::{Needs, SamplerId, SamplerKind};
+use stats::{Counter, Outcome, Sample};
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::java::{Closing, Java};
+use crate::sample::outcome::{Asked, after_sample};
+use crate::sample::record::Part;
+use crate::sample::reporting::Reporting;
+use crate::sample::samples::Samples;
+use crate::sample::step::Step;
+use crate::time::clock::Nanos;
+use crate::users::Given;
+
+impl Samples {
+    /// The end of a sample whose processors, assertions and listeners in Java are through.
+    pub(super) fn finish(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &Closing,
+    ) -> Step {
+        let Closing { id, timing, outcome, observed, since, told, .. } = closing;
+        let success = if *observed { on.cx.result.success } else { *outcome == Outcome::Ok };
+        // A listener that changes the result does so when all others have looked at it.
+        if *told == 0 {
+            on.cx.set_last_ok(index, success);
+        }
+        let cut = *outcome == Outcome::CutByEnd;
+        if cut {
+            on.cut_transactions(index);
+        }
+        let ignored = *observed && on.cx.result.ignore;
+        let recorded = self.report(on, index, closing, (success, ignored));
+        if cut {
+            // The recorder counts those it is given.
+            on.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
+            if on.cx.users[index].lane {
+                on.cut_lane(index);
+            }
+        }
+        on.cx.users[index].intended = timing.end.max(*since);
+        let asked = asked(on.cx, index, closing, success || ignored);
+        after_sample(on, (index, *id), success || cut, asked)
+    }
+
+    /// Reports a sample: as one of its own, or as part of that around it. True: it has been recorded.
+    fn report(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &Closing,
+        (success, ignored): (bool, bool),
+    ) -> bool {
+        let Closing { id, timing, observed, told, .. } = closing;
+        // Reported to nobody.
+        if ignored && *told == 0 {
+            return false;
+        }
+        let sampler = &on.cx.plan.samplers[id.0 as usize];
+        let silent = on.cx.is_silent(index);
+        if let Some(around) = on.parent_around(index, sampler.controller) {
+            if silent {
+                on.show_to_lanes(index, timing, success);
+            }
+            if *observed {
+                on.write_part(index, sampler);
+            }
+            // It may be a listener that has it ignored, too late for the others.
+            if !ignored {
+                on.add_inside_parent(index, *id, around, timing, success);
+                on.add_to_parent(index, *id, around, *timing, success);
+            }
+            return false;
+        }
+        if silent {
+            on.add_to_lanes(index, timing, success);
+            return false;
+        }
+        self.record(on, index, closing, success);
+        true
+    }
+
+    /// Records a sample of its own, and gives it to those who hear of it.
+    fn record(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &Closing,
+        success: bool,
+    ) {
+        let Closing { id, timing, observed, since, told, .. } = closing;
+        let sampler = &on.cx.plan.samplers[id.0 as usize];
+        let mut sample = self.measured(on.cx, index, closing, success);
+        // What Java or a script has made may have another name.
+        let foreign = *since != Nanos::MIN
+            || sampler.needs.contains(Needs::LABEL)
+            || matches!(sampler.kind, SamplerKind::Hosted(_));
+        if foreign && *observed {
+            sample.label = on.cx.recorder.intern(&on.cx.result.label);
+        }
+        on.cx.recorder.record(&sample);
+        if on.cx.run.diary.has_samples() {
+            log_sample(on.cx, index, &sample, *observed);
+        }
+        if !success {
+            let result = &on.cx.result;
+            let message = result.failure_message().unwrap_or(&result.message);
+            on.cx.recorder.error(&sample, &result.code, message);
+        }
+        if *observed {
+            on.write_rows(index, &sampler.listeners, Part::From(*told), true);
+        } else {
+            // It is another sample's.
+            on.cx.result.thread = None;
+        }
+        on.add_to_transactions(index, *id, timing, success);
+    }
+
+    /// The measurements of a sample, under its label.
+    fn measured(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        closing: &Closing,
+        success: bool,
+    ) -> Sample {
+        let Closing { id, timing, outcome, .. } = closing;
+        let label = match self.labels[id.0 as usize] {
+            Some(label) if cx.own_label(index).is_none() => label,
+            _ => {
+                let mut name = cx.texts.take();
+                name.push_str(cx.sampler_name(index, *id));
+                let label = cx.recorder.intern(&name);
+                cx.texts.give(name);
+                label
+            }
+        };
+        Sample {
+            outcome: *outcome,
+            success,
+            elapsed: timing.elapsed(),
+            latency: timing.latency,
+            connect: timing.connect,
+            lag: timing.lag,
+            wait: timing.wait,
+            idle: timing.idle,
+            sent: timing.sent,
+            received: timing.received,
+            errors: u32::from(!success),
+            ..Sample::new(label, cx.clock.wall_ms(timing.start))
+        }
+    }
+
+    /// The Sample Timeouts of a sampler apply no more.
+    #[inline]
+    pub(crate) fn unwatch(&mut self, cx: &Context<'_>, index: UserId, id: SamplerId) {
+        if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
+            self.watch.remove(index);
+        }
+    }
+}
+
+/// The requests of a sample that has been reported: its result's, those of scripts, and those of its sampler at a failure.
+fn asked(cx: &mut Context<'_>, index: UserId, closing: &Closing, passed: bool) -> Asked {
+    let mut asked = Asked::default();
+    if closing.observed {
+        asked.add(cx.result.request);
+    }
+    asked.add(forget_given(cx, index));
+    if !passed {
+        let on_failure = &cx.plan.samplers[closing.id.0 as usize].on_failure;
+        asked.add(on_failure.stop);
+        asked.add(on_failure.leave);
+    }
+    asked
+}
+
+/// Forgets what scripts have given a sample that has ended; gives what they asked for.
+pub(super) fn forget_given(cx: &mut Context<'_>, index: UserId) -> plan::result::Request {
+    if let Some(extra) = cx.users[index].extra.as_deref_mut()
+        && let Some(java) = extra.parts.get_mut::<Java>()
+    {
+        extra.given = Given::default();
+        return java.end_sample();
+    }
+    plan::result::Request::Nothing
+}
+
+/// Logs a sample that has been recorded, where that was asked for.
+fn log_sample(cx: &Context<'_>, index: UserId, sample: &Sample, observed: bool) {
+    let line = cx.run.diary.sample(cx.clock.now(), || {
+        let label = cx.recorder.name(sample.label);
+        let outcome = if sample.success { "ok" } else { "failed" };
+        let code = if observed { &*cx.result.code } else { "" };
+        let ms = sample.elapsed as f64 / 1e6;
+        let thread = cx.thread_name(index);
+        format!("{thread}: {label}: {outcome} {code} in {ms:.1} ms, {} bytes", sample.received)
+    });
+    if let Some(line) = line {
+        cx.log(line);
+    }
+}

@@ -1,0 +1,109 @@
+//! Samplers that make up their result within a turn (Debug, scripts), or sleep meanwhile (Java Requests, Dummy).
+
+use plan::env::Env;
+use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
+use stats::Outcome;
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::sample::reporting::Reporting;
+use crate::sample::samples::Samples;
+use crate::sample::step::Step;
+use crate::time::clock::Nanos;
+use crate::time::timing::Timing;
+use crate::users::Wait;
+
+impl Samples {
+    /// Runs a sampler that makes up its result.
+    pub(crate) fn run_instant(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        of: (UserId, SamplerId),
+        kind: &SamplerKind,
+    ) -> Step {
+        match kind {
+            SamplerKind::Debug(debug) => self.run(on, of, |env, result| {
+                debug.run(env, result);
+                0
+            }),
+            SamplerKind::Script(script) => self.run(on, of, |env, result| {
+                script.sample(env, result);
+                0
+            }),
+            SamplerKind::Java(java) => self.run(on, of, |env, result| java.run(env, result)),
+            SamplerKind::Dummy(dummy) => self.run(on, of, |env, result| dummy.run(env, result)),
+            _ => Step::Done,
+        }
+    }
+
+    /// Makes the result with `work`, which gives the nanoseconds for which the user sleeps.
+    fn run(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        (index, id): (UserId, SamplerId),
+        work: impl FnOnce(&mut Env<'_>, &mut SampleResult) -> u64,
+    ) -> Step {
+        let timing = on.cx.begin_plain(index, id);
+        let sleep = on.cx.with_env(index, id, work);
+        if sleep == 0 || on.cx.has_thrown() {
+            return self.end_plain(on, (index, id), timing);
+        }
+        fall_asleep(on.cx, (index, id), &timing, sleep);
+        Step::Done
+    }
+
+    /// A sampler that only took time is done.
+    pub(crate) fn wake(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        id: SamplerId,
+    ) -> Step {
+        let user = &mut on.cx.users[index];
+        let start = user.intended;
+        let due = user.links.deadline;
+        let Some(pending) = user.extra().pending.take() else { return Step::Done };
+        let old = std::mem::replace(&mut on.cx.result, pending);
+        on.cx.spare_results.push(old);
+        let lag = (on.cx.clock.now() - due).max(0) as u64;
+        self.end_plain(on, (index, id), Timing { start, lag, ..Timing::default() })
+    }
+
+    /// Ends the sample of a sampler that has made up its result, the core's.
+    pub(crate) fn end_plain(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        (index, id): (UserId, SamplerId),
+        mut timing: Timing,
+    ) -> Step {
+        if on.cx.has_thrown() {
+            return Step::Lose(id);
+        }
+        let result = &on.cx.result;
+        timing.end = match result.elapsed {
+            0 => on.cx.clock.now(),
+            claimed => timing.start + claimed as Nanos,
+        };
+        // Samplers that make up their own answer give latency and connect time with it.
+        (timing.latency, timing.connect) = (result.latency, result.connect);
+        (timing.received, timing.sent) = (result.bytes, result.sent);
+        let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
+        self.close(on, (index, id), timing, outcome)
+    }
+}
+
+/// Keeps the core's result with its user, who sleeps for so many nanoseconds.
+fn fall_asleep(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    timing: &Timing,
+    sleep: u64,
+) {
+    let pending = cx.lend_result();
+    let user = &mut cx.users[index];
+    user.extra().pending = Some(pending);
+    user.wait = Wait::Sleep(id);
+    user.intended = timing.start;
+    cx.timers.wheel.insert(index, timing.start + sleep as Nanos, &mut cx.users);
+}

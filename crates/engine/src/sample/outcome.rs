@@ -1,0 +1,98 @@
+//! The requests of a sample's outcome to its user: to stop, or to leave controllers. Hot.
+
+use plan::plan::{ControllerId, OnError, SamplerId};
+use plan::result::Request;
+
+use crate::ids::UserId;
+use crate::reports::Report;
+use crate::sample::reporting::Reporting;
+use crate::sample::step::Step;
+use crate::users::Leave;
+
+/// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    stop: Request,
+    leave: Request,
+}
+
+impl Asked {
+    pub(crate) fn add(&mut self, request: Request) {
+        let of = if request >= Request::StopUser { &mut self.stop } else { &mut self.leave };
+        *of = request.max(*of);
+    }
+
+    /// Where a user leaves to.
+    fn leaves(self) -> Option<Leave> {
+        match self.leave {
+            Request::BreakLoop => Some(Leave::BreakLoop),
+            Request::NextLoopIteration => Some(Leave::NextLoopIteration),
+            Request::NextIteration => Some(Leave::NextIteration),
+            _ => None,
+        }
+    }
+}
+
+/// Carries out the requests of a sample's outcome to its user.
+pub(crate) fn after_sample(
+    on: &mut Reporting<'_, '_>,
+    (index, id): (UserId, SamplerId),
+    ok: bool,
+    mut asked: Asked,
+) -> Step {
+    let sampler = &on.cx.plan.samplers[id.0 as usize];
+    let user = &on.cx.users[index];
+    // Of what a group does at a failure, JMeter's lanes know nothing.
+    if !ok && !user.lane {
+        asked.add(match on.cx.run.groups[user.group as usize].on_error {
+            OnError::Continue => Request::Nothing,
+            OnError::NextLoop => Request::NextIteration,
+            OnError::StopUser => Request::StopUser,
+            OnError::StopTest => Request::StopTest,
+            OnError::StopTestNow => Request::StopTestNow,
+        });
+    }
+    match asked.stop {
+        Request::StopUser => on.cx.users[index].stopping = true,
+        Request::StopTest | Request::StopTestNow => {
+            on.cx.users[index].stopping = true;
+            let now = asked.stop == Request::StopTestNow;
+            let _ = on.cx.reports.send(Report::StopTest { now });
+        }
+        _ => {}
+    }
+    continue_or_stop(on, index, asked.leaves().map(|how| (sampler.controller, how)))
+}
+
+/// The step after a sample or an action: the user goes on, here or elsewhere, or it ends. One that is told to end still looks for its next
+/// sampler, as JMeter's thread does, unless it leaves where it is.
+pub(crate) fn continue_or_stop(
+    on: &mut Reporting<'_, '_>,
+    index: UserId,
+    leave: Option<(ControllerId, Leave)>,
+) -> Step {
+    let time_is_up = on.cx.time_is_up(index);
+    let group = &on.cx.run.groups[on.cx.users[index].group as usize];
+    let ends_here = time_is_up && group.ends_with_samples();
+    if time_is_up && !ends_here {
+        on.cx.users[index].stopping = true;
+    }
+    let stopping = on.cx.users[index].stopping;
+    if stopping {
+        on.end_transactions(index);
+    }
+    match leave {
+        Some((from, how)) => Step::Leave { from, how, ends: ends_here || stopping },
+        None if ends_here => Step::EndOfPlan,
+        None => Step::Done,
+    }
+}
+
+/// Stops a user before the sampler that it has; `cut` if that is because the run or the group ends.
+pub(crate) fn stop_before(on: &mut Reporting<'_, '_>, index: UserId, cut: bool) -> Step {
+    on.cx.users[index].stopping = true;
+    if cut {
+        on.cut_transactions(index);
+    }
+    continue_or_stop(on, index, None)
+}
