@@ -19,6 +19,8 @@ use crate::mirror::Mirror;
 use crate::reactor::Reactor;
 use crate::running::Running;
 use crate::service::Service;
+use crate::situation::limiter::Limiter;
+use crate::situation::{Habits, Situation};
 use crate::sse::Sse;
 use crate::websocket::odd::Odd;
 use crate::{dying, front, redis, tls, websocket};
@@ -98,6 +100,62 @@ const MIRROR: [OptionInfo; 2] = [
     option("keep", "100000", "requests held in memory"),
 ];
 
+/// What the event loop of `service` and `limiter` can do to connections.
+macro_rules! with_habits {
+    ($($own:expr,)*) => {
+        [
+            $($own,)*
+            option("close", "never", "connections end behind each answer: never, said or unsaid"),
+            option("idle", "0", "milliseconds without a request after which a connection is cut; 0: never"),
+            option("cut", "fin", "how an idle connection is cut: fin or rst"),
+            option("connections", "0", "further connections are reset; 0: none"),
+            option("accept_every", "0", "least milliseconds between two accepts; with a small backlog the queue fills"),
+            option("stall", "0", "milliseconds for which nothing at all is done"),
+            option("stall_at", "0", "milliseconds from the first connection to the first stall"),
+            option("stall_every", "0", "milliseconds from one stall to the next; 0: one stall only"),
+        ]
+    };
+}
+
+const SERVICE: [OptionInfo; 31] = with_habits![
+    option("ms", "10", "time that a request holds a worker, milliseconds"),
+    option("workers", "0", "requests worked on at once by each backend; 0: as many as come"),
+    option("noise", "0", "standard deviation of each request's time, as a share of it"),
+    option(
+        "noise_of_seconds",
+        "0",
+        "standard deviation of a factor that all requests of a second share"
+    ),
+    option("slow_share", "0", "how many requests are slow, 0 to 1"),
+    option("slow", "100", "time of a slow request"),
+    option("step", "1", "factor on times from step_at on"),
+    option("step_at", "0", "milliseconds from the first request"),
+    option("leak", "0", "growth of times in a minute, as a share: 0.5 is half as much again"),
+    option("cached", "", "time of a URL that was asked for before; empty: no cache"),
+    option("burn", "0", "milliseconds of processor time for each request, on one processor"),
+    option("size", "20", "bytes of body"),
+    option("bandwidth", "0", "bytes a second of all answers together; 0: no limit"),
+    option("backends", "1", "requests take turns; X-Served-By names the backend"),
+    option("ill", "0", "number of the backend that is ill; 0: none"),
+    option("ill_factor", "5", "factor on the times of the ill backend"),
+    option("ill_errors", "0", "share of the ill backend's requests that fail"),
+    option("errors", "0", "share of requests that fail at once"),
+    option("errors_at", "0", "milliseconds from the first request until they begin to fail"),
+    option("errors_for", "0", "milliseconds for which they fail; 0: until the end"),
+    option("errors_every", "0", "milliseconds from one such time to the next; 0: one only"),
+    option("status", "500", "status of failures"),
+    option("seed", "1", "start of the random sequence"),
+];
+
+const LIMITER: [OptionInfo; 14] = with_habits![
+    option("rate", "100", "requests a second"),
+    option("burst", "20", "requests at once after a pause"),
+    option("over", "refuse", "requests above the rate: refuse or delay"),
+    option("status", "429", "status of a refusal"),
+    option("retry_after", "1", "seconds in the refusal's Retry-After; 0: no such line"),
+    option("ms", "10", "time of a request that has its token, milliseconds"),
+];
+
 const FLAKY: [OptionInfo; 7] = [
     option("reset", "0.01", "share of requests that are reset"),
     option("close", "0.01", "share of requests whose connection is closed without an answer"),
@@ -161,7 +219,7 @@ const SSE: [OptionInfo; 6] = [
     option("tokens", "false", "events as OpenAI's API streams an answer, with [DONE] behind them"),
 ];
 
-static NAMES: [TargetInfo; 17] = [
+static NAMES: [TargetInfo; 19] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -172,6 +230,16 @@ static NAMES: [TargetInfo; 17] = [
         name: "delay",
         what: "a known distribution of delays; /stats tells what was applied",
         options: &DELAY,
+    },
+    TargetInfo {
+        name: "service",
+        what: "a service with a known fault: few workers, a stall, a step, an ill backend ...",
+        options: &SERVICE,
+    },
+    TargetInfo {
+        name: "limiter",
+        what: "a rate limiter: a token bucket that refuses or delays",
+        options: &LIMITER,
     },
     TargetInfo {
         name: "mirror",
@@ -260,6 +328,8 @@ pub fn start(config: Config) -> Result<Running, Error> {
         // The supervisor opens its own listener, again and again; this one has reserved the port.
         thread.spawn(move || life.live(socket, &woken))?
     } else {
+        let habits = Habits::new(&config)?;
+        let counts = Arc::clone(&habits.counts);
         let service: Box<dyn Service> = match config.name.as_str() {
             "fixed" => Box::new(Fixed::new(&config)?),
             "fitness" => Box::new(Fitness::new(&config)?),
@@ -267,9 +337,14 @@ pub fn start(config: Config) -> Result<Running, Error> {
             "flaky" => Box::new(Flaky::new(&config)?),
             "websocket-odd" => Box::new(Odd),
             "sse" => Box::new(Sse::new(&config)?),
+            "service" => Box::new(Situation::new(&config, counts)?),
+            "limiter" => Box::new(Limiter::new(&config, counts)?),
             _ => Box::new(Mirror::new(Arc::clone(&journal))),
         };
         let mut reactor = Reactor::new(socket.into(), &woken, tls, service)?;
+        if matches!(config.name.as_str(), "service" | "limiter") {
+            reactor.habits(habits, &woken)?;
+        }
         thread.spawn(move || {
             // The loop fails only when epoll itself does; the target is then gone, which its clients see.
             let _ = reactor.run();

@@ -39,6 +39,8 @@ pub(crate) struct Connection {
     pub(crate) timer: u32,
     /// The time for which the first step of the script waits.
     pub(crate) waits_until: Option<Nanos>,
+    /// When it is cut if no request comes.
+    pub(crate) cut_at: Option<Nanos>,
     pub(crate) continued: bool,
     pub(crate) stalled: bool,
     /// The peer has closed its side.
@@ -64,12 +66,18 @@ impl Connection {
             order: 0,
             timer: 0,
             waits_until: None,
+            cut_at: None,
             continued: false,
             stalled: false,
             ended: false,
             closing: false,
             interest: EventFlags::IN,
         }
+    }
+
+    /// Whether it has no request to answer and nothing of one.
+    pub(crate) fn rests(&self) -> bool {
+        !self.busy && !self.closing && !self.stalled && !self.ended && self.input.is_empty()
     }
 
     pub(crate) fn is_tls(&self) -> bool {

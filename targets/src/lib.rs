@@ -35,6 +35,7 @@ mod request;
 mod running;
 mod scratch;
 mod service;
+mod situation;
 mod sse;
 mod tls;
 mod websocket;

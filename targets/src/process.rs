@@ -1,6 +1,8 @@
-//! Figures of this process and machine as `/proc` gives them, for answers that carry them as a JVM service would.
+//! Figures of this process and machine as `/proc` gives them, for answers that carry them as a JVM service would; and work for its processor.
 
 use std::fs;
+
+use rustix::time::{ClockId, clock_gettime};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Figures {
@@ -29,6 +31,18 @@ pub(crate) fn figures() -> Figures {
         threads: field(20),
         cpu_ms: user_ms + field(15) * 10,
         user_ms,
+    }
+}
+
+/// Works for so many nanoseconds of processor time of this thread.
+pub(crate) fn burn(nanos: u64) {
+    let used = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    let end = used() + nanos;
+    while used() < end {
+        std::hint::spin_loop();
     }
 }
 

@@ -25,6 +25,7 @@ use crate::connection::Connection;
 use crate::request::{Found, Request};
 use crate::scratch::Scratch;
 use crate::service::{Nanos, Service};
+use crate::situation::{Counts, Habits, habits};
 
 const LISTENER: u64 = u64::MAX;
 const WAKE: u64 = u64::MAX - 1;
@@ -48,6 +49,9 @@ pub(crate) struct Reactor {
     timed: bool,
     scratch: Scratch,
     start: Instant,
+    habits: Option<(Habits, UnixStream)>,
+    /// The listener is left alone until this time.
+    accepts_at: Option<Nanos>,
 }
 
 /// Ordered by deadline first. The last two fields tell whether the connection still waits for this very timer.
@@ -89,7 +93,15 @@ impl Reactor {
             accepted: 0,
             answer: Answer::default(),
             start: Instant::now(),
+            habits: None,
+            accepts_at: None,
         })
+    }
+
+    /// Gives the loop habits; while it stands still it hears only `wake`.
+    pub(crate) fn habits(&mut self, habits: Habits, wake: &UnixStream) -> io::Result<()> {
+        self.habits = Some((habits, wake.try_clone()?));
+        Ok(())
     }
 
     /// Serves until a byte (or the end) comes through the wake pipe.
@@ -108,6 +120,9 @@ impl Reactor {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
+            if self.stands_still() {
+                return Ok(());
+            }
             self.fire_due();
             for event in &events {
                 match event.data.u64() {
@@ -125,12 +140,25 @@ impl Reactor {
     }
 
     fn next_timeout(&self) -> Option<Timespec> {
-        let Reverse(timer) = self.timers.peek()?;
-        let left = Duration::from_nanos(timer.deadline.saturating_sub(self.now()));
+        let timer = self.timers.peek().map(|Reverse(timer)| timer.deadline);
+        let deadline = timer.into_iter().chain(self.accepts_at).min()?;
+        let left = Duration::from_nanos(deadline.saturating_sub(self.now()));
         Some(Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) })
     }
 
+    /// Lets a stall pass in which nothing is done; true when the target was stopped meanwhile.
+    fn stands_still(&mut self) -> bool {
+        let now = self.now();
+        let Some((habits, wake)) = &mut self.habits else { return false };
+        habits.open(self.connections.len());
+        habits.stall(now).is_some_and(|left| habits::stand_still(wake, left))
+    }
+
     fn fire_due(&mut self) {
+        if self.accepts_at.is_some_and(|time| time <= self.now()) {
+            self.accepts_at = None;
+            self.listen(EventFlags::IN);
+        }
         while let Some(Reverse(timer)) = self.timers.peek() {
             if timer.deadline > self.now() {
                 return;
@@ -142,6 +170,8 @@ impl Reactor {
             }
             if connection.closing {
                 self.connections.remove(timer.slot);
+            } else if connection.cut_at == Some(timer.deadline) && connection.rests() {
+                self.cut(timer.slot);
             } else {
                 self.serve(timer.slot);
             }
@@ -149,20 +179,71 @@ impl Reactor {
     }
 
     fn accept(&mut self) {
+        let pause = self.habits.as_ref().map_or(0, |(habits, _)| habits.accept_every);
+        if pause > 0 {
+            if self.accepts_at.is_none()
+                && let Some(socket) = accept::next(&self.listener)
+            {
+                self.admit(socket);
+                self.accepts_at = Some(self.now() + pause);
+                self.listen(EventFlags::empty());
+            }
+            return;
+        }
         for _ in 0..ACCEPTS {
             let Some(socket) = accept::next(&self.listener) else { return };
             self.admit(socket);
         }
     }
 
+    /// Whether connections that wait to be accepted wake the loop.
+    fn listen(&self, flags: EventFlags) {
+        // It fails only where the listener is gone; then nobody can connect, which clients see.
+        let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
+    }
+
+    /// Ends a connection that was idle for too long.
+    fn cut(&mut self, slot: usize) {
+        let Some((habits, _)) = &self.habits else { return };
+        Counts::add(&habits.counts.idle_cut);
+        let connection = &mut self.connections[slot];
+        if habits.cut_resets {
+            connection.abort();
+            self.connections.remove(slot);
+        } else if connection.finish().is_ok() {
+            self.wait_until(slot, self.now() + LINGER);
+        } else {
+            self.connections.remove(slot);
+        }
+    }
+
+    /// Sets the time at which a connection without a request is cut.
+    fn watch_idle(&mut self, slot: usize) {
+        let idle = self.habits.as_ref().map_or(0, |(habits, _)| habits.idle);
+        if idle > 0 && self.connections.get(slot).is_some_and(Connection::rests) {
+            let deadline = self.now() + idle;
+            self.wait_until(slot, deadline);
+            self.connections[slot].waits_until = None;
+            self.connections[slot].cut_at = Some(deadline);
+        }
+    }
+
     fn admit(&mut self, socket: TcpStream) {
+        let now = self.now();
+        if let Some((habits, _)) = &mut self.habits
+            && !habits.admits(&socket, self.connections.len(), now)
+        {
+            return;
+        }
         let Ok(tls) = accept::tls(self.tls.as_ref()) else { return };
         self.scratch.prepare(&socket);
         self.accepted += 1;
         let entry = self.connections.vacant_entry();
         let token = token(entry.key(), self.accepted);
         if epoll::add(&self.epoll, &socket, EventData::new_u64(token), EventFlags::IN).is_ok() {
+            let slot = entry.key();
             entry.insert(Connection::new(socket, tls, self.accepted));
+            self.watch_idle(slot);
         }
     }
 
@@ -193,7 +274,10 @@ impl Reactor {
         loop {
             if self.connections[slot].busy {
                 match self.play(slot) {
-                    Played::Whole => self.connections[slot].busy = false,
+                    Played::Whole => {
+                        self.connections[slot].busy = false;
+                        self.watch_idle(slot);
+                    }
                     Played::Waiting => break,
                     Played::Gone => {
                         self.connections.remove(slot);
