@@ -100,7 +100,7 @@ const MIRROR: [OptionInfo; 2] = [
     option("keep", "100000", "requests held in memory"),
 ];
 
-/// What the event loop of `service` and `limiter` can do to connections.
+/// The options of `service` or `limiter`, with those of the event loop, which does things to connections.
 macro_rules! with_habits {
     ($($own:expr,)*) => {
         [

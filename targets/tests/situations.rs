@@ -1,4 +1,4 @@
-//! What `service` and `limiter` do: each situation as a client sees it.
+//! The targets `service` and `limiter`: each situation as a client sees it.
 
 mod raw;
 
