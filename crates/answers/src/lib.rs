@@ -2,5 +2,26 @@
 //!
 //! Pure functions of records: no clock, no file, no terminal. An answer says what it rests on, and is silent where that
 //! does not carry.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `verdict` | findings with their evidence, and the rules that make them |
+//! | `interval` | percentiles with intervals by order statistics |
+//! | `autocorrelation` | effective sample size, long-run variance, block length |
+//! | `warmup`, `change`, `trend` | where a run becomes steady, where it steps, whether it drifts |
+//! | `repeats`, `discovery` | repeated runs; many tests at once |
+//! | `scaling` | models of throughput over load: linear, plateau, USL, or none |
+//! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 
+pub mod autocorrelation;
+pub mod change;
+pub mod discovery;
+pub mod distribution;
+pub mod interval;
+pub mod random;
+pub mod repeats;
+pub mod scaling;
+pub mod series;
+pub mod trend;
 pub mod verdict;
+pub mod warmup;

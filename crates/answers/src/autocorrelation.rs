@@ -1,0 +1,209 @@
+//! Dependence of neighbouring values: how many independent values a series is worth, and how long its memory is.
+
+use crate::series::mean;
+
+/// Batches at a level, below which their variance is not used.
+const LEAST_BATCHES: f64 = 8.0;
+/// Share of the variance that is left when a level has averaged the dependence away.
+const AVERAGED: f64 = 0.2;
+
+/// Sums of one level: means of 2^level values (Welford, 1962).
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    n: f64,
+    mean: f64,
+    squares: f64,
+    /// A mean that waits for its neighbour.
+    waiting: Option<f64>,
+}
+
+impl Level {
+    fn variance(&self) -> f64 {
+        if self.n < 2.0 { 0.0 } else { self.squares / (self.n - 1.0) }
+    }
+}
+
+/// Effective sample size in one pass by batch means. Level l holds the variance of means of 2^l values; the
+/// autocorrelation time τ is the largest 2^l·Var_l/Var_0, up to the level that has averaged dependence away. As in the
+/// load generator latte (Apache-2.0) by P. Kołaczkowski. Memory is O(log n); parts of a series merge.
+#[derive(Clone, Debug, Default)]
+pub struct Batches {
+    levels: Vec<Level>,
+}
+
+impl Batches {
+    pub fn add(&mut self, value: f64) {
+        let mut value = value;
+        for at in 0.. {
+            if self.levels.len() == at {
+                self.levels.push(Level::default());
+            }
+            let level = &mut self.levels[at];
+            level.n += 1.0;
+            let from = value - level.mean;
+            level.mean += from / level.n;
+            level.squares += from * (value - level.mean);
+            match level.waiting.take() {
+                None => {
+                    level.waiting = Some(value);
+                    return;
+                }
+                Some(other) => value = f64::midpoint(value, other),
+            }
+        }
+    }
+
+    /// Merges another part of the series; a pair across the seam is not formed.
+    pub fn merge(&mut self, other: &Self) {
+        if self.levels.len() < other.levels.len() {
+            self.levels.resize(other.levels.len(), Level::default());
+        }
+        for (mine, theirs) in self.levels.iter_mut().zip(&other.levels) {
+            let n = mine.n + theirs.n;
+            if theirs.n > 0.0 {
+                let apart = theirs.mean - mine.mean;
+                mine.mean += apart * theirs.n / n;
+                mine.squares += theirs.squares + apart * apart * mine.n * theirs.n / n;
+                mine.n = n;
+            }
+        }
+    }
+
+    /// Autocorrelation time: the number of neighbouring values that are worth one, at least 1.
+    pub fn time(&self) -> f64 {
+        let Some(first) = self.levels.first().map(Level::variance).filter(|v| *v > 0.0) else {
+            return 1.0;
+        };
+        let (mut time, mut size) = (1.0f64, 1.0);
+        for level in self.levels.iter().take_while(|level| level.n >= LEAST_BATCHES) {
+            let left = level.variance() / first;
+            time = time.max(size * left);
+            if left < AVERAGED {
+                break;
+            }
+            size *= 2.0;
+        }
+        time
+    }
+
+    /// Number of independent values that the series is worth.
+    pub fn effective(&self) -> f64 {
+        self.levels.first().map_or(0.0, |level| level.n / self.time())
+    }
+}
+
+impl FromIterator<f64> for Batches {
+    fn from_iter<T: IntoIterator<Item = f64>>(values: T) -> Self {
+        let mut batches = Self::default();
+        values.into_iter().for_each(|value| batches.add(value));
+        batches
+    }
+}
+
+/// Number of independent values that the series is worth.
+pub fn effective(values: &[f64]) -> f64 {
+    values.iter().copied().collect::<Batches>().effective()
+}
+
+/// Long-run figures of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// Variance of the mean, times n: the sum of all autocovariances.
+    pub long_run_variance: f64,
+    /// Best mean length of blocks for a stationary bootstrap, at least 1, at most min(3√n, n/3).
+    pub block: f64,
+}
+
+/// Block length by D. Politis and H. White, "Automatic Block-Length Selection for the Dependent Bootstrap", Econometric
+/// Reviews 23, 2004, corrected by A. Patton, D. Politis and H. White, 28, 2009:
+/// b = (2g²/d · n)^⅓, g = Σ_{|k|≤2m} h(k/2m)|k|γ_k, d = 2(Σ h γ_k)², with the flat-top window h(x) = min(1, 2(1-|x|)) and
+/// m the last lag before a row of max(5, log₁₀ n) autocorrelations within ±2√(log₁₀ n / n).
+pub fn memory(values: &[f64]) -> Memory {
+    let n = values.len();
+    let none = Memory { long_run_variance: 0.0, block: 1.0 };
+    if n < 10 {
+        return none;
+    }
+    let count = n as f64;
+    let centre = mean(values);
+    let apart: Vec<f64> = values.iter().map(|v| v - centre).collect();
+    let in_row = (count.log10() as usize).max(5);
+    let most = (count.sqrt().ceil() as usize + in_row).min(n - 1);
+    let covariance =
+        |lag: usize| apart.iter().zip(&apart[lag..]).map(|(a, b)| a * b).sum::<f64>() / count;
+    let covariances: Vec<f64> = (0..=most).map(covariance).collect();
+    if covariances[0] <= f64::EPSILON * centre * centre {
+        return none;
+    }
+    let within = 2.0 * (count.log10() / count).sqrt();
+    let small = |lag: usize| (covariances[lag] / covariances[0]).abs() < within;
+    let last = (1..=most + 1 - in_row).find(|from| (*from..from + in_row).all(small));
+    let bandwidth = last.map_or(most, |from| (2 * (from - 1).max(1)).min(most));
+    let (mut weighted, mut variance) = (0.0, covariances[0]);
+    for (lag, covariance) in covariances.iter().enumerate().take(bandwidth + 1).skip(1) {
+        let window = (2.0 * (1.0 - lag as f64 / bandwidth as f64)).min(1.0);
+        weighted += 2.0 * window * lag as f64 * covariance;
+        variance += 2.0 * window * covariance;
+    }
+    let longest = (3.0 * count.sqrt()).min(count / 3.0).ceil();
+    // A window can make the sum negative; then the plain variance is the better guess.
+    let variance = if variance > 0.0 { variance } else { covariances[0] };
+    let block = (weighted * weighted / (variance * variance) * count).cbrt();
+    Memory { long_run_variance: variance, block: block.clamp(1.0, longest.max(1.0)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// An autoregressive series: each value is `phi` times the last, and noise.
+    fn autoregressive(phi: f64, n: usize, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        let mut last = 0.0;
+        (0..n)
+            .map(|_| {
+                last = phi * last + random.normal();
+                last + 100.0
+            })
+            .collect()
+    }
+
+    #[test]
+    fn independent_values_count_in_full_and_dependent_ones_less() {
+        let n = 20_000;
+        let independent = effective(&autoregressive(0.0, n, 1)) / n as f64;
+        assert!((0.8..=1.0).contains(&independent), "{independent}");
+        // An AR(1) series has τ = (1+φ)/(1-φ) = 9 for φ = 0.8.
+        let time = n as f64 / effective(&autoregressive(0.8, n, 2));
+        assert!((6.5..11.0).contains(&time), "{time}");
+        let long_run = memory(&autoregressive(0.8, n, 2)).long_run_variance;
+        // Its long-run variance is 1/(1-φ)² = 25.
+        assert!((20.0..30.0).contains(&long_run), "{long_run}");
+    }
+
+    #[test]
+    fn merged_parts_are_the_whole() {
+        let values = autoregressive(0.5, 4096, 3);
+        let whole: Batches = values.iter().copied().collect();
+        let mut merged: Batches = values[..2048].iter().copied().collect();
+        merged.merge(&values[2048..].iter().copied().collect());
+        assert!((whole.time() - merged.time()).abs() < 0.05 * whole.time());
+        assert!((whole.effective() - merged.effective()).abs() < 0.05 * whole.effective());
+    }
+
+    #[test]
+    fn blocks_are_as_long_as_theory_says() {
+        // Of AR(1): g = 2φ/(1-φ)³(1+φ)…, so b = (n·(2φ/(1-φ²))²)^⅓: 1 of φ = 0, 12.1 of φ = 0.5 and n = 1000.
+        let theory = |phi: f64, n: f64| (n * (2.0 * phi / (1.0 - phi * phi)).powi(2)).cbrt();
+        let mean_of = |phi: f64| {
+            (0..20).map(|seed| memory(&autoregressive(phi, 1000, seed)).block).sum::<f64>() / 20.0
+        };
+        assert!(mean_of(0.0) < 5.0, "{}", mean_of(0.0));
+        let (found, right) = (mean_of(0.5), theory(0.5, 1000.0));
+        assert!((0.6..1.6).contains(&(found / right)), "{found}, in theory {right}");
+        assert!(mean_of(0.9) > mean_of(0.5));
+        let constant = memory(&[3.0; 50]);
+        assert_eq!((constant.block, constant.long_run_variance), (1.0, 0.0));
+    }
+}

@@ -1,0 +1,161 @@
+//! Warm-up of a run: the beginning that differs from what follows.
+//!
+//! MSER-5 (K. P. White, "An Effective Truncation Heuristic", Simulation 69, 1997; S. Spratt, 1998): of means of 5 values,
+//! cut d* = argmin_{d ≤ n/2} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². A minimum at the very half means that the series is not
+//! steady. The rule depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016), so that it
+//! is asked of the rate and of the p95, and a cut counts only where the cut part differs from the rest beyond chance and
+//! by 2 %. Nothing is dropped here: the caller shows figures with and without.
+
+use crate::autocorrelation::effective;
+use crate::distribution::student_two_sided;
+use crate::series::{block_means, mean, variance};
+
+/// Values in a batch.
+pub const BATCH: usize = 5;
+/// Seconds of a run, below which no warm-up is looked for.
+pub const LEAST_SECONDS: usize = 100;
+/// A difference in means below this share is none.
+const LEAST_SIZE: f64 = 0.02;
+/// Chance of calling a steady series a warm-up.
+const CHANCE: f64 = 0.001;
+
+/// The cut that MSER-5 finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Number of values before the cut.
+    pub at: usize,
+    /// The minimum lies at the half: the series has not become steady.
+    pub unsteady: bool,
+}
+
+/// MSER-5 on a series; `None` of fewer than four batches.
+pub fn mser(values: &[f64]) -> Option<Cut> {
+    let batches = block_means(values, BATCH);
+    let n = batches.len();
+    if n < 4 {
+        return None;
+    }
+    let (mut sum, mut squares) = (0.0, 0.0);
+    // Sums from the end, so that each step adds one batch. Values are taken from their mean, for precision.
+    let centre = mean(&batches);
+    let mut best: Option<(f64, usize)> = None;
+    for d in (0..n).rev() {
+        let value = batches[d] - centre;
+        sum += value;
+        squares += value * value;
+        let left = (n - d) as f64;
+        let criterion = (squares - sum * sum / left).max(0.0) / (left * left);
+        if d <= n / 2 && best.is_none_or(|(least, _)| criterion <= least) {
+            best = Some((criterion, d));
+        }
+    }
+    best.map(|(_, d)| Cut { at: d * BATCH, unsteady: d == n / 2 })
+}
+
+/// The warm-up of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Seconds that it lasted; 0: none was found.
+    pub seconds: usize,
+    /// The run did not become steady: no figure of its steady part can be had.
+    pub unsteady: bool,
+    /// The run is too short for an answer.
+    pub too_short: bool,
+}
+
+/// The warm-up by rate and p95 of each second: the later of the two. Seconds without samples have the p95 of the
+/// second before.
+pub fn warm_up(rates: &[f64], p95: &[f64]) -> WarmUp {
+    if rates.len() < LEAST_SECONDS {
+        return WarmUp { too_short: true, ..WarmUp::default() };
+    }
+    let cuts = [rates, p95].map(|values| mser(values).filter(|cut| differs(values, cut.at)));
+    let mut found = WarmUp::default();
+    for cut in cuts.into_iter().flatten() {
+        found.seconds = found.seconds.max(cut.at);
+        found.unsteady |= cut.unsteady;
+    }
+    found
+}
+
+/// Whether the values before the cut have another mean than those behind it.
+fn differs(values: &[f64], at: usize) -> bool {
+    let (before, after) = values.split_at(at);
+    if before.is_empty() || after.len() < 2 {
+        return false;
+    }
+    let (first, rest) = (mean(before), mean(after));
+    if (first - rest).abs() < LEAST_SIZE * rest.abs() {
+        return false;
+    }
+    // Of the two variances the one behind the cut is that of the steady run; the warm-up's own is part of its difference.
+    let effective = effective(after).max(2.0);
+    let worth = (before.len() as f64 * effective / after.len() as f64).max(1.0);
+    let error = (variance(after) * (1.0 / worth + 1.0 / effective)).sqrt();
+    error == 0.0 || student_two_sided((first - rest) / error, (effective - 1.0).max(1.0)) < CHANCE
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::random::Random;
+
+    fn noise(n: usize, seed: u64, level: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        (0..n).map(|i| level(i) * (1.0 + 0.05 * random.normal())).collect()
+    }
+
+    /// The definition, word for word.
+    fn by_definition(batches: &[f64]) -> usize {
+        let n = batches.len();
+        let of = |d: usize| {
+            let rest = &batches[d..];
+            let mean = mean(rest);
+            rest.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
+        };
+        (0..=n / 2).min_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn the_cut_is_that_of_the_definition(values in prop::collection::vec(0.0f64..100.0, 20..200)) {
+            let batches = block_means(&values, BATCH);
+            prop_assert_eq!(mser(&values).unwrap().at, by_definition(&batches) * BATCH);
+        }
+    }
+
+    #[test]
+    fn a_slow_start_is_found_and_its_end_is_near() {
+        let mut near = 0;
+        for seed in 0..20 {
+            // The rate climbs to 100/s with a time constant of 8 s: after 30 s it is within 2.5 %.
+            let rates = noise(300, seed, |i| 100.0 * (1.0 - (-(i as f64) / 8.0).exp()));
+            let p95 = noise(300, seed + 99, |_| 40.0);
+            let found = warm_up(&rates, &p95);
+            near += u32::from((10..=45).contains(&found.seconds));
+            assert!((10..=120).contains(&found.seconds) && !found.unsteady, "{found:?}");
+            // The later of the two measures decides.
+            let slow = noise(300, seed, |i| if i < 60 { 80.0 } else { 40.0 });
+            assert!(warm_up(&rates, &slow).seconds >= 55);
+        }
+        assert!(near >= 14, "{near} of 20");
+    }
+
+    #[test]
+    fn a_steady_run_has_none() {
+        let found = (0..200).filter(|seed| {
+            warm_up(&noise(200, *seed, |_| 100.0), &noise(200, seed + 1000, |_| 40.0)).seconds > 0
+        });
+        let found = found.count();
+        assert!(found <= 6, "{found} of 200 steady runs have a warm-up");
+    }
+
+    #[test]
+    fn drift_is_unsteady_and_short_runs_are_not_judged() {
+        let drift = noise(300, 1, |i| 100.0 + i as f64);
+        assert!(warm_up(&drift, &noise(300, 2, |_| 1.0)).unsteady);
+        assert!(warm_up(&drift[..99], &drift[..99]).too_short);
+    }
+}
