@@ -187,7 +187,7 @@ pub fn choose(points: &[Point]) -> Choice {
     choice
 }
 
-/// What speaks against the peak of a model.
+/// The reason to refuse the peak of a model.
 fn against_peak(points: &[Point], model: &Model) -> Option<Refusal> {
     let peak = match model {
         Model::Usl { .. } => model.peak(),
