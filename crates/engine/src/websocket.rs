@@ -31,10 +31,13 @@ mod sample;
 mod send;
 mod unread;
 
+use std::sync::Arc;
+
 use plan::plan::{Needs, Plan, Sampler, SamplerId, SamplerKind};
 use plan::websocket::HeartbeatId;
 use plan::websocket::wording::Sizes;
 use wire::websocket::deflate::Window;
+use wire::websocket::session::{Heartbeat, WebSocket};
 
 pub(crate) use crate::ids::NO_SOCKET;
 use crate::ids::UserId;
@@ -58,7 +61,7 @@ pub(crate) struct WebSockets {
     /// Connections whose heartbeat is due.
     pub(crate) due: Vec<u32>,
     /// Settings of the heartbeats, evaluated at their first use.
-    heartbeats: Vec<Option<Box<plan::websocket::HeartbeatSettings>>>,
+    heartbeats: Vec<Option<Arc<Heartbeat>>>,
     /// Connections whose inbox has room again, by token.
     pub(crate) resumed: Vec<u64>,
     /// Somebody reads the URL of WebSocket connections.
@@ -116,48 +119,25 @@ pub(crate) enum State {
     Ended(Ending),
 }
 
-/// The kind of the message whose fragments are arriving.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fragments {
-    #[default]
-    None,
-    Text,
-    Binary,
-}
-
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) transport: Transport,
     pub(crate) state: State,
-    pub(crate) fragments: Fragments,
-    /// The message whose fragments are arriving is compressed.
-    pub(crate) compressed: bool,
+    /// The protocol: its upgrade, frames and heartbeats.
+    pub(crate) session: WebSocket,
     /// The inbox is full: nothing more is taken off the socket.
     pub(crate) stopped: bool,
-    /// A close frame has been sent.
-    pub(crate) closing: bool,
     /// The end of the connection has been counted.
     pub(crate) counted: bool,
-    /// Heartbeats sent since the peer was last heard.
-    pub(crate) unanswered: u8,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    pub(crate) heartbeat: Option<HeartbeatId>,
     /// The timer of the heartbeat.
     links: Links,
     /// When the last byte went either way.
     pub(crate) last_io: Nanos,
-    /// When the last heartbeat was sent.
-    pub(crate) beat_at: Nanos,
     /// The sample under way.
     pub(crate) task: Task,
     pub(crate) rest: Option<Box<Rest>>,
-    /// Its URL, in plans where somebody reads it.
-    #[expect(
-        clippy::box_collection,
-        reason = "absent in most runs, which should pay for one word"
-    )]
-    pub(crate) url: Option<Box<String>>,
 }
 
 const _: () = assert!(size_of::<Socket>() <= 112);
@@ -205,7 +185,6 @@ pub(crate) struct Work {
     pub(crate) read_limit: Nanos,
     /// Bytes as JMeter counts them.
     pub(crate) sizes: Sizes,
-    pub(crate) key: [u8; 24],
     /// The upgrade request, then the frame to send once the connection stands.
     pub(crate) request: Vec<u8>,
     pub(crate) frame: Vec<u8>,
@@ -294,6 +273,8 @@ impl Rest {
 pub(crate) struct Sockets {
     pub(crate) all: Vec<Socket>,
     free: Vec<u32>,
+    /// Their URLs, in plans where somebody reads them.
+    urls: Vec<String>,
     /// Boxes to be used again, with their buffers.
     pub(crate) works: Vec<Box<Work>>,
     pub(crate) rests: Vec<Box<Rest>>,
@@ -327,25 +308,19 @@ impl Waiting for Sockets {
 
 impl Sockets {
     /// A slot for a connection of `user`, without a socket yet.
-    pub(crate) fn open(&mut self, user: UserId, route: RouteId) -> u32 {
+    pub(crate) fn open(&mut self, user: UserId, route: RouteId, session: WebSocket) -> u32 {
         let fresh = |transport| Socket {
             transport,
             state: State::Connecting,
-            fragments: Fragments::None,
-            compressed: false,
+            session,
             stopped: false,
-            closing: false,
             counted: false,
-            unanswered: 0,
             user,
             route,
-            heartbeat: None,
             links: Links::default(),
             last_io: 0,
-            beat_at: 0,
             task: Task::None,
             rest: None,
-            url: None,
         };
         if let Some(index) = self.free.pop() {
             let transport = std::mem::take(&mut self.all[index as usize].transport);
@@ -386,10 +361,26 @@ impl Sockets {
         self.drop_socket(index);
         let socket = &mut self.all[index as usize];
         socket.state = State::Free;
-        socket.url = None;
+        if let Some(url) = self.urls.get_mut(index as usize) {
+            *url = String::new();
+        }
+        let socket = &mut self.all[index as usize];
         let rest = socket.rest.take();
         self.give_rest(rest);
         self.free.push(index);
+    }
+
+    /// Keeps the URL of a connection.
+    fn keep_url(&mut self, index: u32, url: &str) {
+        if self.urls.len() <= index as usize {
+            self.urls.resize(index as usize + 1, String::new());
+        }
+        self.urls[index as usize].push_str(url);
+    }
+
+    /// The URL of a connection, where it is kept.
+    fn url(&self, index: u32) -> Option<&str> {
+        self.urls.get(index as usize).map(String::as_str)
     }
 
     /// The unfinished things of a connection, made if there are none.
@@ -459,7 +450,6 @@ impl Work {
         connect_limit: 0,
         read_limit: 0,
         sizes: Sizes { headers: 0, body: 0, sent: 0 },
-        key: [0; 24],
         request: Vec::new(),
         frame: Vec::new(),
         answer: Vec::new(),

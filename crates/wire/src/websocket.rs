@@ -11,6 +11,7 @@ pub mod frame;
 pub mod handshake;
 pub mod mask;
 pub mod message;
+pub mod session;
 mod utf8;
 
 pub use frame::{Error, Head, Opcode, head, push_frame, push_head};

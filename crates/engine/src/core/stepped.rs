@@ -73,6 +73,6 @@ impl Core<'_> {
                 .sockets
                 .all
                 .iter()
-                .any(|one| one.state == State::Open && one.beat_at > 0)
+                .any(|one| one.state == State::Open && one.session.awaits_answer())
     }
 }

@@ -2,7 +2,8 @@
 //! had been silent.
 
 use stats::{CloseCause, Counter, Outcome};
-use wire::websocket::{self, Opcode};
+use wire::websocket::Opcode;
+use wire::websocket::session::{self, Cut};
 
 use super::{NO_SOCKET, State, Task, WebSockets};
 use crate::context::Context;
@@ -91,7 +92,7 @@ impl WebSockets {
             self.count_close(cx, at, ending.cause(), 0, now);
         }
         // A peer that only stopped sending can still be written to, as the plug-in would.
-        if ending != Ending::Fin || self.sockets[at].heartbeat.is_some() {
+        if ending != Ending::Fin || self.sockets[at].session.heartbeat().is_some() {
             self.sockets.drop_socket(at);
         }
     }
@@ -167,10 +168,10 @@ impl WebSockets {
         let talks = self.sockets[at].rest.as_ref().is_some_and(|rest| rest.talking.is_some());
         if talks && self.sockets[at].state == State::Open {
             let _ = self.send_frame(cx, at, Opcode::CLOSE, plan::websocket::GOODBYE);
-            self.sockets[at].closing = true;
         }
         let polite = cx.run.settings.websocket.at_user_end == AtUserEnd::CloseFrame;
-        if polite && self.sockets[at].state == State::Open && !self.sockets[at].closing {
+        if polite && self.sockets[at].state == State::Open && !self.sockets[at].session.is_closing()
+        {
             let mut payload = [0; 64];
             let text = b"test thread finished";
             payload[..2].copy_from_slice(&1000u16.to_be_bytes());
@@ -213,18 +214,15 @@ impl WebSockets {
         let rest = self.sockets.all.get(at as usize).and_then(|socket| socket.rest.as_ref());
         let tail = rest
             .map_or(&[][..], |rest| if rest.plain.is_empty() { &rest.tail } else { &rest.plain });
-        match websocket::head(tail) {
-            Ok(Some(head)) => format!(
-                "WebSocket protocol error: expected payload of length {}, but can only read {} bytes",
-                head.length,
-                tail.len() - head.size
+        match session::cut(tail) {
+            Cut::Payload { expected, got } => format!(
+                "WebSocket protocol error: expected payload of length {expected}, but can only read {got} bytes"
             ),
             // A length of eight bytes is read as one piece, shorter ones byte by byte.
-            Ok(None) if tail.get(1).is_some_and(|length| length & 0x7f == 127) => format!(
-                "WebSocket protocol error: expected 8 length bytes, but can only read {} bytes",
-                tail.len() - 2
+            Cut::Length { got } => format!(
+                "WebSocket protocol error: expected 8 length bytes, but can only read {got} bytes"
             ),
-            _ => "end of stream".into(),
+            Cut::Between => "end of stream".into(),
         }
     }
 }

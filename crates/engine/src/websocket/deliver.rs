@@ -2,10 +2,11 @@
 
 use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
 use stats::Counter;
+use wire::websocket::session::order::{Kind, Misplaced};
 use wire::websocket::{Head, Opcode};
 
 use super::inbox::{FrameHead, Queued};
-use super::{Ending, Fragments, Level, State, Step, Task, WebSockets};
+use super::{Ending, Level, State, Step, Task, WebSockets};
 use crate::context::Context;
 use crate::settings::websocket::WhenFull;
 use crate::time::clock::{MS, Nanos};
@@ -13,6 +14,16 @@ use crate::websocket::sample::Fault;
 
 /// A compressed message, before or after decompression, is larger than may be.
 const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
+
+/// A frame that has just come.
+#[derive(Clone, Copy)]
+pub(super) struct Arrived<'b> {
+    pub(super) head: Head,
+    pub(super) payload: &'b [u8],
+    /// When it came to this host, and when it was read.
+    pub(super) arrival: Nanos,
+    pub(super) now: Nanos,
+}
 
 /// How a frame is to be understood.
 enum Understood<'a> {
@@ -27,11 +38,11 @@ impl WebSockets {
         &mut self,
         cx: &mut Context<'_>,
         at: u32,
-        head: &Head,
-        payload: &[u8],
-        arrival: Nanos,
-        now: Nanos,
+        arrived: &Arrived<'_>,
+        answers: Option<Nanos>,
+        kept: bool,
     ) {
+        let Arrived { head, payload, arrival, now } = *arrived;
         let opcode = head.opcode;
         if !opcode.is_control() {
             cx.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
@@ -39,11 +50,14 @@ impl WebSockets {
                 cx.recorder.add(Counter::MessagesIn, 1);
             }
         }
-        if opcode == Opcode::CLOSE && !self.sockets[at].closing {
+        if opcode == Opcode::CLOSE && !self.sockets[at].session.is_closing() {
             let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
             self.count_close(cx, at, stats::CloseCause::PeerFrame, code, now);
         }
-        if self.kept_alive(cx, at, opcode, payload, now) {
+        if self.sockets[at].session.heartbeat().is_some() {
+            self.keep_up(cx, at, answers, now);
+        }
+        if kept {
             return;
         }
         match &mut self.sockets[at].task {
@@ -55,16 +69,18 @@ impl WebSockets {
                     let generation = self.sockets[at].transport.generation;
                     self.fault(cx, at, Fault::ReadTimeout);
                     if self.sockets[at].transport.generation == generation {
-                        let (head, payload) = (FrameHead::of(head), payload.into());
+                        let (head, payload) = (FrameHead::of(&head), payload.into());
                         self.queue(cx, at, Queued { head, arrival, payload });
                     }
                     return;
                 }
-                self.give_to_sample(cx, at, FrameHead::of(head), payload, now);
+                self.give_to_sample(cx, at, FrameHead::of(&head), payload, now);
             }
-            Task::Hold(_) => self.hold_frame(cx, at, head, payload, arrival, now),
+            Task::Hold(_) => {
+                self.hold_frame(cx, at, FrameHead::of(&head), payload, arrival, now);
+            }
             _ => {
-                let (head, payload) = (FrameHead::of(head), payload.into());
+                let (head, payload) = (FrameHead::of(&head), payload.into());
                 self.queue(cx, at, Queued { head, arrival, payload });
             }
         }
@@ -97,29 +113,18 @@ impl WebSockets {
         payload: &'a [u8],
         inflated: &'a mut Vec<u8>,
     ) -> Understood<'a> {
-        let FrameHead { opcode, fin, rsv, size } = head;
+        let FrameHead { opcode, fin, size, .. } = head;
         let protocol = |text: &'static str| Understood::Fault(Fault::Protocol(text));
-        let socket = &mut self.sockets[at];
-        let before = socket.fragments;
-        let kind = match opcode {
-            Opcode::TEXT => FrameKind::Text,
-            Opcode::BINARY => FrameKind::Binary,
-            Opcode::CLOSE => FrameKind::Close,
-            Opcode::PING => FrameKind::Ping,
-            Opcode::PONG => FrameKind::Pong,
-            Opcode::CONTINUATION => match before {
-                Fragments::Text => FrameKind::Text,
-                Fragments::Binary => FrameKind::Binary,
-                Fragments::None => return protocol("no continuation frame expected"),
-            },
-            Opcode(other) => {
+        let order = self.sockets[at].session.order().copied().unwrap_or_default();
+        let kind = match order.kind(opcode) {
+            Ok(kind) => kind,
+            Err(Misplaced::Unknown(other)) => {
                 let text = format!("java.lang.RuntimeException: unsupported frame type: {other}");
                 return Understood::Fault(Fault::Beyond(text));
             }
+            Err(_) => return protocol("no continuation frame expected"),
         };
-        let data = !opcode.is_control();
-        let compressed =
-            data && if opcode == Opcode::CONTINUATION { socket.compressed } else { rsv & 4 != 0 };
+        let compressed = order.compressed(head.said());
         let mut shown = payload;
         if compressed {
             if let Err(text) = self.inflate(cx, at, payload, fin, inflated) {
@@ -127,25 +132,15 @@ impl WebSockets {
             }
             shown = inflated;
         }
-        let socket = &mut self.sockets[at];
-        socket.compressed = compressed;
-        let continuation = opcode == Opcode::CONTINUATION;
-        if data {
-            match (before, continuation) {
-                (Fragments::None, _) if !fin => {
-                    socket.fragments =
-                        if kind == FrameKind::Text { Fragments::Text } else { Fragments::Binary };
-                }
-                (Fragments::None, _) => {}
-                (_, true) if fin => socket.fragments = Fragments::None,
-                (_, true) => {}
-                (_, false) => return protocol("missing continuation frame"),
-            }
+        if let Some(order) = self.sockets[at].session.order()
+            && order.take(head.said(), kind).is_err()
+        {
+            return protocol("missing continuation frame");
         }
         Understood::Frame(Frame {
-            kind,
+            kind: shown_kind(kind),
             fin,
-            continuation,
+            continuation: opcode == Opcode::CONTINUATION,
             payload: shown,
             size,
             placeholder: compressed && !fin,
@@ -397,5 +392,16 @@ impl WebSockets {
                  server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
             ));
         }
+    }
+}
+
+/// The kind of a frame as the plan has it.
+fn shown_kind(kind: Kind) -> FrameKind {
+    match kind {
+        Kind::Text => FrameKind::Text,
+        Kind::Binary => FrameKind::Binary,
+        Kind::Close => FrameKind::Close,
+        Kind::Ping => FrameKind::Ping,
+        Kind::Pong => FrameKind::Pong,
     }
 }

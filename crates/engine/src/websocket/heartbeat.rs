@@ -1,22 +1,28 @@
-//! Heartbeats: what the engine sends on a held connection by itself, and what it answers.
-//!
-//! A heartbeat is a ping, or a text of the plan's, sent at an interval with some jitter so that connections do not
-//! beat together. A peer that is not heard between so many heartbeats counts as gone. With a heartbeat the engine
-//! also answers pings and the close frame, which otherwise are the plan's business.
+//! Heartbeats of connections: their settings, when they are due, and what is answered by itself ([`session`](wire::websocket::session)).
 
-use plan::websocket::{Act, HeartbeatId, HeartbeatSettings};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use plan::websocket::{HeartbeatId, HeartbeatSettings};
 use stats::{Counter, Span};
-use wire::websocket::Opcode;
+use wire::session::Session;
+use wire::websocket::session::Heartbeat;
 
-use super::{Ending, State, Step, Task, WebSockets};
+use super::{Ending, State, WebSockets};
 use crate::context::Context;
 use crate::time::clock::{MS, Nanos};
 
 impl WebSockets {
     /// Arms the heartbeat of a connection that has just been opened.
-    pub(super) fn start_heartbeat(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
-        let Some(id) = self.sockets[at].heartbeat else { return };
-        if self.heartbeats[id.0 as usize].is_none() {
+    pub(super) fn start_heartbeat(
+        &mut self,
+        cx: &mut Context<'_>,
+        at: u32,
+        id: HeartbeatId,
+        now: Nanos,
+    ) {
+        let known = self.heartbeats[id.0 as usize].clone();
+        let heartbeat = known.unwrap_or_else(|| {
             let index = self.sockets[at].user;
             let settings = cx.plan.heartbeats[id.0 as usize].settings(&mut cx.env(index, ""));
             let settings = settings.unwrap_or_else(|problem| {
@@ -29,118 +35,94 @@ impl WebSockets {
                     reply_to_ping: true,
                 }
             });
-            self.heartbeats[id.0 as usize] = Some(Box::new(settings));
-        }
-        self.arm_heartbeat(cx, at, id, now);
+            let heartbeat = Arc::new(Heartbeat {
+                interval: Nanos::from(settings.interval_ms) * MS,
+                jitter: Nanos::from(settings.jitter_ms) * MS,
+                payload: settings.payload,
+                missed: settings.missed,
+                reply_to_ping: settings.reply_to_ping,
+                seed: AtomicU64::new(cx.random.bits()),
+            });
+            self.heartbeats[id.0 as usize] = Some(Arc::clone(&heartbeat));
+            heartbeat
+        });
+        self.sockets[at].session.keep_alive(heartbeat, now);
+        self.arm_heartbeat(at);
     }
 
-    fn beat(&self, id: HeartbeatId) -> Option<&HeartbeatSettings> {
-        self.heartbeats[id.0 as usize].as_deref()
+    fn arm_heartbeat(&mut self, at: u32) {
+        if let Some(due) = self.sockets[at].session.due() {
+            self.beats.insert(at, due, &mut self.sockets);
+        }
     }
 
-    fn arm_heartbeat(&mut self, cx: &mut Context<'_>, at: u32, id: HeartbeatId, now: Nanos) {
-        let Some(settings) = self.beat(id) else { return };
-        let (interval, jitter) = (settings.interval_ms, settings.jitter_ms);
-        if interval == 0 {
-            return;
-        }
-        let shift = match jitter {
-            0 => 0,
-            jitter => cx.random.below(u64::from(jitter) + 1) as i64,
-        };
-        let until = now + (i64::from(interval) + shift) * MS;
-        self.beats.insert(at, until, &mut self.sockets);
+    /// Whether heartbeats are sent on a connection.
+    fn beats(&self, at: u32) -> bool {
+        let socket = &self.sockets[at];
+        socket.state == State::Open && socket.session.due().is_some()
     }
 
     /// A heartbeat is due.
     pub(crate) fn on_beat(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
-        let Some(id) = self.sockets[at].heartbeat else { return };
-        if self.sockets[at].state != State::Open || self.sockets[at].closing {
+        if !self.beats(at) {
             return;
         }
-        if self.sockets[at].unanswered > 0 && !self.sockets[at].stopped {
+        if self.sockets[at].session.unanswered() > 0 && !self.sockets[at].stopped {
             // The answer may lie there: timers fire before sockets are polled.
             let generation = self.sockets[at].transport.generation;
             self.read_socket(cx, at, false);
             self.settle(cx, at);
-            let same = self.sockets[at].transport.generation == generation;
-            if !same || self.sockets[at].transport.generation != generation {
-                return;
-            }
-            if self.sockets[at].state != State::Open || self.sockets[at].closing {
+            if self.sockets[at].transport.generation != generation || !self.beats(at) {
                 return;
             }
         }
-        let Some(settings) = self.heartbeats[id.0 as usize].take() else { return };
-        let silent = self.sockets[at].unanswered;
-        if silent > 0 {
+        if self.sockets[at].session.unanswered() > 0 {
             cx.recorder.add(Counter::HeartbeatsMissed, 1);
         }
-        if settings.missed > 0 && u32::from(silent) >= settings.missed {
-            self.heartbeats[id.0 as usize] = Some(settings);
-            self.socket_ended(cx, at, Ending::MissedHeartbeat);
-            self.settle(cx, at);
-            return;
+        let mut out = std::mem::take(&mut cx.net.out);
+        out.clear();
+        match self.sockets[at].session.beat(now, &mut out) {
+            Ok(None) => {}
+            Ok(Some(size)) => {
+                self.sockets[at].last_io = cx.clock.now();
+                // A connection that breaks here is settled below.
+                let _ = self.send_bytes(cx, at, &out);
+                if self.sockets[at].session.heartbeat().is_some_and(|one| one.payload.is_some()) {
+                    cx.recorder.add(Counter::MessagesOut, 1);
+                    cx.recorder.add(Counter::MessageBytesOut, size as u64);
+                }
+                cx.recorder.add(Counter::HeartbeatsSent, 1);
+                if self.sockets[at].state == State::Open {
+                    self.arm_heartbeat(at);
+                }
+            }
+            Err(_) => self.socket_ended(cx, at, Ending::MissedHeartbeat),
         }
-        // A connection that breaks here is settled below.
-        let _ = match &settings.payload {
-            Some(text) => self.send_frame(cx, at, Opcode::TEXT, text),
-            None => self.send_frame(cx, at, Opcode::PING, b""),
-        };
-        self.heartbeats[id.0 as usize] = Some(settings);
-        cx.recorder.add(Counter::HeartbeatsSent, 1);
-        let socket = &mut self.sockets[at];
-        socket.unanswered = socket.unanswered.saturating_add(1);
-        socket.beat_at = now;
-        if socket.state == State::Open {
-            self.arm_heartbeat(cx, at, id, now);
-        }
+        cx.net.out = out;
         self.settle(cx, at);
     }
 
-    /// Shows a frame to the heartbeat. True: nobody else gets it.
-    pub(super) fn kept_alive(
+    /// A frame came on a connection that is kept alive: it may answer a heartbeat, or have been answered itself.
+    pub(super) fn keep_up(
         &mut self,
         cx: &mut Context<'_>,
         at: u32,
-        opcode: Opcode,
-        payload: &[u8],
+        answers: Option<Nanos>,
         now: Nanos,
-    ) -> bool {
-        let Some(settings) = self.sockets[at].heartbeat.and_then(|id| self.beat(id)) else {
-            return false;
-        };
-        let (by_ping, replies) = (settings.payload.is_none(), settings.reply_to_ping);
-        let reading = match &self.sockets[at].task {
-            Task::Work(work) if work.step == Step::Reading => {
-                self.socket_sampler(cx, at, work.sampler)
-            }
-            _ => None,
-        };
-        let wanted = match opcode {
-            Opcode::PONG => reading.is_some_and(|sampler| matches!(sampler.act, Act::PingPong)),
-            Opcode::CLOSE => reading.is_some(),
-            _ => false,
-        };
-        let sent_at = self.sockets[at].beat_at;
-        if sent_at > 0 && (!by_ping || opcode == Opcode::PONG) {
-            self.sockets[at].beat_at = 0;
+    ) {
+        if let Some(sent_at) = answers {
             cx.recorder.add(Counter::HeartbeatsAnswered, 1);
             cx.recorder.span(Span::Heartbeat, (now - sent_at).max(0) as u64);
         }
-        match opcode {
-            Opcode::PONG => !wanted && by_ping,
-            Opcode::PING if replies => {
-                let _ = self.send_frame(cx, at, Opcode::PONG, payload);
-                true
-            }
-            Opcode::CLOSE if !wanted && !self.sockets[at].closing => {
-                let code = payload.get(..2).unwrap_or_default();
-                let _ = self.send_frame(cx, at, Opcode::CLOSE, code);
-                self.socket_ended(cx, at, Ending::CloseFrame);
-                true
-            }
-            _ => false,
+        if cx.net.out.is_empty() {
+            return;
+        }
+        let out = std::mem::take(&mut cx.net.out);
+        self.sockets[at].last_io = cx.clock.now();
+        let _ = self.send_bytes(cx, at, &out);
+        cx.net.out = out;
+        if self.sockets[at].session.is_over() {
+            self.socket_ended(cx, at, Ending::CloseFrame);
         }
     }
 }

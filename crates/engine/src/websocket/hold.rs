@@ -3,8 +3,9 @@
 use plan::plan::SamplerId;
 use plan::websocket::{Act, Hold, HoldSettings, wording};
 use stats::{Outcome, Span};
-use wire::websocket::{Head, Opcode};
+use wire::websocket::Opcode;
 
+use super::inbox::FrameHead;
 use super::{Ending, NO_SOCKET, State, Task, WebSockets};
 use crate::context::Context;
 use crate::ids::UserId;
@@ -69,16 +70,8 @@ impl WebSockets {
         cx.arm(index, end);
         let generation = self.sockets[at].transport.generation;
         while let Some(frame) = self.take_from_inbox(cx, at) {
-            let head = Head {
-                fin: frame.head.fin,
-                rsv: frame.head.rsv,
-                opcode: frame.head.opcode,
-                mask: None,
-                length: frame.payload.len() as u64,
-                size: frame.head.size as usize - frame.payload.len(),
-            };
             // What came before the hold is counted in it: no message is lost between samplers.
-            self.hold_frame(cx, at, &head, &frame.payload, frame.arrival, now);
+            self.hold_frame(cx, at, frame.head, &frame.payload, frame.arrival, now);
             let socket = &self.sockets[at];
             if socket.transport.generation != generation || !matches!(socket.task, Task::Hold(_)) {
                 return;
@@ -95,7 +88,7 @@ impl WebSockets {
         &mut self,
         cx: &mut Context<'_>,
         at: u32,
-        head: &Head,
+        head: FrameHead,
         payload: &[u8],
         arrival: Nanos,
         now: Nanos,
@@ -107,16 +100,21 @@ impl WebSockets {
         if head.opcode.is_control() {
             return;
         }
-        holding.bytes += head.size as u64 + head.length;
+        holding.bytes += head.size;
         let id = holding.sampler;
         let Some(sampler) = self.socket_sampler(cx, at, id) else { return };
         let Act::Hold(hold) = &sampler.act else { return };
         let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
-        let compressed = head.rsv & 4 != 0 || self.sockets[at].compressed;
+        let order = self.sockets[at].session.order().copied().unwrap_or_default();
+        let compressed = order.within_compressed(head.said());
         if compressed {
             match self.inflate(cx, at, payload, head.fin, &mut inflated) {
-                Ok(()) => self.sockets[at].compressed = !head.fin,
+                Ok(()) => {
+                    if let Some(order) = self.sockets[at].session.order() {
+                        order.note_compressed(!head.fin);
+                    }
+                }
                 Err(_) => {
                     self.inflated = inflated;
                     return self.socket_ended(cx, at, Ending::Protocol);

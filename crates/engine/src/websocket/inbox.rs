@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wire::websocket::session::order::Said;
 use wire::websocket::{Head, Opcode};
 
 use crate::time::clock::Nanos;
@@ -20,6 +21,11 @@ impl FrameHead {
     pub(crate) fn of(head: &Head) -> Self {
         let size = head.size as u64 + head.length;
         Self { opcode: head.opcode, fin: head.fin, rsv: head.rsv, size }
+    }
+
+    /// What a frame says of itself.
+    pub(crate) fn said(self) -> Said {
+        Said { opcode: self.opcode, fin: self.fin, rsv: self.rsv }
     }
 }
 

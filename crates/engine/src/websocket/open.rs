@@ -4,6 +4,7 @@ use base64::Engine;
 use plan::plan::SamplerId;
 use stats::{CloseCause, Counter, Span};
 use wire::websocket::handshake::{self, Refusal};
+use wire::websocket::session::{Event, Problem, WebSocket};
 
 use super::{Deflate, Ending, Sockets, State, Step, Task, WebSockets, Work};
 use crate::context::Context;
@@ -202,7 +203,11 @@ impl WebSockets {
         work.connected_at = now;
         let request = std::mem::take(&mut work.request);
         cx.recorder.span(Span::Connect, (now - work.start).max(0) as u64);
-        let sent = self.send_bytes(cx, at, &request);
+        let mut out = std::mem::take(&mut cx.net.out);
+        out.clear();
+        self.sockets[at].session.ask(&request, &mut out);
+        let sent = self.send_bytes(cx, at, &out);
+        cx.net.out = out;
         if let Task::Work(work) = &mut self.sockets[at].task {
             work.request = request;
         }
@@ -244,15 +249,15 @@ impl WebSockets {
         bytes: &[u8],
         now: Nanos,
     ) -> usize {
-        let Task::Work(work) = &mut self.sockets[at].task else { return 0 };
-        match handshake::answer(bytes, &work.key) {
-            Ok(None) => 0,
-            Ok(Some(answer)) => {
-                work.sizes.opened(work.request.len() as u64, answer.size as u64);
+        let socket = &mut self.sockets[at];
+        let Task::Work(work) = &mut socket.task else { return 0 };
+        match socket.session.next(bytes, 0, &mut cx.net.out) {
+            Ok((size, Event::Opened(head))) => {
+                work.sizes.opened(work.request.len() as u64, size as u64);
                 work.connect = now - work.start;
                 work.opened = true;
                 if work.observed {
-                    work.answer.extend_from_slice(&bytes[..answer.size]);
+                    work.answer.extend_from_slice(head);
                 }
                 let upgrade = (now - work.connected_at).max(0) as u64;
                 let (heartbeat, offer) = (work.heartbeat, work.deflate);
@@ -263,22 +268,25 @@ impl WebSockets {
                 let socket = &mut self.sockets[at];
                 socket.state = State::Open;
                 socket.last_io = now;
-                socket.heartbeat = heartbeat;
                 if let Some(offer) = offer {
                     let window = (!offer.server_no_context_takeover).then(Default::default);
                     self.sockets.rest(at).deflate = Some(Deflate { window, parts: Vec::new() });
                 }
-                self.start_heartbeat(cx, at, now);
+                if let Some(heartbeat) = heartbeat {
+                    self.start_heartbeat(cx, at, heartbeat, now);
+                }
                 self.talk_opened(at);
                 self.perform(cx, at);
-                answer.size
+                size
             }
-            Err(refusal) => {
+            Ok(_) => 0,
+            Err(Problem::Refused(refusal)) => {
                 cx.recorder.closed(CloseCause::Refused, status_of(&refusal), 0);
                 self.sockets[at].counted = true;
                 self.fault(cx, at, Fault::Refused(refusal));
                 0
             }
+            Err(Problem::Frame) => 0,
         }
     }
 
@@ -286,7 +294,7 @@ impl WebSockets {
     /// the head as well.
     pub(super) fn opening_ended(&mut self, cx: &mut Context<'_>, at: u32, ending: Ending) {
         let Task::Work(work) = &self.sockets[at].task else { return };
-        let (asked, key) = (work.connected_at > 0, work.key);
+        let asked = work.connected_at > 0;
         let secure = cx.net.routes[self.sockets[at].route].secure;
         if ending != Ending::Fin {
             return self.fault(cx, at, Fault::Ended(ending));
@@ -300,7 +308,7 @@ impl WebSockets {
         let head = rest
             .map(|rest| std::mem::take(if secure { &mut rest.plain } else { &mut rest.tail }))
             .unwrap_or_default();
-        let fault = handshake::answer_at_end(&head, &key).err().map(Fault::Refused);
+        let fault = self.sockets[at].session.refused_at_end(&head).map(Fault::Refused);
         self.fault(cx, at, fault.unwrap_or(Fault::Ended(ending)));
     }
 
@@ -325,16 +333,16 @@ pub(super) fn write_upgrade(
     call: &plan::websocket::Call,
     cookie: &str,
     route: RouteId,
-) {
+) -> WebSocket {
     let proxied = cx.net.routes[route].tunnel.is_some();
     let mut random = [0; 16];
     for half in random.chunks_exact_mut(8) {
         half.copy_from_slice(&cx.random.bits().to_ne_bytes());
     }
-    work.key = handshake::key(random);
     work.request.clear();
-    call.write_request(&work.key, cookie, proxied, &mut work.request);
+    call.write_request(&handshake::key(random), cookie, proxied, &mut work.request);
     work.step = Step::Opening;
+    WebSocket::new(random)
 }
 
 /// The status that an upgrade was refused with; 0 if there was none.

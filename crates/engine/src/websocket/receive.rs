@@ -4,8 +4,9 @@
 //! looked at again when the frame is whole; everything else is parsed where it was received.
 
 use stats::Counter;
-use wire::websocket;
+use wire::websocket::session::Event;
 
+use super::deliver::Arrived;
 use super::{Ending, State, Task, WebSockets};
 use crate::context::Context;
 use crate::ids::UserId;
@@ -191,7 +192,7 @@ impl WebSockets {
                 break;
             }
             cx.recorder.add(Counter::BytesIn, received.bytes as u64);
-            self.sockets[at].unanswered = 0;
+            self.sockets[at].session.heard();
             let arrival = received.arrival.map_or(now, |wall| cx.clock.of_wall(wall)).min(now);
             let full = received.bytes == scratch.len();
             self.take_input(cx, at, &mut scratch[..received.bytes], arrival, now);
@@ -406,22 +407,25 @@ impl WebSockets {
         let generation = self.sockets[at].transport.generation;
         let largest = cx.run.settings.bodies.max_response as u64;
         while used < bytes.len() {
-            let head = match websocket::head(&bytes[used..]) {
-                Ok(Some(head)) if head.length <= largest && head.mask.is_none() => head,
-                Ok(None) => break,
-                Ok(Some(_)) | Err(_) => {
+            let out = &mut cx.net.out;
+            out.clear();
+            match self.sockets[at].session.next(&bytes[used..], largest, out) {
+                Ok((_, Event::NeedMore { need: 0 })) => break,
+                Ok((_, Event::NeedMore { need })) => {
+                    self.sockets.rest(at).need = need;
+                    break;
+                }
+                Ok((taken, Event::Frame { head, payload, answers, kept })) => {
+                    used += taken;
+                    let arrived = Arrived { head, payload, arrival, now };
+                    self.on_frame(cx, at, &arrived, answers, kept);
+                }
+                Ok((_, Event::Opened(_))) => {}
+                Err(_) => {
                     self.socket_ended(cx, at, Ending::Protocol);
                     return Look::Over;
                 }
-            };
-            let whole = head.size + head.length as usize;
-            if bytes.len() - used < whole {
-                self.sockets.rest(at).need = whole;
-                break;
             }
-            let payload = &bytes[used + head.size..used + whole];
-            used += whole;
-            self.on_frame(cx, at, &head, payload, arrival, now);
             let socket = &self.sockets[at];
             if socket.transport.generation != generation || matches!(socket.state, State::Ended(_))
             {

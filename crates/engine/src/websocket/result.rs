@@ -25,32 +25,7 @@ impl WebSockets {
         result: &mut SampleResult,
     ) -> Outcome {
         match fault {
-            Fault::Refused(Refusal::Status { status, line }) => {
-                wording::refused(Ok((*status, line)), result);
-                Outcome::Status
-            }
-            Fault::Refused(Refusal::Empty) => {
-                wording::io_error("Empty response; connection closed.", result);
-                Outcome::Closed
-            }
-            Fault::Refused(Refusal::InvalidStatusLine) => {
-                wording::io_error("Invalid status line", result);
-                Outcome::Protocol
-            }
-            Fault::Refused(Refusal::TooLarge) => {
-                wording::io_error("the head of the answer is larger than 64 KiB", result);
-                Outcome::Protocol
-            }
-            Fault::Refused(refusal) => {
-                let text = match refusal {
-                    Refusal::NoUpgrade => wording::fault::NO_UPGRADE,
-                    Refusal::NoConnection => wording::fault::NO_CONNECTION,
-                    Refusal::NoAccept => wording::fault::NO_ACCEPT,
-                    _ => wording::fault::WRONG_ACCEPT,
-                };
-                wording::refused(Err(text), result);
-                Outcome::Protocol
-            }
+            Fault::Refused(refusal) => word_refusal(refusal, result),
             Fault::ProxyRefused(status) => {
                 let text = format!("Connecting proxy failed with status code {status}");
                 wording::refused(Err(&text), result);
@@ -94,6 +69,34 @@ impl WebSockets {
             }
         }
     }
+}
+
+/// Words a refused upgrade in the result.
+fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
+    let fault = match refusal {
+        Refusal::Status { status, line } => {
+            wording::refused(Ok((*status, line)), result);
+            return Outcome::Status;
+        }
+        Refusal::Empty => {
+            wording::io_error("Empty response; connection closed.", result);
+            return Outcome::Closed;
+        }
+        Refusal::InvalidStatusLine => {
+            wording::io_error("Invalid status line", result);
+            return Outcome::Protocol;
+        }
+        Refusal::TooLarge => {
+            wording::io_error("the head of the answer is larger than 64 KiB", result);
+            return Outcome::Protocol;
+        }
+        Refusal::NoUpgrade => wording::fault::NO_UPGRADE,
+        Refusal::NoConnection => wording::fault::NO_CONNECTION,
+        Refusal::NoAccept => wording::fault::NO_ACCEPT,
+        Refusal::WrongAccept => wording::fault::WRONG_ACCEPT,
+    };
+    wording::refused(Err(fault), result);
+    Outcome::Protocol
 }
 
 /// The core's result, begun with what is known of a sample.

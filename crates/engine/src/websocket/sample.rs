@@ -14,6 +14,7 @@ use stats::{CloseCause, Outcome};
 use wire::cookie::Origin;
 use wire::websocket::Opcode;
 use wire::websocket::handshake::Refusal;
+use wire::websocket::session::Wanted;
 
 use super::{Ending, NO_SOCKET, State, Step, Task, WebSockets, Work};
 use crate::context::Context;
@@ -143,7 +144,7 @@ impl WebSockets {
         if !opens {
             work.existing = true;
             if work.observed
-                && let Some(url) = &self.sockets[at].url
+                && let Some(url) = self.sockets.url(at)
             {
                 work.shown.url.clear();
                 work.shown.url.push_str(url);
@@ -157,16 +158,16 @@ impl WebSockets {
         }
         let cookie = self.socket_cookies(cx, index, sampler, call);
         let route = socket_route(cx, call);
-        write_upgrade(cx, &mut work, call, &cookie, route);
+        let session = write_upgrade(cx, &mut work, call, &cookie, route);
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
         cx.texts.give(cookie);
         work.deflate = call.deflate;
         work.heartbeat = sampler.heartbeat;
-        let at = self.sockets.open(index, route);
+        let at = self.sockets.open(index, route, session);
         if self.shows_urls {
-            self.sockets[at].url = Some(Box::new(call.url.clone()));
+            self.sockets.keep_url(at, &call.url);
         }
         self.sockets[at].task = Task::Work(work);
         cx.users[index].socket = at;
@@ -195,7 +196,6 @@ impl WebSockets {
             }
             let Task::Work(work) = &mut self.sockets[at].task else { return };
             let frame = std::mem::take(&mut work.frame);
-            self.sockets[at].closing |= opcode == Opcode::CLOSE.0;
             let (size, sent) = self.send_frame(cx, at, Opcode(opcode), &frame);
             let Task::Work(work) = &mut self.sockets[at].task else { return };
             work.frame = frame;
@@ -218,9 +218,12 @@ impl WebSockets {
             }
             _ => {
                 work.step = Step::Reading;
+                let pings = matches!(sampler.act, Act::PingPong);
+                let wanted = if pings { Wanted::Pongs } else { Wanted::Frames };
                 // Of a connection that was there the start is the sending; another look at the clock would only
                 // measure itself.
                 let now = if work.opened { cx.clock.now() } else { work.start };
+                self.sockets[at].session.want(wanted);
                 self.read_frame(cx, at, now);
             }
         }
@@ -247,6 +250,7 @@ impl WebSockets {
             return None;
         }
         let Task::Work(work) = std::mem::take(&mut socket.task) else { return None };
+        socket.session.want(Wanted::Nothing);
         let index = socket.user;
         cx.users[index].wait = Wait::Ready;
         cx.users[index].limit = Nanos::MAX;
@@ -314,7 +318,7 @@ impl WebSockets {
         self.sockets.give_work(work);
         if frame.kind == FrameKind::Close {
             self.after_peer_close(cx, at, opened);
-        } else if self.sockets[at].closing {
+        } else if self.sockets[at].session.is_closing() {
             self.close_socket(cx, at, CloseCause::ByPlan);
         }
         cx.conclude(index, id, timing, Outcome::Protocol);
@@ -358,7 +362,7 @@ impl WebSockets {
         self.sockets.give_work(work);
         if opening {
             self.drop_unopened(cx, at);
-        } else if self.sockets[at].closing {
+        } else if self.sockets[at].session.is_closing() {
             self.close_socket(cx, at, CloseCause::ByPlan);
         } else if self.sockets[at].state == State::Ended(Ending::CloseFrame) {
             self.close_socket(cx, at, CloseCause::PeerFrame);

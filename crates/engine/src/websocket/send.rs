@@ -3,7 +3,7 @@
 use std::io;
 
 use stats::Counter;
-use wire::websocket::{self, Opcode};
+use wire::websocket::Opcode;
 
 use super::{Ending, State, WebSockets};
 use crate::context::Context;
@@ -20,9 +20,8 @@ impl WebSockets {
     ) -> (usize, io::Result<()>) {
         let mut out = std::mem::take(&mut cx.net.out);
         out.clear();
-        let key = (cx.random.bits() as u32).to_ne_bytes();
-        websocket::push_frame(&mut out, opcode, payload, Some(key));
-        let size = out.len();
+        let mask = (cx.random.bits() as u32).to_ne_bytes();
+        let size = self.sockets[at].session.send(opcode, payload, mask, &mut out);
         self.sockets[at].last_io = cx.clock.now();
         let sent = self.send_bytes(cx, at, &out);
         cx.net.out = out;
