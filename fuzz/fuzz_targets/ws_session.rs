@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use libfuzzer_sys::fuzz_target;
-use wire::session::{Broken, Session, Ticket, Told};
-use wire::websocket::session::{Call, Heartbeat, Wanted, WebSocket};
+use wire::session::{Session, Ticket, Told};
+use wire::websocket::session::{Call, Heartbeat, Problem, Wanted, WebSocket};
 use wire::websocket::{Opcode, head};
 
 const TO: Ticket = Ticket { index: 1, generation: 2 };
@@ -20,7 +20,7 @@ struct Seen {
     ready: bool,
     frames: Vec<(u8, Vec<u8>)>,
     sent: Vec<(Opcode, usize)>,
-    broken: Option<Broken>,
+    broken: Option<Problem>,
     over: bool,
 }
 
@@ -57,7 +57,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, flags: u8) -> Seen {
     let (mut unread, mut out) = (Vec::new(), Vec::new());
     for piece in pieces {
         unread.extend_from_slice(piece);
-        let fed = session.feed(&unread, &mut out, &mut |told| match told {
+        let fed = session.feed(&unread, &mut (), &mut out, &mut |told| match told {
             Told::Ready => {
                 assert!(!seen.ready && seen.frames.is_empty() && flags & 1 == 0);
                 seen.ready = true;

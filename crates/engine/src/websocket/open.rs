@@ -286,7 +286,7 @@ impl WebSockets {
                 self.fault(cx, at, Fault::Refused(refusal));
                 0
             }
-            Err(Problem::Frame) => 0,
+            Err(Problem::Frame | Problem::Cut(_)) => 0,
         }
     }
 

@@ -13,6 +13,7 @@ pub mod order;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::sync::Arc;
 
 pub use heartbeat::Heartbeat;
@@ -20,7 +21,7 @@ use order::Order;
 
 use super::handshake::{self, Refusal};
 use super::{Head, Opcode, frame, push_frame};
-use crate::session::{Begun, Broken, Nanos, Room, Session, Ticket, Told};
+use crate::session::{Begun, Broken, Nanos, Room, Session, Status, Ticket, Told};
 
 /// A WebSocket on one connection.
 #[derive(Debug)]
@@ -105,16 +106,21 @@ pub enum Problem {
     Refused(Refusal),
     /// A length that no frame may have, or more than the caller takes, or a masked frame.
     Frame,
+    /// The stream ended within a frame.
+    Cut(Cut),
 }
 
-impl From<Problem> for Broken {
-    fn from(problem: Problem) -> Self {
-        Self(match problem {
-            Problem::Refused(refusal) => refusal.to_string(),
-            Problem::Frame => "a frame that no server may send".to_owned(),
-        })
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Frame => f.write_str("a frame that no server may send"),
+            Self::Cut(_) => f.write_str("the stream ends within a frame"),
+        }
     }
 }
+
+impl std::error::Error for Problem {}
 
 /// The place in a frame where a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,6 +309,9 @@ impl Open {
 
 impl Session for WebSocket {
     type Call<'a> = Call<'a>;
+    type Head<'b> = Status<'b>;
+    type Shared = ();
+    type Broken = Problem;
 
     fn room(&self) -> Room {
         match &self.state {
@@ -331,9 +340,10 @@ impl Session for WebSocket {
     fn feed(
         &mut self,
         input: &[u8],
+        (): &mut (),
         out: &mut Vec<u8>,
         tell: &mut impl FnMut(Told<'_>),
-    ) -> Result<usize, Broken> {
+    ) -> Result<usize, Problem> {
         if !input.is_empty() {
             self.heard();
         }
@@ -353,13 +363,11 @@ impl Session for WebSocket {
         }
     }
 
-    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
-        if let Some(refusal) = self.refused_at_end(rest) {
-            return Err(Problem::Refused(refusal).into());
-        }
-        match cut(rest) {
-            Cut::Between if rest.is_empty() => Ok(()),
-            _ => Err(Broken("the stream ends within a frame".to_owned())),
+    fn end(&mut self, rest: &[u8], _tell: &mut impl FnMut(Told<'_>)) -> Result<(), Problem> {
+        match self.refused_at_end(rest) {
+            Some(refusal) => Err(Problem::Refused(refusal)),
+            None if rest.is_empty() => Ok(()),
+            None => Err(Problem::Cut(cut(rest))),
         }
     }
 

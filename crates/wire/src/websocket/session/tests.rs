@@ -15,8 +15,8 @@ struct Seen {
     /// First byte and payload of each frame.
     frames: Vec<(u8, Vec<u8>)>,
     sent: Vec<(Opcode, Vec<u8>)>,
-    broken: Option<Broken>,
-    end: Option<Broken>,
+    broken: Option<Problem>,
+    end: Option<Problem>,
     awaits: bool,
     room: Option<Room>,
 }
@@ -56,7 +56,7 @@ fn feed<'a>(
     let (mut unread, mut out) = (Vec::new(), Vec::new());
     for piece in pieces {
         unread.extend_from_slice(piece);
-        let fed = session.feed(&unread, &mut out, &mut |told| match told {
+        let fed = session.feed(&unread, &mut (), &mut out, &mut |told| match told {
             Told::Ready => seen.ready = true,
             Told::Push { kind, bytes, .. } => seen.frames.push((kind[0], bytes.to_vec())),
             other => panic!("{other:?}"),
@@ -140,11 +140,12 @@ fn an_upgrade_and_frames_behind_it() {
 #[test]
 fn an_upgrade_that_is_refused() {
     let seen = converse(b"HTTP/1.1 403 No\r\n\r\n", asked, Wanted::Nothing);
-    assert_eq!(seen.broken, Some(Broken("status 403: HTTP/1.1 403 No".to_owned())));
+    let refusal = Refusal::Status { status: 403, line: "HTTP/1.1 403 No".to_owned() };
+    assert_eq!(seen.broken, Some(Problem::Refused(refusal)));
     let seen = converse(b"HTTP/1.1 101 Switching Protocols\r\nUpg", asked, Wanted::Nothing);
-    assert_eq!(seen.end, Some(Broken("no `Upgrade: websocket` in the response".to_owned())));
+    assert_eq!(seen.end, Some(Problem::Refused(Refusal::NoUpgrade)));
     let seen = converse(b"", asked, Wanted::Nothing);
-    assert_eq!(seen.end, Some(Broken("connection closed without a response".to_owned())));
+    assert_eq!(seen.end, Some(Problem::Refused(Refusal::Empty)));
     let fresh = converse(b"", || WebSocket::new(RANDOM), Wanted::Nothing);
     assert_eq!(fresh.end, None, "nothing was asked for");
 }
@@ -153,7 +154,7 @@ fn an_upgrade_that_is_refused() {
 fn frames_that_no_server_sends() {
     for bytes in [&b"\x81\x81\0\0\0\0a"[..], b"\x81\x7f\xff\0\0\0\0\0\0\0"] {
         let seen = converse(bytes, WebSocket::opened, Wanted::Frames);
-        assert_eq!(seen.broken, Some(Broken("a frame that no server may send".to_owned())));
+        assert_eq!(seen.broken, Some(Problem::Frame));
     }
     let mut session = WebSocket::opened();
     let mut out = Vec::new();
@@ -169,6 +170,8 @@ fn a_stream_is_cut_within_a_frame() {
     assert_eq!(cut(b"\x81\x7e\x01"), Cut::Between);
     assert_eq!(cut(b"\x81\x7f\0\0\0"), Cut::Length { got: 3 });
     assert_eq!(cut(b"\x81\x05abc"), Cut::Payload { expected: 5, got: 3 });
+    let seen = converse(b"\x81\x05abc", WebSocket::opened, Wanted::Frames);
+    assert_eq!(seen.end, Some(Problem::Cut(Cut::Payload { expected: 5, got: 3 })));
 }
 
 #[test]
