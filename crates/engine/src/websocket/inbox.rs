@@ -23,7 +23,7 @@ impl FrameHead {
         Self { opcode: head.opcode, fin: head.fin, rsv: head.rsv, size }
     }
 
-    /// What a frame says of itself.
+    /// The properties that a frame states itself.
     pub(crate) fn said(self) -> Said {
         Said { opcode: self.opcode, fin: self.fin, rsv: self.rsv }
     }

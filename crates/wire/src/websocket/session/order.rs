@@ -26,7 +26,7 @@ pub enum Misplaced {
     Unknown(u8),
 }
 
-/// What a frame says of itself.
+/// The properties that a frame states itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     pub opcode: Opcode,
