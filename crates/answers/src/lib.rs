@@ -11,6 +11,7 @@
 //! | `warmup`, `change`, `trend` | where a run becomes steady, where it steps, whether it drifts |
 //! | `repeats`, `discovery` | repeated runs; many tests at once |
 //! | `scaling` | models of throughput over load: linear, plateau, USL, or none |
+//! | `time` | lengths of time as users write them |
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 
 pub mod autocorrelation;
@@ -22,6 +23,7 @@ pub mod random;
 pub mod repeats;
 pub mod scaling;
 pub mod series;
+pub mod time;
 pub mod trend;
 pub mod verdict;
 pub mod warmup;

@@ -12,6 +12,7 @@ use plan::plan::Plan;
 use plan::support::{Level, Support};
 use serde::Serialize;
 
+use crate::asked_load;
 use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
@@ -47,12 +48,23 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         let odd = preflight::odd_numbers(plan, all, folder);
         loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
     }
+    let given = flags.load.given();
+    let given =
+        given.and_then(|given| asked_load::of_plan(&loaded, &properties, &flags.plan, &given));
+    let load = match given {
+        Ok(lines) => lines,
+        Err(message) => {
+            terminal::error(&message);
+            return Exit::Usage;
+        }
+    };
     let java = look_at_java(&mut loaded, &properties, &flags.plan, flags.run_java);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
-        terminal::json(&json(&loaded, java.as_ref(), &unheeded));
+        terminal::json(&json(&loaded, java.as_ref(), &unheeded, &load));
     } else {
         terminal::out(&text(&loaded, java.as_ref()));
+        terminal::out(&load.iter().map(|line| format!("{line}\n")).collect::<String>());
         for line in &unheeded {
             terminal::warning(line);
         }
@@ -291,6 +303,9 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
     warnings: &'a [String],
+    /// The load that is given in place of the plan's.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    load: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -304,7 +319,7 @@ struct JsonElement<'a> {
     consequence: &'a str,
 }
 
-fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String]) -> String {
+fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String], load: &[String]) -> String {
     let count = |level| loaded.support.iter().filter(|element| element.level == level).count();
     let report = JsonReport {
         file: &loaded.name,
@@ -326,6 +341,7 @@ fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String]) -> String {
         java: java.map(|java| java.place.as_str()),
         unknown: java.filter(|java| !java.looked).map(|_| UNKNOWN),
         warnings,
+        load,
     };
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
+pub(crate) mod load;
 mod properties;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use crate::properties::Setting;
 use crate::request::{OVERCOMMIT, Request, check_proxy_scheme};
 use crate::suggest;
 
+pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
 
 const ABOUT: &str = "\
@@ -35,6 +37,8 @@ Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted,
 const RUN_EXAMPLES: &str = "\
 Examples:
   throng run plan.jmx -Jusers=50 -l out.jtl
+  throng run plan.jmx --users 200 --ramp 30s --hold 5m     200 users, whatever the plan says
+  throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
   throng run plan.jmx --jtl --workers 4
   throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
 
@@ -158,6 +162,8 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
     #[command(flatten)]
+    load: LoadFlags,
+    #[command(flatten)]
     properties: PropertyFlags,
     #[command(flatten)]
     machine: MachineFlags,
@@ -242,6 +248,8 @@ pub(crate) struct CheckFlags {
     /// Start Java, load the jars that the plan names, and compile its scripts. Both can run code of the plan.
     #[arg(long)]
     pub(crate) run_java: bool,
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
     #[command(flatten)]
@@ -423,6 +431,7 @@ impl RunFlags {
             workers: self.workers.unwrap_or(0),
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
+            load: self.load.given()?,
         };
         self.jmeter.apply(&mut request)?;
         Ok(request)

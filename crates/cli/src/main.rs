@@ -7,11 +7,13 @@
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
 //! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
 //! | `java` | the Java machine of a run |
+//! | `asked_load` | the load that was asked for beside the plan, in words |
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
 //! | `preflight` | the limits of a machine and a chain of proxies |
 //! | `progress` | snapshots of cores are merged into seconds of the run |
 //! | `identity` | the plan, version and end of a run, for its summary |
+//! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
 //! | `terminal` | printing, with control characters escaped |
@@ -21,6 +23,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod asked;
+mod asked_load;
 mod check;
 mod console;
 mod control;
@@ -47,6 +50,7 @@ mod request;
 mod run;
 mod setenv;
 mod spread;
+mod starts;
 mod suggest;
 mod target;
 mod terminal;

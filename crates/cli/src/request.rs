@@ -40,6 +40,8 @@ pub(crate) struct Request {
     pub(crate) stop_on_loss: bool,
     /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
     pub(crate) listen: bool,
+    /// Load in place of the plan's.
+    pub(crate) load: plan::load::Given,
 }
 
 impl Request {

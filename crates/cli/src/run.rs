@@ -34,7 +34,8 @@ use crate::preflight::Look;
 use crate::progress::Progress;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
-use crate::{control, lost, plugins, terminal};
+use crate::starts::Starts;
+use crate::{asked_load, control, lost, plugins, terminal};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -64,7 +65,10 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
     let room = Room { request, properties: &properties, workers };
-    room.check(&plan, None, console)?;
+    // Only with the plan's own load it is known by now how many users there are.
+    if request.load.is_empty() {
+        room.check(&plan, None, console)?;
+    }
     let columns = Columns::from_properties(|key| properties.get(key).map(str::to_string))
         .map_err(|error| console.fail(&error.to_string(), Exit::Usage))?;
     let mut traces = Traces::open(request, &source, &properties, now_ms(), console);
@@ -81,7 +85,14 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
         .flatten();
     let port = control.as_ref().and_then(|control| control.port).filter(|_| stops_itself);
     let options = settings::options(request, &properties, &plan, &columns, port, &mut traces)?;
-    let evaluated = engine::evaluate(&plan, &options);
+    let mut evaluated = engine::evaluate(&plan, &options);
+    let changed = evaluated
+        .give(&plan, &request.load)
+        .map_err(|message| traces.console.fail(&message, Exit::Usage))?;
+    for line in asked_load::lines(&changed) {
+        traces.note(Level::Info, "throng", &line);
+        traces.console.line(&line);
+    }
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
     let start = Start { request, bytes, plan, options, evaluated, found };
     let mut running = start.run(workers, control.as_ref(), &mut traces)?;
@@ -248,7 +259,9 @@ impl Ending<'_> {
         if dropped > 0 {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
-        traces.report(&summary, workers, &self.losses, self.request, &self.end(&run));
+        let starts = Starts::of(&totals.counters, &self.request.load);
+        let end = self.end(&run);
+        traces.report(&summary, workers, &self.losses, starts, self.request, &end);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));

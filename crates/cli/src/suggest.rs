@@ -10,20 +10,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options that other tools have, and what to use here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
-    (
-        &["--users", "--vus", "--threads", "--concurrency", "--connections"],
-        "the plan's Thread Group has the number of users; a plan that reads it from a property takes it as -Jusers=50",
-    ),
-    (
-        &["--duration", "--time", "--run-time", "--iterations", "--loops", "--requests"],
-        "how long a run takes stands in the plan's Thread Group; a plan that reads it from a property takes it as \
-         -Jduration=60",
-    ),
-    (
-        &["--ramp", "--ramp-up", "--rampup", "--rps", "--rate", "--hold", "--steps", "--stages"],
-        "the course of the load stands in the plan: its thread groups and throughput timers; a plan that reads it from \
-         properties takes them as -JNAME=VALUE",
-    ),
+    (&["--vus", "--threads", "--concurrency", "--connections"], "--users N is the number of users"),
+    (&["--time", "--run-time"], "--duration TIME is the length of a run, like 5m"),
+    (&["--loops", "--requests"], "--iterations N is how often each user runs its thread group"),
+    (&["--ramp-up", "--rampup"], "--ramp TIME is how long users take to start, like 30s"),
+    (&["--rate"], "--rps R starts so many iterations per second"),
+    (&["--stages"], "--ramp TIME, --steps N and --hold TIME give the course of a load"),
     (&["--output", "--out", "--results"], "-l FILE writes a row per sample"),
     (&["--silent", "-q"], "--quiet prints errors and warnings only; -q FILE reads properties"),
     (&["--verbose"], "-L DEBUG writes more to the log"),
@@ -107,7 +99,7 @@ fn plain(error: &clap::Error) -> String {
 
 /// The name that is spelled nearest to the word, if it is near: at most a third of its letters are missing, added,
 /// changed or swapped with the next one, or two.
-fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, name) = names.map(|name| (strsim::osa_distance(word, name), name)).min()?;
     (distance <= (name.len() / 3).max(2).min(word.len().saturating_sub(1))).then_some(name)
 }

@@ -18,6 +18,7 @@
 //! | `evaluation` | evaluations under a bound of work, and what the log says of those that gave up |
 //! | `number` | texts read as numbers |
 //! | `input` | files that a plan names, read within bounds |
+//! | `load` | load that is given beside the plan, and rates of starts |
 //! | `condition` | conditions of If controllers |
 //! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and a user as the world of a script |
 //! | `result` | a finished sample as processors see it |
@@ -36,6 +37,7 @@ pub mod function;
 pub mod hosted;
 pub mod http;
 pub mod input;
+pub mod load;
 pub mod number;
 mod pattern;
 pub mod plan;

@@ -93,7 +93,7 @@ fn verbs_that_are_nearly_right_are_named() {
 #[test]
 fn options_of_other_tools_are_named_with_what_is_meant() {
     for (option, words) in
-        [("--duration", "-Jduration=60"), ("--users", "Thread Group"), ("--output", "-l FILE")]
+        [("--run-time", "--duration TIME"), ("--vus", "--users N"), ("--output", "-l FILE")]
     {
         let said = refused(&["run", "p.jmx", option, "5"]);
         assert!(said.contains(option) && said.contains(words), "{said}");

@@ -15,6 +15,7 @@ use crate::log::{Level, Log};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
+use crate::starts::Starts;
 use crate::{lost, terminal};
 
 /// The outputs of a run: console, log and folder.
@@ -134,6 +135,7 @@ impl<'a> Traces<'a> {
         summary: &Summary,
         workers: u32,
         losses: &[Loss],
+        starts: Option<Starts>,
         request: &Request,
         end: &End,
     ) {
@@ -141,10 +143,12 @@ impl<'a> Traces<'a> {
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
         }
-        let text = format!("{}{}{}", last.text(), summary.text(), lost::text(workers, losses));
+        let missed = starts.map(Starts::text).unwrap_or_default();
+        let first = format!("{missed}{}", last.text());
+        let text = format!("{first}{}{}", summary.text(), lost::text(workers, losses));
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-        let json = last.add_to_json(json);
+        let json = Starts::into_json(starts, last.add_to_json(json));
         let json = identity::into_json(json, &request.plan, end);
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {
@@ -154,8 +158,7 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{}{}{}",
-                last.text(),
+                "{first}{}{}",
                 summary.text_within(Some(width)),
                 lost::text(workers, losses)
             ),

@@ -1,7 +1,9 @@
 //! Arrivals: users that start and end because of them.
 
+use stats::Counter;
+
 use crate::core::Core;
-use crate::flow::arrivals::{Who, comes_again};
+use crate::flow::arrivals::{OVER, Who, comes_again};
 use crate::ids::{Ticket, UserId};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
@@ -10,6 +12,10 @@ impl Core<'_> {
     /// Another moment of a schedule that is kept here.
     pub(crate) fn arrival(&mut self, group: u32, number: u32, at: Nanos) {
         let moment = self.flow.arrival(&self.cx, group, number, at);
+        if number != OVER {
+            self.cx.recorder.add(Counter::StartsDue, 1);
+            self.cx.recorder.add(Counter::StartsMissed, u64::from(moment.is_lost));
+        }
         match moment.here {
             None => {}
             Some(Who::Free(ticket)) => self.on_arrival(group, Some(ticket), at),

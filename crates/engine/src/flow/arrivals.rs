@@ -75,6 +75,8 @@ pub(crate) struct Moment {
     pub(crate) here: Option<Who>,
     /// Nobody comes any more.
     pub(crate) is_last: bool,
+    /// As many users are busy as may be: it is lost.
+    pub(crate) is_lost: bool,
 }
 
 impl Flow {
@@ -86,7 +88,7 @@ impl Flow {
         number: u32,
         at: Nanos,
     ) -> Moment {
-        let mut moment = Moment { here: None, is_last: false };
+        let mut moment = Moment { here: None, is_last: false, is_lost: false };
         let Some(bounds) = cx.run.groups[group as usize].arrivals else { return moment };
         if number == OVER {
             return Moment { is_last: true, ..moment };
@@ -96,7 +98,7 @@ impl Flow {
             users => cx.run.shard.users(users).max(1),
         };
         let pool = self.home.pools.entry(group).or_default();
-        let Some(who) = pool.arrive(most) else { return moment };
+        let Some(who) = pool.arrive(most) else { return Moment { is_lost: true, ..moment } };
         moment.is_last =
             bounds.arrivals > 0 && pool.arrived >= cx.run.shard.users_of(bounds.arrivals).max(1);
         let (core, ticket) = match who {
@@ -118,7 +120,9 @@ impl Flow {
     /// Other cores are told.
     pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: u32, at: Nanos) {
         let pool = self.home.pools.remove(&group).unwrap_or_default();
-        if pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool) {
+        // Whoever has come at a rate that was given beside the plan ends its iteration: what started is what was asked for.
+        let whole = cx.run.groups[group as usize].rate.is_some();
+        if !whole && (pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool)) {
             cx.run.close(group, at);
         }
         for core in (0..cx.run.cores).filter(|core| *core != cx.index) {

@@ -3,7 +3,10 @@
 //! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
 //! need no coordination. Where users have moments of their own, they start in the order of these.
 
+use std::sync::Arc;
+
 use plan::element::Shard;
+use plan::load::Rate;
 
 use crate::flow::arrivals::OVER;
 use crate::shared::group::GroupSettings;
@@ -25,6 +28,45 @@ pub(crate) struct Start {
     looks: Option<Looks>,
     /// Users come when a home says so, and it has not said that nobody does any more.
     open: bool,
+    /// Arrivals at a rate.
+    paced: Option<Paced>,
+}
+
+/// Arrivals at a rate, of which a process has every `stride`th.
+#[derive(Debug)]
+struct Paced {
+    rate: Arc<Rate>,
+    begin: Nanos,
+    end: Nanos,
+    nth: u64,
+    stride: u64,
+    /// When the next one is due.
+    due: Nanos,
+}
+
+impl Paced {
+    fn new(rate: Arc<Rate>, (begin, end): (Nanos, Nanos), shard: Shard) -> Self {
+        let (nth, stride) = (shard.index.into(), shard.count.into());
+        let mut paced = Self { rate, begin, end, nth, stride, due: end };
+        paced.find();
+        paced
+    }
+
+    fn find(&mut self) {
+        let at = self.rate.at(self.nth).map_or(self.end, |at| self.begin.saturating_add(at));
+        self.due = at.min(self.end);
+    }
+
+    /// The number that the due arrival has, and its time.
+    fn take(&mut self) -> (u32, Nanos) {
+        let at = self.due;
+        if at >= self.end {
+            return (OVER, at);
+        }
+        self.nth += self.stride;
+        self.find();
+        (0, at)
+    }
 }
 
 impl Start {
@@ -53,6 +95,7 @@ impl Start {
             listed,
             looks: settings.looks.clone(),
             open: false,
+            paced: None,
         }
     }
 
@@ -64,26 +107,32 @@ impl Start {
         home: Option<Shard>,
     ) -> Self {
         let spans = settings.spans.as_deref().unwrap_or_default();
-        let mut listed = Vec::new();
-        if let Some(shard) = home {
-            let end = settings.arrivals.map_or(0, |bounds| bounds.end);
-            listed.push((at + end * MS, OVER));
+        let end = at + settings.arrivals.map_or(0, |bounds| bounds.end) * MS;
+        let (mut listed, mut paced) = (Vec::new(), None);
+        if let (Some(shard), Some(rate)) = (home, &settings.rate) {
+            paced = Some(Paced::new(Arc::clone(rate), (at, end), shard));
+        } else if let Some(shard) = home {
+            listed.push((end, OVER));
             let own = spans.iter().skip(shard.index as usize).step_by(shard.count as usize);
             listed.extend(own.rev().map(|(start, _)| (at + start * MS, 0)));
         }
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let listed = Some(listed);
-        Self { group, first_at, step, next, stride, users, listed, looks: None, open: true }
+        Self { group, first_at, step, next, stride, users, listed, looks: None, open: true, paced }
     }
 
     /// Nobody comes any more.
     pub(crate) fn close(&mut self) {
         self.open = false;
+        self.paced = None;
         self.listed = Some(Vec::new());
     }
 
     /// When the next user is due.
     pub(crate) fn next_at(&self) -> Nanos {
+        if let Some(paced) = &self.paced {
+            return paced.due;
+        }
         match &self.listed {
             Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| match &self.looks {
                 Some(looks) => looks.after(*at),
@@ -99,6 +148,9 @@ impl Start {
         let at = self.next_at();
         if at > now {
             return None;
+        }
+        if let Some(paced) = &mut self.paced {
+            return Some(paced.take());
         }
         if let Some(listed) = &mut self.listed {
             if let Some(looks) = &self.looks {
@@ -122,7 +174,8 @@ impl Start {
     pub(crate) fn empty(group: u32, looks: Looks) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, looks) = (Some(Vec::new()), Some(looks));
-        Self { group, first_at, step, next, stride, users, listed, looks, open: false }
+        let (open, paced) = (false, None);
+        Self { group, first_at, step, next, stride, users, listed, looks, open, paced }
     }
 
     pub(crate) fn finished(&self) -> bool {
@@ -141,6 +194,8 @@ mod tests {
             tail: "",
             looks: None,
             arrivals: None,
+            rate: None,
+            loops: None,
             number: 1,
             users,
             step,
@@ -164,6 +219,28 @@ mod tests {
         all.sort_unstable();
         let expected: Vec<_> = (0..10).map(|n| (n, 1_005 + 100 * Nanos::from(n))).collect();
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn processes_share_a_rate_without_gap_or_overlap() {
+        let bounds = plan::element::Bounds { users: 9, arrivals: 0, end: 1_000 };
+        let rate = Some(Arc::new(Rate::rising(10.0, 0, None, 1_000 * MS)));
+        let settings = GroupSettings { arrivals: Some(bounds), rate, ..settings(0, 0) };
+        let mut all = Vec::new();
+        for index in 0..3 {
+            let mut start = Start::of_arrivals(0, &settings, 7, Some(Shard { index, count: 3 }));
+            while let Some((number, at)) = start.take(Nanos::MAX - 1) {
+                if number == OVER {
+                    assert_eq!(at, 7 + 1_000 * MS);
+                    start.close();
+                    break;
+                }
+                all.push(at);
+            }
+            assert!(start.finished() && start.take(Nanos::MAX - 1).is_none());
+        }
+        all.sort_unstable();
+        assert_eq!(all, (0..10).map(|n| 7 + n * 100 * MS).collect::<Vec<_>>());
     }
 
     #[test]

@@ -31,6 +31,15 @@ impl<'c, 'p> Visit<'c, 'p> {
         Self { cx, flow, index, id, controller }
     }
 
+    /// How often a user runs its group, where that was given in place of the plan's number.
+    #[inline]
+    pub(crate) fn given_loops(&self) -> Option<i32> {
+        if self.controller.parent.is_some() {
+            return None;
+        }
+        self.cx.run.groups[self.cx.users[self.index].group as usize].loops
+    }
+
     /// The same user at another controller.
     pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
         Visit::new(self.cx, self.flow, self.index, id)

@@ -12,6 +12,7 @@ use plan::element::{Bounds, KeySelection, Memory, RunState, Span, key_selection}
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
+use plan::load::Rate;
 use plan::number::Setting;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::text::Text;
@@ -34,7 +35,7 @@ use crate::time::clock::Clock;
 /// Values that are known once the plan's texts have been evaluated for the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluated {
-    groups: Vec<Numbers>,
+    pub(super) groups: Vec<Numbers>,
     /// Starting values of variables, by slot.
     variables: Vec<(u32, String)>,
     /// Values for the whole run of texts that Java has evaluated, by their numbers.
@@ -55,19 +56,27 @@ pub struct Evaluated {
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 /// Numbers of a group; times in nanoseconds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Numbers {
-    name: String,
-    users: u32,
-    step: i64,
-    delay: i64,
-    duration: Option<i64>,
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Numbers {
+    pub(super) name: String,
+    pub(super) users: u32,
+    pub(super) step: i64,
+    pub(super) delay: i64,
+    pub(super) duration: Option<i64>,
     /// Of users with moments of their own, milliseconds.
-    spans: Option<Vec<Span>>,
+    pub(super) spans: Option<Vec<Span>>,
     /// Bounds of arrivals, if the spans are such: users, arrivals, and the end.
-    arrivals: Option<(u32, u64, i64)>,
+    pub(super) arrivals: Option<(u32, u64, i64)>,
     /// Most users at once.
-    at_once: u32,
+    pub(super) at_once: u32,
+    /// Users that end before the group does are replaced.
+    pub(super) replaces: bool,
+    /// The load was given beside the plan.
+    pub(super) given: bool,
+    /// Arrivals come at this rate, not at the spans.
+    pub(super) rate: Option<Vec<plan::load::Phase>>,
+    /// Iterations of each user, in place of the plan's: -1 is without end.
+    pub(super) loops: Option<i32>,
 }
 
 impl Evaluated {
@@ -224,8 +233,10 @@ pub(crate) fn prepare(
     let backends = backends(plan, &evaluated);
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
-        tail: group.profile.tail(),
-        looks: group.profile.replaces().then(Looks::new),
+        tail: if numbers.given { "" } else { group.profile.tail() },
+        looks: numbers.replaces.then(Looks::new),
+        rate: numbers.rate.map(|phases| Rate::new(phases).into()),
+        loops: numbers.loops,
         arrivals: numbers.arrivals.map(|(users, arrivals, end)| Bounds { users, arrivals, end }),
         number: group.number,
         users: numbers.users,
@@ -351,12 +362,11 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
         return Numbers {
             name,
             users: spans.len() as u32,
-            step: 0,
-            delay: 0,
-            duration: None,
             at_once: bounds.map_or(at_once, |bounds| bounds.at_most(at_once)),
             arrivals: bounds.map(|bounds| (bounds.users, bounds.arrivals, bounds.end)),
             spans: Some(spans),
+            replaces: group.profile.replaces(),
+            ..Numbers::default()
         };
     }
     // As in JMeter, what is no number counts as 0.
@@ -394,7 +404,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
         (delay, duration) = (seconds(delay_s.max(0)), Some(seconds(duration_s.max(0))));
     }
     let step = ramp_step(ramp, users);
-    Numbers { name, users, step, delay, duration, spans: None, arrivals: None, at_once: users }
+    Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
 fn value(text: &Text, env: &mut Env<'_>) -> String {

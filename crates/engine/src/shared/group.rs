@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use plan::element::{Bounds, Shard, Span};
+use plan::load::Rate;
 use plan::plan::OnError;
 
 use crate::shared::polling::Looks;
@@ -19,6 +20,10 @@ pub(crate) struct GroupSettings {
     pub(crate) looks: Option<Looks>,
     /// Its spans are arrivals, and this is what bounds them.
     pub(crate) arrivals: Option<Bounds>,
+    /// Arrivals come at this rate, not at the spans.
+    pub(crate) rate: Option<Arc<Rate>>,
+    /// Iterations of each user, in place of the plan's: -1 is without end.
+    pub(crate) loops: Option<i32>,
     pub(crate) number: u32,
     pub(crate) users: u32,
     /// Time between the starts of two users.

@@ -55,10 +55,13 @@ pub(crate) fn end_for_good(state: &mut ControllerState<'_>) {
 /// Whether it has run as often as it should. How often is asked once for all of its iterations, but anew where that is 0 or
 /// without end.
 fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
-    let mut state = visit.state();
-    if state.is(BROKEN) {
+    if visit.state().is(BROKEN) {
         return true;
     }
+    if let Some(given) = visit.given_loops() {
+        return given > -1 && visit.state().count() >= given;
+    }
+    let mut state = visit.state();
     let (LoopCount::Count(text) | LoopCount::Limit(text)) = count else { return false };
     let mut most = state.more()[0] as i32;
     if matches!(most, -1 | 0) {

@@ -1,0 +1,51 @@
+//! Starts that a rate asked for, and those of them that were not made, in the summary.
+
+use plan::load::{Given, MAX_USERS};
+use serde_json::{Value, json};
+use stats::grouped::count;
+use stats::{Counter, Counters};
+
+/// Starts that a rate asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Starts {
+    due: u64,
+    missed: u64,
+    /// Users at once at most, where the command line has the rate.
+    most: Option<u32>,
+}
+
+impl Starts {
+    /// Those of a run; `None` where no rate asked for any.
+    pub(crate) fn of(counters: &Counters, given: &Given) -> Option<Self> {
+        let due = counters.get(Counter::StartsDue);
+        let missed = counters.get(Counter::StartsMissed);
+        let asks = given.groups.iter().filter_map(|(_, ask)| ask.as_ref()).chain([&given.all]);
+        let bounds = asks.filter(|ask| ask.rate.is_some());
+        let bounds = bounds.map(|ask| ask.max_users.unwrap_or(MAX_USERS));
+        let most = bounds.reduce(u32::saturating_add);
+        (due > 0).then_some(Self { due, missed, most })
+    }
+
+    /// A line of the summary's text; empty where all were made.
+    pub(crate) fn text(self) -> String {
+        let Self { due, missed, most } = self;
+        if missed == 0 {
+            return String::new();
+        }
+        let why = match most {
+            Some(most) => {
+                format!("all {} users that --max-users allows were busy", count(most.into()))
+            }
+            None => "all users that the plan allows at once were busy".to_string(),
+        };
+        format!("{} of {} starts were not made: {why}\n", count(missed), count(due))
+    }
+
+    /// The summary's JSON with `starts`.
+    pub(crate) fn into_json(this: Option<Self>, json: String) -> String {
+        let Some(Self { due, missed, .. }) = this else { return json };
+        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+        summary.insert("starts".into(), json!({ "due": due, "missed": missed }));
+        serde_json::to_string_pretty(&summary).unwrap_or(json)
+    }
+}

@@ -1,0 +1,206 @@
+//! Load given on the command line, in place of what the plan says.
+
+mod program;
+
+use program::{Ended, Program};
+use serde_json::Value;
+
+/// Two groups with 1 and 3 users, one iteration each, and a setUp group: each asks a path of its own.
+const GROUPS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
+GROUP(SetupThreadGroup,Before,2)
+GROUP(ThreadGroup,Buyers,1)
+GROUP(ThreadGroup,Guests,3)
+</hashTree></hashTree></jmeterTestPlan>
+"#;
+
+const GROUP: &str = r#"<CLASS guiclass="ThreadGroupGui" testclass="CLASS" testname="NAME" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
+  <stringProp name="ThreadGroup.num_threads">USERS</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</CLASS><hashTree>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="NAME" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">/NAME/${__threadNum}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+  </HTTPSamplerProxy><hashTree/>
+</hashTree>"#;
+
+fn groups() -> String {
+    let group = |line: &str| {
+        let inner = line.trim_start_matches("GROUP(").trim_end_matches(')');
+        let parts: Vec<&str> = inner.split(',').collect();
+        GROUP.replace("CLASS", parts[0]).replace("NAME", parts[1]).replace("USERS", parts[2])
+    };
+    let lines = GROUPS
+        .lines()
+        .map(|line| if line.starts_with("GROUP(") { group(line) } else { line.to_string() });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+struct Asked {
+    program: Program,
+    ended: Ended,
+    /// Paths that the target was asked for.
+    paths: Vec<String>,
+}
+
+impl Asked {
+    fn count(&self, group: &str) -> usize {
+        let of = format!("/{group}/");
+        self.paths.iter().filter(|path| path.starts_with(&of)).count()
+    }
+
+    /// Numbers of the users of a group that have asked.
+    fn users(&self, group: &str) -> Vec<u32> {
+        let of = format!("/{group}/");
+        let numbers = self.paths.iter().filter_map(|path| path.strip_prefix(&of)?.parse().ok());
+        let mut users: Vec<u32> = numbers.collect();
+        users.sort_unstable();
+        users.dedup();
+        users
+    }
+
+    fn summary(&self) -> Value {
+        let text = std::fs::read_to_string(self.program.run_folder().join("summary.json"));
+        serde_json::from_str(&text.expect("a summary")).expect("JSON")
+    }
+}
+
+/// Runs the plan of groups against a target that takes down what it is asked.
+fn ask(options: &[&str]) -> Asked {
+    let target = targets::start(targets::Config::new("mirror")).expect("a target");
+    let program = Program::new();
+    program.write("groups.jmx", &groups());
+    let port = format!("-Jport={}", target.addr().port());
+    let mut line = vec!["run", "groups.jmx", &port];
+    line.extend(options);
+    let ended = program.run(&line);
+    let paths = target.log().into_iter().map(|request| request.target).collect();
+    Asked { program, ended, paths }
+}
+
+#[test]
+fn users_are_divided_as_the_plans_are_and_what_comes_before_stays() {
+    for workers in ["1", "3"] {
+        let asked = ask(&["--users", "8", "--workers", workers]);
+        assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
+        assert_eq!(asked.users("Buyers"), [1, 2], "{workers} workers");
+        assert_eq!(asked.users("Guests"), [1, 2, 3, 4, 5, 6], "{workers} workers");
+        assert_eq!(asked.users("Before"), [1, 2], "{workers} workers");
+        assert_eq!(asked.paths.len(), 10);
+        let said = "load: Buyers: 2 users, 1 iteration each, instead of the plan's 1 user, 1 iteration each";
+        assert!(asked.ended.out.contains(said), "{}", asked.ended.out);
+    }
+}
+
+#[test]
+fn one_group_has_a_load_of_its_own_and_another_is_left_out() {
+    let asked = ask(&["--scenario", "Guests=users:2,iterations:5", "--scenario", "Buyers=off"]);
+    assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
+    assert_eq!((asked.count("Buyers"), asked.count("Guests"), asked.count("Before")), (0, 10, 2));
+    assert!(asked.ended.out.contains("load: Buyers: left out"), "{}", asked.ended.out);
+    // The rest keeps the plan's.
+    let asked = ask(&["--scenario", "Buyers=users:4"]);
+    assert_eq!((asked.count("Buyers"), asked.count("Guests")), (4, 3));
+}
+
+#[test]
+fn a_duration_lets_users_go_on_and_ends_them() {
+    let asked = ask(&["--duration", "1s", "--scenario", "Guests=off"]);
+    assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
+    assert!(asked.count("Buyers") > 10, "{}", asked.count("Buyers"));
+    let length = asked.summary()["duration_ms"].as_i64();
+    assert!(length.is_none_or(|ms| ms >= 1_000), "{length:?}");
+}
+
+#[test]
+fn a_rate_starts_exactly_as_often_as_asked_for() {
+    for workers in ["1", "3"] {
+        let asked = ask(&["--rps", "100", "--duration", "2s", "--workers", workers]);
+        assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
+        // In the ratio of the plan's users.
+        assert_eq!(asked.count("Buyers"), 50, "{workers} workers");
+        assert_eq!(asked.count("Guests"), 150, "{workers} workers");
+        assert_eq!(asked.count("Before"), 2);
+        let starts = &asked.summary()["starts"];
+        assert_eq!((starts["due"].as_u64(), starts["missed"].as_u64()), (Some(200), Some(0)));
+    }
+}
+
+#[test]
+fn a_rate_rises_over_its_ramp_and_ends_with_its_number_of_starts() {
+    let only = ["--scenario", "Guests=off"];
+    let asked = ask(&[&only[..], &["--rps", "100", "--ramp", "1s", "--hold", "1s"]].concat());
+    assert_eq!(asked.count("Buyers"), 150, "{:?}", asked.ended);
+    let steps = ["--rps", "100", "--ramp", "1s", "--steps", "4", "--hold", "500ms"];
+    let asked = ask(&[&only[..], &steps].concat());
+    // 25/4 + 50/4 + 75/4 + 100/4, and 50.
+    assert_eq!(asked.count("Buyers"), 63 + 50, "{:?}", asked.ended);
+    let asked = ask(&[&only[..], &["--rps", "200", "--iterations", "33"]].concat());
+    assert_eq!(asked.count("Buyers"), 33, "{:?}", asked.ended);
+}
+
+#[test]
+fn starts_that_find_all_users_busy_are_counted_and_named() {
+    // Nobody takes what the kernel accepts: no answer ever comes.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let program = Program::new();
+    let text = groups().replace("SetupThreadGroup", "ThreadGroup");
+    program.write("groups.jmx", &text);
+    let port = format!("-Jport={}", silent.local_addr().expect("an address").port());
+    let options = ["--rps", "50", "--duration", "1s", "--max-users", "4"];
+    let others = ["--scenario", "Guests=off", "--scenario", "Before=off"];
+    let line = [&["run", "groups.jmx", &port], &options[..], &others].concat();
+    let mut child = program.start(&line);
+    let log = || std::fs::read_dir(program.path("runs")).ok()?.flatten().next();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let missed = || {
+        let file = log()?.path().join("seconds.jsonl");
+        let text = std::fs::read_to_string(file).ok()?;
+        let of = |line: &str| {
+            serde_json::from_str::<Value>(line).ok()?["counters"]["starts_missed"].as_u64()
+        };
+        Some(text.lines().filter_map(of).sum::<u64>())
+    };
+    while missed() != Some(46) {
+        assert!(std::time::Instant::now() < end, "never: 46 missed, but {:?}", missed());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    for _ in 0..2 {
+        rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it lives");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    let _ = child.wait();
+    let text =
+        std::fs::read_to_string(program.run_folder().join("summary.txt")).expect("a summary");
+    assert!(text.contains("46 of 50 starts were not made: all 4 users"), "{text}");
+}
+
+#[test]
+fn check_shows_the_load_and_mistakes_are_sentences() {
+    let program = Program::new();
+    program.write("groups.jmx", &groups());
+    let ended =
+        program.run(&["check", "groups.jmx", "--users", "200", "--ramp", "10s", "--hold", "1m30s"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let said = "load: Guests: 150 users, ramp 10s, for 1m40s, instead of the plan's 3 users";
+    assert!(ended.out.contains(said), "{}", ended.out);
+    for (options, words) in [
+        (&["--scenario", "Buyer=users:1"][..], "the plan has no thread group \"Buyer\""),
+        (&["--rps", "5"], "a rate needs an end"),
+        (&["--ramp", "10"], "has no unit"),
+        (&["--steps", "3"], "give its length"),
+        (&["--users", "1", "--rps", "1"], "cannot be used with"),
+        (
+            &["--scenario", "Buyers=off", "--scenario", "Guests=off", "--users", "1"],
+            "no thread group left",
+        ),
+    ] {
+        let ended = program.run(&[&["run", "groups.jmx"], options].concat());
+        assert_eq!(ended.code, 2, "{options:?}: {ended:?}");
+        assert!(ended.err.contains(words), "{options:?}: {}", ended.err);
+    }
+}

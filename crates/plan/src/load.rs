@@ -1,0 +1,224 @@
+//! Load that is given beside the plan, in place of what its thread groups say; and rates of starts.
+//!
+//! Pure data: who applies it to the groups of a run is the engine.
+
+use std::time::Duration;
+
+/// Load given for a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// For all main groups together: numbers are divided among those that have nothing of their own.
+    pub all: Ask,
+    /// For single groups, by their names; `None` leaves a group out.
+    pub groups: Vec<(String, Option<Ask>)>,
+}
+
+/// What is asked for; `None` leaves what the plan says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ask {
+    pub users: Option<u32>,
+    /// Starts of iterations per second, whatever the answers do.
+    pub rate: Option<f64>,
+    /// Users at once at most, of a rate.
+    pub max_users: Option<u32>,
+    pub ramp: Option<Duration>,
+    /// Length behind the ramp.
+    pub hold: Option<Duration>,
+    /// Equal steps in which the ramp rises; `None` is evenly.
+    pub steps: Option<u32>,
+    /// Length with the ramp.
+    pub duration: Option<Duration>,
+    /// Iterations of each user; of a rate, starts in all.
+    pub iterations: Option<u32>,
+}
+
+/// Users at once at most, where a rate has no bound of its own.
+pub const MAX_USERS: u32 = 10_000;
+
+impl Given {
+    /// Whether all is as in the plan.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.groups.is_empty()
+    }
+
+    /// The most that is asked for at one time, as far as it is given: users, rate.
+    pub fn most(&self) -> (Option<u64>, Option<f64>) {
+        let asks = || self.groups.iter().filter_map(|(_, ask)| ask.as_ref()).chain([&self.all]);
+        let users = asks().filter_map(|ask| ask.users).map(u64::from).reduce(|a, b| a + b);
+        (users, asks().filter_map(|ask| ask.rate).reduce(|a, b| a + b))
+    }
+}
+
+impl Ask {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The length with the ramp, where it is given.
+    pub fn length(&self) -> Option<Duration> {
+        self.duration.or_else(|| Some(self.ramp.unwrap_or_default() + self.hold?))
+    }
+
+    /// Refuses what contradicts itself. The error is a sentence for the user.
+    pub fn check(&self) -> Result<(), String> {
+        if self.users.is_some() && self.rate.is_some() {
+            return Err(
+                "users and rps are two kinds of load: users start again when their answers \
+                        have come, a rate starts whatever the answers do; give one of them"
+                    .into(),
+            );
+        }
+        if self.max_users.is_some() && self.rate.is_none() {
+            return Err("max-users bounds the users of a rate: give rps, too".into());
+        }
+        if self.hold.is_some() && self.duration.is_some() {
+            return Err("duration is the whole length with the ramp, hold the length behind it: \
+                        give one of them"
+                .into());
+        }
+        if self.steps.is_some() && self.ramp.is_none() {
+            return Err("steps divide a ramp: give its length, too, like ramp 1m".into());
+        }
+        match (self.ramp, self.duration) {
+            (Some(ramp), Some(duration)) if ramp > duration => {
+                Err("the ramp is longer than the whole duration".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A part of a rate: its length, ns, and the rate at its begin and end, per second.
+pub type Phase = (i64, f64, f64);
+
+/// A rate of starts that changes over time in straight lines. Start number k is at the time at which the rate, summed up
+/// from the begin, reaches k: no error adds up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rate {
+    phases: Vec<Phase>,
+}
+
+/// Nanoseconds in a second.
+const SECOND: f64 = 1e9;
+
+impl Rate {
+    pub fn new(phases: Vec<Phase>) -> Self {
+        Self { phases }
+    }
+
+    /// A rate that rises over the ramp, in equal steps if some are given, and then stays; lengths in ns.
+    pub fn rising(rate: f64, ramp: i64, steps: Option<u32>, length: i64) -> Self {
+        let mut phases = Vec::new();
+        match steps {
+            None | Some(0) => phases.push((ramp, 0.0, rate)),
+            Some(steps) => phases.extend((1..=i64::from(steps)).map(|step| {
+                let n = i64::from(steps);
+                let height = rate * step as f64 / n as f64;
+                (ramp * step / n - ramp * (step - 1) / n, height, height)
+            })),
+        }
+        phases.push((length.saturating_sub(ramp), rate, rate));
+        phases.retain(|(length, ..)| *length > 0);
+        Self { phases }
+    }
+
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// The highest rate.
+    pub fn most(&self) -> f64 {
+        self.phases.iter().map(|(_, begin, end)| begin.max(*end)).fold(0.0, f64::max)
+    }
+
+    /// The time of start number `nth`, from 0, in ns from the begin; `None`: there are fewer.
+    pub fn at(&self, nth: u64) -> Option<i64> {
+        let (mut before, mut from) = (0_i64, 0.0_f64);
+        for (length, begin, end) in &self.phases {
+            let seconds = *length as f64 / SECOND;
+            let number = f64::midpoint(*begin, *end) * seconds;
+            let left = nth as f64 - from;
+            // What is due at the very end of a phase belongs to the next one.
+            if left < number - 1e-9 * number.max(1.0) {
+                let change = (end - begin) / seconds;
+                let at = if left <= 0.0 {
+                    0.0
+                } else {
+                    // The root of change/2 t² + begin t = left, in a form that also holds where the change is 0.
+                    2.0 * left / (begin + (begin * begin + 2.0 * change * left).max(0.0).sqrt())
+                };
+                return Some(before + ((at * SECOND).round() as i64).clamp(0, *length));
+            }
+            from += number;
+            before = before.saturating_add(*length);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    fn times(rate: &Rate) -> Vec<i64> {
+        (0..).map_while(|nth| rate.at(nth)).collect()
+    }
+
+    #[test]
+    fn a_constant_rate_has_exact_times() {
+        let rate = Rate::rising(4.0, 0, None, 2 * S);
+        let expected: Vec<i64> = (0..8).map(|n| n * S / 4).collect();
+        assert_eq!(times(&rate), expected);
+        // 1/s over an hour: no error adds up.
+        let rate = Rate::rising(333.0, 0, None, 3600 * S);
+        assert_eq!(times(&rate).len(), 333 * 3600);
+        assert_eq!(rate.at(333 * 3599), Some(3599 * S));
+    }
+
+    #[test]
+    fn a_ramp_has_half_the_starts_of_the_full_rate() {
+        let rate = Rate::rising(100.0, 10 * S, None, 20 * S);
+        let times = times(&rate);
+        assert_eq!(times.len(), 500 + 1000);
+        assert!(times.is_sorted());
+        assert_eq!(times.iter().filter(|at| **at < 10 * S).count(), 500);
+        // 125 of the 500 by half the time of the ramp.
+        assert_eq!(times.iter().filter(|at| **at < 5 * S).count(), 125);
+    }
+
+    #[test]
+    fn steps_are_equal_and_the_first_is_at_once() {
+        let rate = Rate::rising(30.0, 3 * S, Some(3), 4 * S);
+        let times = times(&rate);
+        let in_second =
+            |s: i64| times.iter().filter(|at| (s * S..(s + 1) * S).contains(*at)).count();
+        assert_eq!([0, 1, 2, 3].map(in_second), [10, 20, 30, 30]);
+        assert_eq!(rate.most(), 30.0);
+    }
+
+    #[test]
+    fn a_rate_falls_too_and_may_be_nothing() {
+        let rate = Rate::new(vec![(S, 10.0, 0.0), (S, 0.0, 0.0), (S, 2.0, 2.0)]);
+        let times = times(&rate);
+        assert_eq!(times.len(), 7);
+        assert_eq!(times[5], 2 * S);
+        assert_eq!(Rate::default().at(0), None);
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let ask = Ask { users: Some(1), rate: Some(1.0), ..Ask::default() };
+        assert!(ask.check().unwrap_err().contains("give one of them"));
+        let ask = Ask { steps: Some(2), ..Ask::default() };
+        assert!(ask.check().unwrap_err().contains("give its length"));
+        let second = Some(Duration::from_secs(1));
+        let ask = Ask { hold: second, duration: second, ..Ask::default() };
+        assert!(ask.check().is_err());
+        let ask = Ask { ramp: second, duration: Some(Duration::ZERO), ..Ask::default() };
+        assert!(ask.check().is_err());
+        assert!(Ask { max_users: Some(1), ..Ask::default() }.check().is_err());
+        assert!(Ask { rate: Some(1.0), max_users: Some(1), ..Ask::default() }.check().is_ok());
+    }
+}
