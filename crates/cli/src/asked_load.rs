@@ -8,7 +8,7 @@ use plan::load::Given;
 use crate::load::Loaded;
 use crate::properties::Properties;
 
-/// What differs from the plan, a line for each thread group.
+/// Differences from the plan, a line for each thread group.
 pub(crate) fn lines(changed: &[Changed]) -> Vec<String> {
     let line = |Changed { group, before, after }: &Changed| {
         let of = if changed.len() > 1 { format!("{group}: ") } else { String::new() };

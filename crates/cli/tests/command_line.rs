@@ -30,8 +30,8 @@ fn mistakes_in_the_command_line_end_with_2() {
         (&["fly"], "there is no verb fly"),
         (&["rnu", "plan.jmx"], "did you mean throng run?"),
         (&["help", "chekc"], "did you mean throng check?"),
-        (&["run", "plan.jmx", "--duration", "5"], "-Jduration=60"),
-        (&["-n", "-t", "plan.jmx", "--duration", "5"], "-Jduration=60"),
+        (&["run", "plan.jmx", "--duration", "5"], "\"5\" has no unit"),
+        (&["-n", "-t", "plan.jmx", "--duration", "5"], "\"5\" has no unit"),
         (&["run", "plan.jmx", "-t", "plan.jmx"], "cannot be used with"),
         (
             &["run", "-n", "-t", "plan.jmx", "-E", "https"],

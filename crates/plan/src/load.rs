@@ -13,7 +13,7 @@ pub struct Given {
     pub groups: Vec<(String, Option<Ask>)>,
 }
 
-/// What is asked for; `None` leaves what the plan says.
+/// Numbers of a load; `None` leaves the plan's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ask {
     pub users: Option<u32>,

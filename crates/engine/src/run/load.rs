@@ -39,7 +39,7 @@ impl Evaluated {
             let group = &plan.groups[at];
             let loops = loops_of(plan, group);
             let numbers = &mut self.groups[at];
-            let before = words(numbers, &loops);
+            let before = words(numbers, loops);
             let Some(ask) = ask else {
                 let name = numbers.name.clone();
                 *numbers = Numbers { name: name.clone(), given: true, ..Numbers::default() };
@@ -54,13 +54,13 @@ impl Evaluated {
                 Some(rate) => at_rate(numbers, &ask, rate)?,
                 None => with_users(numbers, &ask, group),
             }
-            let after = Some(words(numbers, &loops));
+            let after = Some(words(numbers, loops));
             changed.push(Changed { group: numbers.name.clone(), before, after });
         }
         Ok(changed)
     }
 
-    /// What is asked of each main group by its name; of the others nothing yet.
+    /// The load asked of each main group by its name; of the others nothing yet.
     fn asks_by_name(
         &self,
         main: &[usize],
@@ -267,7 +267,7 @@ fn loops_of(plan: &Plan, group: &Group) -> Option<i64> {
 }
 
 /// A group's load in words.
-fn words(numbers: &Numbers, loops: &Option<i64>) -> String {
+fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     let mut out = Vec::new();
     let mut starts = None;
     match (&numbers.rate, numbers.arrivals) {
@@ -294,12 +294,12 @@ fn words(numbers: &Numbers, loops: &Option<i64>) -> String {
     }
     match numbers.length().filter(|length| *length < NEVER_MS * MS) {
         Some(length) => out.push(format!("for {}", time(length))),
-        None if starts.is_none() && numbers.loops.map(i64::from).or(*loops) == Some(-1) => {
+        None if starts.is_none() && numbers.loops.map(i64::from).or(loops) == Some(-1) => {
             out.push("without end".into());
         }
         None => {}
     }
-    let loops = numbers.loops.map(i64::from).or(*loops);
+    let loops = numbers.loops.map(i64::from).or(loops);
     match loops.filter(|loops| *loops >= 0 && numbers.arrivals.is_none()) {
         Some(1) => out.push("1 iteration each".into()),
         Some(loops) => out.push(format!("{loops} iterations each")),
