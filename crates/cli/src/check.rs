@@ -64,7 +64,9 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         terminal::json(&json(&loaded, java.as_ref(), &unheeded, &load));
     } else {
         terminal::out(&text(&loaded, java.as_ref()));
-        terminal::out(&load.iter().map(|line| format!("{line}\n")).collect::<String>());
+        for line in &load {
+            terminal::out(&format!("{line}\n"));
+        }
         for line in &unheeded {
             terminal::warning(line);
         }
