@@ -12,7 +12,7 @@
 //! | `message` | numbers and records of messages, made from `crates/messages/messages.txt` |
 //! | `writer`, `reader` | numbers, texts and lists in messages |
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
-//! | `submit` | a job goes out |
+//! | `submit`, `job` | a job goes out; its message |
 //! | `arrive`, `apply` | its reply comes in, and what it changes |
 //! | `property_sync` | changed properties, for jobs that already run |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
@@ -31,6 +31,7 @@ mod cookies;
 mod early;
 mod end;
 mod ended;
+mod job;
 pub(crate) mod listeners;
 pub mod message;
 mod property_sync;

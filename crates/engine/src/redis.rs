@@ -133,18 +133,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         }
         (Ok(value), None, None) => Ok(value),
         (Err(None), ..) => Err(NO_DATA.to_owned()),
-        (Err(Some(words)), ..) => {
-            let name = cx.plan.redis[at as usize].name();
-            let key = &call.key;
-            let reason = format!("Failed to retrieve data from redis key {key}: {words} ({name})");
-            if kept {
-                // The server has no such data: to JMeter that is their end.
-                cx.log(reason);
-                Err(NO_DATA.to_owned())
-            } else {
-                Err(reason)
-            }
-        }
+        (Err(Some(words)), ..) => Err(reason(cx, at, &call.key, &words, kept)),
     };
     sessions.exchanges[ticket].call = Call::Redis(call);
     sessions.exchanges.end(ticket);
@@ -153,6 +142,18 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     user.wait = Wait::Ready;
     cx.go_on(index);
     true
+}
+
+/// The reason for which a user ends that got no value; `kept`: its connection is good still.
+fn reason(cx: &Context<'_>, at: u32, key: &str, words: &str, kept: bool) -> String {
+    let name = cx.plan.redis[at as usize].name();
+    let reason = format!("Failed to retrieve data from redis key {key}: {words} ({name})");
+    if kept {
+        // The server has no such data: to JMeter that is their end.
+        cx.log(reason);
+        return NO_DATA.to_owned();
+    }
+    reason
 }
 
 /// A failure of an exchange, in words.

@@ -140,9 +140,7 @@ impl Jobs {
                 self.check_in_turn(cx, index, ended, next).map_or(Next::GoOn, Next::Checked)
             }
             Then::Started => {
-                if let Err(failed) = read {
-                    cx.log(format!("{}: {failed}", job.what));
-                }
+                log_failure(cx, &read, job);
                 if must_end(cx, index) {
                     return Next::EndUser;
                 }
@@ -150,9 +148,7 @@ impl Jobs {
                 Next::GoOn
             }
             Then::Pull(controller) => {
-                if let Err(failed) = read {
-                    cx.log(format!("{}: {failed}", job.what));
-                }
+                log_failure(cx, &read, job);
                 // One that must end does so when it has its next sampler.
                 must_end(cx, index);
                 if let Some(controller) = controller {
@@ -163,14 +159,7 @@ impl Jobs {
             Then::Controller(id) => controller::hear_controller(cx, index, id, read, job),
             then if job.act == Some(Act::Listener) => {
                 listeners::take_told(cx, index, &read, job);
-                if must_end(cx, index) && !matches!(then, Then::Pull(_)) {
-                    return Next::EndUser;
-                }
-                match then {
-                    Then::Start(id) => Next::Start(id),
-                    Then::End => Next::EndOfPlan,
-                    _ => Next::GoOn,
-                }
+                told(cx, index, &then)
             }
             then => match (read, then.sampler()) {
                 (_, None) => Next::GoOn,
@@ -182,6 +171,25 @@ impl Jobs {
                 (Ok(reply), Some(_)) => proceed(cx, index, &then, job, &reply, done),
             },
         }
+    }
+}
+
+/// Says in the log that a job has failed which belongs to no sample.
+fn log_failure(cx: &Context<'_>, read: &Result<Reply<'_>, Failed>, job: &UnderWay) {
+    if let Err(failed) = read {
+        cx.log(format!("{}: {failed}", job.what));
+    }
+}
+
+/// Listeners have been told of what came before.
+fn told(cx: &mut Context<'_>, index: UserId, then: &Then) -> Next {
+    if must_end(cx, index) {
+        return Next::EndUser;
+    }
+    match then {
+        Then::Start(id) => Next::Start(*id),
+        Then::End => Next::EndOfPlan,
+        _ => Next::GoOn,
     }
 }
 

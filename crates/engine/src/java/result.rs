@@ -181,8 +181,27 @@ impl<'a> Found<'a> {
 
     /// Makes a result what Java says it is; what Java did not touch stays as it is here.
     pub(crate) fn put_into(&self, result: &mut SampleResult, default_encoding: &str) {
+        self.put_texts(result);
+        self.put_verdict(result);
+        self.put_figures(result);
+        if let Some(body) = self.body {
+            self.put_body(result, body, default_encoding);
+        }
+        result.assertion_count = 0;
+        for verdict in &self.verdicts {
+            verdict.add_to(result);
+        }
+        result.sub_count = result.sub_count.min(self.subs.len());
+        for (at, found) in self.subs.iter().enumerate() {
+            if at == result.sub_count {
+                result.add_sub();
+            }
+            found.put_into(&mut result.subs[at], default_encoding);
+        }
+    }
+
+    fn put_texts(&self, result: &mut SampleResult) {
         let head = &self.head;
-        let is = |flag| head.flags & flag != 0;
         for (to, from) in [
             (&mut result.label, head.label),
             (&mut result.code, head.code),
@@ -205,6 +224,12 @@ impl<'a> Found<'a> {
                 to.push_str(from);
             }
         }
+    }
+
+    /// Puts in what the result is, who has it, and what is asked of its user.
+    fn put_verdict(&self, result: &mut SampleResult) {
+        let head = &self.head;
+        let is = |flag| head.flags & flag != 0;
         result.success = is(ResultFlags::SUCCESS);
         result.ignore = is(ResultFlags::IGNORED);
         result.http = is(ResultFlags::HTTP);
@@ -214,6 +239,13 @@ impl<'a> Found<'a> {
             _ => "",
         };
         result.request = self.request();
+        let active = (head.group_active, head.all_active);
+        result.thread = Some(Box::new(Thread { name: head.thread.to_owned(), active }));
+    }
+
+    /// Puts in times, sizes and counts.
+    fn put_figures(&self, result: &mut SampleResult) {
+        let head = &self.head;
         result.start_ms = head.start_ms;
         for (to, ms) in [
             (&mut result.elapsed, head.elapsed_ms),
@@ -232,28 +264,17 @@ impl<'a> Found<'a> {
             result.headers_size = head.headers_size;
         }
         (result.bytes, result.sent) = (head.bytes, head.sent);
-        let active = (head.group_active, head.all_active);
-        result.thread = Some(Box::new(Thread { name: head.thread.to_owned(), active }));
         (result.count, result.errors) = (head.count, head.errors);
-        if let Some(body) = self.body {
-            result.body.clear();
-            result.body.extend_from_slice(body);
-            let charset = if head.encoding.is_empty() { default_encoding } else { head.encoding };
-            result.text.clear();
-            if result.data_type != "bin" {
-                wire::charset::decode_into(Some(charset), body, &mut result.text);
-            }
-        }
-        result.assertion_count = 0;
-        for verdict in &self.verdicts {
-            verdict.add_to(result);
-        }
-        result.sub_count = result.sub_count.min(self.subs.len());
-        for (at, found) in self.subs.iter().enumerate() {
-            if at == result.sub_count {
-                result.add_sub();
-            }
-            found.put_into(&mut result.subs[at], default_encoding);
+    }
+
+    fn put_body(&self, result: &mut SampleResult, body: &[u8], default_encoding: &str) {
+        result.body.clear();
+        result.body.extend_from_slice(body);
+        let encoding = self.head.encoding;
+        let charset = if encoding.is_empty() { default_encoding } else { encoding };
+        result.text.clear();
+        if result.data_type != "bin" {
+            wire::charset::decode_into(Some(charset), body, &mut result.text);
         }
     }
 

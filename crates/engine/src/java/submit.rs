@@ -1,19 +1,15 @@
-//! A job goes out: what Java must know of the user is written into one message.
+//! A job goes out, and its user waits; or Java is told what nobody waits for.
 //!
-//! Messages are written into buffers that replies came in. All of a user's variables go along; a result, cookies and the sampler only where something in the
-//! job looks at them.
+//! Messages are written into buffers that replies came in.
 
 use std::sync::Arc;
 
-use plan::hosted::{HostedId, Job, Reads, TextRange};
+use plan::hosted::{HostedId, Job, TextRange};
 use plan::plan::SamplerId;
-use plan::vars::VarId;
 
-use super::apply::cookie_manager;
-use super::message::{JobFlags, JobHead, Kind, NAMED};
-use super::result::{self, About};
+use super::message::Kind;
 use super::writer::Writer;
-use super::{Act, Addressee, Java, Jobs, Then, UnderWay, cookies};
+use super::{Act, Addressee, Java, Jobs, Then, UnderWay};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::inbox::Message;
@@ -200,130 +196,6 @@ impl Jobs {
         }
         ticket
     }
-
-    /// Writes a job.
-    fn message(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        then: &Then,
-        act: Act,
-        ids: &[u32],
-    ) -> Vec<u8> {
-        let plan = cx.plan;
-        let mut message = self.buffer();
-        if cx.users[index].java().number == 0 {
-            let number = self.shared.next_user.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            cx.users[index].java().number = number;
-        }
-        let iteration = cx.users.of(index).iteration;
-        let java = cx.users[index].java();
-        let first = std::mem::replace(&mut java.iteration, iteration) != iteration;
-        let mut thread = cx.texts.take();
-        let active = cx.write_thread_name(index, &mut thread);
-        let now_ms = cx.clock.wall_ms(cx.clock.now());
-        let sampler = then.sampler();
-        let reads = self.reads(cx, act, ids);
-        let jar = sampler.filter(|_| reads.contains(Reads::COOKIES)).and_then(|id| {
-            let manager = cookie_manager(&plan.samplers[id.0 as usize].kind)?;
-            let index = cx.jar_around(index, manager);
-            Some((index, cx.jar(index, manager)?))
-        });
-        let user = &cx.users[index];
-        let root = &cx.users[cx.users.root(index)];
-        let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
-        let label = sampler.map_or("", |id| cx.sampler_name(index, id));
-        let trusts = if cx.run.trust.holds() { JobFlags::TRUSTS } else { 0 };
-        let flags = if first { JobFlags::FIRST } else { 0 } | trusts;
-        let [started, finished] = cx.run.counts.so_far();
-        let mut out = Writer(&mut message);
-        out.byte(Kind::Job as u8);
-        JobHead {
-            user: java.map_or(0, |java| java.number),
-            group: root.group,
-            number: user.number,
-            iteration,
-            flags,
-            thread: &thread,
-            label,
-            now_ms,
-            group_active: active.0,
-            all_active: active.1,
-            started,
-            finished,
-        }
-        .write(&mut out);
-        write_variables(root, plan, &mut out);
-        (self.properties, _) = out.properties(&cx.run.shared, self.properties);
-        out.int(java.map_or(0, |java| java.sample));
-        let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
-        let previous = java.and_then(|java| java.previous.as_deref());
-        let seen = if is_own { Some(&*cx.result) } else { previous };
-        let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
-        // JMeter's thread does not count a transaction's sample among those that were before.
-        let of_transaction = act == Act::Listener && !matches!(then, Then::Close(_))
-            || matches!(then, Then::Ended(..));
-        let before = previous.filter(|_| of_transaction && reads.contains(Reads::PREVIOUS));
-        for seen in [seen, before] {
-            out.flag(seen.is_some());
-            if let Some(seen) = seen {
-                let body = reads.contains(Reads::BODY);
-                result::write(seen, &About { thread: &thread, active, body }, 0, &mut out);
-            }
-        }
-        let owner = sampler.filter(|id| self.owned.get(id.0 as usize) == Some(&true));
-        out.flag(owner.is_some());
-        if let Some(owner) = owner {
-            out.int(owner.0);
-        }
-        let before = java.and_then(|java| java.before).filter(|_| self.previous_sampler);
-        out.flag(before.is_some());
-        if let Some(before) = before {
-            out.int(before.0);
-        }
-        let jar = jar.and_then(|(index, at)| cx.users[index].extra.as_ref()?.jars[at].as_deref());
-        out.flag(jar.is_some());
-        if let Some(jar) = jar {
-            cookies::write(jar, &mut out);
-        }
-        out.byte(act as u8);
-        out.ids(ids.iter().copied());
-        cx.texts.give(thread);
-        message
-    }
-
-    /// The reads of something in a job.
-    fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
-        let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
-        match act {
-            Act::Evaluate if self.keeps_previous => Reads::all(),
-            Act::Evaluate => Reads::SAMPLER | Reads::COOKIES,
-            _ => {
-                let ids = if act == Act::Controller { &ids[..1] } else { ids };
-                let elements =
-                    ids.iter().filter_map(|id| cx.plan.hosted.elements.get(*id as usize));
-                elements.fold(kept, |reads, element| reads | element.reads)
-            }
-        }
-    }
-}
-
-fn write_variables(user: &User, plan: &plan::plan::Plan, out: &mut Writer<'_>) {
-    let mut list = out.begin();
-    for slot in 0..plan.names.len() as u32 {
-        if let Some(value) = user.vars.get(VarId(slot)) {
-            list.count += 1;
-            out.int(slot);
-            out.text(value);
-        }
-    }
-    for (name, value) in user.vars.unslotted() {
-        list.count += 1;
-        out.int(NAMED);
-        out.text(name);
-        out.text(value);
-    }
-    out.end(list);
 }
 
 impl User {

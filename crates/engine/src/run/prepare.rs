@@ -168,14 +168,19 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let java = plan.hosted.at_start.iter();
     let java = java.filter_map(|id| Some((id.0, env.notes.java()?.get(*id)?.to_owned()))).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
-    let properties = shared
+    let properties = changed_properties(&shared, options);
+    complaints.extend(log.try_iter().map(|(level, text)| Line::of_plan(level, text)));
+    Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
+}
+
+/// The properties that are not as they were given.
+fn changed_properties(shared: &Shared, options: &Options) -> Vec<(String, String)> {
+    shared
         .properties()
         .into_iter()
         .filter(|(key, value)| options.properties.get(&**key).is_none_or(|held| **held != **value))
         .map(|(key, value)| (key.into(), value.into()))
-        .collect();
-    complaints.extend(log.try_iter().map(|(level, text)| Line::of_plan(level, text)));
-    Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
+        .collect()
 }
 
 /// Makes the result files of a run of several processes, each with its header. They are ended by [`close_results`].

@@ -92,11 +92,6 @@ const FULL: f64 = 120.0;
 // One test, because the allocator counts for the whole process.
 #[test]
 fn warm_plans_do_not_allocate_per_request() {
-    let port = serve().port();
-
-    let simple = measure(http_plan(port, "/", "", ""), Vec::new());
-    assert!(simple < NONE, "a fixed request: {simple} allocations a request");
-
     let folder = std::env::temp_dir().join(format!("throng-no-allocation-{}", std::process::id()));
     let file = engine::ResultFile {
         path: folder.join("out.jtl"),
@@ -104,19 +99,32 @@ fn warm_plans_do_not_allocate_per_request() {
         errors_only: false,
         successes_only: false,
     };
-    let rows = measure(http_plan(port, "/", "", ""), vec![file.clone()]);
-    assert!(rows < NONE, "with rows: {rows} allocations a request");
+    requests_of_http(&file);
+    frames_and_lines(&file);
+    let _ = std::fs::remove_dir_all(&folder);
+    handshakes();
+}
 
-    let around = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
+/// A Cookie Manager, and a Header Manager with a header that varies.
+const AROUND: &str = r#"<CookieManager testclass="CookieManager" testname="cookies" enabled="true"><collectionProp name="CookieManager.cookies"/></CookieManager><hashTree/>
 <HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
 <elementProp name="" elementType="Header"><stringProp name="Header.name">X-User</stringProp><stringProp name="Header.value">${id}-${__threadNum}</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>"#;
-    let inside = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
+/// An extractor and an assertion.
+const INSIDE: &str = r#"<RegexExtractor testclass="RegexExtractor" testname="id" enabled="true"><stringProp name="RegexExtractor.refname">id</stringProp>
 <stringProp name="RegexExtractor.regex">id=(\d+)</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
 <stringProp name="RegexExtractor.match_number">1</stringProp><stringProp name="RegexExtractor.default">none</stringProp></RegexExtractor><hashTree/>
 <ResponseAssertion testclass="ResponseAssertion" testname="has name" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">name</stringProp></collectionProp>
 <stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">16</intProp></ResponseAssertion><hashTree/>"#;
+
+/// Requests of HTTP: fixed ones, with rows, with all that samplers have, under TLS.
+fn requests_of_http(file: &engine::ResultFile) {
+    let port = serve().port();
+    let simple = measure(http_plan(port, "/", "", ""), Vec::new());
+    assert!(simple < NONE, "a fixed request: {simple} allocations a request");
+    let rows = measure(http_plan(port, "/", "", ""), vec![file.clone()]);
+    assert!(rows < NONE, "with rows: {rows} allocations a request");
     let rich = measure(
-        http_plan(port, "/item?id=${id}&r=${__Random(1,100)}", around, inside),
+        http_plan(port, "/item?id=${id}&r=${__Random(1,100)}", AROUND, INSIDE),
         vec![file.clone()],
     );
     assert!(
@@ -132,11 +140,14 @@ fn warm_plans_do_not_allocate_per_request() {
             vec![file.clone()],
         )
     };
-    let (plain, with_headers) = (secure(""), secure(around));
+    let (plain, with_headers) = (secure(""), secure(AROUND));
     drop(target);
     assert!(plain < NONE, "under TLS: {plain} allocations a request");
     assert!(with_headers < NONE, "under TLS with headers: {with_headers} allocations a request");
+}
 
+/// Frames of WebSocket, and lines of a TCP Sampler.
+fn frames_and_lines(file: &engine::ResultFile) {
     let port = serve_websocket().port();
     let frames = measure(websocket_plan(port, false, "hello", ""), Vec::new());
     assert!(frames < NONE, "a fixed frame and its answer: {frames} allocations a request");
@@ -149,15 +160,17 @@ fn warm_plans_do_not_allocate_per_request() {
         measure(websocket_plan(target.port, true, varying, assertion), vec![file.clone()]);
     drop(target);
     let port = serve_lines();
-    let lines = measure(tcp_plan(port, "hello ${__Random(1,100)}", inside), vec![file]);
-    let _ = std::fs::remove_dir_all(&folder);
+    let lines = measure(tcp_plan(port, "hello ${__Random(1,100)}", INSIDE), vec![file.clone()]);
     assert!(secure_frames < NONE, "frames under TLS: {secure_frames} allocations a request");
     assert!(lines < NONE, "lines of a TCP Sampler: {lines} allocations a request");
     assert!(
         rich_frames < NONE,
         "frames that vary, with assertion and rows: {rich_frames} allocations a request"
     );
+}
 
+/// Handshakes of TLS allocate, but no more than rustls does.
+fn handshakes() {
     for (target, most, what) in
         [("fixed", RESUMED, "resumed"), ("fixed tickets=false", FULL, "full")]
     {

@@ -190,6 +190,15 @@ impl Maker<'_> {
         self.end();
     }
 
+    fn throughput_controller(&mut self, name: &str, flag: bool, number: u32) {
+        let properties = format!(
+            r#"<intProp name="ThroughputController.style">{}</intProp><boolProp name="ThroughputController.perThread">{flag}</boolProp>
+<intProp name="ThroughputController.maxThroughput">{number}</intProp><FloatProperty><name>ThroughputController.percentThroughput</name><value>50.0</value></FloatProperty>"#,
+            number % 2
+        );
+        self.element("ThroughputController", name, &properties);
+    }
+
     fn controller(&mut self, depth: u32) {
         let name = self.name();
         let flag = self.below(2) == 1;
@@ -233,14 +242,7 @@ impl Maker<'_> {
                 );
                 self.element("TransactionController", &name, &properties);
             }
-            11 => {
-                let properties = format!(
-                    r#"<intProp name="ThroughputController.style">{}</intProp><boolProp name="ThroughputController.perThread">{flag}</boolProp>
-<intProp name="ThroughputController.maxThroughput">{number}</intProp><FloatProperty><name>ThroughputController.percentThroughput</name><value>50.0</value></FloatProperty>"#,
-                    number % 2
-                );
-                self.element("ThroughputController", &name, &properties);
-            }
+            11 => self.throughput_controller(&name, flag, number),
             12 => {
                 let value =
                     format!(r#"<stringProp name="SwitchController.value">{number}</stringProp>"#);

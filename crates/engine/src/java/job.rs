@@ -1,0 +1,175 @@
+//! The message of a job: what Java must know of the user, written in one piece.
+//!
+//! All of a user's variables go along; a result, cookies and the sampler only where something in the job looks at them.
+
+use std::sync::atomic::Ordering;
+
+use plan::hosted::Reads;
+use plan::plan::{Plan, SamplerId};
+use plan::result::SampleResult;
+use plan::vars::VarId;
+
+use super::apply::cookie_manager;
+use super::message::{JobFlags, JobHead, Kind, NAMED};
+use super::result::{self, About};
+use super::writer::Writer;
+use super::{Act, Java, Jobs, Then, cookies};
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::users::User;
+
+impl Jobs {
+    /// Writes a job.
+    pub(super) fn message(
+        &mut self,
+        cx: &mut Context<'_>,
+        index: UserId,
+        then: &Then,
+        act: Act,
+        ids: &[u32],
+    ) -> Vec<u8> {
+        let mut message = self.buffer();
+        self.number_user(cx, index);
+        let first = begins_iteration(cx, index);
+        let mut thread = cx.texts.take();
+        let active = cx.write_thread_name(index, &mut thread);
+        let now_ms = cx.clock.wall_ms(cx.clock.now());
+        let sampler = then.sampler();
+        let reads = self.reads(cx, act, ids);
+        let jar = sampler.filter(|_| reads.contains(Reads::COOKIES));
+        let jar = jar.and_then(|id| jar_of(cx, index, id));
+        let user = &cx.users[index];
+        let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
+        let about = About { thread: &thread, active, body: reads.contains(Reads::BODY) };
+        let mut out = Writer(&mut message);
+        out.byte(Kind::Job as u8);
+        let label = sampler.map_or("", |id| cx.sampler_name(index, id));
+        head(cx, index, &about, label, (first, now_ms)).write(&mut out);
+        write_variables(&cx.users[cx.users.root(index)], cx.plan, &mut out);
+        (self.properties, _) = out.properties(&cx.run.shared, self.properties);
+        out.int(java.map_or(0, |java| java.sample));
+        for seen in seen(cx, java, (then, act), reads) {
+            out.flag(seen.is_some());
+            if let Some(seen) = seen {
+                result::write(seen, &about, 0, &mut out);
+            }
+        }
+        let owner = sampler.filter(|id| self.owned.get(id.0 as usize) == Some(&true));
+        let before = java.and_then(|java| java.before).filter(|_| self.previous_sampler);
+        for known in [owner, before] {
+            out.flag(known.is_some());
+            if let Some(known) = known {
+                out.int(known.0);
+            }
+        }
+        let jar = jar.and_then(|(index, at)| cx.users[index].extra.as_ref()?.jars[at].as_deref());
+        out.flag(jar.is_some());
+        if let Some(jar) = jar {
+            cookies::write(jar, &mut out);
+        }
+        out.byte(act as u8);
+        out.ids(ids.iter().copied());
+        cx.texts.give(thread);
+        message
+    }
+
+    /// Gives a user its number in messages, at its first job.
+    fn number_user(&self, cx: &mut Context<'_>, index: UserId) {
+        let java = cx.users[index].java();
+        if java.number == 0 {
+            java.number = self.shared.next_user.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The reads of something in a job.
+    fn reads(&self, cx: &Context<'_>, act: Act, ids: &[u32]) -> Reads {
+        let kept = if self.keeps_previous { Reads::RESULT } else { Reads::empty() };
+        match act {
+            Act::Evaluate if self.keeps_previous => Reads::all(),
+            Act::Evaluate => Reads::SAMPLER | Reads::COOKIES,
+            _ => {
+                let ids = if act == Act::Controller { &ids[..1] } else { ids };
+                let elements =
+                    ids.iter().filter_map(|id| cx.plan.hosted.elements.get(*id as usize));
+                elements.fold(kept, |reads, element| reads | element.reads)
+            }
+        }
+    }
+}
+
+/// Whether a job is the first of its user's iteration.
+fn begins_iteration(cx: &mut Context<'_>, index: UserId) -> bool {
+    let iteration = cx.users.of(index).iteration;
+    std::mem::replace(&mut cx.users[index].java().iteration, iteration) != iteration
+}
+
+/// The owner and the place of the cookies that a sampler takes.
+fn jar_of(cx: &mut Context<'_>, index: UserId, id: SamplerId) -> Option<(UserId, usize)> {
+    let manager = cookie_manager(&cx.plan.samplers[id.0 as usize].kind)?;
+    let index = cx.jar_around(index, manager);
+    Some((index, cx.jar(index, manager)?))
+}
+
+/// The beginning of a job.
+fn head<'a>(
+    cx: &Context<'_>,
+    index: UserId,
+    about: &About<'a>,
+    label: &'a str,
+    (first, now_ms): (bool, i64),
+) -> JobHead<'a> {
+    let user = &cx.users[index];
+    let root = &cx.users[cx.users.root(index)];
+    let java = user.extra.as_ref().and_then(|extra| extra.parts.get::<Java>());
+    let trusts = if cx.run.trust.holds() { JobFlags::TRUSTS } else { 0 };
+    let [started, finished] = cx.run.counts.so_far();
+    JobHead {
+        user: java.map_or(0, |java| java.number),
+        group: root.group,
+        number: user.number,
+        iteration: root.iteration,
+        flags: if first { JobFlags::FIRST } else { 0 } | trusts,
+        thread: about.thread,
+        label,
+        now_ms,
+        group_active: about.active.0,
+        all_active: about.active.1,
+        started,
+        finished,
+    }
+}
+
+/// The results that a job looks at: its own or that of the sample before, and the one before a transaction's.
+fn seen<'a>(
+    cx: &'a Context<'_>,
+    java: Option<&'a Java>,
+    (then, act): (&Then, Act),
+    reads: Reads,
+) -> [Option<&'a SampleResult>; 2] {
+    let is_own = act.has_result() || matches!(then, Then::Close(_) | Then::Ended(..));
+    let previous = java.and_then(|java| java.previous.as_deref());
+    let seen = if is_own { Some(&*cx.result) } else { previous };
+    let seen = seen.filter(|_| reads.intersects(Reads::RESULT | Reads::BODY));
+    // JMeter's thread does not count a transaction's sample among those that were before.
+    let of_transaction =
+        act == Act::Listener && !matches!(then, Then::Close(_)) || matches!(then, Then::Ended(..));
+    [seen, previous.filter(|_| of_transaction && reads.contains(Reads::PREVIOUS))]
+}
+
+fn write_variables(user: &User, plan: &Plan, out: &mut Writer<'_>) {
+    let mut list = out.begin();
+    for slot in 0..plan.names.len() as u32 {
+        if let Some(value) = user.vars.get(VarId(slot)) {
+            list.count += 1;
+            out.int(slot);
+            out.text(value);
+        }
+    }
+    for (name, value) in user.vars.unslotted() {
+        list.count += 1;
+        out.int(NAMED);
+        out.text(name);
+        out.text(value);
+    }
+    out.end(list);
+}
