@@ -1,0 +1,301 @@
+//! The ends of transactions: complete, left, or with their user; and what is reported of them.
+
+use std::fmt::Write;
+
+use plan::plan::{ControllerId, ControllerKind, ListenerId};
+use stats::{Outcome, Sample};
+
+use crate::ids::UserId;
+use crate::java::Ended;
+use crate::sample::reporting::Reporting;
+use crate::time::timing::Timing;
+use crate::users::Transaction;
+
+/// How a transaction with a parent sample ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All of it has run, or it was left.
+    Complete,
+    /// It was left together with the one around it, whose part it becomes.
+    Inside,
+    /// Its user ends.
+    Cut,
+    /// It does not: a loop inside of it was left.
+    GoesOn,
+}
+
+impl Reporting<'_, '_> {
+    /// The normal end of a transaction.
+    pub(crate) fn finish_transaction(&mut self, index: UserId, id: ControllerId) {
+        if let Some(open) = self.take_open(index, id) {
+            let now = self.cx.clock.now();
+            if open.parent.is_some() {
+                self.report_parent(index, open, now, End::Complete);
+            } else {
+                self.report(index, open, now, true);
+            }
+        }
+    }
+
+    /// The end of a transaction without a parent sample whose body was left.
+    pub(crate) fn abort_transaction(&mut self, index: UserId, id: ControllerId) {
+        if let Some(mut open) = self.take_open(index, id) {
+            open.success = self.cx.users.of(index).last_ok;
+            self.report(index, open, self.cx.clock.now(), false);
+        }
+    }
+
+    /// Reports transactions with a parent sample after a sampler in `from` was left. Those in `ended`, innermost first, were left with it; of
+    /// others around them, whose parts go on, JMeter reports the outermost as it is, and nothing of what ended inside.
+    pub(crate) fn report_left(
+        &mut self,
+        index: UserId,
+        from: ControllerId,
+        ended: &[ControllerId],
+    ) {
+        let mut outermost = None;
+        let mut at = Some(from);
+        while let Some(id) = at {
+            let open = self.cx.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some()) {
+                outermost = Some(id);
+            }
+            at = self.cx.plan.controllers[id.0 as usize].parent;
+        }
+        let now = self.cx.clock.now();
+        for id in ended {
+            let Some(open) = self.take_open(index, *id) else { continue };
+            if ended.last() != Some(id) {
+                self.report_parent(index, open, now, End::Inside);
+            } else if outermost == Some(*id) {
+                self.report_parent(index, open, now, End::Complete);
+            } else if let Some(unused) = open.parent {
+                self.cx.spare_results.push(unused);
+            }
+        }
+        if let Some(id) = outermost
+            && let Some(open) = self.take_open(index, id)
+        {
+            self.report_parent(index, open, now, End::GoesOn);
+        }
+    }
+
+    /// A user stops at a sampler: the transactions around it that have a parent sample are still reported, as in JMeter.
+    pub(crate) fn end_transactions(&mut self, index: UserId) {
+        let mut at = self.cx.users[index]
+            .last_sampler
+            .map(|id| self.cx.plan.samplers[id.0 as usize].controller);
+        while let Some(id) = at {
+            let open = self.cx.users[index].transactions().iter();
+            if open.into_iter().any(|open| open.controller == id && open.parent.is_some())
+                && let Some(open) = self.take_open(index, id)
+            {
+                self.report_parent(index, open, self.cx.clock.now(), End::Cut);
+            }
+            at = self.cx.plan.controllers[id.0 as usize].parent;
+        }
+    }
+
+    /// Forgets a transaction as though it had never begun.
+    pub(crate) fn drop_transaction(&mut self, index: UserId, id: ControllerId) {
+        if let Some(unused) = self.take_open(index, id).and_then(|open| open.parent) {
+            self.cx.spare_results.push(unused);
+        }
+    }
+
+    fn take_open(&mut self, index: UserId, id: ControllerId) -> Option<Transaction> {
+        let open = &mut self.cx.users[index].extra.as_mut()?.transactions;
+        let at = open.iter().position(|open| open.controller == id)?;
+        Some(open.remove(at))
+    }
+
+    /// Reports a transaction without a parent sample.
+    fn report(&mut self, index: UserId, mut open: Transaction, now: i64, complete: bool) {
+        let plan = self.cx.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        // Before any sampler has begun, JMeter has nobody to tell.
+        let Some(last) = self.cx.users[index].last_sampler else { return };
+        let mut pause = open.pause;
+        if !settings.include_timers && complete {
+            pause += now - open.previous_end;
+        }
+        let timing = Timing {
+            start: open.start,
+            end: now,
+            idle: pause,
+            latency: open.latency,
+            connect: open.connect,
+            lag: open.lag,
+            wait: 0,
+            sent: open.sent,
+            received: open.bytes,
+        };
+        let saved = self.cx.lend_result();
+        self.cx.result.clear();
+        self.fill_transaction(&open, &timing);
+        if open.success && complete {
+            self.cx.result.code.push_str("200");
+        }
+        (self.cx.result.start_ms, self.cx.result.thread) = (open.start_ms, open.thread);
+        if !self.cx.is_silent(index) {
+            let listeners = &plan.samplers[last.0 as usize].listeners;
+            self.publish(index, &timing, (open.success, open.cut), listeners, open.seen);
+        }
+        let used = std::mem::replace(&mut self.cx.result, saved);
+        self.cx.spare_results.push(used);
+        if let Some(label) = open.label.take() {
+            self.cx.texts.give(label);
+        }
+    }
+
+    /// Reports a transaction that its children are sub-results of.
+    fn report_parent(&mut self, index: UserId, mut open: Transaction, now: i64, how: End) {
+        let plan = self.cx.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        let Some(parent) = open.parent.take() else { return };
+        // JMeter ends such a transaction with its last child when timers count, else when it is left.
+        let end = if settings.include_timers { open.previous_end.max(open.start) } else { now };
+        let idle = if settings.include_timers {
+            0
+        } else {
+            (now - open.start).max(0).saturating_sub_unsigned(open.total)
+        };
+        let timing = Timing {
+            start: open.start,
+            end,
+            idle,
+            latency: 0,
+            connect: open.connect,
+            lag: open.lag,
+            wait: 0,
+            sent: open.sent,
+            received: open.bytes,
+        };
+        let saved = std::mem::replace(&mut self.cx.result, parent);
+        self.cx.result.start_ms = open.start_ms;
+        self.fill_transaction(&open, &timing);
+        if matches!(how, End::Cut | End::GoesOn) {
+            // It has come to no verdict of its own.
+            self.cx.result.message.clear();
+        } else if open.success {
+            self.cx.result.code.clear();
+            self.cx.result.code.push_str("200");
+        }
+        if how == End::Complete && settings.checks.iter().any(|check| check.job().is_some()) {
+            self.cx.spare_results.push(saved);
+            return self.check_in_turn(index, Ended { open: Box::new(open), timing }, 0);
+        }
+        let mut success = open.success;
+        if !settings.checks.is_empty() && how != End::Inside {
+            let mut result = self.cx.lend_result();
+            let mut env = self.cx.env(index, "");
+            // What Java checks is checked of transactions that come to their end.
+            for check in settings.checks.iter().filter(|check| check.job().is_none()) {
+                check.run(&mut result, &mut env);
+            }
+            success = result.success;
+            self.cx.return_result(result);
+        }
+        self.cx.result.deep = how == End::Inside;
+        self.report_checked(index, &open, &timing, how, success);
+        let used = std::mem::replace(&mut self.cx.result, saved);
+        if how == End::GoesOn {
+            (open.parent, open.reported) = (Some(used), true);
+            self.cx.users[index].extra().transactions.push(open);
+        } else {
+            self.cx.spare_results.push(used);
+            if let Some(label) = open.label.take() {
+                self.cx.texts.give(label);
+            }
+        }
+    }
+
+    /// Reports a complete transaction with the core's result, once that has been checked.
+    pub(crate) fn report_complete(&mut self, index: UserId, ended: &Ended) {
+        let success = self.cx.result.success;
+        self.report_checked(index, &ended.open, &ended.timing, End::Complete, success);
+    }
+
+    /// Reports the core's result, that of a transaction which has been checked.
+    fn report_checked(
+        &mut self,
+        index: UserId,
+        open: &Transaction,
+        timing: &Timing,
+        how: End,
+        success: bool,
+    ) {
+        let plan = self.cx.plan;
+        let controller = &plan.controllers[open.controller.0 as usize];
+        let ControllerKind::Transaction(settings) = &controller.kind else { return };
+        self.cx.set_last_ok(index, success);
+        let around = controller.parent.and_then(|around| self.parent_around(index, around));
+        if let Some(around) = around.filter(|_| how != End::GoesOn) {
+            self.nest(index, around, timing, success);
+        } else if self.cx.is_silent(index) {
+            self.show_to_lanes(index, timing, success);
+        } else if !open.reported {
+            self.publish(index, timing, (success, open.cut), &settings.listeners, true);
+            // Those right inside of it are its listeners, too; they are under way when its user stops.
+            self.add_below(index, open.controller, timing, success, None);
+        }
+    }
+
+    fn fill_transaction(&mut self, open: &Transaction, timing: &Timing) {
+        let plan = self.cx.plan;
+        let name = &plan.controllers[open.controller.0 as usize].name;
+        let result = &mut *self.cx.result;
+        result.label.clear();
+        result.label.push_str(open.label.as_deref().or(name.fixed()).unwrap_or_default());
+        result.message.clear();
+        let _ = write!(
+            result.message,
+            "Number of samples in transaction : {}, number of failing samples : {}",
+            open.calls, open.failing
+        );
+        result.success = open.success;
+        result.count = 1;
+        result.errors = u32::from(!open.success);
+        (result.elapsed, result.latency, result.connect) =
+            (timing.elapsed(), timing.latency, timing.connect);
+        (result.idle, result.bytes, result.sent) = (timing.idle, timing.received, timing.sent);
+    }
+
+    fn publish(
+        &mut self,
+        index: UserId,
+        timing: &Timing,
+        (success, cut): (bool, bool),
+        listeners: &[ListenerId],
+        named: bool,
+    ) {
+        let label = {
+            let label = std::mem::take(&mut self.cx.result.label);
+            let id = self.cx.recorder.intern(&label);
+            self.cx.result.label = label;
+            id
+        };
+        let sample = Sample {
+            outcome: match success {
+                _ if cut => Outcome::CutByEnd,
+                true => Outcome::Ok,
+                false => Outcome::Status,
+            },
+            success,
+            elapsed: timing.elapsed(),
+            latency: timing.latency,
+            connect: timing.connect,
+            lag: timing.lag.min(timing.elapsed()),
+            idle: timing.idle,
+            sent: timing.sent,
+            received: timing.received,
+            errors: u32::from(!success),
+            transaction: true,
+            ..Sample::new(label, self.cx.clock.wall_ms(timing.start))
+        };
+        self.cx.recorder.record(&sample);
+        self.tell_of_transaction(index, listeners, named);
+    }
+}
