@@ -107,6 +107,7 @@ impl<'p> Core<'p> {
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
+        recorder.begin(clock.wall_ms(now));
         let sinks = Sinks { rows, feeds, snapshots: Vec::new() };
         let jobs = crate::java::Jobs::new(plan, java);
         let seed = run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -591,6 +592,7 @@ impl<'p> Core<'p> {
         self.cx.recorder.add(Counter::RowsDropped, self.sinks.rows.take_dropped());
         self.cx.recorder.drain(&mut snapshot);
         snapshot.at_ms = self.cx.clock.wall_ms(now);
+        self.cx.recorder.begin(snapshot.at_ms);
         let _ = self.cx.reports.send(Report::Snapshot { core: self.cx.index, snapshot });
     }
 }

@@ -14,6 +14,7 @@ use plan::function::Memory;
 use plan::plan::{BarrierId, ControllerId, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::vars::Vars;
+use stats::Phases;
 
 use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, Ticket, UserId};
 use crate::time::clock::Nanos;
@@ -194,6 +195,8 @@ pub(crate) struct Redirect {
     pub(crate) start: Nanos,
     pub(crate) lag: u64,
     pub(crate) wait: u64,
+    /// Sums over the hops.
+    pub(crate) phases: Phases,
     /// URL of the first hop.
     pub(crate) first_url: String,
     /// Followed without sub-results.
@@ -250,6 +253,8 @@ pub(crate) struct Transaction {
     pub(crate) latency: u64,
     pub(crate) connect: u64,
     pub(crate) lag: u64,
+    /// Sums over its samples.
+    pub(crate) phases: Phases,
     /// A sample was reported in it.
     pub(crate) seen: bool,
     /// The end of the run or of its group has cut it.

@@ -8,7 +8,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `sample`, `recorder` | a finished sample; a core's samples, counted |
-//! | `hist`, `tally`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, counters, phases of connections, ends of connections, errors by cause |
+//! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
 //! | `summary`, `verdict`, `laws` | the end of a run, and whether the generator kept up |
@@ -28,6 +28,7 @@ pub mod hist;
 pub mod jtl;
 pub mod laws;
 pub mod machine;
+pub mod phases;
 pub mod process;
 pub mod recorder;
 pub mod sample;
@@ -43,6 +44,7 @@ pub mod verdict;
 
 pub use close::CloseCause;
 pub use counter::{Counter, Counters};
+pub use phases::Phases;
 pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};
 pub use snapshot::Snapshot;

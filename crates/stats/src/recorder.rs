@@ -1,9 +1,10 @@
 //! Takes the samples of one core.
 //!
-//! Owned by its core: no locks. A label has a tally and four page tables; counts live in pages of
-//! 32 from one pool, all given back at each drain, so memory follows what one interval touches and
-//! recording allocates nothing once pool and label are warm. A record touches about eight cache
-//! lines; a drain costs the touched pages, not the range of the histograms.
+//! Owned by its core: no locks. A label without samples in an interval is a name and a number. One
+//! with samples has a place: a tally and five histograms, whose counts live in pages of 32, found by
+//! way of chunks of 32 pages. Places, chunks and pages are of pools and given back at each drain, so
+//! memory follows what one interval touches, whatever the number of labels, and recording allocates
+//! nothing once the pools are warm. A drain costs the touched pages, not the range of the histograms.
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
 use crate::hist::{Tray, layout};
 use crate::sample::{LabelId, Outcome, Sample, millis};
-use crate::snapshot::{LabelDelta, Snapshot};
+use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
 use crate::tally::Tally;
 
@@ -25,9 +26,18 @@ const PAGE: usize = 32;
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
-const SLOTS: usize = MS_SLOTS + 3 * US_SLOTS;
-/// First slot of each histogram in a label's table: ms, service, response, lag.
-const FIRST: [usize; 4] = [0, MS_SLOTS, MS_SLOTS + US_SLOTS, MS_SLOTS + 2 * US_SLOTS];
+const SLOTS: usize = MS_SLOTS + 4 * US_SLOTS;
+/// First slot of each histogram of a label: ms, service, response, lag, failed.
+const FIRST: [usize; 5] = [
+    0,
+    MS_SLOTS,
+    MS_SLOTS + US_SLOTS,
+    MS_SLOTS + 2 * US_SLOTS,
+    MS_SLOTS + 3 * US_SLOTS,
+];
+/// Slots of a chunk, and chunks of a label.
+const CHUNK: usize = 32;
+const CHUNKS: usize = SLOTS.div_ceil(CHUNK);
 /// Pages set aside from the start.
 const WARM_PAGES: usize = 512;
 
@@ -35,11 +45,17 @@ pub struct Recorder {
     /// Two per name: requests at 2n, transactions at 2n + 1.
     labels: Vec<Label>,
     names: HashMap<Arc<str>, u32>,
+    /// Places of the labels that have samples since the last drain, the first `used` of them; the others are empty.
+    places: Vec<Place>,
+    used: usize,
+    /// Slot to page. Chunk 0 has no page.
+    chunks: Vec<[u32; CHUNK]>,
     /// Page 0 is never counted in: slot value 0 means "no page".
     pages: Vec<[u32; PAGE]>,
     /// For each page, where it belongs.
     links: Vec<Link>,
-    touched: Vec<u32>,
+    /// Labels and their places, while they are drained.
+    touched: Vec<(u32, u32)>,
     /// Slot and page of one label while it is drained.
     order: Vec<(u32, u32)>,
     counters: Counters,
@@ -47,21 +63,30 @@ pub struct Recorder {
     spans: [Tray; Span::COUNT],
     closes: Closes,
     seq: u64,
+    /// Start of the interval, epoch ms; 0 where nobody has said it.
+    began_ms: i64,
 }
 
 struct Label {
     name: Arc<str>,
-    touched: bool,
+    /// Number of its place plus one; 0 when it has none.
+    place: u32,
+}
+
+/// A label's measurements since the last drain.
+struct Place {
+    label: u32,
     tally: Tally,
+    slots: [u32; snapshot::SLOTS],
     /// First of the chain of its pages; 0 when it has none.
     head: u32,
-    /// Slot to page; empty until the first sample.
-    table: Box<[u32]>,
+    /// Chunks of its slots.
+    chunks: [u32; CHUNKS],
     /// Milliseconds too large for a page, with their counts.
     large: Vec<(u32, u32)>,
 }
 
-/// A page in use since the last drain: its place in the label's table, and the next of the label.
+/// A page in use since the last drain: its slot, and the next of the label.
 #[derive(Clone, Copy)]
 struct Link {
     slot: u32,
@@ -77,6 +102,9 @@ impl Recorder {
         Self {
             labels: Vec::new(),
             names: HashMap::new(),
+            places: Vec::new(),
+            used: 0,
+            chunks: vec![[0; CHUNK]],
             pages,
             links,
             touched: Vec::new(),
@@ -86,7 +114,13 @@ impl Recorder {
             spans: Default::default(),
             closes: Closes::default(),
             seq: 0,
+            began_ms: 0,
         }
+    }
+
+    /// An interval begins, at so many ms since the epoch: slots of its samples count from here.
+    pub fn begin(&mut self, at_ms: i64) {
+        self.began_ms = at_ms;
     }
 
     /// The number of a label, the same for the same text; bounded by [`MAX_LABELS`].
@@ -114,30 +148,41 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);
-        let label = &mut self.labels[at as usize];
-        if !label.touched {
-            label.warm();
-            self.touched.push(at);
-        }
+        let place = match self.labels[at as usize].place {
+            0 => self.take_place(at),
+            place => place as usize - 1,
+        };
         let elapsed_ms = sample.elapsed_ms();
         let n = sample.count;
         let value_ms = if n > 1 { elapsed_ms / u64::from(n) } else { elapsed_ms };
+        let label = &mut self.places[place];
         label.tally.add(sample, elapsed_ms, value_ms);
         if sample.outcome == Outcome::CutByEnd {
             self.counters.add(Counter::CutByEnd, u64::from(n));
             return;
         }
+        let slot = (sample.end_ms() - self.began_ms).max(0) as u64 / 100;
+        let slot = slot.min(snapshot::SLOTS as u64 - 1) as usize;
+        label.slots[slot] = label.slots[slot].wrapping_add(n);
         let ms = u32::try_from(value_ms).unwrap_or(u32::MAX);
         if ms < DENSE_MS {
-            self.bump(at, FIRST[0], ms, n);
+            self.bump(place, FIRST[0], ms, n);
         } else {
             label.large.push((ms, n));
         }
         let each = if n > 1 { sample.elapsed / u64::from(n) } else { sample.elapsed };
-        self.bump(at, FIRST[1], layout::index_of(each / 1000), n);
-        let response = each.saturating_add(sample.wait) / 1000;
-        self.bump(at, FIRST[2], layout::index_of(response), n);
-        self.bump(at, FIRST[3], layout::index_of(sample.lag / 1000), n);
+        let bin = layout::index_of(each / 1000);
+        self.bump(place, FIRST[1], bin, n);
+        if sample.wait == 0 {
+            self.bump(place, FIRST[2], bin, n);
+        } else {
+            let response = each.saturating_add(sample.wait) / 1000;
+            self.bump(place, FIRST[2], layout::index_of(response), n);
+        }
+        self.bump(place, FIRST[3], layout::index_of(sample.lag / 1000), n);
+        if sample.errors > 0 {
+            self.bump(place, FIRST[4], bin, sample.errors);
+        }
     }
 
     /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the
@@ -182,12 +227,15 @@ impl Recorder {
             self.spans[span as usize].drain(into.spans.get_mut(span));
         }
         self.closes.drain_into(&mut into.closes, &mut into.spare_bins);
+        let places = (0u32..).zip(&self.places[..self.used]);
+        self.touched.extend(places.map(|(place, label)| (label.label, place)));
         self.touched.sort_unstable();
-        for at in self.touched.drain(..) {
-            let label = &mut self.labels[at as usize];
-            label.touched = false;
-            let delta = into.push(&label.name, at % 2 == 1);
+        for (at, place) in self.touched.drain(..) {
+            let (name, label) = (&mut self.labels[at as usize], &mut self.places[place as usize]);
+            name.place = 0;
+            let delta = into.push(&name.name, at % 2 == 1);
             delta.tally = std::mem::take(&mut label.tally);
+            delta.slots = std::mem::take(&mut label.slots);
             let mut page = std::mem::take(&mut label.head);
             while page != 0 {
                 let link = self.links[page as usize];
@@ -196,7 +244,7 @@ impl Recorder {
             }
             self.order.sort_unstable();
             for (slot, page) in self.order.drain(..) {
-                label.table[slot as usize] = 0;
+                label.chunks[slot as usize / CHUNK] = 0;
                 move_page(slot as usize, &self.pages[page as usize], delta);
             }
             label.large.sort_unstable();
@@ -208,30 +256,52 @@ impl Recorder {
             }
             label.large.clear();
         }
-        // All pages are free again; the capacity stays.
+        self.used = 0;
+        // All chunks and pages are free again; the capacity stays.
+        self.chunks.truncate(1);
         self.pages.truncate(1);
         self.links.truncate(1);
     }
 
     #[inline]
-    fn bump(&mut self, at: u32, first: usize, bin: u32, n: u32) {
+    fn bump(&mut self, place: usize, first: usize, bin: u32, n: u32) {
         let slot = first + bin as usize / PAGE;
-        let mut page = self.labels[at as usize].table[slot];
+        let chunk = self.places[place].chunks[slot / CHUNK];
+        let mut page = self.chunks[chunk as usize][slot % CHUNK];
         if page == 0 {
-            page = self.take_page(at, slot);
+            page = self.take_page(place, slot);
         }
-        self.pages[page as usize][bin as usize % PAGE] += n;
+        let count = &mut self.pages[page as usize][bin as usize % PAGE];
+        *count = count.wrapping_add(n);
     }
 
     #[cold]
-    fn take_page(&mut self, label: u32, slot: usize) -> u32 {
+    fn take_page(&mut self, place: usize, slot: usize) -> u32 {
         let page = self.pages.len() as u32;
-        let label = &mut self.labels[label as usize];
+        let label = &mut self.places[place];
+        let chunk = &mut label.chunks[slot / CHUNK];
+        if *chunk == 0 {
+            *chunk = self.chunks.len() as u32;
+            self.chunks.push([0; CHUNK]);
+        }
+        self.chunks[*chunk as usize][slot % CHUNK] = page;
         self.pages.push([0; PAGE]);
         self.links.push(Link { slot: slot as u32, next: label.head });
         label.head = page;
-        label.table[slot] = page;
         page
+    }
+
+    /// Gives a label a place; returns its number.
+    #[cold]
+    fn take_place(&mut self, label: u32) -> usize {
+        let place = self.used;
+        if place == self.places.len() {
+            self.places.push(Place::empty());
+        }
+        self.places[place].label = label;
+        self.used += 1;
+        self.labels[label as usize].place = self.used as u32;
+        place
     }
 }
 
@@ -243,21 +313,19 @@ impl Default for Recorder {
 
 impl Label {
     fn new(name: Arc<str>) -> Self {
-        Self {
-            name,
-            touched: false,
-            tally: Tally::EMPTY,
-            head: 0,
-            table: Box::default(),
-            large: Vec::new(),
-        }
+        Self { name, place: 0 }
     }
+}
 
-    #[cold]
-    fn warm(&mut self) {
-        self.touched = true;
-        if self.table.is_empty() {
-            self.table = vec![0; SLOTS].into();
+impl Place {
+    fn empty() -> Self {
+        Self {
+            label: 0,
+            tally: Tally::EMPTY,
+            slots: [0; snapshot::SLOTS],
+            head: 0,
+            chunks: [0; CHUNKS],
+            large: Vec::new(),
         }
     }
 }
@@ -268,7 +336,8 @@ fn move_page(slot: usize, page: &[u32; PAGE], delta: &mut LabelDelta) {
         0 => &mut delta.ms,
         1 => &mut delta.service,
         2 => &mut delta.response,
-        _ => &mut delta.lag,
+        3 => &mut delta.lag,
+        _ => &mut delta.failed,
     };
     let first = ((slot - FIRST[which]) * PAGE) as u32;
     for (bin, n) in (first..).zip(page.iter()) {

@@ -1,9 +1,11 @@
 //! One finished sample, as the engine hands it to the recorder.
 //!
-//! A plain `Copy` value of two cache lines; the label is a number given out by the recorder of
+//! A plain `Copy` value of three cache lines; the label is a number given out by the recorder of
 //! the same core. Durations are nanoseconds. JMeter's formulas need whole milliseconds:
 //! [`millis`] is the one place that rounds, so that result rows and reports agree.
 use serde::{Deserialize, Serialize};
+
+use crate::phases::Phases;
 
 /// A label as one core's recorder knows it; meaningless on another core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,6 +99,8 @@ pub struct Sample {
     pub errors: u32,
     /// Made by a transaction, not by a request of its own.
     pub transaction: bool,
+    /// What its time was spent on, as far as that is known.
+    pub phases: Phases,
 }
 
 impl Sample {
@@ -118,6 +122,7 @@ impl Sample {
             count: 1,
             errors: 0,
             transaction: false,
+            phases: Phases::of_times(0, 0, 0),
         }
     }
 

@@ -17,6 +17,9 @@ use crate::hist::Bins;
 use crate::span::SpanBins;
 use crate::tally::Tally;
 
+/// Parts of an interval of a second, of 100 ms each. What ends behind it counts in the last.
+pub const SLOTS: usize = 10;
+
 /// One label's part. Requests and transactions of the same name are two entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelDelta {
@@ -31,6 +34,10 @@ pub struct LabelDelta {
     pub response: Bins,
     /// The part of elapsed spent in this process, µs.
     pub lag: Bins,
+    /// Elapsed of those that failed, µs.
+    pub failed: Bins,
+    /// Samples by the tenth of the interval in which they ended.
+    pub slots: [u32; SLOTS],
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -141,6 +148,8 @@ impl LabelDelta {
             service: Bins::default(),
             response: Bins::default(),
             lag: Bins::default(),
+            failed: Bins::default(),
+            slots: [0; SLOTS],
         }
     }
 
@@ -148,7 +157,9 @@ impl LabelDelta {
         self.name = Arc::clone(name);
         self.transaction = transaction;
         self.tally = Tally::EMPTY;
-        for bins in [&mut self.ms, &mut self.service, &mut self.response, &mut self.lag] {
+        self.slots = [0; SLOTS];
+        let (ms, failed) = (&mut self.ms, &mut self.failed);
+        for bins in [ms, &mut self.service, &mut self.response, &mut self.lag, failed] {
             bins.clear();
         }
     }
@@ -163,6 +174,10 @@ impl LabelDelta {
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.lag.merge(&other.lag);
+        self.failed.merge(&other.failed);
+        for (mine, theirs) in self.slots.iter_mut().zip(other.slots) {
+            *mine = mine.saturating_add(theirs);
+        }
     }
 }
 

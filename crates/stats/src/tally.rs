@@ -3,6 +3,7 @@
 //! Merging is commutative and associative; the empty tally is its neutral element.
 use serde::{Deserialize, Serialize};
 
+use crate::phases::Phases;
 use crate::sample::{Outcome, Sample};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Tally {
     pub max_elapsed: u64,
     pub max_response: u64,
     pub max_lag: u64,
+    /// Sums.
+    pub phases: Phases,
 }
 
 impl Tally {
@@ -51,6 +54,7 @@ impl Tally {
         max_elapsed: 0,
         max_response: 0,
         max_lag: 0,
+        phases: Phases::of_times(0, 0, 0),
     };
 
     /// Adds a sample. `value_ms` is the elapsed of each of the samples it stands for.
@@ -76,6 +80,7 @@ impl Tally {
         self.max_elapsed = self.max_elapsed.max(sample.elapsed);
         self.max_response = self.max_response.max(sample.elapsed.saturating_add(sample.wait));
         self.max_lag = self.max_lag.max(sample.lag);
+        self.phases.add(&sample.phases);
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -96,6 +101,7 @@ impl Tally {
         self.max_elapsed = self.max_elapsed.max(other.max_elapsed);
         self.max_response = self.max_response.max(other.max_response);
         self.max_lag = self.max_lag.max(other.max_lag);
+        self.phases.add(&other.phases);
     }
 
     pub fn is_empty(&self) -> bool {

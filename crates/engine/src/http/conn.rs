@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use stats::Phases;
 use wire::http1::Decoder;
 
 use crate::ids::UserId;
@@ -14,6 +15,7 @@ use crate::net::routes::RouteId;
 use crate::net::slot::{self, Slot};
 use crate::net::transport::{Transport, keep_part};
 use crate::time::clock::Nanos;
+use crate::time::milestones::{Milestones, Times};
 
 /// The number of this slab in tokens.
 pub(crate) const SLAB: u8 = 0;
@@ -64,7 +66,7 @@ pub(crate) struct Exchange {
     pub(crate) intended: Nanos,
     /// When it started.
     pub(crate) start: Nanos,
-    /// When the request was handed to the kernel.
+    /// When the request was handed to the kernel, all of it.
     pub(crate) sent_at: Nanos,
     /// Time to an established connection; 0 if reused.
     pub(crate) connect: Nanos,
@@ -80,6 +82,8 @@ pub(crate) struct Exchange {
     pub(crate) keep_alive: bool,
     pub(crate) has_body: bool,
     pub(crate) head_seen: bool,
+    /// The kernel has taken all of the request.
+    pub(crate) all_sent: bool,
     /// The connection had served a request before.
     pub(crate) reused: bool,
     /// How often the request was sent again after its connection turned out dead.
@@ -112,6 +116,7 @@ pub(crate) struct Exchange {
     pub(crate) challenges: bool,
     /// A request of the same sample went before.
     pub(crate) again: bool,
+    pub(crate) milestones: Milestones,
 }
 
 impl Exchange {
@@ -129,6 +134,7 @@ impl Exchange {
         keep_alive: false,
         has_body: false,
         head_seen: false,
+        all_sent: false,
         reused: false,
         retries: 0,
         keep_alive_s: None,
@@ -147,6 +153,7 @@ impl Exchange {
         caches: false,
         challenges: false,
         again: false,
+        milestones: Milestones::NONE,
     };
 }
 
@@ -154,6 +161,15 @@ impl Exchange {
     /// Nothing of its answer has come yet, which may take so long and no longer.
     pub(crate) fn awaits_first(&self) -> bool {
         self.limit > 0 && self.sent_at > 0 && self.latency == 0 && !self.head_seen
+    }
+
+    /// The phases of its sample, which ends now.
+    #[inline]
+    pub(crate) fn phases(&self, end: Nanos) -> Phases {
+        let Self { start, connect, reused, .. } = *self;
+        // The answer to a request of the same sample that went before was waited for, too.
+        let sent_at = if self.again { start + connect } else { self.sent_at };
+        self.milestones.phases(&Times { start, end, connect, sent_at, reused })
     }
 
     /// The next exchange of the same sample, yet to be sent.
@@ -176,6 +192,7 @@ impl Exchange {
             caches: self.caches,
             challenges: self.challenges,
             again: true,
+            milestones: Milestones { first: 0, ..self.milestones },
             ..Self::NONE
         }
     }

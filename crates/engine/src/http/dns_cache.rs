@@ -101,6 +101,7 @@ impl Requests {
         if conn == NO_CONN || self.conns[conn].route != route {
             return;
         }
+        self.note_name(cx, conn);
         match found {
             Ok(addresses) => self.on_looked(cx, index, route, addresses),
             Err(words) => {

@@ -346,6 +346,7 @@ impl Requests {
         let now = if first { entry.exchange.start } else { cx.clock.now() };
         let entry = &mut self.conns[conn];
         entry.exchange.sent_at = now;
+        entry.exchange.all_sent = entry.transport.all_sent();
         let (index, limit) = (entry.user, entry.exchange.limit);
         if limit == 0 {
             cx.users[index].limit = Nanos::MAX;

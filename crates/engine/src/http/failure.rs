@@ -54,6 +54,7 @@ impl Requests {
             connect: exchange.connect as u64,
             latency: exchange.latency as u64,
             wait: (exchange.start - exchange.intended).max(0) as u64,
+            phases: exchange.phases(now),
             ..Timing::default()
         };
         cx.result.clear();

@@ -12,6 +12,7 @@ use crate::net::opening::Opened;
 use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
 use crate::time::clock::{Nanos, thread_cpu};
+use crate::time::milestones::Milestones;
 use crate::users::Wait;
 
 impl Requests {
@@ -82,6 +83,7 @@ impl Requests {
         }
         user.wait = Wait::Exchange(id);
         let conn = user.conn;
+        self.note_name(cx, conn);
         match known {
             Ok(()) => {
                 self.keep_name(cx, index, id, conn);
@@ -89,6 +91,12 @@ impl Requests {
             }
             Err(failure) => self.fail(cx, conn, &failure),
         }
+    }
+
+    /// The name's addresses are known, or are not to be had.
+    pub(crate) fn note_name(&mut self, cx: &Context<'_>, conn: ConnId) {
+        let exchange = &mut self.conns[conn].exchange;
+        exchange.milestones.dns = Milestones::micros(cx.clock.now() - exchange.start);
     }
 
     /// Opens a connection that was queued, unless its socket is gone.
@@ -136,12 +144,22 @@ impl Requests {
                 {
                     return;
                 }
+                self.note_sent(cx, conn, ready);
                 if ready.readable {
                     self.read(cx, conn, ready.hangup);
                 }
             }
             State::Idle if ready.readable => self.conns.read_idle(cx, conn),
             State::Connecting | State::Idle | State::Dead | State::Closed => {}
+        }
+    }
+
+    /// A request that did not fit the socket's buffer at once is sent whole by now, if it is.
+    fn note_sent(&mut self, cx: &Context<'_>, conn: ConnId, ready: Ready) {
+        let entry = &mut self.conns[conn];
+        let unanswered = entry.state == State::Busy && !entry.exchange.head_seen;
+        if ready.writable && unanswered && !entry.exchange.all_sent && entry.transport.all_sent() {
+            (entry.exchange.sent_at, entry.exchange.all_sent) = (cx.clock.now(), true);
         }
     }
 
@@ -176,6 +194,10 @@ impl Requests {
         if entry.exchange.connect == 0 || !tunnelled {
             entry.exchange.connect = now - entry.exchange.start;
         }
+        if entry.exchange.milestones.tcp > 0 {
+            let steps = &mut entry.exchange.milestones;
+            steps.tls = Milestones::micros(now - entry.exchange.start).saturating_sub(steps.tcp);
+        }
         entry.state = State::Busy;
         let Some(mut stash) = entry.stash.take() else { return };
         let request = std::mem::take(&mut stash.request);
@@ -207,6 +229,7 @@ impl Requests {
         }
         entry.state = State::Handshaking;
         entry.exchange.arrival = began;
+        entry.exchange.milestones.tcp = Milestones::micros(began - entry.exchange.start);
         match entry.exchange.limit {
             0 => cx.users[index].limit = Nanos::MAX,
             limit => cx.arm(index, cx.clock.now() + limit),

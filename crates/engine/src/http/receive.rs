@@ -17,6 +17,7 @@ use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::settings::Settings;
 use crate::time::clock::{MS, Nanos, SECOND, TURN, thread_cpu};
+use crate::time::milestones::Milestones;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
@@ -350,6 +351,7 @@ impl Requests {
             // JMeter does not know how much Java's own client sends.
             sent: if exchange.java { 0 } else { exchange.sent },
             received: exchange.received,
+            phases: exchange.phases(now),
         };
         self.answered(cx, index, id, &exchange, timing, stash);
     }
@@ -489,6 +491,7 @@ fn feed(
                 exchange.keep_alive_s = head.keep_alive_timeout_s;
                 exchange.has_body = head.has_body;
                 exchange.head_seen = true;
+                exchange.milestones.first = Milestones::micros(now - exchange.start);
                 if exchange.interim_uncounted {
                     exchange.received = head.raw.len() as u64;
                 }

@@ -3,7 +3,7 @@
 
 use plan::http::Unsendable;
 use plan::plan::{SamplerId, SamplerKind};
-use stats::{Counter, Outcome};
+use stats::{Counter, Outcome, Phases};
 use std::fmt::Write;
 
 use crate::context::Context;
@@ -340,6 +340,7 @@ fn begin_chain(cx: &mut Context<'_>, timing: &Timing, url: &str, method: &str) -
         hops: 0,
         start: timing.start,
         lag: 0,
+        phases: Phases::default(),
         wait: timing.wait,
         first_url: url.to_owned(),
         silent: false,
@@ -362,6 +363,7 @@ pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
 /// Adds the core's result to the chain.
 fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
     chain.lag += timing.lag;
+    chain.phases.add(&timing.phases);
     chain.silent = silent;
     let whole = &mut chain.result;
     whole.elapsed = (timing.end - chain.start).max(0) as u64;
@@ -438,6 +440,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         wait: chain.wait,
         sent: whole.sent,
         received: whole.bytes,
+        phases: chain.phases,
     };
     // What the last hop tells, the whole tells; its parts and sums stay.
     std::mem::swap(&mut cx.result.subs, &mut whole.subs);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use plan::plan::SamplerId;
 use plan::result::Request;
-use stats::Outcome;
+use stats::{Outcome, Phases};
 
 use super::reply::{Failed, Out};
 use super::result::Found;
@@ -283,6 +283,7 @@ pub(super) fn put(
             timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
         }
         (timing.latency, timing.connect) = (result.latency, result.connect);
+        timing.phases = Phases::of_times(result.elapsed, result.latency, result.connect);
         (timing.received, timing.sent) = (result.bytes, result.sent);
     }
     if let Out::Verdicts(verdicts) = &reply.out {
@@ -325,6 +326,7 @@ fn take_sample(
         wait: (start - cx.users[index].intended.min(start)) as u64,
         sent: result.sent,
         received: result.bytes,
+        phases: Phases::of_times(result.elapsed, result.latency, result.connect),
     };
     let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
     cx.return_result(result);

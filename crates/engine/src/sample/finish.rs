@@ -150,6 +150,7 @@ impl Samples {
             sent: timing.sent,
             received: timing.received,
             errors: u32::from(!success),
+            phases: timing.all_phases(),
             ..Sample::new(label, cx.clock.wall_ms(timing.start))
         }
     }

@@ -8,6 +8,7 @@ mod ending;
 use plan::plan::{
     ControllerId, ControllerKind, Needs, Plan, Sampler, SamplerId, Transaction as Settings,
 };
+use stats::Phases;
 
 use crate::ids::UserId;
 use crate::sample::record::Part;
@@ -62,6 +63,7 @@ impl<'p> Reporting<'_, 'p> {
             latency: 0,
             connect: 0,
             lag: 0,
+            phases: Phases::default(),
             seen: false,
             cut: false,
             reported: false,
@@ -190,6 +192,7 @@ impl<'p> Reporting<'_, 'p> {
             open.latency += timing.latency;
             open.connect += timing.connect;
             open.lag += timing.lag;
+            open.phases.add(&timing.all_phases());
             open.thread.clone_from(&self.cx.result.thread);
             if !settings.include_timers {
                 open.pause += timing.end - timing.elapsed() as i64 - open.previous_end;
@@ -256,6 +259,7 @@ impl<'p> Reporting<'_, 'p> {
         open.bytes += timing.received;
         open.sent += timing.sent;
         open.lag += timing.lag;
+        open.phases.add(&timing.all_phases());
         open.previous_end = timing.end.max(open.previous_end);
         // What the outcome asks of the user is read from the core's result afterwards.
         let request = child.request;

@@ -4,6 +4,7 @@
 
 use plan::element::{RawCall, RedisCall, SseCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
+use stats::Phases;
 use wire::session::Ticket;
 use wire::stream::End;
 
@@ -12,6 +13,7 @@ use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
 use crate::session::line::{LineId, Place};
 use crate::time::clock::Nanos;
+use crate::time::milestones::{Milestones, Times};
 use crate::time::timing::Timing;
 
 /// Bytes of a buffer that a free place keeps.
@@ -110,6 +112,7 @@ pub(crate) struct Exchange {
     pub(crate) until: Nanos,
     /// The connection had served another exchange before.
     pub(crate) reused: bool,
+    pub(crate) milestones: Milestones,
     pub(crate) answer: Answer,
     pub(crate) ending: Ending,
 }
@@ -212,9 +215,17 @@ impl Exchange {
             room_limit: None,
             until: 0,
             reused: false,
+            milestones: Milestones::NONE,
             answer,
             ending: Ending::None,
         }
+    }
+
+    fn phases(&self) -> Phases {
+        let Self { start, ended, connect, sent_at, reused, latency, .. } = *self;
+        let first = if latency > 0 { Milestones::micros(latency) } else { 0 };
+        let steps = Milestones { first, ..self.milestones };
+        steps.phases(&Times { start, end: ended, connect, sent_at, reused })
     }
 
     /// The sample's times; its sizes are its room's.
@@ -227,6 +238,7 @@ impl Exchange {
             connect: self.connect as u64,
             lag: (self.ended - self.arrival.max(self.start)).max(0) as u64 + wait,
             wait,
+            phases: self.phases(),
             ..Timing::default()
         }
     }
@@ -282,7 +294,7 @@ impl Exchanges {
         (entry.unwritable, entry.after, entry.ending) = (None, After::Answer, Ending::None);
         (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
         (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
-        (entry.until, entry.reused) = (0, false);
+        (entry.until, entry.reused, entry.milestones) = (0, false, Milestones::NONE);
         entry.room_limit = None;
         self.free.push(ticket.index);
     }

@@ -20,6 +20,7 @@ use crate::session::exchange::Call;
 use crate::session::line::{LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{Nanos, thread_cpu};
+use crate::time::milestones::Milestones;
 
 impl Sessions {
     /// A user's line that an exchange of this place may go on, be it ended by the peer.
@@ -77,6 +78,8 @@ impl Sessions {
             return;
         }
         let id = self.exchanges[ticket].line;
+        let exchange = &mut self.exchanges[ticket];
+        exchange.milestones.dns = Milestones::micros(around.clock.now() - exchange.start);
         let waits = id != LineId::NONE && self.lines[id].state == State::Naming;
         // It may be the answer to a question of somebody who waits no more.
         if !waits || self.lines[id].route != route {
@@ -163,7 +166,8 @@ impl Sessions {
             return self.fail(around, ticket, failure);
         }
         line.state = State::Handshaking;
-        let exchange = &self.exchanges[ticket];
+        let exchange = &mut self.exchanges[ticket];
+        exchange.milestones.tcp = Milestones::micros(now - exchange.start);
         around.limit(exchange.user, exchange.limit_of(exchange.limit, now), now);
         self.shake_hands(around, id, &mut [], (now, cpu));
     }
@@ -196,6 +200,10 @@ impl Sessions {
     fn established(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         exchange.connect = around.clock.now() - exchange.start;
+        let steps = &mut exchange.milestones;
+        if steps.tcp > 0 {
+            steps.tls = Milestones::micros(exchange.connect).saturating_sub(steps.tcp);
+        }
         self.lines[id].state = State::Open;
         if !self.greets(around, id, ticket) {
             self.begin(around, id, ticket);

@@ -13,6 +13,7 @@ use crate::session::exchange::Ending;
 use crate::session::line::{LineId, Place, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
+use crate::time::milestones::Milestones;
 
 /// An exchange's share of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,10 +177,11 @@ impl Sessions {
     }
 
     /// Counts how long an exchange has waited for a line of its pool.
-    fn count_wait(&self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
+    fn count_wait(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
         around.recorder.add(Counter::PoolWaits, 1);
         let waited = (now - self.exchanges[ticket].start).max(0) as u64;
         around.recorder.span(Span::Room, waited);
+        self.exchanges[ticket].milestones.room = Milestones::micros(waited as i64);
     }
 
     /// An exchange of a pool that has no line waits for none any more.

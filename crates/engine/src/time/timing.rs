@@ -1,5 +1,7 @@
 //! The measurements of one sample.
 
+use stats::Phases;
+
 use crate::time::clock::Nanos;
 
 /// Times and sizes of a sample.
@@ -16,9 +18,16 @@ pub(crate) struct Timing {
     pub(crate) wait: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// What its time was spent on, without lateness and lag, which are above.
+    pub(crate) phases: Phases,
 }
 
 impl Timing {
+    /// All phases.
+    pub(crate) fn all_phases(&self) -> Phases {
+        Phases { late: self.wait, lag: self.lag, ..self.phases }
+    }
+
     pub(crate) fn elapsed(&self) -> u64 {
         (self.end - self.start).max(0).saturating_sub(self.idle).max(0) as u64
     }

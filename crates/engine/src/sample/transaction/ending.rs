@@ -130,6 +130,7 @@ impl Reporting<'_, '_> {
             wait: 0,
             sent: open.sent,
             received: open.bytes,
+            phases: open.phases,
         };
         let saved = self.cx.lend_result();
         self.cx.result.clear();
@@ -172,6 +173,7 @@ impl Reporting<'_, '_> {
             wait: 0,
             sent: open.sent,
             received: open.bytes,
+            phases: open.phases,
         };
         let saved = std::mem::replace(&mut self.cx.result, parent);
         self.cx.result.start_ms = open.start_ms;
@@ -293,6 +295,7 @@ impl Reporting<'_, '_> {
             received: timing.received,
             errors: u32::from(!success),
             transaction: true,
+            phases: timing.phases,
             ..Sample::new(label, self.cx.clock.wall_ms(timing.start))
         };
         self.cx.recorder.record(&sample);
