@@ -9,12 +9,22 @@
 //! | `frame` | what was run, by what, under which load |
 //! | `second` | a second: parts by label, phases, generator, targets |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
+//! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
+//! | `file`, `read` | the form of the file; reading it |
+mod file;
+pub mod fold;
 pub mod frame;
+mod gather;
 pub mod kept;
+pub mod read;
+pub mod recording;
 pub mod second;
 
 pub use frame::{Change, Ending, Frame, Load, Mark};
+pub use gather::MOST_LABELS;
 pub use kept::Kept;
+pub use read::{FILE, ReadError};
+pub use recording::{Around, Recording};
 pub use second::{Class, Generator, Part, Phases, Second};
 
 use std::sync::Arc;
@@ -22,7 +32,7 @@ use std::sync::Arc;
 use stats::Outcome;
 
 /// A whole run. Numbers of labels, causes, classes and series are indices into the lists here.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     pub frame: Frame,
     pub labels: Vec<Label>,
@@ -35,6 +45,38 @@ pub struct Record {
     pub marks: Vec<Mark>,
     pub kept: Vec<Kept>,
     pub has: Has,
+    /// What is missing because the file was cut short or damaged.
+    pub flaws: Vec<Flaw>,
+}
+
+/// A part of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The last frame or row is not whole: the program was killed while it wrote.
+    TornEnd { bytes: u64 },
+    /// Frames whose checksum is wrong, each a second.
+    DamagedFrames { frames: u64 },
+    /// Entries that are not what a record has.
+    OddEntries { entries: u64 },
+    /// Rows of a result file that have no time, or are of another form.
+    Rows { rows: u64, first_line: u64 },
+}
+
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TornEnd { bytes } => {
+                write!(out, "the last {bytes} bytes are left out: they were not written whole")
+            }
+            Self::DamagedFrames { frames } => {
+                write!(out, "{frames} seconds are left out: their bytes are damaged")
+            }
+            Self::OddEntries { entries } => write!(out, "{entries} entries could not be read whole"),
+            Self::Rows { rows, first_line } => {
+                write!(out, "{rows} rows could not be read, the first of them in line {first_line}")
+            }
+        }
+    }
 }
 
 /// A label. Requests and transactions of the same name are two.
@@ -56,7 +98,7 @@ pub struct CauseName {
 }
 
 /// A property by which exchanges are told apart: the address they went to, or the value of one response header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ClassName {
     Address(Arc<str>),
     Header { name: Arc<str>, value: Arc<str> },

@@ -4,11 +4,14 @@ use stats::Counters;
 use stats::close::Close;
 use stats::hist::Bins;
 use stats::machine::Machine;
+use stats::snapshot::LabelDelta;
 
 /// Slots of a second, of 100 ms each.
-pub const SLOTS: usize = 10;
+pub use stats::snapshot::SLOTS;
 
-#[derive(Clone, Debug, Default)]
+pub use stats::Phases;
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
     /// Its end, epoch ms, and its length.
     pub at_ms: i64,
@@ -68,25 +71,6 @@ pub struct Part {
     pub slots: [u32; SLOTS],
 }
 
-/// Time by what it was spent on: sums, ns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Phases {
-    /// From the intended start to the actual one.
-    pub late: u64,
-    /// For a connection of a pool.
-    pub room: u64,
-    pub dns: u64,
-    /// TCP, without DNS and TLS.
-    pub connect: u64,
-    pub tls: u64,
-    pub send: u64,
-    /// From the last byte sent to the first byte of the answer.
-    pub wait: u64,
-    pub receive: u64,
-    /// Within the phases above: spent in this process while an answer lay ready.
-    pub lag: u64,
-}
-
 /// Exchanges of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Class {
@@ -127,4 +111,59 @@ pub struct Generator {
     /// The Java machine, where there is one: heap in use and at most, bytes; time in collections, seconds.
     pub heap: Option<(u64, u64)>,
     pub collection_s: f64,
+}
+
+impl Part {
+    /// The part that a recorder's label has measured.
+    pub fn of(delta: &LabelDelta) -> Self {
+        let tally = &delta.tally;
+        Self {
+            count: tally.count,
+            errors: tally.errors,
+            cut: tally.cut,
+            sent: tally.sent,
+            received: tally.received,
+            elapsed: tally.sum_elapsed,
+            longest: tally.max_elapsed,
+            service: delta.service.clone(),
+            response: delta.response.clone(),
+            failed: delta.failed.clone(),
+            phases: tally.phases,
+            slots: delta.slots,
+        }
+    }
+
+    /// Adds another set. Commutative and associative; the empty set changes nothing.
+    pub fn merge(&mut self, other: &Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.errors = self.errors.wrapping_add(other.errors);
+        self.cut = self.cut.wrapping_add(other.cut);
+        self.sent = self.sent.wrapping_add(other.sent);
+        self.received = self.received.wrapping_add(other.received);
+        self.elapsed = self.elapsed.wrapping_add(other.elapsed);
+        self.longest = self.longest.max(other.longest);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.failed.merge(&other.failed);
+        self.phases.add(&other.phases);
+        for (mine, theirs) in self.slots.iter_mut().zip(other.slots) {
+            *mine = mine.wrapping_add(theirs);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.cut == 0
+    }
+}
+
+impl Class {
+    /// Adds another set of exchanges of the same class.
+    pub fn merge(&mut self, other: &Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.errors = self.errors.wrapping_add(other.errors);
+        self.opened = self.opened.wrapping_add(other.opened);
+        self.retransmitted = self.retransmitted.wrapping_add(other.retransmitted);
+        self.syn_retransmitted = self.syn_retransmitted.wrapping_add(other.syn_retransmitted);
+        self.service.merge(&other.service);
+    }
 }

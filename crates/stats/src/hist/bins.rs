@@ -29,12 +29,28 @@ impl Bins {
         self.0.push((bin, count));
     }
 
+    /// Counts a value's bin `count` times more, wherever it lies.
+    pub fn add(&mut self, bin: u32, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.0.binary_search_by_key(&bin, |entry| entry.0) {
+            Ok(at) => self.0[at].1 = self.0[at].1.saturating_add(count),
+            Err(at) => self.0.insert(at, (bin, count)),
+        }
+    }
+
+    /// Number of bins.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         self.0.iter().copied()
     }
 
     pub fn total(&self) -> u64 {
-        self.0.iter().map(|bin| bin.1).sum()
+        self.0.iter().fold(0, |sum, bin| bin.1.saturating_add(sum))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -57,7 +73,7 @@ impl Bins {
                 std::cmp::Ordering::Less => self.0.extend(a.next()),
                 std::cmp::Ordering::Greater => self.0.extend(b.next()),
                 std::cmp::Ordering::Equal => {
-                    self.0.push((i, n + m));
+                    self.0.push((i, n.saturating_add(m)));
                     a.next();
                     b.next();
                 }

@@ -1,0 +1,220 @@
+//! Numbers and texts as bytes: 7 bits to a byte, the lowest first, as LEB128 has it.
+//!
+//! Reading never fails: what is not there is 0 or empty, so that a field which a newer program appends is 0 in an older
+//! file, and an older program passes over what it does not know. Whether something was odd, [`In::is_odd`] says.
+
+use stats::hist::{Bins, layout};
+
+/// Bytes being written.
+#[derive(Debug, Default)]
+pub(crate) struct Out(pub(crate) Vec<u8>);
+
+impl Out {
+    pub(crate) fn number(&mut self, mut n: u64) {
+        while n >= 0x80 {
+            self.0.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        self.0.push(n as u8);
+    }
+
+    /// A number that may be below zero: small ones of either sign are short.
+    pub(crate) fn signed(&mut self, n: i64) {
+        self.number(((n << 1) ^ (n >> 63)) as u64);
+    }
+
+    /// A share, a time in seconds …: eight bytes.
+    pub(crate) fn float(&mut self, n: f64) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    pub(crate) fn truth(&mut self, is: bool) {
+        self.0.push(u8::from(is));
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    /// A list: its length, and each of its parts.
+    pub(crate) fn list<T>(&mut self, list: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|one| each(self, one));
+    }
+
+    /// A histogram: for each bin the distance from the one before, doubled, and one more if a count other than 1 follows.
+    pub(crate) fn bins(&mut self, bins: &Bins) {
+        self.number(bins.len() as u64);
+        let mut before = 0;
+        for (bin, count) in bins.iter() {
+            self.number(u64::from(bin - before) << 1 | u64::from(count != 1));
+            if count != 1 {
+                self.number(count);
+            }
+            before = bin;
+        }
+    }
+}
+
+/// Bytes being read.
+#[derive(Clone, Debug)]
+pub(crate) struct In<'a> {
+    rest: &'a [u8],
+    odd: bool,
+}
+
+impl<'a> In<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, odd: false }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Whether something that was read was no number, no text or no histogram.
+    pub(crate) fn is_odd(&self) -> bool {
+        self.odd
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.rest.split_first() else { return 0 };
+        self.rest = rest;
+        *first
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        let mut n = 0u64;
+        for shift in (0..).step_by(7) {
+            if self.rest.is_empty() {
+                self.odd |= shift > 0;
+                break;
+            }
+            let byte = self.byte();
+            if shift >= 64 {
+                self.odd = true;
+                break;
+            }
+            n |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        n
+    }
+
+    pub(crate) fn small(&mut self) -> u32 {
+        let n = self.number();
+        self.odd |= n > u64::from(u32::MAX);
+        n as u32
+    }
+
+    pub(crate) fn signed(&mut self) -> i64 {
+        let n = self.number();
+        (n >> 1) as i64 ^ -((n & 1) as i64)
+    }
+
+    pub(crate) fn float(&mut self) -> f64 {
+        self.some(8).try_into().map_or(0.0, f64::from_le_bytes)
+    }
+
+    pub(crate) fn truth(&mut self) -> bool {
+        self.byte() != 0
+    }
+
+    /// So many bytes, or none if there are not so many.
+    pub(crate) fn some(&mut self, length: u64) -> &'a [u8] {
+        match usize::try_from(length).ok().and_then(|length| self.rest.split_at_checked(length)) {
+            Some((some, rest)) => {
+                self.rest = rest;
+                some
+            }
+            None => {
+                self.odd |= !self.rest.is_empty();
+                self.rest = &[];
+                &[]
+            }
+        }
+    }
+
+    pub(crate) fn text(&mut self) -> String {
+        let length = self.number();
+        String::from_utf8_lossy(self.some(length)).into_owned()
+    }
+
+    /// A list; each of its parts has at least one byte.
+    pub(crate) fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let length = self.number();
+        let mut list = Vec::new();
+        for _ in 0..length {
+            if self.rest.is_empty() {
+                self.odd = true;
+                break;
+            }
+            list.push(each(self));
+        }
+        list
+    }
+
+    pub(crate) fn bins(&mut self) -> Bins {
+        let mut before = 0u64;
+        let list = self.list(|from| {
+            let n = from.number();
+            let bin = before.saturating_add(n >> 1);
+            let count = if n & 1 == 1 { from.number() } else { 1 };
+            before = bin;
+            (u32::try_from(bin).unwrap_or(u32::MAX), count)
+        });
+        let inside = list.last().is_none_or(|last| last.0 < layout::BINS);
+        match Bins::try_from(list) {
+            Ok(bins) if inside => bins,
+            _ => {
+                self.odd = true;
+                Bins::default()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_as_they_went() {
+        let mut out = Out::default();
+        let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
+        let signed = [0, -1, 1, i64::MIN, i64::MAX];
+        numbers.iter().for_each(|n| out.number(*n));
+        signed.iter().for_each(|n| out.signed(*n));
+        out.float(-0.25);
+        out.text("a — b");
+        let mut from = In::new(&out.0);
+        assert_eq!(numbers.map(|_| from.number()), numbers);
+        assert_eq!(signed.map(|_| from.signed()), signed);
+        assert_eq!((from.float(), &*from.text()), (-0.25, "a — b"));
+        assert!(from.is_empty() && !from.is_odd());
+        // Nothing is left: a field that is not there is 0.
+        assert_eq!((from.number(), &*from.text(), from.is_odd()), (0, "", false));
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_odd() {
+        let mut bins = Bins::default();
+        bins.add(5, 1);
+        bins.add(700, 9);
+        let mut out = Out::default();
+        out.bins(&bins);
+        assert_eq!(In::new(&out.0).bins(), bins);
+        // Twice the same bin; a bin that is none; more than there is.
+        for bytes in [&[2, 10, 0][..], &[1, 0xfe, 0xff, 0xff, 0x7f], &[9, 10]] {
+            let mut from = In::new(bytes);
+            from.bins();
+            assert!(from.is_odd(), "{bytes:?}");
+        }
+        let mut endless = In::new(&[0xff; 20]);
+        endless.number();
+        assert!(endless.is_odd());
+    }
+}

@@ -1,0 +1,199 @@
+//! Seconds and what they are made of, as bytes.
+
+use stats::Phases;
+use stats::hist::{Bins, layout};
+
+use super::bytes::{In, Out};
+use super::columns::Columns;
+use crate::second::{Class, Part, SLOTS, Second};
+
+/// Bins of a histogram of all requests, at most; with more of them, neighbours are counted as one.
+const MOST_OF_ALL: usize = 1024;
+/// Bins of the histograms of all labels of a second, together, at most; but each may have [`LEAST`].
+const MOST_OF_LABELS: usize = 4096;
+const LEAST: usize = 32;
+
+/// Parts that are not written, because they follow from others.
+mod flag {
+    pub(super) const RESPONSE_IS_SERVICE: u64 = 1;
+    pub(super) const FAILED_IS_NONE: u64 = 2;
+    pub(super) const FAILED_IS_SERVICE: u64 = 4;
+    pub(super) const NO_PHASES: u64 = 8;
+    pub(super) const NO_SLOTS: u64 = 16;
+}
+
+fn write_part(part: &Part, most: usize, out: &mut Out) {
+    let is = |flag: u64, is: bool| if is { flag } else { 0 };
+    let flags = is(flag::RESPONSE_IS_SERVICE, part.response == part.service)
+        | is(flag::FAILED_IS_NONE, part.failed.is_empty())
+        | is(flag::FAILED_IS_SERVICE, part.failed == part.service)
+        | is(flag::NO_PHASES, part.phases == Phases::default())
+        | is(flag::NO_SLOTS, part.slots == [0; SLOTS]);
+    out.number(flags);
+    let numbers = [part.count, part.errors, part.cut, part.sent, part.received];
+    numbers.iter().for_each(|n| out.number(*n));
+    out.number(part.elapsed);
+    out.number(part.longest);
+    write_bins(&part.service, most, out);
+    if flags & flag::RESPONSE_IS_SERVICE == 0 {
+        write_bins(&part.response, most, out);
+    }
+    if flags & (flag::FAILED_IS_NONE | flag::FAILED_IS_SERVICE) == 0 {
+        write_bins(&part.failed, most, out);
+    }
+    if flags & flag::NO_PHASES == 0 {
+        part.phases.to_array().iter().for_each(|nanos| out.number(nanos / 1000));
+    }
+    if flags & flag::NO_SLOTS == 0 {
+        part.slots.iter().for_each(|n| out.number(u64::from(*n)));
+    }
+}
+
+fn read_part(from: &mut In<'_>) -> Part {
+    let flags = from.number();
+    let mut part = Part {
+        count: from.number(),
+        errors: from.number(),
+        cut: from.number(),
+        sent: from.number(),
+        received: from.number(),
+        elapsed: from.number(),
+        longest: from.number(),
+        service: from.bins(),
+        ..Part::default()
+    };
+    part.response = match flags & flag::RESPONSE_IS_SERVICE {
+        0 => from.bins(),
+        _ => part.service.clone(),
+    };
+    if flags & flag::FAILED_IS_NONE == 0 {
+        part.failed = match flags & flag::FAILED_IS_SERVICE {
+            0 => from.bins(),
+            _ => part.service.clone(),
+        };
+    }
+    if flags & flag::NO_PHASES == 0 {
+        part.phases = Phases::from_array([(); 9].map(|()| from.number().saturating_mul(1000)));
+    }
+    if flags & flag::NO_SLOTS == 0 {
+        part.slots = [(); SLOTS].map(|()| from.small());
+    }
+    part
+}
+
+/// Writes a histogram with so many bins at most: neighbours, 2, 4, 8 … of them, are counted in the middle one.
+fn write_bins(bins: &Bins, most: usize, out: &mut Out) {
+    let mut shift = 0;
+    let at = |bin: u32, shift: u32| {
+        let half = if shift == 0 { 0 } else { 1 << (shift - 1) };
+        ((bin >> shift << shift) + half).min(layout::BINS - 1)
+    };
+    let count = |shift| {
+        let mut before = None;
+        bins.iter().filter(|bin| before.replace(at(bin.0, shift)) != Some(at(bin.0, shift))).count()
+    };
+    if bins.len() <= most {
+        return out.bins(bins);
+    }
+    while count(shift) > most && shift < 15 {
+        shift += 1;
+    }
+    let mut fewer = Bins::default();
+    bins.iter().for_each(|(bin, n)| fewer.add(at(bin, shift), n));
+    out.bins(&fewer);
+}
+
+pub(crate) fn write_second(second: &Second, out: &mut Out) {
+    out.signed(second.at_ms);
+    let numbers = [second.users, second.started, second.due, second.missed];
+    out.number(u64::from(second.ms));
+    numbers.iter().for_each(|n| out.number(*n));
+    // Without shared labels and shortened histograms the sum of all follows from the labels.
+    let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
+    let most = (MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST);
+    let shortened = second.labels.iter().any(|label| bins(&label.1) > most);
+    out.truth(shortened);
+    if shortened {
+        write_part(&second.all, MOST_OF_ALL, out);
+    }
+    let mut before = 0;
+    out.list(&second.labels, |out, (number, part)| {
+        out.number(u64::from(number - before));
+        write_part(part, most, out);
+        before = *number;
+    });
+    Columns::write_counters(&second.counters, out);
+    out.list(&second.causes, |out, (cause, n)| {
+        out.number(u64::from(*cause));
+        out.number(*n);
+    });
+    for bins in [&second.connect, &second.tls, &second.room] {
+        write_bins(bins, MOST_OF_ALL, out);
+    }
+    out.list(&second.classes, |out, (number, class)| {
+        out.number(u64::from(*number));
+        write_class(class, (MOST_OF_LABELS / second.classes.len()).max(LEAST), out);
+    });
+    Columns::write_generator(&second.generator, out);
+    out.truth(second.machine.is_some());
+    if let Some(machine) = &second.machine {
+        Columns::write_machine(machine, out);
+    }
+    out.list(&second.watched, |out, (series, value)| {
+        out.number(u64::from(*series));
+        out.float(*value);
+    });
+}
+
+/// `transactions`: whether a label is one, by its number.
+pub(crate) fn read_second(
+    from: &mut In<'_>,
+    columns: &Columns,
+    transaction: &dyn Fn(u32) -> bool,
+) -> Second {
+    let mut second =
+        Second { at_ms: from.signed(), ms: from.small(), ..Second::default() };
+    second.users = from.number();
+    second.started = from.number();
+    second.due = from.number();
+    second.missed = from.number();
+    let all = from.truth().then(|| read_part(from));
+    let mut before = 0u32;
+    second.labels = from.list(|from| {
+        before = before.saturating_add(from.small());
+        (before, read_part(from))
+    });
+    second.all = all.unwrap_or_else(|| {
+        let mut all = Part::default();
+        let requests = second.labels.iter().filter(|label| !transaction(label.0));
+        requests.for_each(|label| all.merge(&label.1));
+        all
+    });
+    second.counters = columns.read_counters(from);
+    second.causes = from.list(|from| (from.small(), from.number()));
+    (second.connect, second.tls, second.room) = (from.bins(), from.bins(), from.bins());
+    second.classes = from.list(|from| (from.small(), read_class(from)));
+    second.generator = columns.read_generator(from);
+    second.machine = from.truth().then(|| columns.read_machine(from));
+    second.watched = from.list(|from| (from.small(), from.float()));
+    second
+}
+
+fn write_class(class: &Class, most: usize, out: &mut Out) {
+    let Class { count, errors, opened, retransmitted, syn_retransmitted, .. } = class;
+    for n in [count, errors, opened, retransmitted, syn_retransmitted] {
+        out.number(*n);
+    }
+    write_bins(&class.service, most, out);
+}
+
+fn read_class(from: &mut In<'_>) -> Class {
+    Class {
+        count: from.number(),
+        errors: from.number(),
+        opened: from.number(),
+        retransmitted: from.number(),
+        syn_retransmitted: from.number(),
+        service: from.bins(),
+    }
+}

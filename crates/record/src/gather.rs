@@ -1,0 +1,218 @@
+//! From the snapshots of a run to seconds with numbers for labels, causes and classes.
+//!
+//! A run may have any number of labels; a record has [`MOST_LABELS`] at most. When there are more, those that differ in
+//! numbers and ids only become one, in the seconds before, too; what is left has no place and counts under one name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use stats::recorder::OTHER_LABELS;
+use stats::{Outcome, Snapshot, Span};
+
+use crate::fold::pattern;
+use crate::second::{Part, Second};
+use crate::{CauseName, Label};
+
+/// Labels of a record.
+pub const MOST_LABELS: usize = 500;
+/// Causes of a record.
+const MOST_CAUSES: usize = 300;
+/// Names whose numbers are kept; of further ones it is only known which pattern they have.
+const MOST_NAMES: usize = 50_000;
+
+/// Gives out numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) labels: Vec<Label>,
+    pub(crate) causes: Vec<CauseName>,
+    /// By label and whether it is a transaction: the number it has, or had before it was folded.
+    numbers: HashMap<(Arc<str>, bool), u32>,
+    /// Labels that count as others: number, and the other's.
+    pub(crate) folded: Vec<(u32, u32)>,
+    /// Where each label counts.
+    into: Vec<u32>,
+    /// Labels that are their own.
+    own: usize,
+    cause_numbers: HashMap<(Outcome, Arc<str>, Arc<str>), u32>,
+    /// Labels whose definition has changed since it was last written, beside the new ones.
+    pub(crate) grown: Vec<u32>,
+}
+
+impl Names {
+    /// The number of a label.
+    pub(crate) fn label(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
+        if let Some(number) = self.numbers.get(&(Arc::clone(name), transaction)) {
+            return self.into[*number as usize];
+        }
+        if self.own >= MOST_LABELS {
+            self.fold();
+        }
+        if self.own < MOST_LABELS {
+            return self.add(name, transaction);
+        }
+        // No group of labels is left that differ in numbers only; or this one is of a group that was folded.
+        let pattern: Arc<str> = pattern(name).into();
+        let other: Arc<str> = OTHER_LABELS.into();
+        let known = [pattern, Arc::clone(&other)].into_iter().find_map(|name| {
+            self.numbers.get(&(name, transaction)).map(|number| self.into[*number as usize])
+        });
+        let number = known.unwrap_or_else(|| self.add(&other, transaction));
+        self.join(name, transaction, number);
+        number
+    }
+
+    /// A new label of its own.
+    fn add(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
+        let group: Arc<str> = pattern(name).into();
+        if *group != **name
+            && let Some(number) = self.numbers.get(&(group, transaction))
+            && self.labels[*number as usize].folded > 0
+        {
+            let number = *number;
+            self.join(name, transaction, number);
+            return number;
+        }
+        let number = self.labels.len() as u32;
+        self.labels.push(Label { name: Arc::clone(name), transaction, folded: 0 });
+        self.numbers.insert((Arc::clone(name), transaction), number);
+        self.into.push(number);
+        self.own += 1;
+        number
+    }
+
+    /// A further label counts as one that is there.
+    fn join(&mut self, name: &Arc<str>, transaction: bool, number: u32) {
+        if self.numbers.len() >= MOST_NAMES {
+            return;
+        }
+        self.numbers.insert((Arc::clone(name), transaction), number);
+        let label = &mut self.labels[number as usize];
+        label.folded = label.folded.saturating_add(1);
+        if !self.grown.contains(&number) {
+            self.grown.push(number);
+        }
+    }
+
+    /// Makes one of all labels that differ in numbers only: the largest groups first, until there is room.
+    fn fold(&mut self) {
+        let mut groups: HashMap<(String, bool), Vec<u32>> = HashMap::new();
+        for (number, label) in (0u32..).zip(&self.labels) {
+            if self.into[number as usize] == number && label.folded == 0 {
+                groups.entry((pattern(&label.name), label.transaction)).or_default().push(number);
+            }
+        }
+        let mut groups: Vec<_> = groups.into_iter().filter(|group| group.1.len() > 1).collect();
+        groups.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(&b.0)));
+        for ((name, transaction), members) in groups {
+            if self.own <= MOST_LABELS / 2 {
+                break;
+            }
+            let name: Arc<str> = name.into();
+            let to = match self.numbers.get(&(Arc::clone(&name), transaction)) {
+                Some(number) => self.into[*number as usize],
+                None => {
+                    let number = self.labels.len() as u32;
+                    let label = Label { name: Arc::clone(&name), transaction, folded: 0 };
+                    self.labels.push(label);
+                    self.numbers.insert((name, transaction), number);
+                    self.into.push(number);
+                    self.own += 1;
+                    number
+                }
+            };
+            for member in members.into_iter().filter(|member| *member != to) {
+                self.into[member as usize] = to;
+                self.folded.push((member, to));
+                self.labels[to as usize].folded += 1;
+                self.own -= 1;
+            }
+            self.grown.push(to);
+        }
+    }
+
+    fn cause(&mut self, cause: &stats::cause::Cause) -> u32 {
+        let key = (cause.outcome, Arc::clone(&cause.code), Arc::clone(&cause.message));
+        if let Some(number) = self.cause_numbers.get(&key) {
+            return *number;
+        }
+        let (outcome, code, message) = if self.causes.len() < MOST_CAUSES {
+            key
+        } else {
+            let key = (Outcome::Other, stats::cause::OTHER.into(), "".into());
+            if let Some(number) = self.cause_numbers.get(&key) {
+                return *number;
+            }
+            key
+        };
+        let number = self.causes.len() as u32;
+        let first_label = Arc::clone(&cause.first_label);
+        let name =
+            CauseName { outcome, code: Arc::clone(&code), message: Arc::clone(&message), first_label };
+        self.causes.push(name);
+        self.cause_numbers.insert((outcome, code, message), number);
+        number
+    }
+
+    /// The number of a cause that has been counted, or of those for which there was no room.
+    pub(crate) fn known_cause(&self, outcome: Outcome, code: &str, message: &str) -> Option<u32> {
+        let key = (outcome, code.into(), message.into());
+        self.cause_numbers.get(&key).copied()
+    }
+
+    /// The measured part of a second.
+    pub(crate) fn second(&mut self, snapshot: &Snapshot) -> Second {
+        let mut second = Second {
+            at_ms: snapshot.at_ms,
+            counters: snapshot.counters,
+            connect: snapshot.spans.get(Span::Connect).clone(),
+            tls: snapshot.spans.get(Span::Tls).clone(),
+            room: snapshot.spans.get(Span::Room).clone(),
+            ..Second::default()
+        };
+        let mut parts: Vec<(u32, Part)> = Vec::with_capacity(snapshot.labels.len().min(MOST_LABELS));
+        let numbers: Vec<u32> = snapshot
+            .labels
+            .iter()
+            .map(|label| self.label(&label.name, label.transaction))
+            .collect();
+        // A label may have been folded after it got its number.
+        let mut deltas: Vec<(u32, usize)> =
+            numbers.iter().map(|number| self.into[*number as usize]).zip(0..).collect();
+        deltas.sort_unstable();
+        for (number, at) in deltas {
+            let delta = &snapshot.labels[at];
+            let part = Part::of(delta);
+            if !delta.transaction {
+                second.all.merge(&part);
+            }
+            match parts.last_mut() {
+                Some(last) if last.0 == number => last.1.merge(&part),
+                _ => parts.push((number, part)),
+            }
+        }
+        second.labels = parts;
+        for cause in &snapshot.causes {
+            second.causes.push((self.cause(cause), cause.count));
+        }
+        second.causes.sort_unstable();
+        second.causes.dedup_by(|b, a| {
+            let same = a.0 == b.0;
+            a.1 += if same { b.1 } else { 0 };
+            same
+        });
+        second
+    }
+
+    /// The sentence on folded labels, once there are some.
+    pub(crate) fn words(&self) -> Option<String> {
+        let folded: u64 = self.labels.iter().map(|label| u64::from(label.folded)).sum();
+        let biggest = self.labels.iter().max_by_key(|label| label.folded)?;
+        (folded > 0).then(|| {
+            format!(
+                "the record has room for {MOST_LABELS} labels: labels that differ in numbers or ids only are counted as one there, as {:?}; the aggregate report keeps them apart",
+                biggest.name
+            )
+        })
+    }
+}
+

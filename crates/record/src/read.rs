@@ -1,0 +1,294 @@
+//! Reads the file of a record.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+use crate::file::bytes::In;
+use crate::file::columns::Columns;
+use crate::file::entries::{self, Kind};
+use crate::file::{Found, MAGIC, frame, parts};
+use crate::frame::Ending;
+use crate::second::{Part, Second};
+use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
+
+/// The file's name in the folder of a run.
+pub const FILE: &str = "record";
+
+/// Highest number of a name; a record has fewer.
+const MOST_NUMBER: u32 = 1 << 20;
+
+/// The reason why there is no record.
+#[derive(Debug)]
+pub enum ReadError {
+    Io(PathBuf, io::Error),
+    /// The file is of another kind, or of a version that this program does not know.
+    NotARecord(PathBuf),
+    /// The file is one of results, and has no rows with times.
+    NoRows(PathBuf, String),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(out, "cannot read {}: {error}", path.display()),
+            Self::NotARecord(path) => write!(
+                out,
+                "{} is not the record of a run, or one of a newer version of Throng",
+                path.display()
+            ),
+            Self::NoRows(path, why) => write!(out, "{}: {why}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl Record {
+    /// Reads the record of a run: its folder, or the file in it.
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        let path = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+        let bytes = fs::read(&path).map_err(|error| ReadError::Io(path.clone(), error))?;
+        Self::of_bytes(&bytes).ok_or(ReadError::NotARecord(path))
+    }
+
+    /// Reads the bytes of a file; `None`: it is none of a record. What is damaged is left out, and [`Record::flaws`] says it.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(MAGIC)?;
+        let mut reading = Reading::default();
+        while !rest.is_empty() {
+            match frame(rest) {
+                Found::Frame(entries, length) => {
+                    reading.take(&entries);
+                    rest = &rest[length..];
+                }
+                Found::Damaged(length) => {
+                    reading.damaged += 1;
+                    rest = &rest[length..];
+                }
+                Found::Torn => {
+                    reading.record.flaws.push(Flaw::TornEnd { bytes: rest.len() as u64 });
+                    break;
+                }
+            }
+        }
+        Some(reading.end())
+    }
+}
+
+/// A record that is being read.
+#[derive(Default)]
+struct Reading {
+    record: Record,
+    columns: Columns,
+    /// Labels that count as others.
+    folded: Vec<(u32, u32)>,
+    damaged: u64,
+    odd: u64,
+    length_ms: Option<i64>,
+}
+
+impl Reading {
+    fn take(&mut self, entries: &[u8]) {
+        let mut from = In::new(entries);
+        while let Some((kind, mut body)) = entries::next(&mut from) {
+            let Some(kind) = Kind::of(kind) else { continue };
+            self.entry(kind, &mut body);
+            self.odd += u64::from(body.is_odd());
+        }
+        self.odd += u64::from(from.is_odd());
+    }
+
+    fn entry(&mut self, kind: Kind, body: &mut In<'_>) {
+        let record = &mut self.record;
+        match kind {
+            Kind::Columns => self.columns = Columns::read(body),
+            Kind::Frame => {
+                let ending = std::mem::take(&mut record.frame.ending);
+                record.frame = entries::read_frame(body);
+                record.frame.ending = ending;
+            }
+            Kind::Label => {
+                let (number, label) = entries::read_label(body);
+                put(&mut record.labels, number, label, no_label);
+            }
+            Kind::Cause => {
+                let (number, cause) = entries::read_cause(body);
+                put(&mut record.causes, number, cause, no_cause);
+            }
+            Kind::Class => {
+                let (number, class) = entries::read_class(body);
+                put(&mut record.classes, number, class, || ClassName::Address("".into()));
+            }
+            Kind::Series => {
+                let (number, series) = entries::read_series(body);
+                put(&mut record.series, number, series, no_series);
+            }
+            Kind::Second => {
+                let labels = &record.labels;
+                let transaction =
+                    |number: u32| labels.get(number as usize).is_some_and(|label| label.transaction);
+                let second = parts::read_second(body, &self.columns, &transaction);
+                record.seconds.push(second);
+            }
+            Kind::Mark => record.marks.push(entries::read_mark(body)),
+            Kind::Kept => record.kept.push(entries::read_kept(body)),
+            Kind::Ending => {
+                let (length_ms, ending) = entries::read_ending(body);
+                (self.length_ms, record.frame.ending) = (Some(length_ms), ending);
+            }
+            Kind::Folded => self.folded.push((body.small(), body.small())),
+        }
+    }
+
+    fn end(mut self) -> Record {
+        let record = &mut self.record;
+        if self.damaged > 0 {
+            record.flaws.push(Flaw::DamagedFrames { frames: self.damaged });
+        }
+        if self.odd > 0 {
+            record.flaws.push(Flaw::OddEntries { entries: self.odd });
+        }
+        record.seconds.sort_by_key(|second| second.at_ms);
+        record.marks.sort_by_key(|mark| mark.at_ms);
+        let last = record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
+        record.frame.length_ms = match &record.frame.ending {
+            Ending::Unknown => last.max(0),
+            _ => self.length_ms.unwrap_or(last),
+        };
+        refer(record);
+        fold(record, &self.folded);
+        record.has = has(record);
+        self.record
+    }
+}
+
+fn no_label() -> Label {
+    Label { name: "".into(), transaction: false, folded: 0 }
+}
+
+fn no_cause() -> CauseName {
+    let nothing = || "".into();
+    CauseName {
+        outcome: stats::Outcome::Other,
+        code: nothing(),
+        message: nothing(),
+        first_label: nothing(),
+    }
+}
+
+fn no_series() -> Series {
+    Series { host: "".into(), metric: "".into(), unit: Unit::Count }
+}
+
+fn put<T>(list: &mut Vec<T>, number: u32, value: T, none: impl Fn() -> T) {
+    if number >= MOST_NUMBER {
+        return;
+    }
+    let at = number as usize;
+    if at >= list.len() {
+        // Numbers are given out one after the other; a damaged frame may have had the ones between.
+        list.resize_with(at + 1, none);
+    }
+    list[at] = value;
+}
+
+/// Every number that is used has a name, be it an empty one: a damaged frame may have had it.
+fn refer(record: &mut Record) {
+    let bound = |list: &mut Vec<u32>| list.retain(|number| *number < MOST_NUMBER);
+    let mut most = [0usize; 4];
+    for second in &mut record.seconds {
+        second.labels.retain(|part| part.0 < MOST_NUMBER);
+        second.causes.retain(|part| part.0 < MOST_NUMBER);
+        second.classes.retain(|part| part.0 < MOST_NUMBER);
+        second.watched.retain(|part| part.0 < MOST_NUMBER);
+        let numbers = [
+            second.labels.iter().map(|part| part.0).max(),
+            second.causes.iter().map(|part| part.0).max(),
+            second.classes.iter().map(|part| part.0).max(),
+            second.watched.iter().map(|part| part.0).max(),
+        ];
+        for (most, number) in most.iter_mut().zip(numbers) {
+            *most = (*most).max(number.map_or(0, |number| number as usize + 1));
+        }
+    }
+    let mut labels: Vec<u32> = record.kept.iter().map(|kept| kept.label).collect();
+    bound(&mut labels);
+    most[0] = most[0].max(labels.iter().max().map_or(0, |number| *number as usize + 1));
+    record.kept.retain(|kept| kept.label < MOST_NUMBER);
+    let causes = record.causes.len().max(most[1]);
+    for kept in &mut record.kept {
+        kept.cause = kept.cause.filter(|cause| (*cause as usize) < causes);
+    }
+    if record.labels.len() < most[0] {
+        record.labels.resize_with(most[0], no_label);
+    }
+    if record.causes.len() < most[1] {
+        record.causes.resize_with(most[1], no_cause);
+    }
+    if record.classes.len() < most[2] {
+        record.classes.resize_with(most[2], || ClassName::Address("".into()));
+    }
+    if record.series.len() < most[3] {
+        record.series.resize_with(most[3], no_series);
+    }
+}
+
+/// Labels that count as others go, and so do their numbers.
+fn fold(record: &mut Record, folded: &[(u32, u32)]) {
+    if folded.is_empty() {
+        return;
+    }
+    let count = record.labels.len();
+    let mut into: Vec<u32> = (0..count as u32).collect();
+    for (from, to) in folded {
+        if let Some(place) = into.get_mut(*from as usize)
+            && (*to as usize) < count
+        {
+            *place = *to;
+        }
+    }
+    let mut new = vec![u32::MAX; count];
+    let mut kept = Vec::new();
+    for (number, label) in std::mem::take(&mut record.labels).into_iter().enumerate() {
+        if into[number] as usize == number {
+            new[number] = kept.len() as u32;
+            kept.push(label);
+        }
+    }
+    record.labels = kept;
+    let number = |old: u32| new.get(*into.get(old as usize)? as usize).copied();
+    let number = |old: u32| number(old).filter(|number| *number != u32::MAX).unwrap_or(0);
+    for second in &mut record.seconds {
+        merge_labels(second, number);
+    }
+    record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
+}
+
+/// Gives a second's labels other numbers; those that get the same one are one.
+fn merge_labels(second: &mut Second, number: impl Fn(u32) -> u32) {
+    let mut labels: Vec<(u32, Part)> =
+        std::mem::take(&mut second.labels).into_iter().map(|(old, part)| (number(old), part)).collect();
+    labels.sort_by_key(|label| label.0);
+    for (number, part) in labels {
+        match second.labels.last_mut() {
+            Some(last) if last.0 == number => last.1.merge(&part),
+            _ => second.labels.push((number, part)),
+        }
+    }
+}
+
+/// The parts of the data that a run's own record has.
+fn has(record: &Record) -> Has {
+    Has {
+        phases: true,
+        slots: true,
+        response: true,
+        connections: true,
+        classes: !record.classes.is_empty(),
+        generator: true,
+        users: true,
+        load: record.frame.load != crate::Load::default(),
+        targets: !record.series.is_empty(),
+        kept: !record.kept.is_empty(),
+    }
+}

@@ -1,0 +1,225 @@
+//! The record of a run that goes on: from its snapshots to the bytes of its file, a frame a second.
+//!
+//! A frame is complete in itself: after a kill everything up to the last second can be read. Names are written in the
+//! frame in which they are used first; after a frame that could not be written, all of them are written again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use stats::Snapshot;
+use stats::machine::Machine;
+
+use crate::file::bytes::Out;
+use crate::file::columns::Columns;
+use crate::file::entries::{self, Kind};
+use crate::file::{MAGIC, parts, push_frame};
+use crate::frame::{Ending, Frame, Mark};
+use crate::gather::Names;
+use crate::kept::Kept;
+use crate::second::{Class, Generator};
+use crate::{ClassName, Series};
+
+/// Classes of a record, and series; what comes beyond is not kept.
+const MOST_CLASSES: usize = 500;
+const MOST_SERIES: usize = 2000;
+
+/// A record that is being written.
+#[derive(Debug, Default)]
+pub struct Recording {
+    names: Names,
+    classes: Vec<ClassName>,
+    series: Vec<Series>,
+    class_numbers: HashMap<ClassName, u32>,
+    series_numbers: HashMap<(Arc<str>, Arc<str>), u32>,
+    /// Names of each list that have been written.
+    written: Written,
+    /// End of the second before, epoch ms.
+    before_ms: i64,
+    start_ms: i64,
+    frame: Frame,
+    /// Entries since the last frame.
+    open: Out,
+    /// Whether the beginning of the file is written.
+    begun: bool,
+    told: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    labels: usize,
+    causes: usize,
+    classes: usize,
+    series: usize,
+    folded: usize,
+    /// The facts of the run.
+    frame: bool,
+}
+
+/// What is known of a second beside its samples.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// Users active at its end; started in the run so far.
+    pub users: u64,
+    pub started: u64,
+    /// Starts that a rate asked for, and those of them that were not made.
+    pub due: u64,
+    pub missed: u64,
+    pub generator: Generator,
+    pub machine: Option<Machine>,
+    /// Exchanges by their class.
+    pub classes: Vec<(ClassName, Class)>,
+    /// Figures of hosts that are watched.
+    pub watched: Vec<(Series, f64)>,
+}
+
+impl Recording {
+    pub fn new(frame: Frame) -> Self {
+        let start_ms = frame.start_ms;
+        Self { before_ms: start_ms, start_ms, frame, ..Self::default() }
+    }
+
+    /// The facts of the run, as far as they are known by now: they may change while it is being started.
+    pub fn set_frame(&mut self, frame: Frame) {
+        (self.frame, self.written.frame) = (frame, false);
+    }
+
+    /// Adds a second.
+    pub fn second(&mut self, snapshot: &Snapshot, around: Around) {
+        let mut second = self.names.second(snapshot);
+        let ms = (second.at_ms - self.before_ms).clamp(0, i64::from(u32::MAX));
+        (second.ms, self.before_ms) = (ms as u32, second.at_ms.max(self.before_ms));
+        (second.users, second.started) = (around.users, around.started);
+        (second.due, second.missed) = (around.due, around.missed);
+        (second.generator, second.machine) = (around.generator, around.machine);
+        for (name, class) in around.classes {
+            if let Some(number) = self.class(name) {
+                second.classes.push((number, class));
+            }
+        }
+        second.classes.sort_by_key(|class| class.0);
+        for (series, value) in around.watched {
+            if let Some(number) = self.series(series) {
+                second.watched.push((number, value));
+            }
+        }
+        self.write_names();
+        entries::push(&mut self.open, Kind::Second, |out| parts::write_second(&second, out));
+    }
+
+    /// Adds a moment of the run.
+    pub fn mark(&mut self, mark: &Mark) {
+        entries::push(&mut self.open, Kind::Mark, |out| entries::write_mark(mark, out));
+    }
+
+    /// The run is over.
+    pub fn end(&mut self, at_ms: i64, ending: &Ending) {
+        let length_ms = at_ms - self.start_ms;
+        entries::push(&mut self.open, Kind::Ending, |out| {
+            entries::write_ending(length_ms, ending, out);
+        });
+    }
+
+    /// The bytes of all that was added since the last call, to be appended to the file; empty if nothing was.
+    pub fn take(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if self.open.0.is_empty() {
+            return bytes;
+        }
+        if !self.begun {
+            bytes.extend_from_slice(MAGIC);
+        }
+        self.begun = true;
+        let mut all = Out::default();
+        if !self.written.frame {
+            entries::push(&mut all, Kind::Columns, |out| Columns::known().write(out));
+            entries::push(&mut all, Kind::Frame, |out| entries::write_frame(&self.frame, out));
+            self.written.frame = true;
+        }
+        all.0.append(&mut self.open.0);
+        push_frame(&mut bytes, &all.0);
+        bytes
+    }
+
+    /// What was taken last could not be written. `nothing`: the file is still empty.
+    pub fn lost(&mut self, nothing: bool) {
+        self.written = Written::default();
+        self.begun &= !nothing;
+    }
+
+    /// A sentence on labels that were folded, once.
+    pub fn warning(&mut self) -> Option<String> {
+        if self.told {
+            return None;
+        }
+        let words = self.names.words();
+        self.told = words.is_some();
+        words
+    }
+
+    fn class(&mut self, name: ClassName) -> Option<u32> {
+        if let Some(number) = self.class_numbers.get(&name) {
+            return Some(*number);
+        }
+        let number = self.classes.len() as u32;
+        (self.classes.len() < MOST_CLASSES).then(|| {
+            self.classes.push(name.clone());
+            self.class_numbers.insert(name, number);
+            number
+        })
+    }
+
+    fn series(&mut self, series: Series) -> Option<u32> {
+        let key = (Arc::clone(&series.host), Arc::clone(&series.metric));
+        if let Some(number) = self.series_numbers.get(&key) {
+            return Some(*number);
+        }
+        let number = self.series.len() as u32;
+        (self.series.len() < MOST_SERIES).then(|| {
+            self.series.push(series);
+            self.series_numbers.insert(key, number);
+            number
+        })
+    }
+
+    /// Writes the names that are not written yet, or have changed.
+    fn write_names(&mut self) {
+        let Self { names, written, open, .. } = self;
+        let new = (0u32..).zip(&names.labels).skip(written.labels);
+        let grown = std::mem::take(&mut names.grown);
+        let grown = grown.iter().map(|number| (*number, &names.labels[*number as usize]));
+        for (number, label) in new.chain(grown) {
+            entries::push(open, Kind::Label, |out| entries::write_label(number, label, out));
+        }
+        for (from, to) in &names.folded[written.folded..] {
+            entries::push(open, Kind::Folded, |out| {
+                out.number(u64::from(*from));
+                out.number(u64::from(*to));
+            });
+        }
+        for (number, cause) in (0u32..).zip(&names.causes).skip(written.causes) {
+            entries::push(open, Kind::Cause, |out| entries::write_cause(number, cause, out));
+        }
+        for (number, class) in (0u32..).zip(&self.classes).skip(written.classes) {
+            entries::push(open, Kind::Class, |out| entries::write_class(number, class, out));
+        }
+        for (number, series) in (0u32..).zip(&self.series).skip(written.series) {
+            entries::push(open, Kind::Series, |out| entries::write_series(number, series, out));
+        }
+        *written = Written {
+            labels: names.labels.len(),
+            causes: names.causes.len(),
+            classes: self.classes.len(),
+            series: self.series.len(),
+            folded: names.folded.len(),
+            ..*written
+        };
+    }
+
+    /// Adds a sample that is kept whole; its numbers are given out here.
+    pub fn keep(&mut self, mut kept: Kept, label: &Arc<str>, transaction: bool) {
+        kept.label = self.names.label(label, transaction);
+        kept.cause = self.names.known_cause(kept.outcome, &kept.code, &kept.message);
+        self.write_names();
+        entries::push(&mut self.open, Kind::Kept, |out| entries::write_kept(&kept, out));
+    }
+}
