@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use record::Recording;
 use stats::snapshot_file::{self, Second};
 
 /// The folder, open for the seconds of the run; or none, where none could be made.
@@ -23,6 +24,9 @@ pub(crate) struct Folder {
     failed: bool,
     /// Seconds that could not be written.
     seconds_lost: u64,
+    record: Option<File>,
+    /// Seconds of the record that could not be written.
+    record_lost: u64,
 }
 
 /// Mode of files in the folder, and of the folder.
@@ -39,13 +43,14 @@ impl Folder {
         let mut how = OpenOptions::new();
         how.create(true).append(true).mode(OWN_FILE);
         let seconds = how.open(path.join("seconds.jsonl"))?;
+        let record = how.open(path.join(record::FILE)).ok();
         for (name, size) in KEPT {
             // Where there is no room at the start or the file system keeps none, there may be some at the end.
             if let Ok(file) = unfinished(&path.join(part(name))) {
                 let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, size);
             }
         }
-        Ok(Self { path: Some(path), seconds: Some(seconds), ..Self::default() })
+        Ok(Self { path: Some(path), seconds: Some(seconds), record, ..Self::default() })
     }
 
     pub(crate) fn path(&self) -> Option<&Path> {
@@ -59,9 +64,28 @@ impl Folder {
 
     /// Appends a second. The first failure comes back as a sentence to report; later ones stay silent.
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
-        let result = append(self.seconds.as_mut()?, second);
+        let file = self.seconds.as_mut()?;
+        let mut line = Vec::new();
+        let result = snapshot_file::write(&mut line, second).and_then(|()| append(file, &line));
         self.seconds_lost += u64::from(result.is_err());
         self.report("seconds.jsonl", result)
+    }
+
+    /// Appends what has been recorded since the last call. The first failure comes back as a sentence to report.
+    pub(crate) fn write_record(&mut self, recording: &mut Recording) -> Option<String> {
+        let file = self.record.as_mut()?;
+        let bytes = recording.take();
+        let result = append(file, &bytes);
+        if result.is_err() {
+            self.record_lost += 1;
+            recording.lost(file.metadata().is_ok_and(|about| about.len() == 0));
+        }
+        self.report(record::FILE, result)
+    }
+
+    /// Seconds of the record that could not be written.
+    pub(crate) fn record_lost(&self) -> u64 {
+        self.record_lost
     }
 
     /// Seconds that could not be written.
@@ -107,10 +131,10 @@ fn unfinished(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).write(true).truncate(false).mode(OWN_FILE).open(path)
 }
 
-/// Appends a second whole or not at all, for half a line would spoil the next one that finds room.
-fn append(to: &mut File, second: &Second) -> io::Result<()> {
+/// Appends a second whole or not at all, for half of one would spoil the next one that finds room.
+fn append(to: &mut File, second: &[u8]) -> io::Result<()> {
     let before = to.metadata()?.len();
-    let written = snapshot_file::write(to, second);
+    let written = to.write_all(second);
     if written.is_err() {
         // What is no regular file keeps what it got.
         let _ = to.set_len(before);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use record::Ending;
 use serde_json::{Value, json};
 
 /// The form of `summary.json`. The number grows when a field that was there goes or means something else.
@@ -21,6 +22,16 @@ pub(crate) enum End {
 }
 
 impl End {
+    /// The end as the record has it.
+    pub(crate) fn recorded(&self) -> Ending {
+        match self {
+            Self::Completed => Ending::Completed,
+            Self::StoppedByPlan => Ending::StoppedByPlan,
+            Self::Interrupted { .. } => Ending::Interrupted,
+            Self::Aborted(reason) => Ending::Aborted(reason.clone()),
+        }
+    }
+
     fn word(&self) -> &'static str {
         match self {
             Self::Completed => "completed",

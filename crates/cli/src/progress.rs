@@ -3,6 +3,7 @@
 //! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
+use record::{Around, Frame, Generator, Recording};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
 use stats::process::Usage;
@@ -34,6 +35,9 @@ pub(crate) struct Progress {
     timeline: Timeline,
     /// Ports that the run's connections may have, all together, where that was reckoned.
     ports: Option<u64>,
+    /// The shortest stall of any core in the open second, ns: for so long none of them ran.
+    stall: Option<u64>,
+    recording: Recording,
 }
 
 impl Progress {
@@ -53,7 +57,14 @@ impl Progress {
             machine: Watch::start(),
             timeline: Timeline::new(cores, processors(), start_ms),
             ports: None,
+            stall: None,
+            recording: Recording::new(Frame { start_ms, ..Frame::default() }),
         }
+    }
+
+    /// The record of the run, for what happens beside its seconds.
+    pub(crate) fn recording(&mut self) -> &mut Recording {
+        &mut self.recording
     }
 
     /// Threads and worker processes that are there, and what all processes have used so far.
@@ -106,6 +117,8 @@ impl Progress {
         self.totals.add(snapshot);
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
         self.open.merge(snapshot);
+        let stall = snapshot.counters.get(Counter::StallTime);
+        self.stall = Some(self.stall.map_or(stall, |least| least.min(stall)));
         self.seen.push(snapshot.core);
         let complete = self.seen.len() as u32 >= self.cores;
         early.or_else(|| if complete { self.close() } else { None })
@@ -118,6 +131,30 @@ impl Progress {
         } else {
             self.close()
         }
+    }
+
+    /// Adds the open second to the record.
+    fn record(&mut self, second: &Second) {
+        let machine = second.machine.as_ref();
+        let generator = Generator {
+            cpu_s: second.cpu_s,
+            memory: second.rss,
+            threads: self.cores,
+            workers: self.workers,
+            stolen: machine.map_or(0.0, |machine| machine.stolen),
+            stall: self.stall.take().unwrap_or(0),
+            ports_left: second.ports_left,
+            time_wait: machine.map_or(0, |machine| machine.sockets.time_wait),
+            ..Generator::default()
+        };
+        let around = Around {
+            users: second.users,
+            started: second.started,
+            generator,
+            machine: second.machine.clone(),
+            ..Around::default()
+        };
+        self.recording.second(&self.open, around);
     }
 
     /// Ends the open second, if there is one.
@@ -139,6 +176,7 @@ impl Progress {
             ..Second::new(&self.open, &self.usage, &now)
         };
         self.timeline.add(&second);
+        self.record(&second);
         let sums = self.open.brief(self.with_transactions);
         self.usage = now;
         self.seen.clear();

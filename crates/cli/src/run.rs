@@ -15,6 +15,7 @@ use engine::offload::Offload;
 use engine::{Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::Plan;
+use record::{Change, Mark};
 use stats::Counter;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
@@ -133,6 +134,7 @@ impl Start<'_> {
             .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
         complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
         let home = options.surroundings.home.clone();
+        let frame = facts(request, &plan, users, found.ports);
         let offload = options.offload.clone();
         let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
             |(message, exit)| {
@@ -142,6 +144,7 @@ impl Start<'_> {
         )?;
         traces.folder.keep_to_owner("results.jtl");
         let start_ms = now_ms();
+        let frame = record::Frame { start_ms, threads: run.cores(), ..frame };
         traces.console.start(start_ms);
         traces.note(Level::Info, ENGINE_LOGGER, "Running the test!");
         let words = format!("Running test ({start_ms})");
@@ -154,6 +157,7 @@ impl Start<'_> {
         let with_transactions = traces.console.counts_transactions();
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
+        progress.recording().set_frame(frame);
         for line in &complaints {
             traces.heard(line);
         }
@@ -193,6 +197,8 @@ impl Running {
             if asked > obeyed {
                 obeyed = asked;
                 stop(run, asked, traces);
+                let change = Change::Stop { at_once: asked > 1 };
+                progress.recording().mark(&Mark { at_ms: now_ms(), change });
             }
             let news = run.next_event(PATIENCE);
             let users = run.users();
@@ -207,13 +213,19 @@ impl Running {
                 News::Log(line) => traces.heard(&line),
                 News::Lost(loss) => {
                     let words = lost::words(&loss);
+                    let change = Change::Lost(words.clone());
+                    progress.recording().mark(&Mark { at_ms: now_ms(), change });
                     traces.note(Level::Error, "throng", &words);
                     traces.console.warn(&words);
                     losses.push(loss);
                 }
-                News::Idle => traces.tell(progress.overdue(now_ms()), progress),
+                News::Idle => {
+                    let second = progress.overdue(now_ms());
+                    traces.tell(second, progress);
+                }
                 News::Finished => {
-                    traces.tell(progress.close(), progress);
+                    let second = progress.close();
+                    traces.tell(second, progress);
                     return losses;
                 }
             }
@@ -246,8 +258,10 @@ impl Ending<'_> {
         percentages: &Percentages,
         traces: &mut Traces<'_>,
     ) -> Exit {
-        let Running { run, workers, progress, before, start_ms, offload } = running;
+        let Running { run, workers, mut progress, before, start_ms, offload } = running;
         let end_ms = now_ms();
+        progress.recording().end(end_ms, &self.end(&run).recorded());
+        traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         let lines = traces.console.finish(progress.users(), end_ms);
         traces.summariser_log(&lines);
@@ -312,6 +326,20 @@ fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
         traces.warn("throng", &words);
     }
     offload.leave(exit as u8);
+}
+
+/// The facts of a run that are known before it starts.
+fn facts(request: &Request, plan: &Plan, users: u64, ports: Option<u64>) -> record::Frame {
+    record::Frame {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        plan: request.plan.display().to_string(),
+        plan_hash: plan.hash,
+        processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        memory: stats::machine::Reading::now().memory_total,
+        load: record::Load { users, ..record::Load::default() },
+        ports: ports.unwrap_or(0),
+        ..record::Frame::default()
+    }
 }
 
 fn now_ms() -> i64 {

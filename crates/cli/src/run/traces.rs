@@ -111,12 +111,23 @@ impl<'a> Traces<'a> {
     }
 
     /// Writes a finished second down and shows it.
-    pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &Progress) {
+    pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &mut Progress) {
         let Some((second, sums)) = second else { return };
         let lines = self.console.second(&second, &sums, progress.elapsed_s(second.at_ms));
         self.summariser_log(&lines);
         if let Some(message) = self.folder.write_second(&second) {
             self.console.warn(&message);
+        }
+        self.record(progress);
+    }
+
+    /// Writes down what has been recorded.
+    pub(crate) fn record(&mut self, progress: &mut Progress) {
+        if let Some(message) = self.folder.write_record(progress.recording()) {
+            self.console.warn(&message);
+        }
+        if let Some(words) = progress.recording().warning() {
+            self.warn("throng", &words);
         }
     }
 
@@ -142,6 +153,9 @@ impl<'a> Traces<'a> {
         let Self { console, folder, last, .. } = self;
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
+        }
+        if folder.record_lost() > 0 {
+            last.add_lost(folder.record_lost(), "seconds of the record");
         }
         let missed = starts.map(Starts::text).unwrap_or_default();
         let first = format!("{missed}{}", last.text());

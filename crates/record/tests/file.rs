@@ -1,0 +1,274 @@
+//! The file of a record: what goes in comes out, whole or cut anywhere.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use record::frame::{Change, Ending, Frame, Load, Mark};
+use record::kept::{Kept, Why};
+use record::{Around, ClassName, Flaw, Part, Record, Recording, Series, Unit};
+use record::second::{Class, Generator};
+use stats::machine::Machine;
+use stats::{Counter, Outcome, Phases, Recorder, Sample, Snapshot};
+
+const START: i64 = 1_700_000_000_000;
+
+/// A snapshot of so many labels with some samples, one failed.
+fn snapshot(second: i64, labels: u64, samples: u64) -> Snapshot {
+    let mut recorder = Recorder::new();
+    recorder.begin(START + second * 1000);
+    for n in 0..samples {
+        let id = recorder.intern(&format!("label {}", n % labels));
+        let failed = n % 7 == 3;
+        let sample = Sample {
+            elapsed: (n * 37 % 900 + 1) * 1_000_000,
+            wait: (n % 3) * 500_000,
+            lag: n * 1000,
+            sent: 10,
+            received: n,
+            success: !failed,
+            errors: u32::from(failed),
+            outcome: if failed { Outcome::Status } else { Outcome::Ok },
+            phases: Phases { wait: n * 1000, receive: 5000, ..Phases::default() },
+            ..Sample::new(id, START + second * 1000)
+        };
+        recorder.record(&sample);
+        if failed {
+            recorder.error(&sample, "500", "Internal");
+        }
+    }
+    let label = recorder.intern("label 0");
+    recorder.record(&Sample { transaction: true, ..Sample::new(label, START) });
+    recorder.add(Counter::ConnOpened, 4);
+    recorder.span(stats::Span::Connect, 250_000);
+    let mut snapshot = Snapshot::new();
+    recorder.drain(&mut snapshot);
+    snapshot.at_ms = START + (second + 1) * 1000;
+    snapshot
+}
+
+fn frame() -> Frame {
+    Frame {
+        version: "1".into(),
+        plan: "a.jmx".into(),
+        plan_hash: u64::MAX,
+        start_ms: START,
+        processors: 4,
+        load: Load { users: 7, rate: Some(2.5), length_ms: Some(9), open: true },
+        settings: vec![("keep_alive".into(), "true".into())],
+        ..Frame::default()
+    }
+}
+
+fn around() -> Around {
+    let machine = Machine { load: 1.5, ..Machine::default() };
+    Around {
+        users: 3,
+        started: 4,
+        due: 10,
+        missed: 1,
+        generator: Generator { cpu_s: 0.5, ports_left: Some(1), ..Generator::default() },
+        machine: Some(machine),
+        classes: vec![(
+            ClassName::Header { name: "X-Served-By".into(), value: "b".into() },
+            Class { count: 2, errors: 1, ..Class::default() },
+        )],
+        watched: vec![(
+            Series { host: "db".into(), metric: "cpu".into(), unit: Unit::Share },
+            0.75,
+        )],
+    }
+}
+
+/// A file of so many seconds, and where each of its frames ends.
+fn written(seconds: i64) -> (Vec<u8>, Vec<usize>) {
+    let mut recording = Recording::new(frame());
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    for second in 0..seconds {
+        recording.second(&snapshot(second, 5, 60), around());
+        recording.mark(&Mark { at_ms: START + second, change: Change::Phase("hold".into()) });
+        bytes.extend(recording.take());
+        ends.push(bytes.len());
+    }
+    (bytes, ends)
+}
+
+#[test]
+fn what_was_recorded_is_read() {
+    let (mut bytes, _) = written(3);
+    let mut recording = Recording::new(frame());
+    recording.second(&snapshot(0, 5, 60), around());
+    let kept = Kept {
+        why: Why::Error,
+        label: 0,
+        cause: None,
+        outcome: Outcome::Status,
+        start_ms: START,
+        elapsed: 5,
+        phases: Phases { dns: 3, ..Phases::default() },
+        code: "500".into(),
+        message: "Internal".into(),
+        address: "127.0.0.1:80".into(),
+        reused: true,
+        sent: 1,
+        received: 2,
+        request: "GET / HTTP/1.1".into(),
+        response: "HTTP/1.1 500".into(),
+    };
+    recording.keep(kept.clone(), &Arc::from("label 3"), false);
+    recording.end(START + 3000, &Ending::StoppedByPlan);
+    let one = Record::of_bytes(&recording.take()).expect("a record");
+    let label = one.labels.iter().position(|label| &*label.name == "label 3").expect("it") as u32;
+    assert_eq!(one.kept, [Kept { label, cause: Some(0), ..kept }]);
+    assert_eq!((one.frame.length_ms, &one.frame.ending), (3000, &Ending::StoppedByPlan));
+    assert!(one.has.kept && one.flaws.is_empty());
+
+    let record = Record::of_bytes(&bytes).expect("a record");
+    assert_eq!(record.flaws, []);
+    assert_eq!(record.frame, Frame { length_ms: 3000, ..frame() });
+    assert_eq!(record.seconds.len(), 3);
+    let second = &record.seconds[1];
+    assert_eq!((second.at_ms, second.ms, second.users), (START + 2000, 1000, 3));
+    assert_eq!((second.due, second.missed, second.started), (10, 1, 4));
+    assert_eq!(second.generator, around().generator);
+    assert_eq!(second.machine.as_ref().map(|m| m.load), Some(1.5));
+    assert_eq!(second.counters.get(Counter::ConnOpened), 4);
+    assert_eq!((second.connect.total(), second.all.count, second.all.errors), (1, 60, 8));
+    assert_eq!(second.all.failed.total(), 8);
+    assert_eq!(second.all.slots.iter().sum::<u32>(), 60);
+    assert_eq!(second.causes, [(0, 8)]);
+    assert_eq!(record.causes[0].message.as_ref(), "Internal");
+    assert_eq!(record.series[second.watched[0].0 as usize].host.as_ref(), "db");
+    assert_eq!((record.classes.len(), second.classes[0].1.count), (1, 2));
+    // Five labels, and a transaction of the name of one of them.
+    assert_eq!((record.labels.len(), second.labels.len()), (6, 6));
+    let taken = snapshot(1, 5, 60);
+    for delta in &taken.labels {
+        let number = record
+            .labels
+            .iter()
+            .position(|l| l.name == delta.name && l.transaction == delta.transaction);
+        let part = &second.labels.iter().find(|l| Some(l.0 as usize) == number).expect("it").1;
+        assert_eq!(part, &Part::of(delta));
+    }
+    assert_eq!(record.marks.len(), 3);
+    bytes.truncate(4);
+    assert!(Record::of_bytes(&bytes).is_none());
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_is_read_up_to_its_last_whole_second() {
+    let (bytes, ends) = written(4);
+    for cut in 8..bytes.len() {
+        let record = Record::of_bytes(&bytes[..cut]).expect("a record");
+        let whole = ends.iter().filter(|end| **end <= cut).count();
+        assert_eq!(record.seconds.len(), whole, "{cut}");
+        let torn = cut > 8 && !ends.contains(&cut);
+        assert_eq!(!record.flaws.is_empty(), torn, "{cut}: {:?}", record.flaws);
+    }
+}
+
+#[test]
+fn a_damaged_second_is_left_out_and_told() {
+    let (bytes, ends) = written(4);
+    for at in ends[1] + 12..ends[2] {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 0x10;
+        let record = Record::of_bytes(&bytes).expect("a record");
+        assert_eq!(record.seconds.len(), 3, "{at}");
+        assert_eq!(record.flaws, [Flaw::DamagedFrames { frames: 1 }]);
+    }
+}
+
+#[test]
+fn a_frame_that_could_not_be_written_takes_no_names_with_it() {
+    let mut recording = Recording::new(frame());
+    recording.second(&snapshot(0, 5, 60), around());
+    assert!(!recording.take().is_empty());
+    recording.lost(true);
+    recording.second(&snapshot(1, 5, 60), around());
+    let record = Record::of_bytes(&recording.take()).expect("a record");
+    assert_eq!(record.seconds.len(), 1);
+    assert_eq!(record.labels.len(), 6);
+    assert!(record.labels.iter().all(|label| label.name.starts_with("label ")));
+    assert_eq!(record.causes[0].code.as_ref(), "500");
+    assert_eq!(record.frame.plan, "a.jmx");
+}
+
+#[test]
+fn labels_beyond_the_bound_are_folded_and_nothing_is_lost() {
+    let mut recording = Recording::new(frame());
+    let mut bytes = Vec::new();
+    let mut longest = 0;
+    for second in 0..10 {
+        let mut recorder = Recorder::new();
+        for n in 0..1000 {
+            let id = recorder.intern(&format!("/item/{}", second * 1000 + n));
+            recorder.record(&Sample { elapsed: 5_000_000, ..Sample::new(id, START) });
+        }
+        let login = recorder.intern("Login");
+        recorder.record(&Sample { elapsed: 5_000_000, ..Sample::new(login, START) });
+        let mut snapshot = Snapshot::new();
+        recorder.drain(&mut snapshot);
+        snapshot.at_ms = START + (second + 1) * 1000;
+        recording.second(&snapshot, Around::default());
+        let frame = recording.take();
+        longest = longest.max(frame.len());
+        bytes.extend(frame);
+    }
+    let words = recording.warning().expect("a warning");
+    assert!(words.contains("/item/#"), "{words}");
+    assert_eq!(recording.warning(), None);
+    let record = Record::of_bytes(&bytes).expect("a record");
+    assert!(record.labels.len() <= record::MOST_LABELS, "{}", record.labels.len());
+    let names: Vec<&str> = record.labels.iter().map(|label| &*label.name).collect();
+    assert_eq!(names, ["/item/#", "Login"]);
+    assert_eq!(record.labels[0].folded, 10_000);
+    for second in &record.seconds {
+        let counts: Vec<_> = second.labels.iter().map(|(n, part)| (*n, part.count)).collect();
+        assert_eq!(counts, [(0, 1000), (1, 1)]);
+        assert_eq!(second.all.count, 1001);
+    }
+    println!("10 000 labels: {} bytes in 10 s, {longest} at most in one", bytes.len());
+}
+
+#[test]
+fn an_hour_with_fifty_labels() {
+    let mut recording = Recording::new(frame());
+    let mut size = 0;
+    for second in 0..60 {
+        recording.second(&snapshot(second, 50, 2000), around());
+        size += recording.take().len();
+    }
+    println!("50 labels, 2 000 samples a second: {} bytes a second, {} MB an hour", size / 60, size * 60 / 1_000_000);
+    assert!(size / 60 < 20_000, "{size}");
+}
+
+proptest! {
+    #[test]
+    fn parts_merge_in_any_order(a in 1u64..200, b in 1u64..200, c in 1u64..200) {
+        let part = |n: u64| Part::of(&snapshot(0, 1, n).labels[0]);
+        let (a, b, c) = (part(a), part(b), part(c));
+        let sum = |parts: &[&Part]| {
+            let mut sum = Part::default();
+            parts.iter().for_each(|part| sum.merge(part));
+            sum
+        };
+        let mut left = sum(&[&a, &b]);
+        left.merge(&c);
+        let mut right = sum(&[&b, &c]);
+        let right_first = right.clone();
+        right = a.clone();
+        right.merge(&right_first);
+        prop_assert_eq!(&left, &right);
+        prop_assert_eq!(left, sum(&[&c, &b, &a]));
+    }
+
+    #[test]
+    fn bytes_of_any_kind_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..600), at in 0usize..4000, with in any::<u8>()) {
+        let _ = Record::of_bytes(&[b"throngR1".as_slice(), &bytes].concat());
+        let (mut good, _) = written(1);
+        let at = at % good.len();
+        good[at] = with;
+        let _ = Record::of_bytes(&good);
+    }
+}
