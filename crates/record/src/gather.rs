@@ -146,8 +146,12 @@ impl Names {
         };
         let number = self.causes.len() as u32;
         let first_label = Arc::clone(&cause.first_label);
-        let name =
-            CauseName { outcome, code: Arc::clone(&code), message: Arc::clone(&message), first_label };
+        let name = CauseName {
+            outcome,
+            code: Arc::clone(&code),
+            message: Arc::clone(&message),
+            first_label,
+        };
         self.causes.push(name);
         self.cause_numbers.insert((outcome, code, message), number);
         number
@@ -169,7 +173,8 @@ impl Names {
             room: snapshot.spans.get(Span::Room).clone(),
             ..Second::default()
         };
-        let mut parts: Vec<(u32, Part)> = Vec::with_capacity(snapshot.labels.len().min(MOST_LABELS));
+        let mut parts: Vec<(u32, Part)> =
+            Vec::with_capacity(snapshot.labels.len().min(MOST_LABELS));
         let numbers: Vec<u32> = snapshot
             .labels
             .iter()
@@ -215,4 +220,3 @@ impl Names {
         })
     }
 }
-

@@ -45,7 +45,7 @@ pub struct Record {
     pub marks: Vec<Mark>,
     pub kept: Vec<Kept>,
     pub has: Has,
-    /// What is missing because the file was cut short or damaged.
+    /// Parts that are missing because the file was cut short or damaged.
     pub flaws: Vec<Flaw>,
 }
 
@@ -71,7 +71,9 @@ impl std::fmt::Display for Flaw {
             Self::DamagedFrames { frames } => {
                 write!(out, "{frames} seconds are left out: their bytes are damaged")
             }
-            Self::OddEntries { entries } => write!(out, "{entries} entries could not be read whole"),
+            Self::OddEntries { entries } => {
+                write!(out, "{entries} entries could not be read whole")
+            }
             Self::Rows { rows, first_line } => {
                 write!(out, "{rows} rows could not be read, the first of them in line {first_line}")
             }

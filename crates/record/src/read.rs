@@ -125,8 +125,9 @@ impl Reading {
             }
             Kind::Second => {
                 let labels = &record.labels;
-                let transaction =
-                    |number: u32| labels.get(number as usize).is_some_and(|label| label.transaction);
+                let transaction = |number: u32| {
+                    labels.get(number as usize).is_some_and(|label| label.transaction)
+                };
                 let second = parts::read_second(body, &self.columns, &transaction);
                 record.seconds.push(second);
             }
@@ -266,8 +267,10 @@ fn fold(record: &mut Record, folded: &[(u32, u32)]) {
 
 /// Gives a second's labels other numbers; those that get the same one are one.
 fn merge_labels(second: &mut Second, number: impl Fn(u32) -> u32) {
-    let mut labels: Vec<(u32, Part)> =
-        std::mem::take(&mut second.labels).into_iter().map(|(old, part)| (number(old), part)).collect();
+    let mut labels: Vec<(u32, Part)> = std::mem::take(&mut second.labels)
+        .into_iter()
+        .map(|(old, part)| (number(old), part))
+        .collect();
     labels.sort_by_key(|label| label.0);
     for (number, part) in labels {
         match second.labels.last_mut() {

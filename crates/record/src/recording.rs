@@ -55,7 +55,7 @@ struct Written {
     frame: bool,
 }
 
-/// What is known of a second beside its samples.
+/// The facts of a second beside its samples.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     /// Users active at its end; started in the run so far.
@@ -140,7 +140,7 @@ impl Recording {
         bytes
     }
 
-    /// What was taken last could not be written. `nothing`: the file is still empty.
+    /// The bytes that were taken last could not be written. `nothing`: the file is still empty.
     pub fn lost(&mut self, nothing: bool) {
         self.written = Written::default();
         self.begun &= !nothing;

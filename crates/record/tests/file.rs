@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use record::frame::{Change, Ending, Frame, Load, Mark};
 use record::kept::{Kept, Why};
-use record::{Around, ClassName, Flaw, Part, Record, Recording, Series, Unit};
 use record::second::{Class, Generator};
+use record::{Around, ClassName, Flaw, Part, Record, Recording, Series, Unit};
 use stats::machine::Machine;
 use stats::{Counter, Outcome, Phases, Recorder, Sample, Snapshot};
 
@@ -132,10 +132,10 @@ fn what_was_recorded_is_read() {
     assert_eq!(second.generator, around().generator);
     assert_eq!(second.machine.as_ref().map(|m| m.load), Some(1.5));
     assert_eq!(second.counters.get(Counter::ConnOpened), 4);
-    assert_eq!((second.connect.total(), second.all.count, second.all.errors), (1, 60, 8));
-    assert_eq!(second.all.failed.total(), 8);
+    assert_eq!((second.connect.total(), second.all.count, second.all.errors), (1, 60, 9));
+    assert_eq!(second.all.failed.total(), 9);
     assert_eq!(second.all.slots.iter().sum::<u32>(), 60);
-    assert_eq!(second.causes, [(0, 8)]);
+    assert_eq!(second.causes, [(0, 9)]);
     assert_eq!(record.causes[0].message.as_ref(), "Internal");
     assert_eq!(record.series[second.watched[0].0 as usize].host.as_ref(), "db");
     assert_eq!((record.classes.len(), second.classes[0].1.count), (1, 2));
@@ -239,7 +239,11 @@ fn an_hour_with_fifty_labels() {
         recording.second(&snapshot(second, 50, 2000), around());
         size += recording.take().len();
     }
-    println!("50 labels, 2 000 samples a second: {} bytes a second, {} MB an hour", size / 60, size * 60 / 1_000_000);
+    println!(
+        "50 labels, 2 000 samples a second: {} bytes a second, {} MB an hour",
+        size / 60,
+        size * 60 / 1_000_000
+    );
     assert!(size / 60 < 20_000, "{size}");
 }
 

@@ -23,8 +23,17 @@ pub struct Phases {
 impl Phases {
     /// The phases of a sample of which only JMeter's three times are known, nanoseconds. Without a latency there are none.
     pub const fn of_times(elapsed: u64, latency: u64, connect: u64) -> Self {
-        let mut phases =
-            Self { late: 0, room: 0, dns: 0, connect: 0, tls: 0, send: 0, wait: 0, receive: 0, lag: 0 };
+        let mut phases = Self {
+            late: 0,
+            room: 0,
+            dns: 0,
+            connect: 0,
+            tls: 0,
+            send: 0,
+            wait: 0,
+            receive: 0,
+            lag: 0,
+        };
         if latency > 0 {
             phases.connect = if connect < latency { connect } else { latency };
             phases.wait = latency - phases.connect;

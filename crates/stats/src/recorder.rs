@@ -28,13 +28,8 @@ const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
 const SLOTS: usize = MS_SLOTS + 4 * US_SLOTS;
 /// First slot of each histogram of a label: ms, service, response, lag, failed.
-const FIRST: [usize; 5] = [
-    0,
-    MS_SLOTS,
-    MS_SLOTS + US_SLOTS,
-    MS_SLOTS + 2 * US_SLOTS,
-    MS_SLOTS + 3 * US_SLOTS,
-];
+const FIRST: [usize; 5] =
+    [0, MS_SLOTS, MS_SLOTS + US_SLOTS, MS_SLOTS + 2 * US_SLOTS, MS_SLOTS + 3 * US_SLOTS];
 /// Slots of a chunk, and chunks of a label.
 const CHUNK: usize = 32;
 const CHUNKS: usize = SLOTS.div_ceil(CHUNK);

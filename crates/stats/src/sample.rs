@@ -99,7 +99,7 @@ pub struct Sample {
     pub errors: u32,
     /// Made by a transaction, not by a request of its own.
     pub transaction: bool,
-    /// What its time was spent on, as far as that is known.
+    /// The time by what it was spent on, as far as that is known.
     pub phases: Phases,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Timing {
     pub(crate) wait: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// What its time was spent on, without lateness and lag, which are above.
+    /// The time by what it was spent on, without lateness and lag, which are above.
     pub(crate) phases: Phases,
 }
 

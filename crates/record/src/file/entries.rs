@@ -36,8 +36,7 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) fn of(byte: u8) -> Option<Self> {
         use Kind::*;
-        let all =
-            [Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded];
+        let all = [Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -134,12 +133,8 @@ pub(crate) fn write_cause(number: u32, cause: &CauseName, out: &mut Out) {
 pub(crate) fn read_cause(from: &mut In<'_>) -> (u32, CauseName) {
     let number = from.small();
     let outcome = outcome(&from.text());
-    let cause = CauseName {
-        outcome,
-        code: shared(from),
-        message: shared(from),
-        first_label: shared(from),
-    };
+    let cause =
+        CauseName { outcome, code: shared(from), message: shared(from), first_label: shared(from) };
     (number, cause)
 }
 

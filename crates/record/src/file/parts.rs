@@ -151,8 +151,7 @@ pub(crate) fn read_second(
     columns: &Columns,
     transaction: &dyn Fn(u32) -> bool,
 ) -> Second {
-    let mut second =
-        Second { at_ms: from.signed(), ms: from.small(), ..Second::default() };
+    let mut second = Second { at_ms: from.signed(), ms: from.small(), ..Second::default() };
     second.users = from.number();
     second.started = from.number();
     second.due = from.number();
