@@ -150,6 +150,8 @@ impl Progress {
         let around = Around {
             users: second.users,
             started: second.started,
+            due: second.counters.get(Counter::StartsDue),
+            missed: second.counters.get(Counter::StartsMissed),
             generator,
             machine: second.machine.clone(),
             ..Around::default()
