@@ -254,7 +254,9 @@ proptest! {
         let (a, b, c) = (part(a), part(b), part(c));
         let sum = |parts: &[&Part]| {
             let mut sum = Part::default();
-            parts.iter().for_each(|part| sum.merge(part));
+            for part in parts {
+                sum.merge(part);
+            }
             sum
         };
         let mut left = sum(&[&a, &b]);

@@ -40,7 +40,9 @@ impl Out {
     /// A list: its length, and each of its parts.
     pub(crate) fn list<T>(&mut self, list: &[T], mut each: impl FnMut(&mut Self, &T)) {
         self.number(list.len() as u64);
-        list.iter().for_each(|one| each(self, one));
+        for one in list {
+            each(self, one);
+        }
     }
 
     /// A histogram: for each bin the distance from the one before, doubled, and one more if a count other than 1 follows.

@@ -35,7 +35,9 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of(byte: u8) -> Option<Self> {
-        use Kind::*;
+        use Kind::{
+            Cause, Class, Columns, Ending, Folded, Frame, Kept, Label, Mark, Second, Series,
+        };
         let all = [Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
@@ -295,7 +297,10 @@ fn shared(from: &mut In<'_>) -> Arc<str> {
 
 /// The outcome of that name; one that is not known is another.
 pub(crate) fn outcome(name: &str) -> Outcome {
-    use Outcome::*;
+    use Outcome::{
+        Assertion, Closed, CutByEnd, Dns, File, FilesExhausted, Ok, Other, PortsExhausted,
+        Protocol, Refused, Reset, Script, Status, Timeout, Tls, Unreachable,
+    };
     let all = [
         Ok,
         Status,

@@ -31,7 +31,9 @@ fn write_part(part: &Part, most: usize, out: &mut Out) {
         | is(flag::NO_SLOTS, part.slots == [0; SLOTS]);
     out.number(flags);
     let numbers = [part.count, part.errors, part.cut, part.sent, part.received];
-    numbers.iter().for_each(|n| out.number(*n));
+    for n in numbers {
+        out.number(n);
+    }
     out.number(part.elapsed);
     out.number(part.longest);
     write_bins(&part.service, most, out);
@@ -107,7 +109,9 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     out.signed(second.at_ms);
     let numbers = [second.users, second.started, second.due, second.missed];
     out.number(u64::from(second.ms));
-    numbers.iter().for_each(|n| out.number(*n));
+    for n in numbers {
+        out.number(n);
+    }
     // Without shared labels and shortened histograms the sum of all follows from the labels.
     let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
     let most = (MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST);
