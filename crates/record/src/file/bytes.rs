@@ -188,8 +188,12 @@ mod tests {
         let mut out = Out::default();
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
         let signed = [0, -1, 1, i64::MIN, i64::MAX];
-        numbers.iter().for_each(|n| out.number(*n));
-        signed.iter().for_each(|n| out.signed(*n));
+        for n in numbers {
+            out.number(n);
+        }
+        for n in signed {
+            out.signed(n);
+        }
         out.float(-0.25);
         out.text("a — b");
         let mut from = In::new(&out.0);
