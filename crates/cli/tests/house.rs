@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("plan", 2),
     ("record", 2),
     ("answers", 3),
+    ("watch", 3),
     ("targets", 3),
     ("engine", 3),
     ("fleet", 4),

@@ -1,0 +1,233 @@
+//! Hosts that are watched while a run lasts, on the same time axis as the load.
+//!
+//! Each host has a thread of its own, which asks an exporter of Prometheus once a second or reads what a PerfMon
+//! server agent sends. A host that does not answer is told of once and asked again; no core ever waits for one.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `exposition` | the text that exporters give |
+//! | `mapping` | common names for their figures |
+//! | `reader` | from one text after the other to figures |
+//! | `scrape` | asking an exporter |
+//! | `perfmon` | the protocol of the server agent |
+pub mod exposition;
+mod mapping;
+pub mod perfmon;
+pub mod reader;
+mod scrape;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use record::Series;
+
+pub use reader::Figure;
+
+/// Time between two questions.
+const PACE: Duration = Duration::from_secs(1);
+/// Figures that nobody took are dropped above this number.
+const MOST_WAITING: usize = 100_000;
+
+/// A host, by the name that the user gives to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    pub name: String,
+    pub source: Source,
+}
+
+/// The place that figures of a host come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The address of an exporter's metrics, `http` or `https`.
+    Prometheus(String),
+    /// A PerfMon server agent.
+    PerfMon(perfmon::Agent),
+}
+
+impl Host {
+    /// `NAME=URL`, as `--watch` has it. The path `/metrics` may be left out.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, url) = text.split_once('=').ok_or("NAME=URL is wanted")?;
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
+            return Err(format!("{url} is no URL of http or https"));
+        }
+        if name.is_empty() || name.len() > 100 || name.chars().any(char::is_control) {
+            return Err("the name must have 1 to 100 characters".to_owned());
+        }
+        let path = if rest.contains('/') { "" } else { "/metrics" };
+        let url = format!("{scheme}://{rest}{path}");
+        Ok(Self { name: name.to_owned(), source: Source::Prometheus(url) })
+    }
+}
+
+/// The hosts of a run. Dropping it ends their threads, without waiting for hosts that do not answer.
+#[derive(Debug, Default)]
+pub struct Watch {
+    shared: Arc<Mutex<Shared>>,
+    /// Threads end when these close.
+    ends: Vec<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// The results of the threads so far.
+#[derive(Debug, Default)]
+struct Shared {
+    figures: Vec<(Series, f64)>,
+    samples: Vec<perfmon::Sample>,
+    said: Vec<String>,
+    failures: Vec<(String, u64)>,
+}
+
+impl Watch {
+    /// Starts to watch. A thread that cannot be started is told of like a host that does not answer.
+    pub fn start(hosts: Vec<Host>) -> Self {
+        let mut watch = Self::default();
+        for host in hosts {
+            let (end, ended) = channel();
+            let teller = Teller {
+                host: host.name.as_str().into(),
+                shared: Arc::clone(&watch.shared),
+                failed: 0,
+            };
+            let thread = std::thread::Builder::new().name("watch".to_owned());
+            match thread.spawn(move || follow(host, teller, &ended)) {
+                Ok(thread) => watch.threads.push(thread),
+                Err(error) => {
+                    let words = format!("cannot start a thread to watch a host: {error}");
+                    lock(&watch.shared).said.push(words);
+                }
+            }
+            watch.ends.push(end);
+        }
+        watch
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The figures that came since the last call; of a metric that came twice, the later one.
+    pub fn take(&self) -> Vec<(Series, f64)> {
+        let figures = std::mem::take(&mut lock(&self.shared).figures);
+        let mut latest: Vec<(Series, f64)> = Vec::with_capacity(figures.len());
+        for (series, value) in figures {
+            match latest.iter_mut().find(|(one, _)| *one == series) {
+                Some(found) => found.1 = value,
+                None => latest.push((series, value)),
+            }
+        }
+        latest
+    }
+
+    /// Samples of PerfMon agents since the last call, for the files of their listeners.
+    pub fn take_samples(&self) -> Vec<perfmon::Sample> {
+        std::mem::take(&mut lock(&self.shared).samples)
+    }
+
+    /// Sentences for the user since the last call.
+    pub fn said(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.shared).said)
+    }
+
+    /// Readings that failed so far, by host; those without failures are left out.
+    pub fn failures(&self) -> Vec<(String, u64)> {
+        lock(&self.shared).failures.clone()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.ends.clear();
+        // A thread that waits for its host ends by itself; the process does not wait for it.
+        for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn follow(host: Host, mut teller: Teller, ended: &Receiver<()>) {
+    match host.source {
+        Source::Prometheus(url) => scrape::follow(&url, &mut teller, ended),
+        Source::PerfMon(agent) => perfmon::follow(&agent, &mut teller, ended),
+    }
+}
+
+/// Waits; true when the run is over.
+fn is_over(ended: &Receiver<()>, time: Duration) -> bool {
+    !matches!(ended.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+}
+
+/// A thread's way to tell what it found.
+struct Teller {
+    host: Arc<str>,
+    shared: Arc<Mutex<Shared>>,
+    /// Failures in a row.
+    failed: u64,
+}
+
+impl Teller {
+    fn figures(&mut self, figures: Vec<Figure>) {
+        let mut shared = lock(&self.shared);
+        if self.failed > 0 {
+            shared
+                .said
+                .push(format!("{} is watched again, after {} failures", self.host, self.failed));
+            self.failed = 0;
+        }
+        for Figure { metric, unit, value } in figures {
+            if shared.figures.len() < MOST_WAITING {
+                let series = Series { host: Arc::clone(&self.host), metric: metric.into(), unit };
+                shared.figures.push((series, value));
+            }
+        }
+    }
+
+    fn sample(&mut self, sample: perfmon::Sample) {
+        let mut shared = lock(&self.shared);
+        if shared.samples.len() < MOST_WAITING {
+            shared.samples.push(sample);
+        }
+    }
+
+    /// The first failure in a row is said, all are counted.
+    fn failure(&mut self, why: &str) {
+        let mut shared = lock(&self.shared);
+        self.failed += 1;
+        if self.failed == 1 {
+            shared.said.push(format!(
+                "cannot watch {}: {why}; it is asked again each second, and the run goes on",
+                self.host
+            ));
+        }
+        match shared.failures.iter_mut().find(|(host, _)| **host == *self.host) {
+            Some((_, count)) => *count += 1,
+            None => shared.failures.push((self.host.to_string(), 1)),
+        }
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_read_from_the_command_line() {
+        let url = |text: &str| match Host::parse(text) {
+            Ok(Host { source: Source::Prometheus(url), .. }) => url,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(url("gateway=http://10.0.0.7:9100"), "http://10.0.0.7:9100/metrics");
+        assert_eq!(url("a=10.0.0.7:9100"), "http://10.0.0.7:9100/metrics");
+        assert_eq!(url("a=https://h/actuator/prometheus?x=y"), "https://h/actuator/prometheus?x=y");
+        for wrong in ["gateway", "=http://h", "a=", "a=ftp://h", "a=http:///metrics"] {
+            assert!(Host::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! From the texts of an exporter, one after the other, to figures with common names.
+
+use std::collections::BTreeMap;
+
+use record::Unit;
+
+use crate::exposition::{Sample, samples};
+use crate::mapping::{PROCESS, Row, Sums, TABLES};
+
+/// Figures of an exporter that no table knows, at most.
+pub const MOST_OWN: usize = 64;
+/// Names of series that say nothing of what is watched.
+const NOISE: [&str; 4] = ["go_", "promhttp_", "process_", "scrape_"];
+
+/// A figure, by its common name or the exporter's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    pub metric: String,
+    pub unit: Unit,
+    pub value: f64,
+}
+
+/// The state between two texts.
+#[derive(Debug, Default)]
+pub struct Reader {
+    last: Option<Reading>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    /// Seconds, by the exporter's clock or ours.
+    at: f64,
+    sums: Vec<Sums>,
+    own: BTreeMap<String, f64>,
+}
+
+impl Reader {
+    /// The figures of a text that came at `at_s`, in seconds of any clock. Rates need a text before it.
+    pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
+        let rows: Vec<&Row> = TABLES.into_iter().flatten().collect();
+        let mut reading =
+            Reading { at: at_s, sums: vec![Sums::default(); rows.len()], own: BTreeMap::new() };
+        let mut stamp = None;
+        for sample in samples(text) {
+            stamp = stamp.max(sample.at_ms);
+            for (row, sums) in rows.iter().zip(&mut reading.sums) {
+                sums.add(row, &sample);
+            }
+            keep_own(&mut reading.own, &sample);
+        }
+        if let Some(stamp) = stamp {
+            // An exporter that dates its samples is read at its own pace.
+            reading.at = stamp as f64 / 1000.0;
+        }
+        let before = self.last.as_ref();
+        if before.is_some_and(|before| stamp.is_some() && before.at >= reading.at) {
+            return Vec::new();
+        }
+        let figures = reading.figures(&rows, before);
+        self.last = Some(reading);
+        figures
+    }
+}
+
+impl Reading {
+    fn figures(&self, rows: &[&Row], before: Option<&Self>) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = Vec::new();
+        let of_process = rows.len() - PROCESS.len();
+        // An exporter of another program tells of itself, too.
+        let own_process = !known(&self.sums[..of_process]) || self.has(rows, "heap");
+        for (index, row) in rows.iter().enumerate() {
+            let taken = figures.iter().any(|figure| figure.metric == row.metric);
+            if taken || (index >= of_process && !own_process) {
+                continue;
+            }
+            let last = before.map(|before| (&before.sums[index], self.at - before.at));
+            if let Some(value) = row.figure(&self.sums[index], last) {
+                figures.push(Figure { metric: row.metric.to_owned(), unit: row.unit, value });
+            }
+        }
+        if !known(&self.sums[..of_process]) {
+            figures.extend(self.own_figures(before));
+        }
+        figures
+    }
+
+    fn has(&self, rows: &[&Row], metric: &str) -> bool {
+        let is = |(row, sums): (&&Row, &Sums)| row.metric == metric && *sums != Sums::default();
+        rows.iter().zip(&self.sums).any(is)
+    }
+
+    /// The exporter's own series: counters as rates, the rest as it is.
+    fn own_figures(&self, before: Option<&Self>) -> impl Iterator<Item = Figure> {
+        self.own.iter().filter_map(move |(name, value)| {
+            let (unit, value) = if is_counter(name) {
+                let before = before?;
+                let grown = value - before.own.get(name)?;
+                let seconds = self.at - before.at;
+                (Unit::PerSecond, (grown >= 0.0 && seconds > 0.0).then(|| grown / seconds)?)
+            } else {
+                (Unit::Count, *value)
+            };
+            Some(Figure { metric: name.clone(), unit, value })
+        })
+    }
+}
+
+/// Whether any table found its samples.
+fn known(sums: &[Sums]) -> bool {
+    sums.iter().any(|sums| *sums != Sums::default())
+}
+
+fn is_counter(name: &str) -> bool {
+    ["_total", "_count", "_sum"].iter().any(|end| name.ends_with(end))
+}
+
+/// Adds a sample to the sum of its name. The first names count, in the exporter's order.
+fn keep_own(own: &mut BTreeMap<String, f64>, sample: &Sample<'_>) {
+    let name = sample.name;
+    let noise = NOISE.iter().any(|noise| name.starts_with(noise))
+        || name.ends_with("_bucket")
+        || name.len() > 200
+        || sample.labels.get("quantile").is_some();
+    if noise || !sample.value.is_finite() {
+        return;
+    }
+    if let Some(sum) = own.get_mut(name) {
+        *sum += sample.value;
+    } else if own.len() < MOST_OWN {
+        own.insert(name.to_owned(), sample.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(texts: &[&str]) -> BTreeMap<String, f64> {
+        let mut reader = Reader::default();
+        let mut last = Vec::new();
+        for (second, text) in texts.iter().enumerate() {
+            last = reader.read(text, second as f64);
+        }
+        last.into_iter().map(|figure| (figure.metric, figure.value)).collect()
+    }
+
+    fn of(found: &BTreeMap<String, f64>, metric: &str) -> Option<f64> {
+        found.get(metric).map(|value| (value * 1e6).round() / 1e6)
+    }
+
+    #[test]
+    fn node_exporter_has_common_names() {
+        let text = |idle: f64, user: f64, sent: u64| {
+            format!(
+                "node_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} {idle}\nnode_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {user}\n\
+                 node_cpu_seconds_total{{cpu=\"1\",mode=\"iowait\"}} 7\nnode_memory_MemTotal_bytes 8e9\nnode_memory_MemAvailable_bytes 2e9\n\
+                 node_network_transmit_bytes_total{{device=\"eth0\"}} {sent}\nnode_network_transmit_bytes_total{{device=\"lo\"}} {}\n\
+                 node_sockstat_TCP_tw 28184\nprocess_cpu_seconds_total {user}\n",
+                sent * 1000
+            )
+        };
+        let found = figures(&[&text(100.0, 50.0, 5000), &text(100.25, 50.75, 6000)]);
+        assert_eq!(of(&found, "cpu"), Some(0.75));
+        assert_eq!(of(&found, "memory"), Some(0.75));
+        assert_eq!(of(&found, "net_sent"), Some(1000.0));
+        assert_eq!(of(&found, "time_wait"), Some(28184.0));
+        assert_eq!(of(&found, "process_cpu"), None, "that is the exporter itself");
+    }
+
+    #[test]
+    fn a_jvm_is_known_by_both_exporters() {
+        let micrometer = "jvm_memory_used_bytes{area=\"heap\",id=\"G1 Eden\"} 10\njvm_memory_used_bytes{area=\"heap\",id=\"G1 Old\"} 20\n\
+                          jvm_memory_used_bytes{area=\"nonheap\",id=\"Code\"} 99\njvm_memory_max_bytes{area=\"heap\",id=\"G1 Eden\"} -1\n\
+                          jvm_memory_max_bytes{area=\"heap\",id=\"G1 Old\"} 100\nhikaricp_connections_pending{pool=\"p\"} 3\n";
+        let found = figures(&[micrometer]);
+        assert_eq!((of(&found, "heap"), of(&found, "heap_max")), (Some(30.0), Some(100.0)));
+        assert_eq!(of(&found, "pool_waiting"), Some(3.0));
+        let jmx = |sum: f64| {
+            format!(
+                "jvm_memory_bytes_used{{area=\"heap\",}} 5\njvm_gc_collection_seconds_sum{{gc=\"G1\",}} {sum}\nprocess_cpu_seconds_total {sum}\n"
+            )
+        };
+        let found = figures(&[&jmx(1.0), &jmx(1.25)]);
+        assert_eq!((of(&found, "heap"), of(&found, "gc_pause")), (Some(5.0), Some(0.25)));
+        assert_eq!(of(&found, "process_cpu"), Some(0.25), "the process is the service");
+    }
+
+    #[test]
+    fn nginx_redis_and_postgres_have_common_names() {
+        let nginx = |n: u64| {
+            format!(
+                "nginx_connections_accepted {n}\nnginx_connections_handled {}\nnginx_http_requests_total {}\nnginx_connections_active 4\n",
+                n - n / 10,
+                n * 2
+            )
+        };
+        let found = figures(&[&nginx(100), &nginx(200)]);
+        let expected =
+            [("requests", 200.0), ("dropped", 10.0), ("connections", 4.0), ("accepted", 100.0)];
+        assert!(expected.iter().all(|(name, value)| of(&found, name) == Some(*value)), "{found:?}");
+        let found = figures(&[
+            "redis_connected_clients 9\nredis_memory_used_bytes 50\nredis_memory_max_bytes 0\n",
+        ]);
+        assert_eq!(
+            (of(&found, "connections"), of(&found, "memory")),
+            (Some(9.0), None),
+            "no limit is set"
+        );
+        let found = figures(&[
+            "pg_stat_activity_count{datname=\"a\",state=\"active\"} 3\npg_stat_activity_count{datname=\"a\",state=\"idle\"} 5\npg_settings_max_connections 100\n",
+        ]);
+        assert_eq!(of(&found, "connections_active"), Some(3.0));
+        assert_eq!(
+            (of(&found, "connections"), of(&found, "connections_max")),
+            (Some(8.0), Some(100.0))
+        );
+    }
+
+    #[test]
+    fn an_unknown_exporter_keeps_its_names_and_is_bounded() {
+        let text = |n: u64| {
+            let many: Vec<_> = (0..1000).map(|i| format!("zz_{i} 1")).collect();
+            let many = many.join("\n");
+            format!(
+                "my_jobs{{q=\"a\"}} 2\nmy_jobs{{q=\"b\"}} 3\nmy_done_total {n}\nmy_time_bucket{{le=\"1\"}} 5\ngo_threads 9\n{many}"
+            )
+        };
+        let found = figures(&[&text(10), &text(15)]);
+        assert_eq!((of(&found, "my_jobs"), of(&found, "my_done_total")), (Some(5.0), Some(5.0)));
+        assert!(!found.contains_key("go_threads") && !found.contains_key("my_time_bucket"));
+        assert!(found.len() <= MOST_OWN);
+    }
+
+    #[test]
+    fn a_counter_set_back_gives_nothing_and_dated_samples_are_read_once() {
+        let found = figures(&["nginx_http_requests_total 100\n", "nginx_http_requests_total 5\n"]);
+        assert_eq!(of(&found, "requests"), None);
+        let dated = |n: u64, at: u64| format!("nginx_http_requests_total {n} {at}\n");
+        let mut reader = Reader::default();
+        reader.read(&dated(0, 10_000), 0.0);
+        assert!(reader.read(&dated(0, 10_000), 1.0).is_empty());
+        assert_eq!(reader.read(&dated(50, 15_000), 2.0)[0].value, 10.0);
+    }
+}
