@@ -161,6 +161,9 @@ pub(crate) struct RunFlags {
     /// WebSocket connections that the whole run opens per second, at most.
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
+    /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
+    #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
+    watch: Vec<watch::Host>,
     #[command(flatten)]
     load: LoadFlags,
     #[command(flatten)]
@@ -432,6 +435,7 @@ impl RunFlags {
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
             load: self.load.given()?,
+            watch: self.watch,
         };
         self.jmeter.apply(&mut request)?;
         Ok(request)

@@ -3,7 +3,9 @@
 //! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
-use record::{Around, Frame, Generator, Recording};
+use std::collections::BTreeMap;
+
+use record::{Around, Frame, Generator, Recording, Series};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
 use stats::process::Usage;
@@ -38,6 +40,8 @@ pub(crate) struct Progress {
     /// The shortest stall of any core in the open second, ns: for so long none of them ran.
     stall: Option<u64>,
     recording: Recording,
+    /// The hosts that are watched.
+    hosts: watch::Watch,
 }
 
 impl Progress {
@@ -59,7 +63,17 @@ impl Progress {
             ports: None,
             stall: None,
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
+            hosts: watch::Watch::default(),
         }
+    }
+
+    /// Hosts whose figures stand in each second from now on.
+    pub(crate) fn set_hosts(&mut self, hosts: watch::Watch) {
+        self.hosts = hosts;
+    }
+
+    pub(crate) fn hosts(&self) -> &watch::Watch {
+        &self.hosts
     }
 
     /// The record of the run, for what happens beside its seconds.
@@ -134,7 +148,7 @@ impl Progress {
     }
 
     /// Adds the open second to the record.
-    fn record(&mut self, second: &Second) {
+    fn record(&mut self, second: &Second, watched: Vec<(Series, f64)>) {
         let machine = second.machine.as_ref();
         let generator = Generator {
             cpu_s: second.cpu_s,
@@ -154,6 +168,7 @@ impl Progress {
             missed: second.counters.get(Counter::StartsMissed),
             generator,
             machine: second.machine.clone(),
+            watched,
             ..Around::default()
         };
         self.recording.second(&self.open, around);
@@ -167,6 +182,7 @@ impl Progress {
         let now = self.now;
         let Users { active, started, finished } = self.users;
         let machine = self.machine.look();
+        let watched = self.hosts.take();
         let second = Second {
             users: active,
             started,
@@ -175,10 +191,11 @@ impl Progress {
             ports_left: self.ports_left(&machine),
             machine: Some(machine),
             workers: self.workers,
+            watched: by_host(&watched),
             ..Second::new(&self.open, &self.usage, &now)
         };
         self.timeline.add(&second);
-        self.record(&second);
+        self.record(&second, watched);
         let sums = self.open.brief(self.with_transactions);
         self.usage = now;
         self.seen.clear();
@@ -186,6 +203,16 @@ impl Progress {
         self.open.at_ms = 0;
         Some((second, sums))
     }
+}
+
+/// Figures of hosts as `seconds.jsonl` has them.
+fn by_host(watched: &[(Series, f64)]) -> BTreeMap<String, BTreeMap<String, f64>> {
+    let mut hosts: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    for (series, value) in watched {
+        let host = hosts.entry(series.host.to_string()).or_default();
+        host.insert(series.metric.to_string(), *value);
+    }
+    hosts
 }
 
 /// Number of processors that the system lets this process use.

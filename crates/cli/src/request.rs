@@ -42,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) listen: bool,
     /// Load in place of the plan's.
     pub(crate) load: plan::load::Given,
+    /// Hosts that are watched while the run lasts.
+    pub(crate) watch: Vec<watch::Host>,
 }
 
 impl Request {

@@ -158,6 +158,7 @@ impl Start<'_> {
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
         progress.recording().set_frame(frame);
+        progress.set_hosts(watch::Watch::start(request.watch.clone()));
         for line in &complaints {
             traces.heard(line);
         }
@@ -192,6 +193,9 @@ impl Running {
             for line in control.iter().flat_map(|control| control.said()) {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
+            }
+            for line in progress.hosts().said() {
+                traces.warn("watch", &line);
             }
             let asked = interrupt.asked();
             if asked > obeyed {
@@ -263,6 +267,9 @@ impl Ending<'_> {
         progress.recording().end(end_ms, &self.end(&run).recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
+        for (host, failures) in progress.hosts().failures() {
+            traces.warn("watch", &format!("{host} was asked {failures} times in vain"));
+        }
         let lines = traces.console.finish(progress.users(), end_ms);
         traces.summariser_log(&lines);
         let totals = progress.totals();

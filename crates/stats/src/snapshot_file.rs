@@ -2,6 +2,7 @@
 //!
 //! Each line is written with one call and complete in itself, so that after a kill everything up
 //! to the last second can be read. Durations are milliseconds, `rss` and traffic bytes.
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde::Serialize;
@@ -58,6 +59,9 @@ pub struct Second {
     /// The machine as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
+    /// Figures of hosts that are watched, by host and metric.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub watched: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 impl Second {
