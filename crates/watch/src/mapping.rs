@@ -29,9 +29,9 @@ pub(crate) enum How {
     Rate(&'static [Term]),
     /// The first of the second, both as they are.
     Share(Term, Term),
-    /// What the first leaves of the second.
+    /// The second without the first, as a share of the second.
     Rest(Term, Term),
-    /// What the growth of the first leaves of that of the second.
+    /// The same of their growths.
     RestOfRates(Term, Term),
     /// The growth of the first as a share of that of the second.
     ShareOfRates(Term, Term),
@@ -89,7 +89,7 @@ impl Row {
     }
 }
 
-/// What the terms of a row add up to, where samples were found.
+/// The sums of the terms of a row, where samples were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums([Option<f64>; 2]);
 
