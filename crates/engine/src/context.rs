@@ -156,7 +156,7 @@ impl<'p> Context<'p> {
     /// The environment in which a virtual user's expressions are evaluated.
     pub(crate) fn env<'a>(&'a mut self, index: UserId, sampler: &'a str) -> Env<'a> {
         let user = self.users.of(index);
-        let settings = &self.run.groups[user.group as usize];
+        let settings = &self.run.groups[user.group.at()];
         Env {
             names: &self.plan.names,
             vars: &mut user.vars,

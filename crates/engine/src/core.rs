@@ -455,7 +455,7 @@ impl<'p> Core<'p> {
         while let Ok(message) = self.inbox.messages.try_recv() {
             match message {
                 Message::Start { group, at } => {
-                    let settings = &self.cx.run.groups[group as usize];
+                    let settings = &self.cx.run.groups[group.at()];
                     let start = if settings.arrivals.is_some() {
                         let has_it = home_of(group, self.cx.run.cores) == self.cx.index;
                         Start::of_arrivals(group, settings, at, has_it.then_some(self.cx.run.shard))
@@ -506,7 +506,7 @@ impl<'p> Core<'p> {
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;
-        let groups: Vec<u32> = self.flow.starts.drain(..).map(|start| start.group).collect();
+        let groups: Vec<_> = self.flow.starts.drain(..).map(|start| start.group).collect();
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
             if !self.cx.users[index].alive {
                 continue;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use plan::plan::BarrierId;
+use plan::plan::{BarrierId, GroupId};
 use stats::Snapshot;
 
 use crate::ids::{Addressee, RouteId, Ticket, UserId};
@@ -125,16 +125,16 @@ pub(crate) enum Ask {
     /// A user has no more use for it.
     Unlock { name: Box<str>, ticket: Ticket },
     /// A user is free for an arrival.
-    Free { group: u32, number: u32, ticket: Ticket },
+    Free { group: GroupId, number: u32, ticket: Ticket },
     /// A user of a group of arrivals has ended.
-    Leave { group: u32, number: u32 },
+    Leave { group: GroupId, number: u32 },
 }
 
 /// To a core.
 #[derive(Debug)]
 pub(crate) enum Message {
     Start {
-        group: u32,
+        group: GroupId,
         at: Nanos,
     },
     Resolved {
@@ -177,9 +177,9 @@ pub(crate) enum Message {
     /// A user of this core may go on.
     LetGo(Ticket),
     /// A user of this core, one of a group, begins an iteration then: one that is free, or a new one.
-    Arrival(u32, Option<Ticket>, Nanos),
+    Arrival(GroupId, Option<Ticket>, Nanos),
     /// Nobody comes to that group any more.
-    NoArrivals(u32),
+    NoArrivals(GroupId),
     Stop,
     StopNow,
     End,

@@ -3,6 +3,7 @@
 pub(crate) mod figures;
 pub(crate) mod line;
 
+use plan::plan::GroupId;
 use stats::Snapshot;
 
 use crate::reports::figures::Figures;
@@ -17,7 +18,7 @@ pub(crate) enum Report {
         snapshot: Box<Snapshot>,
     },
     GroupDone {
-        group: u32,
+        group: GroupId,
     },
     StopTest {
         now: bool,
@@ -34,7 +35,7 @@ pub(crate) enum Report {
 /// A request of a handle.
 #[derive(Debug)]
 pub(crate) enum Told {
-    Start { groups: Vec<u32>, at: Nanos },
+    Start { groups: Vec<GroupId>, at: Nanos },
     Stop,
     StopNow,
     End,

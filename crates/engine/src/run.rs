@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plan::element::Shard;
-use plan::plan::{Phase, Plan};
+use plan::plan::{GroupId, Phase, Plan};
 use stats::Snapshot;
 
 use crate::inbox::Message;
@@ -132,7 +132,7 @@ pub struct Run {
     batches: Option<Batches>,
     told: Sender<Report>,
     /// Groups under way, with the number of cores that are not done with them.
-    open: HashMap<u32, u32>,
+    open: HashMap<GroupId, u32>,
     stopped: bool,
     ended: bool,
     ends: u32,
@@ -343,7 +343,7 @@ impl Run {
     }
 
     /// Whether no group is open any more.
-    fn group_done(&mut self, group: u32) -> bool {
+    fn group_done(&mut self, group: GroupId) -> bool {
         let Some(left) = self.open.get_mut(&group) else { return false };
         *left -= 1;
         if *left > 0 {
@@ -394,15 +394,15 @@ impl Run {
         }
     }
 
-    fn start_groups(&mut self, groups: &[u32], at: Nanos) {
+    fn start_groups(&mut self, groups: &[GroupId], at: Nanos) {
         for group in groups {
-            let Some(settings) = self.shared.groups.get(*group as usize) else { continue };
+            let Some(settings) = self.shared.groups.get(group.at()) else { continue };
             let known = match (&settings.spans, settings.duration) {
                 (Some(_), _) => Some(at),
                 (None, duration) => duration.map(|duration| at + settings.delay + duration),
             };
             if let Some(end) = known {
-                self.shared.ends[*group as usize].store(end, std::sync::atomic::Ordering::Relaxed);
+                self.shared.ends[group.at()].store(end, std::sync::atomic::Ordering::Relaxed);
             }
             self.open.insert(*group, self.shared.cores);
             for inbox in &self.shared.inboxes {
@@ -449,7 +449,7 @@ pub struct Handle {
 
 impl Handle {
     /// Starts groups, by their index in the plan, at a moment of the run's clock in nanoseconds.
-    pub fn start(&self, groups: Vec<u32>, at: i64) {
+    pub fn start(&self, groups: Vec<GroupId>, at: i64) {
         self.tell(Told::Start { groups, at });
     }
 
@@ -476,7 +476,7 @@ impl Handle {
     pub fn users_elsewhere(&self, groups: &[u32]) {
         self.shared.counts.set_elsewhere(groups);
         for (group, users) in (0..).zip(groups) {
-            self.shared.state.users_elsewhere(group, *users);
+            self.shared.state.users_elsewhere(GroupId(group), *users);
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) mod timers;
 use std::sync::Arc;
 
 use plan::function::Memory;
-use plan::plan::{BarrierId, ControllerId, SamplerId, SamplerKind};
+use plan::plan::{BarrierId, ControllerId, GroupId, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::vars::Vars;
 use stats::Phases;
@@ -84,7 +84,7 @@ pub(crate) const NO_USER: UserId = UserId::NONE;
 pub(crate) struct User {
     pub(crate) wait: Wait,
     /// Index of the group.
-    pub(crate) group: u32,
+    pub(crate) group: GroupId,
     /// Number within the group, from 0.
     pub(crate) number: u32,
     /// Iteration of the group's main loop, from 1 once running.
@@ -375,7 +375,7 @@ impl Users {
 
 impl User {
     /// A user that has done nothing, without places for controllers.
-    pub(crate) fn new(group: u32, number: u32) -> Self {
+    pub(crate) fn new(group: GroupId, number: u32) -> Self {
         Self {
             wait: Wait::Ready,
             group,

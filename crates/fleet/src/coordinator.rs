@@ -366,6 +366,7 @@ impl Fleet {
                 let properties: Vec<_> = self.told.clone().into_iter().collect();
                 let lead = LEAD + LEAD_EACH * self.share.count;
                 let at = (self.zero.elapsed() + lead).as_nanos() as i64;
+                let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
                 self.open = true;
                 for (worker, member) in (0..).zip(&mut self.members) {
                     if member.is_alive() {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use engine::offload::{Offload, Surroundings};
 use engine::{Event, Handle, Options, Paced, ResultFile, Run};
 use plan::element::Shard;
-use plan::plan::Plan;
+use plan::plan::{GroupId, Plan};
 use stats::jtl::Columns;
 use stats::process::Usage;
 
@@ -149,7 +149,7 @@ fn obey(message: ToWorker, handle: &Handle) {
     match message {
         ToWorker::Start { groups, at, properties } => {
             handle.set_properties(&properties);
-            handle.start(groups, at);
+            handle.start(groups.into_iter().map(GroupId).collect(), at);
         }
         ToWorker::Adjust { elsewhere } => handle.users_elsewhere(&elsewhere),
         ToWorker::Stop { now } => handle.stop(now),

@@ -142,7 +142,7 @@ struct Walk<'a> {
     /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
     shared: Vec<ElementId>,
     /// Where thread groups went in the table of the plan.
-    groups: HashMap<ElementId, u32>,
+    groups: HashMap<ElementId, GroupId>,
     /// Where controllers went in the table of the plan.
     controllers: HashMap<ElementId, ControllerId>,
     /// Time limits for the samplers of the thread that the walk is in: of a group, or of a lane.
@@ -224,7 +224,7 @@ impl Walk<'_> {
     fn group(&mut self, id: ElementId, phase: Phase, number: u32) {
         let own = children(self.ctx.doc, id);
         self.slots = 0;
-        self.groups.insert(id, self.plan.groups.len() as u32);
+        self.groups.insert(id, GroupId(self.plan.groups.len() as u32));
         // The children of the Test Plan count as children of the group, behind its own.
         let all = own.iter().chain(&self.shared).copied();
         self.levels = vec![scope::level(self.ctx.doc, all.clone())];

@@ -8,7 +8,7 @@ pub(crate) mod reads;
 use std::sync::Arc;
 
 use crate::compile::Settings;
-use crate::plan::SamplerId;
+use crate::plan::{GroupId, SamplerId};
 
 /// Index of an element in [`Hosted::elements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,7 +148,7 @@ pub struct Hosted {
     /// Config elements that are told of iterations, as far as their classes listen.
     pub iterating: Vec<HostedId>,
     /// Elements that stand in a thread group, with its index, by their numbers: users of others have nothing to do with them.
-    pub of_groups: Vec<(HostedId, u32)>,
+    pub of_groups: Vec<(HostedId, GroupId)>,
     /// Variables are read by names that are made during the run, or all are shown.
     pub reads_any_name: bool,
     /// Something reads the result of the sample before.
@@ -166,7 +166,7 @@ impl Hosted {
     }
 
     /// Whether an element has to do with users of the group with that index.
-    pub fn concerns(&self, id: HostedId, group: u32) -> bool {
+    pub fn concerns(&self, id: HostedId, group: GroupId) -> bool {
         let at = self.of_groups.binary_search_by_key(&id, |(known, _)| *known);
         at.is_ok_and(|at| self.of_groups[at].1 == group) || at.is_err()
     }

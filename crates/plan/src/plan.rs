@@ -21,6 +21,17 @@ use crate::text::Text;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 
+/// Index of a thread group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u32);
+
+impl GroupId {
+    /// Its place among those of the plan.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Index of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControllerId(pub u32);

@@ -7,7 +7,7 @@ mod world;
 use std::path::PathBuf;
 
 use plan::element::{Memory, RedisCall, Stop, Take, before, iterate};
-use plan::plan::OnIteration;
+use plan::plan::{GroupId, OnIteration};
 use world::{World, element, http_sampler, plan_of};
 
 /// A world whose group does one thing when an iteration starts.
@@ -248,7 +248,7 @@ fn the_sharing_mode_tells_who_shares_a_place() {
         let mut found = values(&mut world, "n", 1);
         for (user, group) in [(1, 0), (0, 1)] {
             other_user(&mut world, user);
-            world.notes = Memory::of_group(group);
+            world.notes = Memory::of_group(GroupId(group));
             found.extend(values(&mut world, "n", 1));
         }
         found
@@ -310,9 +310,9 @@ fn throughput_is_kept_by_each_user_or_by_all() {
     own.now_ms += 10_000;
     assert_eq!([delay(&mut own), delay(&mut own)], [0, 500_000_000]);
     let mut all = timer("1");
-    (0..3).for_each(|_| all.run.user_started(0));
+    (0..3).for_each(|_| all.run.user_started(GroupId(0)));
     assert_eq!([delay(&mut all), delay(&mut all)], [0, 1_500_000_000]);
-    all.run.user_ended(0);
+    all.run.user_ended(GroupId(0));
     all.now_ms += 10_000;
     assert_eq!([delay(&mut all), delay(&mut all)], [0, 1_000_000_000]);
     for mode in ["3", "4"] {
@@ -336,7 +336,7 @@ fn throughput_is_rounded_as_jmeter_rounds_it_where_that_is_asked_for() {
         let settings = plan::compile::Settings { properties, ..Default::default() };
         let source = world::source_of(&http_sampler(&[], "", &element), "");
         let mut world = World::new(world::compile_source(&source, &settings));
-        world.run.user_started(0);
+        world.run.user_started(GroupId(0));
         [delay(&mut world), delay(&mut world), delay(&mut world)]
     };
     for mode in 0..5 {

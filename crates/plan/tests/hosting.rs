@@ -205,7 +205,8 @@ fn samplers_are_owners_with_the_configuration_in_their_scope() {
     assert_eq!(names(1), [""; 0]);
     let told: Vec<_> = iterating.iter().map(|id| elements[id.0 as usize].name.as_str()).collect();
     assert_eq!(told, ["Pool", "Data source"]);
-    let of = |group| iterating.iter().filter(|id| plan.hosted.concerns(**id, group)).count();
+    let of =
+        |group| iterating.iter().filter(|id| plan.hosted.concerns(**id, GroupId(group))).count();
     assert_eq!((of(0), of(1)), (2, 1));
     assert_eq!(elements[owners[0].element.0 as usize].role, Role::Sampler);
 }

@@ -9,7 +9,7 @@ impl Context<'_> {
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
         let user = &self.users[index];
-        let group = &self.run.groups[user.group as usize];
+        let group = &self.run.groups[user.group.at()];
         let mut active = self.run.counts.active(user.group);
         if user.lane {
             active.0 = self.write_lane_name(index, out);

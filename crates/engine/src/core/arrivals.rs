@@ -7,10 +7,11 @@ use crate::flow::arrivals::{OVER, Who, comes_again};
 use crate::ids::{Ticket, UserId};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
+use plan::plan::GroupId;
 
 impl Core<'_> {
     /// Another moment of a schedule that is kept here.
-    pub(crate) fn arrival(&mut self, group: u32, number: u32, at: Nanos) {
+    pub(crate) fn arrival(&mut self, group: GroupId, number: u32, at: Nanos) {
         let moment = self.flow.arrival(&self.cx, group, number, at);
         if number != OVER {
             self.cx.recorder.add(Counter::StartsDue, 1);
@@ -28,7 +29,7 @@ impl Core<'_> {
     }
 
     /// A user runs an iteration: the one that has the ticket, or a new one.
-    pub(crate) fn on_arrival(&mut self, group: u32, ticket: Option<Ticket>, at: Nanos) {
+    pub(crate) fn on_arrival(&mut self, group: GroupId, ticket: Option<Ticket>, at: Nanos) {
         if self.cx.stop.asked {
             return;
         }
@@ -42,7 +43,7 @@ impl Core<'_> {
     }
 
     /// Nobody comes to a group any more: who is free ends.
-    pub(crate) fn close_arrivals(&mut self, group: u32) {
+    pub(crate) fn close_arrivals(&mut self, group: GroupId) {
         self.flow.close_schedule(group);
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
             let user = &self.cx.users[index];

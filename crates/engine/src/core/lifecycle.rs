@@ -3,6 +3,7 @@
 //! A user takes a slot of the core's slab from its start to its end; what it holds (connections, waits, its place at barriers)
 //! is given back here. Costs no more than the slab's allocations.
 
+use plan::plan::GroupId;
 use std::sync::Arc;
 
 use stats::Counter;
@@ -33,10 +34,10 @@ impl Core<'_> {
             {
                 left -= 1;
                 let group = self.flow.starts[n].group;
-                if self.cx.run.groups[group as usize].arrivals.is_some() {
+                if self.cx.run.groups[group.at()].arrivals.is_some() {
                     self.arrival(group, number, at);
                 } else {
-                    let looks = &self.cx.run.groups[group as usize].looks;
+                    let looks = &self.cx.run.groups[group.at()].looks;
                     let number = match looks {
                         Some(_) => self.cx.run.counts.number(group, self.cx.run.shard),
                         None => number,
@@ -56,8 +57,8 @@ impl Core<'_> {
     }
 
     /// Starts a user: it runs when its turn comes.
-    pub(crate) fn start_user(&mut self, group: u32, number: u32, intended: Nanos) {
-        let compiled = &self.cx.plan.groups[group as usize];
+    pub(crate) fn start_user(&mut self, group: GroupId, number: u32, intended: Nanos) {
+        let compiled = &self.cx.plan.groups[group.at()];
         let user = User {
             intended,
             state: vec![0; compiled.slots as usize].into_boxed_slice(),
@@ -67,7 +68,7 @@ impl Core<'_> {
             ..User::new(group, number)
         };
         let index = self.cx.users.insert(user);
-        self.flow.alive[group as usize] += 1;
+        self.flow.alive[group.at()] += 1;
         self.cx.run.counts.start(group);
         if let Some(line) = self.cx.run.diary.started(|| self.cx.thread_name(index)) {
             self.cx.log(line);
@@ -112,14 +113,14 @@ impl Core<'_> {
         self.cx.run.counts.finish(group);
         self.cx.run.state.user_ended(group);
         self.cx.recorder.add(Counter::UsersFinished, 1);
-        self.flow.alive[group as usize] -= 1;
+        self.flow.alive[group.at()] -= 1;
         self.replace_user(group, number);
         self.group_may_be_done(group);
     }
 
     /// Where a group keeps a number of users, another comes in place of one that has ended.
-    fn replace_user(&mut self, group: u32, number: u32) {
-        let Some(looks) = &self.cx.run.groups[group as usize].looks else { return };
+    fn replace_user(&mut self, group: GroupId, number: u32) {
+        let Some(looks) = &self.cx.run.groups[group.at()].looks else { return };
         let at = self.cx.clock.now() + REPLACED_AFTER;
         looks.look(at);
         if self.cx.stop.asked || self.cx.run.ends_at(group, number).is_none_or(|end| at >= end) {
@@ -136,10 +137,8 @@ impl Core<'_> {
     }
 
     /// Reports a group of which no user is left or to come.
-    pub(crate) fn group_may_be_done(&mut self, group: u32) {
-        if self.flow.alive[group as usize] == 0
-            && !self.flow.starts.iter().any(|s| s.group == group)
-        {
+    pub(crate) fn group_may_be_done(&mut self, group: GroupId) {
+        if self.flow.alive[group.at()] == 0 && !self.flow.starts.iter().any(|s| s.group == group) {
             // What other cores write of groups behind it comes behind its rows.
             self.sinks.rows.flush();
             let _ = self.cx.reports.send(Report::GroupDone { group });

@@ -90,7 +90,7 @@ impl<'p> Core<'p> {
     fn main(&self, index: UserId) -> ControllerId {
         let user = &self.cx.users[index];
         let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
-        lane.unwrap_or(self.cx.plan.groups[user.group as usize].main)
+        lane.unwrap_or(self.cx.plan.groups[user.group.at()].main)
     }
 
     /// A user's way through the tree of controllers, down to so many pending calls of Java.
@@ -137,7 +137,7 @@ impl<'p> Core<'p> {
     /// that JMeter could leave for the next iteration: its thread ends with an exception.
     pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.cx.users[index];
-        let next_loop = self.cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
+        let next_loop = self.cx.run.groups[user.group.at()].on_error == OnError::NextLoop;
         if next_loop && !user.last_ok && !user.lane {
             let thread = self.cx.thread_name(index);
             self.cx.log(format!(

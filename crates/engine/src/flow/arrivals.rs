@@ -4,6 +4,7 @@
 //! next, as those at a barrier do ([`crate::flow::barriers`]), and wait. Of those who are free, the first in the order of their numbers comes next; where as many are
 //! busy as may be, the arrival is lost. Costs two messages for an iteration where the home is another core.
 
+use plan::plan::GroupId;
 use std::collections::BTreeMap;
 
 use crate::context::Context;
@@ -84,12 +85,12 @@ impl Flow {
     pub(crate) fn arrival(
         &mut self,
         cx: &Context<'_>,
-        group: u32,
+        group: GroupId,
         number: u32,
         at: Nanos,
     ) -> Moment {
         let mut moment = Moment { here: None, is_last: false, is_lost: false };
-        let Some(bounds) = cx.run.groups[group as usize].arrivals else { return moment };
+        let Some(bounds) = cx.run.groups[group.at()].arrivals else { return moment };
         if number == OVER {
             return Moment { is_last: true, ..moment };
         }
@@ -118,10 +119,10 @@ impl Flow {
 
     /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
     /// Other cores are told.
-    pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: u32, at: Nanos) {
+    pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: GroupId, at: Nanos) {
         let pool = self.home.pools.remove(&group).unwrap_or_default();
         // Whoever has come at a rate that was given beside the plan ends its iteration: what started is what was asked for.
-        let whole = cx.run.groups[group as usize].rate.is_some();
+        let whole = cx.run.groups[group.at()].rate.is_some();
         if !whole && (pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool)) {
             cx.run.close(group, at);
         }
@@ -131,7 +132,7 @@ impl Flow {
     }
 
     /// The schedule of a group is over on this core.
-    pub(crate) fn close_schedule(&mut self, group: u32) {
+    pub(crate) fn close_schedule(&mut self, group: GroupId) {
         for start in self.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
         }
@@ -139,13 +140,13 @@ impl Flow {
 }
 
 /// Whether so many have come as may.
-fn is_reached(cx: &Context<'_>, group: u32, pool: &Pool) -> bool {
-    let bound = cx.run.groups[group as usize].arrivals.map_or(0, |bounds| bounds.arrivals);
+fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
+    let bound = cx.run.groups[group.at()].arrivals.map_or(0, |bounds| bounds.arrivals);
     bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)
 }
 
 /// The user that has a ticket runs another iteration, if it still waits for that.
-pub(crate) fn comes_again(cx: &mut Context<'_>, group: u32, ticket: Ticket, at: Nanos) {
+pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, ticket: Ticket, at: Nanos) {
     let index = ticket.user;
     let waits = cx.users.all.get(index.at()).is_some_and(|user| {
         user.alive
@@ -158,7 +159,7 @@ pub(crate) fn comes_again(cx: &mut Context<'_>, group: u32, ticket: Ticket, at: 
         user.extra().free = None;
         user.wait = Wait::Ready;
         user.intended = at;
-        let main = cx.plan.groups[group as usize].main;
+        let main = cx.plan.groups[group.at()].main;
         cx.controller_state(index, main).set(state::ARRIVED);
         cx.queue.later.push_user(index);
     }
@@ -168,10 +169,10 @@ impl Flow {
     /// A user may have come for this iteration. `Some`: it waits for the next arrival, or ends because there is none.
     pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
         let (group, number) = (cx.users[index].group, cx.users[index].number);
-        if cx.users[index].lane || cx.run.groups[group as usize].arrivals.is_none() {
+        if cx.users[index].lane || cx.run.groups[group.at()].arrivals.is_none() {
             return None;
         }
-        let main = cx.plan.groups[group as usize].main;
+        let main = cx.plan.groups[group.at()].main;
         if cx.controller_state(index, main).is(state::ARRIVED) {
             return None;
         }
@@ -191,7 +192,7 @@ impl Flow {
     pub(crate) fn end_arrival(&mut self, cx: &mut Context<'_>, index: UserId) {
         let user = &mut cx.users[index];
         let (group, number) = (user.group, user.number);
-        if user.lane || cx.run.groups[group as usize].arrivals.is_none() {
+        if user.lane || cx.run.groups[group.at()].arrivals.is_none() {
             return;
         }
         if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {

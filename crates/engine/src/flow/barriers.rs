@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use plan::plan::BarrierId;
+use plan::plan::{BarrierId, GroupId};
 
 use crate::context::Context;
 use crate::flow::Flow;
@@ -24,7 +24,7 @@ pub(crate) struct Home {
     /// Users that wait for each lock; the first has it.
     locks: HashMap<Box<str>, VecDeque<Ticket>>,
     /// Groups of arrivals.
-    pub(crate) pools: HashMap<u32, Pool>,
+    pub(crate) pools: HashMap<GroupId, Pool>,
 }
 
 impl Home {
@@ -76,8 +76,8 @@ impl Home {
 }
 
 /// The core that has the schedule of a group of arrivals.
-pub(crate) fn home_of(group: u32, cores: u32) -> u32 {
-    group % cores
+pub(crate) fn home_of(group: GroupId, cores: u32) -> u32 {
+    group.0 % cores
 }
 
 impl Ask {

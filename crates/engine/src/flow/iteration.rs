@@ -27,7 +27,7 @@ impl<'p> Walk<'_, 'p> {
         }
         // In a group of arrivals JMeter's thread takes one more arrival before it looks whether it is to stop.
         let user = &self.cx.users[index];
-        let group = &self.cx.run.groups[user.group as usize];
+        let group = &self.cx.run.groups[user.group.at()];
         if is_group && user.stopping && group.arrivals.is_some() {
             return Some(Pull::Ends);
         }

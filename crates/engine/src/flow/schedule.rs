@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use plan::element::Shard;
 use plan::load::Rate;
+use plan::plan::GroupId;
 
 use crate::flow::arrivals::OVER;
 use crate::shared::group::GroupSettings;
@@ -16,7 +17,7 @@ use crate::time::clock::{MS, Nanos};
 /// The starts of one group on one core.
 #[derive(Debug)]
 pub(crate) struct Start {
-    pub(crate) group: u32,
+    pub(crate) group: GroupId,
     first_at: Nanos,
     step: Nanos,
     next: u32,
@@ -72,7 +73,7 @@ impl Paced {
 impl Start {
     /// The group starts at `at`; its first user after the group's delay.
     pub(crate) fn new(
-        group: u32,
+        group: GroupId,
         settings: &GroupSettings,
         at: Nanos,
         core: u32,
@@ -101,7 +102,7 @@ impl Start {
 
     /// A group of arrivals; `home`: the share of the run whose schedule this core has, if it has one.
     pub(crate) fn of_arrivals(
-        group: u32,
+        group: GroupId,
         settings: &GroupSettings,
         at: Nanos,
         home: Option<Shard>,
@@ -171,7 +172,7 @@ impl Start {
     }
 
     /// Nobody starts but those that replace others.
-    pub(crate) fn empty(group: u32, looks: Looks) -> Self {
+    pub(crate) fn empty(group: GroupId, looks: Looks) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, looks) = (Some(Vec::new()), Some(looks));
         let (open, paced) = (false, None);
@@ -211,7 +212,7 @@ mod tests {
         let settings = settings(10, 100);
         let mut all = Vec::new();
         for core in 0..3 {
-            let mut start = Start::new(0, &settings, 1_000, core, 3);
+            let mut start = Start::new(GroupId(0), &settings, 1_000, core, 3);
             while let Some(user) = start.take(Nanos::MAX - 1) {
                 all.push(user);
             }
@@ -228,7 +229,8 @@ mod tests {
         let settings = GroupSettings { arrivals: Some(bounds), rate, ..settings(0, 0) };
         let mut all = Vec::new();
         for index in 0..3 {
-            let mut start = Start::of_arrivals(0, &settings, 7, Some(Shard { index, count: 3 }));
+            let mut start =
+                Start::of_arrivals(GroupId(0), &settings, 7, Some(Shard { index, count: 3 }));
             while let Some((number, at)) = start.take(Nanos::MAX - 1) {
                 if number == OVER {
                     assert_eq!(at, 7 + 1_000 * MS);
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn nobody_starts_early() {
-        let mut start = Start::new(0, &settings(2, 100), 0, 0, 1);
+        let mut start = Start::new(GroupId(0), &settings(2, 100), 0, 0, 1);
         assert_eq!(start.take(4), None);
         assert_eq!(start.take(5), Some((0, 5)));
         assert_eq!(start.take(104), None);
@@ -260,7 +262,7 @@ mod tests {
         let settings = GroupSettings { spans: Some(spans.into()), ..settings(5, 0) };
         let mut all = Vec::new();
         for core in 0..2 {
-            let mut start = Start::new(0, &settings, 1_000, core, 2);
+            let mut start = Start::new(GroupId(0), &settings, 1_000, core, 2);
             let own: Vec<_> = std::iter::from_fn(|| start.take(Nanos::MAX - 1)).collect();
             assert!(start.finished() && own.is_sorted_by_key(|(_, at)| *at));
             all.extend(own);

@@ -37,7 +37,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         if self.controller.parent.is_some() {
             return None;
         }
-        self.cx.run.groups[self.cx.users[self.index].group as usize].loops
+        self.cx.run.groups[self.cx.users[self.index].group.at()].loops
     }
 
     /// The same user at another controller.

@@ -26,7 +26,7 @@ impl Requests {
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
             return;
         }
-        let different = !cx.plan.groups[user.group as usize].same_user
+        let different = !cx.plan.groups[user.group.at()].same_user
             || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
         let settings = &cx.run.settings;
         if (different || settings.http.reset_always) && settings.http.reset_state {
@@ -112,7 +112,7 @@ pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
     if user.iteration > 1 {
         cx.recorder.add(stats::Counter::IterationsDone, 1);
     }
-    let same_user = plan.groups[user.group as usize].same_user
+    let same_user = plan.groups[user.group.at()].same_user
         && !user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
     let first = user.iteration == 1;
     let Some(extra) = user.extra.as_mut() else { return };

@@ -105,7 +105,7 @@ impl Jobs {
             return;
         }
         let group = cx.users[index].group;
-        let what = Arc::from(&*cx.run.groups[group as usize].name);
+        let what = Arc::from(&*cx.run.groups[group.at()].name);
         self.say_goodbye(cx, index, java.number, what);
     }
 

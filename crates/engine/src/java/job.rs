@@ -125,7 +125,7 @@ fn head<'a>(
     let [started, finished] = cx.run.counts.so_far();
     JobHead {
         user: java.map_or(0, |java| java.number),
-        group: root.group,
+        group: root.group.0,
         number: user.number,
         iteration: root.iteration,
         flags: if first { JobFlags::FIRST } else { 0 } | trusts,

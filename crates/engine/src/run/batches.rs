@@ -6,12 +6,12 @@
 
 use std::collections::VecDeque;
 
-use plan::plan::{Phase, Plan};
+use plan::plan::{GroupId, Phase, Plan};
 
 /// Groups that are still to be started.
 #[derive(Clone, Debug)]
 pub struct Batches {
-    rest: VecDeque<(Phase, Vec<u32>)>,
+    rest: VecDeque<(Phase, Vec<GroupId>)>,
     /// Phase of the batch handed out last.
     phase: Option<Phase>,
     teardown_on_stop: bool,
@@ -20,9 +20,9 @@ pub struct Batches {
 impl Batches {
     /// All batches of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let of = |phase: Phase| -> Vec<u32> {
+        let of = |phase: Phase| -> Vec<GroupId> {
             let groups = plan.groups.iter().enumerate().filter(|(_, group)| group.phase == phase);
-            groups.map(|(at, _)| at as u32).collect()
+            groups.map(|(at, _)| GroupId(at as u32)).collect()
         };
         let mut rest = VecDeque::new();
         for phase in [Phase::Setup, Phase::Main] {
@@ -38,7 +38,7 @@ impl Batches {
     }
 
     /// The groups that start next, by their index in the plan; `None` when the plan is through.
-    pub fn start_next(&mut self) -> Option<Vec<u32>> {
+    pub fn start_next(&mut self) -> Option<Vec<GroupId>> {
         let (phase, groups) = self.rest.pop_front()?;
         self.phase = Some(phase);
         Some(groups)

@@ -110,7 +110,7 @@ fn arrival(
     sync: &SyncTimer,
     (timer, delay): (usize, u64),
 ) -> Option<Arrival> {
-    let users = cx.run.groups[cx.users[index].group as usize].users;
+    let users = cx.run.groups[cx.users[index].group.at()].users;
     let env = &mut cx.env(index, "");
     let (size, timeout) = (sync.size(users, env), sync.timeout_ms(env));
     // One that ends waits for nobody.

@@ -44,7 +44,7 @@ pub(crate) fn after_sample(
     let user = &on.cx.users[index];
     // Of what a group does at a failure, JMeter's lanes know nothing.
     if !ok && !user.lane {
-        asked.add(match on.cx.run.groups[user.group as usize].on_error {
+        asked.add(match on.cx.run.groups[user.group.at()].on_error {
             OnError::Continue => Request::Nothing,
             OnError::NextLoop => Request::NextIteration,
             OnError::StopUser => Request::StopUser,
@@ -72,7 +72,7 @@ pub(crate) fn continue_or_stop(
     leave: Option<(ControllerId, Leave)>,
 ) -> Step {
     let time_is_up = on.cx.time_is_up(index);
-    let group = &on.cx.run.groups[on.cx.users[index].group as usize];
+    let group = &on.cx.run.groups[on.cx.users[index].group.at()];
     let ends_here = time_is_up && group.ends_with_samples();
     if time_is_up && !ends_here {
         on.cx.users[index].stopping = true;

@@ -4,23 +4,25 @@
 
 use std::sync::atomic::Ordering;
 
+use plan::plan::GroupId;
+
 use crate::shared::RunShared;
 use crate::time::clock::{MS, Nanos};
 
 impl RunShared {
     /// When a user of a group must end, if it must.
-    pub(crate) fn ends_at(&self, group: u32, number: u32) -> Option<Nanos> {
-        let closing = self.closings[group as usize].load(Ordering::Relaxed);
+    pub(crate) fn ends_at(&self, group: GroupId, number: u32) -> Option<Nanos> {
+        let closing = self.closings[group.at()].load(Ordering::Relaxed);
         let closing = (closing != Nanos::MAX).then_some(closing);
         [self.scheduled_end(group, number), closing].into_iter().flatten().min()
     }
 
-    fn scheduled_end(&self, group: u32, number: u32) -> Option<Nanos> {
-        let end = self.ends[group as usize].load(Ordering::Relaxed);
+    fn scheduled_end(&self, group: GroupId, number: u32) -> Option<Nanos> {
+        let end = self.ends[group.at()].load(Ordering::Relaxed);
         if end == Nanos::MAX {
             return None;
         }
-        let settings = &self.groups[group as usize];
+        let settings = &self.groups[group.at()];
         match &settings.spans {
             None => Some(end),
             // Its end is known when nobody comes any more.
@@ -34,13 +36,13 @@ impl RunShared {
     }
 
     /// When a user's wait for its next sampler ends, because it must end. Where users are replaced they come to the end of a sample.
-    pub(crate) fn waits_until(&self, group: u32, number: u32) -> Option<Nanos> {
-        self.ends_at(group, number).filter(|_| !self.groups[group as usize].ends_with_samples())
+    pub(crate) fn waits_until(&self, group: GroupId, number: u32) -> Option<Nanos> {
+        self.ends_at(group, number).filter(|_| !self.groups[group.at()].ends_with_samples())
     }
 
     /// The users of a group end then at the latest.
-    pub(crate) fn close(&self, group: u32, at: Nanos) {
-        let closing = &self.closings[group as usize];
+    pub(crate) fn close(&self, group: GroupId, at: Nanos) {
+        let closing = &self.closings[group.at()];
         if closing.load(Ordering::Relaxed) > at {
             closing.fetch_min(at, Ordering::Relaxed);
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use plan::element::{Bounds, Shard, Span};
 use plan::load::Rate;
-use plan::plan::OnError;
+use plan::plan::{GroupId, OnError};
 
 use crate::shared::polling::Looks;
 use crate::time::clock::Nanos;
@@ -64,10 +64,10 @@ impl Counts {
         Self { groups: many(), numbered: many(), elsewhere: many(), ..Self::default() }
     }
 
-    pub(crate) fn start(&self, group: u32) {
+    pub(crate) fn start(&self, group: GroupId) {
         self.active.fetch_add(1, Ordering::Relaxed);
         self.started.fetch_add(1, Ordering::Relaxed);
-        self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
+        self.groups[group.at()].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Users that have started so far, and those of them that have finished.
@@ -76,27 +76,27 @@ impl Counts {
     }
 
     /// The number of a group's next user, where users are numbered as they start. Processes take turns.
-    pub(crate) fn number(&self, group: u32, shard: Shard) -> u32 {
-        let here = self.numbered[group as usize].fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn number(&self, group: GroupId, shard: Shard) -> u32 {
+        let here = self.numbered[group.at()].fetch_add(1, Ordering::Relaxed);
         here.wrapping_mul(shard.count).wrapping_add(shard.index)
     }
 
     /// A user waits for the next arrival, and is none of those who are active.
-    pub(crate) fn pause(&self, group: u32) {
+    pub(crate) fn pause(&self, group: GroupId) {
         self.active.fetch_sub(1, Ordering::Relaxed);
-        self.groups[group as usize].fetch_sub(1, Ordering::Relaxed);
+        self.groups[group.at()].fetch_sub(1, Ordering::Relaxed);
     }
 
     /// It is one again.
-    pub(crate) fn resume(&self, group: u32) {
+    pub(crate) fn resume(&self, group: GroupId) {
         self.active.fetch_add(1, Ordering::Relaxed);
-        self.groups[group as usize].fetch_add(1, Ordering::Relaxed);
+        self.groups[group.at()].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn finish(&self, group: u32) {
+    pub(crate) fn finish(&self, group: GroupId) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.finished.fetch_add(1, Ordering::Relaxed);
-        self.groups[group as usize].fetch_sub(1, Ordering::Relaxed);
+        self.groups[group.at()].fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(crate) fn set_elsewhere(&self, groups: &[u32]) {
@@ -107,11 +107,11 @@ impl Counts {
     }
 
     /// Active users of a group, and of all, in all processes.
-    pub(crate) fn active(&self, group: u32) -> (u32, u32) {
+    pub(crate) fn active(&self, group: GroupId) -> (u32, u32) {
         let sum = |here: &AtomicU32, there: &AtomicU32| {
             here.load(Ordering::Relaxed).saturating_add(there.load(Ordering::Relaxed))
         };
-        let at = group as usize;
+        let at = group.at();
         (sum(&self.groups[at], &self.elsewhere[at]), sum(&self.active, &self.all_elsewhere))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use plan::hosted::{Job, Reads, Role};
-use plan::plan::{Before, SamplerId};
+use plan::plan::{Before, GroupId, SamplerId};
 
 use super::machine::{Answer, Machine, request};
 use super::{host, plan, run, sampler, serve};
@@ -54,7 +54,7 @@ fn elements_hear_of_the_start_of_each_user_before_its_first_iteration() {
     let here = host(&mut plan, Role::Config, Reads::empty());
     let elsewhere = host(&mut plan, Role::Config, Reads::empty());
     plan.hosted.iterating.push(config);
-    plan.hosted.of_groups.extend([(here, 0), (elsewhere, 7)]);
+    plan.hosted.of_groups.extend([(here, GroupId(0)), (elsewhere, GroupId(7))]);
     let machine = Machine::new(|told| Answer::default().to(told));
     machine.hearing.lock().unwrap().extend([here.0, elsewhere.0, 99]);
     let outcome = run(plan, &machine);

@@ -15,8 +15,8 @@ use crate::element::{Timer, USER_TOKEN};
 use crate::extract::Extractor;
 use crate::hosted::{HostedId, Job, Owner, Reads, Role};
 use crate::plan::{
-    Before, ControllerId, ControllerKind, Listener, ListenerKind, Needs, Sampler, SamplerId,
-    SamplerKind,
+    Before, ControllerId, ControllerKind, GroupId, Listener, ListenerKind, Needs, Sampler,
+    SamplerId, SamplerKind,
 };
 use crate::support::{Kind, Level};
 
@@ -189,12 +189,12 @@ impl Walk<'_> {
     }
 
     /// The group in which an element stands.
-    fn group_of(&self, id: ElementId) -> Option<u32> {
+    fn group_of(&self, id: ElementId) -> Option<GroupId> {
         let mut around = self.ctx.doc.element(id).parent;
         while let Some(id) = around {
             if scope::kind(self.ctx.doc, id) == Kind::Group {
                 // A group that does not run has no users to tell anything.
-                return Some(self.groups.get(&id).copied().unwrap_or(u32::MAX));
+                return Some(self.groups.get(&id).copied().unwrap_or(GroupId(u32::MAX)));
             }
             around = self.ctx.doc.element(id).parent;
         }

@@ -6,11 +6,12 @@ use super::java_sampler::Setup;
 use super::random_variable::JavaRandom;
 use crate::hosted::Values;
 use crate::http::{Noted, Page};
+use crate::plan::GroupId;
 
 /// Memory of a user.
 #[derive(Debug, Default)]
 pub struct Memory {
-    group: u32,
+    group: GroupId,
     notes: Option<Box<Notes>>,
 }
 
@@ -29,12 +30,12 @@ struct Notes {
 
 impl Memory {
     /// Memory of a user of the group with that index in the plan.
-    pub fn of_group(group: u32) -> Self {
+    pub fn of_group(group: GroupId) -> Self {
         Self { group, notes: None }
     }
 
     /// Index of the user's group in the plan.
-    pub fn group(&self) -> u32 {
+    pub fn group(&self) -> GroupId {
         self.group
     }
 

@@ -15,7 +15,7 @@ use super::{
     Deal, Shard, counter, random_variable, throughput_controller, variable_throughput_timer,
 };
 use crate::hosted::{TextId, Values};
-use crate::plan::{ControllerId, ControllerKind, OnIteration, Plan};
+use crate::plan::{ControllerId, ControllerKind, GroupId, OnIteration, Plan};
 
 /// Shared state of a run.
 #[derive(Debug, Default)]
@@ -131,15 +131,15 @@ impl RunState {
     }
 
     /// A user of the group with that index in the plan has started.
-    pub fn user_started(&self, group: u32) {
-        if let Some(group) = self.groups.get(group as usize) {
+    pub fn user_started(&self, group: GroupId) {
+        if let Some(group) = self.groups.get(group.at()) {
             group.active.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// A user of the group with that index in the plan has ended.
-    pub fn user_ended(&self, group: u32) {
-        if let Some(group) = self.groups.get(group as usize) {
+    pub fn user_ended(&self, group: GroupId) {
+        if let Some(group) = self.groups.get(group.at()) {
             let _ = group
                 .active
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
@@ -147,8 +147,8 @@ impl RunState {
     }
 
     /// So many users of the group with that index in the plan run in other processes.
-    pub fn users_elsewhere(&self, group: u32, users: u32) {
-        if let Some(group) = self.groups.get(group as usize) {
+    pub fn users_elsewhere(&self, group: GroupId, users: u32) {
+        if let Some(group) = self.groups.get(group.at()) {
             group.elsewhere.store(users, Ordering::Relaxed);
         }
     }
@@ -159,8 +159,8 @@ impl RunState {
     }
 
     /// Users of a group that run, in all processes.
-    pub fn active_in(&self, group: u32) -> u32 {
-        self.groups.get(group as usize).map_or(0, Group::active)
+    pub fn active_in(&self, group: GroupId) -> u32 {
+        self.groups.get(group.at()).map_or(0, Group::active)
     }
 
     /// The number that all users count up, and this process's share of it.
@@ -179,10 +179,10 @@ impl RunState {
     }
 
     /// This process's share of the lines of a data file that users of all groups, or of one, read together.
-    pub(super) fn lines(&self, group: Option<u32>) -> Deal {
+    pub(super) fn lines(&self, group: Option<GroupId>) -> Deal {
         match group {
             None => self.files,
-            Some(group) => self.groups.get(group as usize).map_or(self.files, |group| group.deal),
+            Some(group) => self.groups.get(group.at()).map_or(self.files, |group| group.deal),
         }
     }
 
@@ -192,8 +192,8 @@ impl RunState {
     }
 
     /// The moments of a group's Precise Throughput Timers, and this process's share of them.
-    pub(super) fn moments(&self, group: u32) -> Option<(&Mutex<Option<Moments>>, Deal)> {
-        self.groups.get(group as usize).map(|group| (&group.moments, group.deal))
+    pub(super) fn moments(&self, group: GroupId) -> Option<(&Mutex<Option<Moments>>, Deal)> {
+        self.groups.get(group.at()).map(|group| (&group.moments, group.deal))
     }
 
     /// The state that users share of a Throughput Shaping Timer, and which share of the run this process has.
@@ -205,10 +205,10 @@ impl RunState {
     }
 
     /// Turns of all users, or of those of a group.
-    pub(super) fn turns(&self, group: Option<u32>) -> Option<(&Turns, Deal)> {
+    pub(super) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),
-            Some(group) => self.groups.get(group as usize).map(|group| (&group.turns, group.deal)),
+            Some(group) => self.groups.get(group.at()).map(|group| (&group.turns, group.deal)),
         }
     }
 }

@@ -159,7 +159,7 @@ impl ThroughputTimer {
     fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
         let round = |ms: f64| (ms + 0.5).floor() as i64;
         let now = env.now_ms;
-        let shared = |group: Option<u32>| {
+        let shared = |group: Option<crate::plan::GroupId>| {
             let (turns, deal) = env.run.turns(group)?;
             let next = |last: i64| now.max(last.saturating_add(round(interval * deal.spacing())));
             let update = |last: i64| Some(next(last));

@@ -217,7 +217,7 @@ pub(crate) fn leaves_behind(
     let sampler = &cx.plan.samplers[id.0 as usize];
     cx.users[index].intended = cx.clock.now();
     let user = &cx.users[index];
-    let next_loop = cx.run.groups[user.group as usize].on_error == OnError::NextLoop;
+    let next_loop = cx.run.groups[user.group.at()].on_error == OnError::NextLoop;
     let failed = !user.lane && next_loop && !user.last_ok;
     (leaves || failed).then_some((sampler.controller, Leave::NextIteration))
 }

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::file::{self, Lines, Problem, Shape};
 use super::parse;
 use crate::element::Deal;
+use crate::plan::GroupId;
 
 /// Whom a place in a file is shared with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::element) enum Share {
     All,
     /// Users of the group with that index.
-    Group(u32),
+    Group(GroupId),
     User,
     /// Everybody who uses the same word.
     Word(String),
