@@ -499,11 +499,11 @@ fn hostname() -> String {
 }
 
 /// Passes what the plan's functions log on to the run's events.
-fn forward_log(log: Receiver<(plan::function::Level, String)>, reports: Sender<Report>) {
+fn forward_log(log: Receiver<plan::function::Said>, reports: Sender<Report>) {
     // The thread ends with the run's shared state, which holds the other end.
     let _ = std::thread::Builder::new().name("log".into()).spawn(move || {
-        for (level, text) in log {
-            if reports.send(Report::Log(Line::of_plan(level, text))).is_err() {
+        for said in log {
+            if reports.send(Report::Log(said.into())).is_err() {
                 return;
             }
         }

@@ -39,8 +39,9 @@ mod xpath;
 pub(crate) use cache::Cache;
 pub use catalogue::{Entry, Level as SupportLevel, catalogue};
 pub(crate) use draw::write_uuid;
+pub use lang::log::Level;
 pub use memory::Memory;
-pub use shared::{Level, Shared, UNLISTED, line_of, parts_of};
+pub use shared::{Said, Shared, UNLISTED};
 pub(crate) use table::find;
 
 use std::fmt::Write;

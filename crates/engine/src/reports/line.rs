@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plan::function::{Level, parts_of};
+use plan::function::{Level, Said};
 use serde::{Deserialize, Serialize};
 
 /// Something that a run has to say.
@@ -56,22 +56,29 @@ impl Line {
     pub(crate) fn log(level: LogLevel, logger: Option<&str>, text: String) -> Self {
         Self::Log { level, logger: logger.map(str::to_owned), at_ms: None, text }
     }
+}
 
-    /// A line of a function or a native script.
-    pub(crate) fn of_plan(level: Level, text: String) -> Self {
-        let level = match level {
-            Level::Stdout => return Self::Printed(text),
-            Level::Stderr => return Self::PrintedAsError(text),
-            Level::Trace => LogLevel::Trace,
-            Level::Debug => LogLevel::Debug,
-            Level::Info => LogLevel::Info,
-            Level::Warn => LogLevel::Warn,
-            Level::Error => LogLevel::Error,
-        };
-        let Some((logger, at_ms, text)) = parts_of(&text) else {
-            return Self::log(level, None, text);
-        };
-        Self::Log { level, logger: Some(logger.to_owned()), at_ms, text: text.to_owned() }
+impl From<Said> for Line {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Log { level, logger, text } => {
+                Self::Log { level: level.into(), logger, at_ms: None, text }
+            }
+            Said::Printed(text) => Self::Printed(text),
+            Said::PrintedAsError(text) => Self::PrintedAsError(text),
+        }
+    }
+}
+
+impl From<Level> for LogLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Trace => Self::Trace,
+            Level::Debug => Self::Debug,
+            Level::Info => Self::Info,
+            Level::Warn => Self::Warn,
+            Level::Error => Self::Error,
+        }
     }
 }
 
@@ -92,25 +99,5 @@ impl fmt::Display for Line {
             | Self::UserEnded(text)
             | Self::Engine(text) => out.write_str(text),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_the_plan_are_told_apart_by_their_level() {
-        let of = |level, text: &str| Line::of_plan(level, text.to_owned());
-        assert_eq!(of(Level::Stdout, "Error: a"), Line::Printed("Error: a".into()));
-        assert_eq!(of(Level::Stderr, "Lost: a"), Line::PrintedAsError("Lost: a".into()));
-        let plain = Line::log(LogLevel::Warn, None, "Ended: a".into());
-        assert_eq!(of(Level::Warn, "Ended: a"), plain);
-        let with_logger = plan::function::line_of("l", Some(5), "a: b");
-        let Line::Log { level, logger, at_ms, text } = of(Level::Debug, &with_logger) else {
-            panic!("no line of the log");
-        };
-        assert_eq!((level, at_ms), (LogLevel::Debug, Some(5)));
-        assert_eq!((logger.as_deref(), &*text), (Some("l"), "a: b"));
     }
 }

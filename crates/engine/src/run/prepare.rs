@@ -169,7 +169,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let java = java.filter_map(|id| Some((id.0, env.notes.java()?.get(*id)?.to_owned()))).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = changed_properties(&shared, options);
-    complaints.extend(log.try_iter().map(|(level, text)| Line::of_plan(level, text)));
+    complaints.extend(log.try_iter().map(Line::from));
     Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn is_known(source: &str) -> bool {
 
 impl World for Env<'_> {
     fn log(&mut self, level: log::Level, text: &str) {
-        self.shared.log(level.into(), text);
+        self.shared.log(level, text);
     }
 }
 

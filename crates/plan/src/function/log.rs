@@ -1,6 +1,6 @@
 //! `__log` and `__logn`: lines in the log, or on standard output and error.
 
-use super::{Call, Level, trim};
+use super::{Call, Level, Said, trim};
 use crate::env::Env;
 use crate::text::Outcome;
 
@@ -51,12 +51,10 @@ fn write(
         () if is("ERROR") => Level::Error,
         () if is("WARN") => Level::Warn,
         () if is("TRACE") => Level::Trace,
-        () if is("OUT") => Level::Stdout,
-        () if is("ERR") => Level::Stderr,
         () => Level::Debug,
     };
     let mut line = String::new();
-    let console = matches!(level, Level::Stdout | Level::Stderr);
+    let console = is("OUT") || is("ERR");
     if console {
         line.push_str("Log: ");
     }
@@ -71,9 +69,9 @@ fn write(
     if let Some(words) = exception {
         line.extend([if console { " " } else { "\n" }, "java.lang.Throwable: ", words]);
     }
-    if console {
-        env.shared.log(level, line);
-    } else {
-        env.shared.log_as(level, logger, &line);
-    }
+    env.shared.say(match () {
+        () if is("OUT") => Said::Printed(line),
+        () if is("ERR") => Said::PrintedAsError(line),
+        () => Said::Log { level, logger: Some(logger.to_owned()), text: line },
+    });
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::tz::TimeZone;
+use lang::log::Level;
 
 use super::csv_read::Tables;
 use super::queues::Queues;
@@ -30,35 +31,22 @@ struct Written {
     java: HashMap<Box<str>, u64>,
 }
 
-/// Severity of a log line, or where else it goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Something does not work.
-    Error,
-    /// Something may not be as meant.
-    Warn,
-    /// Worth knowing.
-    Info,
-    /// Details.
-    Debug,
-    /// All details.
-    Trace,
-    /// Standard output instead of the log.
-    Stdout,
-    /// Standard error instead of the log.
-    Stderr,
-}
-
-impl From<lang::log::Level> for Level {
-    fn from(level: lang::log::Level) -> Self {
-        match level {
-            lang::log::Level::Error => Self::Error,
-            lang::log::Level::Warn => Self::Warn,
-            lang::log::Level::Info => Self::Info,
-            lang::log::Level::Debug => Self::Debug,
-            lang::log::Level::Trace => Self::Trace,
-        }
-    }
+/// A line that functions and native scripts write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A line of the log.
+    Log {
+        /// Its level.
+        level: Level,
+        /// Its logger, if it is one of JMeter's.
+        logger: Option<String>,
+        /// Its text.
+        text: String,
+    },
+    /// A line on standard output.
+    Printed(String),
+    /// A line on standard error.
+    PrintedAsError(String),
 }
 
 /// The property that names those which are properties of the system, a line each: they can be read like any, but are not listed.
@@ -67,29 +55,13 @@ pub const UNLISTED: &str = "throng.system.names";
 /// Different texts that the user of the program is told at most.
 const MOST_SAID: usize = 100;
 
-/// Separates the parts of a line of a logger's.
-const PART: char = '\u{1}';
-
-/// A line of a logger's: who says it, when (milliseconds since 1970, if not just now), and what.
-pub fn line_of(logger: &str, at_ms: Option<i64>, text: &str) -> String {
-    let at = at_ms.map(|at| at.to_string()).unwrap_or_default();
-    format!("{logger}{PART}{at}{PART}{text}")
-}
-
-/// Logger, time and text of a line that [`line_of`] made; `None` for others.
-pub fn parts_of(line: &str) -> Option<(&str, Option<i64>, &str)> {
-    let (logger, rest) = line.split_once(PART)?;
-    let (at, text) = rest.split_once(PART)?;
-    Some((logger, at.parse().ok(), text))
-}
-
 /// Shared state. One per run.
 #[derive(Debug)]
 pub struct Shared {
     start: HashMap<Box<str>, Box<str>>,
     written: Mutex<Written>,
     version: AtomicU64,
-    log: Option<Sender<(Level, String)>>,
+    log: Option<Sender<Said>>,
     sites: Sites,
     zone: TimeZone,
     tables: Tables,
@@ -127,7 +99,7 @@ impl Shared {
     pub fn new<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
-        log: Sender<(Level, String)>,
+        log: Sender<Said>,
     ) -> Self
     where
         K: Into<Box<str>>,
@@ -140,7 +112,7 @@ impl Shared {
     fn build(
         properties: impl IntoIterator<Item = (Box<str>, Box<str>)>,
         base_dir: PathBuf,
-        log: Option<Sender<(Level, String)>>,
+        log: Option<Sender<Said>>,
     ) -> Self {
         Self {
             start: properties.into_iter().collect(),
@@ -293,14 +265,18 @@ impl Shared {
 
     /// Says something in the log, as one of JMeter's loggers.
     pub(crate) fn log_as(&self, level: Level, logger: &str, text: &str) {
-        self.log(level, line_of(logger, None, text));
+        self.say(Said::Log { level, logger: Some(logger.to_owned()), text: text.to_owned() });
     }
 
     /// Says something in the log.
     pub fn log(&self, level: Level, text: impl Into<String>) {
+        self.say(Said::Log { level, logger: None, text: text.into() });
+    }
+
+    pub(crate) fn say(&self, said: Said) {
         if let Some(log) = &self.log {
             // Nobody reads the log any more: the run is over, and so is the need.
-            let _ = log.send((level, text.into()));
+            let _ = log.send(said);
         }
     }
 
@@ -308,7 +284,7 @@ impl Shared {
     pub(crate) fn unusual(&self, text: &str) {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() < MOST_SAID && said.insert(text.into()) {
-            self.log(Level::Stderr, format!("warning: {text}"));
+            self.say(Said::PrintedAsError(format!("warning: {text}")));
             self.log(Level::Warn, text);
         }
     }

@@ -7,7 +7,7 @@ mod files;
 
 use jiff::tz::TimeZone;
 
-use super::{Level, Memory, Shared};
+use super::{Level, Memory, Said, Shared};
 use crate::bench::{Bench, escaped, unescaped};
 use crate::text::{Problem, Reason, Text, TextCompiler};
 use crate::vars::Names;
@@ -296,19 +296,20 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
     bench.shared = Shared::new(<[(&str, &str); 0]>::default(), "", log);
     assert_eq!(bench.eval(&text), "abcde");
     let lines: Vec<_> = lines.try_iter().collect();
-    let lines: Vec<_> = lines
-        .into_iter()
-        .map(|(level, line)| (level, line.replace("org.apache.jmeter.functions.", "")))
-        .collect();
+    let of = |level, class: &str, text: &str| Said::Log {
+        level,
+        logger: Some(format!("org.apache.jmeter.functions.{class}")),
+        text: text.to_owned(),
+    };
     let expected = [
-        (Level::Info, "LogFunction\u{1}\u{1}Group 1-7  :  a"),
-        (Level::Warn, "LogFunction\u{1}\u{1}Group 1-7 # b\njava.lang.Throwable: why"),
-        (Level::Stdout, "Log: Group 1-7 : c"),
-        (Level::Stderr, "Log: Group 1-7 xd"),
-        (Level::Debug, "LogFunction\u{1}\u{1}Group 1-7  :  e"),
-        (Level::Error, "LogFunction2\u{1}\u{1}Group 1-7  :  f"),
+        of(Level::Info, "LogFunction", "Group 1-7  :  a"),
+        of(Level::Warn, "LogFunction", "Group 1-7 # b\njava.lang.Throwable: why"),
+        Said::Printed("Log: Group 1-7 : c".to_owned()),
+        Said::PrintedAsError("Log: Group 1-7 xd".to_owned()),
+        of(Level::Debug, "LogFunction", "Group 1-7  :  e"),
+        of(Level::Error, "LogFunction2", "Group 1-7  :  f"),
     ];
-    assert_eq!(lines.iter().map(|(level, line)| (*level, &**line)).collect::<Vec<_>>(), expected);
+    assert_eq!(lines, expected);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use super::{Language, NotSimple, Place, Role, Script, compile};
 use crate::bench::{Bench, escaped, unescaped};
 use crate::env::Env;
-use crate::function::{Level, Shared};
+use crate::function::{Level, Said, Shared};
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::text::{Text, TextCompiler};
 use crate::vars::Names;
@@ -173,19 +173,19 @@ fn changes(
     }
 }
 
-fn write_log(said: &Receiver<(Level, String)>, out: &mut String) {
+fn write_log(said: &Receiver<Said>, out: &mut String) {
     let mut printed = String::new();
-    for (level, line) in said.try_iter() {
-        let text = crate::function::parts_of(&line).map_or(&*line, |(.., text)| text);
-        let failed = text.starts_with("Problem in ") || text.starts_with("Error running ");
-        let text = if failed { "failed" } else { text };
-        match level {
-            Level::Stdout => {
-                printed.push_str(text);
+    for said in said.try_iter() {
+        match said {
+            Said::Printed(text) => {
+                printed.push_str(&text);
                 printed.push('\n');
             }
-            Level::Debug | Level::Trace => {}
-            _ => {
+            Said::PrintedAsError(text) => panic!("printed as an error: {text}"),
+            Said::Log { level: Level::Debug | Level::Trace, .. } => {}
+            Said::Log { level, text, .. } => {
+                let failed = text.starts_with("Problem in ") || text.starts_with("Error running ");
+                let text = if failed { "failed" } else { &text };
                 let _ = write!(out, " L {} {text}", format!("{level:?}").to_uppercase());
             }
         }

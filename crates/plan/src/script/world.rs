@@ -5,7 +5,7 @@ use lang::buffers::Buffers;
 use lang::log;
 
 use crate::env::Env;
-use crate::function::{self, Level};
+use crate::function::{self, Said};
 use crate::plan::Needs;
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::text::TextCompiler;
@@ -52,11 +52,11 @@ impl World for Env<'_> {
     }
 
     fn log(&mut self, level: log::Level, logger: &str, text: &str) {
-        self.shared.log_as(level.into(), logger, text);
+        self.shared.log_as(level, logger, text);
     }
 
     fn print_line(&mut self, line: String) {
-        self.shared.log(Level::Stdout, line);
+        self.shared.say(Said::Printed(line));
     }
 
     fn user_number(&self) -> u32 {
