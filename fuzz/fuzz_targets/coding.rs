@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::charset;
+use wire::charset::charset_of;
 use wire::coding::{Coding, Inflater};
 
 fuzz_target!(|data: &[u8]| {
@@ -24,5 +24,5 @@ fuzz_target!(|data: &[u8]| {
     let line = body.split(|&b| b == b'\n').next().unwrap_or_default();
     let _ = Coding::parse(line);
     let mut text = String::new();
-    charset::decode_into(charset::charset_of(line), body, &mut text);
+    lang::charset::decode_into(charset_of(line), body, &mut text);
 });

@@ -97,7 +97,7 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
     result.encoding.push_str("UTF-8");
     let answer = &exchange.answer;
     result.body.extend_from_slice(&answer.bytes);
-    wire::charset::decode_into(Some("UTF-8"), &result.body, &mut result.text);
+    lang::charset::decode_into(Some("UTF-8"), &result.body, &mut result.text);
     let (reason, kind_of_body) = parts_of(&answer.head_bytes);
     let (code, message, outcome) = match ending {
         _ if answer.head != 0 && !(200..300).contains(&answer.head) => {

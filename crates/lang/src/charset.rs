@@ -1,9 +1,13 @@
-//! Character sets of requests and data files, by the names Java knows them under.
+//! Character sets of requests, answers and data files, by the names Java knows them under.
 //!
 //! Characters that a set does not have become `?`, as in Java. The common sets are encoded here, the others by
 //! `encoding_rs`, whose labels cover what plans use.
 
 use encoding_rs::Encoding;
+
+mod decode;
+
+pub use decode::{decode_into, is_known};
 
 /// Sets that the web takes for another one, and Java does not.
 const OWN_NAMES: [&str; 4] = ["GB2312", "ISO-8859-9", "ISO-8859-11", "TIS-620"];
@@ -81,26 +85,9 @@ impl Charset {
 
     /// The text of `bytes`; invalid bytes become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> String {
-        let decoded = match self {
-            Self::Utf8 => String::from_utf8_lossy(bytes),
-            Self::Latin1 => return bytes.iter().map(|byte| *byte as char).collect(),
-            Self::Ascii => {
-                return bytes
-                    .iter()
-                    .map(|b| if b.is_ascii() { *b as char } else { '\u{fffd}' })
-                    .collect();
-            }
-            Self::Utf16 => match bytes {
-                [0xff, 0xfe, rest @ ..] => {
-                    encoding_rs::UTF_16LE.decode_without_bom_handling(rest).0
-                }
-                _ => encoding_rs::UTF_16BE.decode_with_bom_removal(bytes).0,
-            },
-            Self::Utf16Be => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,
-            Self::Utf16Le => encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0,
-            Self::Other(encoding, _) => encoding.decode_without_bom_handling(bytes).0,
-        };
-        decoded.into_owned()
+        let mut text = String::new();
+        decode::decode_as(self, bytes, &mut text);
+        text
     }
 
     /// Whether the set has a character.

@@ -1,7 +1,7 @@
 //! Sans-I/O codecs for the client side of protocols: bytes in, events out, no sockets and no clock.
 //!
 //! * [`http1`] reads responses without copying them.
-//! * [`coding`] undoes content codings, [`charset`] turns a body into text.
+//! * [`coding`] undoes content codings, [`charset`] finds the charset of a body.
 //! * [`cookie`] keeps a user's cookies, [`cache`] its cached responses.
 //! * [`dns`] asks for addresses of names.
 //! * [`auth`] answers challenges for credentials.

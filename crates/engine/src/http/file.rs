@@ -108,7 +108,7 @@ fn end_file(
     result.content_type.push_str(charset);
     result.encoding.push_str(charset);
     if needs.intersects(Needs::TEXT | Needs::PAGE) {
-        wire::charset::decode_into(Some(charset), &body, &mut result.text);
+        lang::charset::decode_into(Some(charset), &body, &mut result.text);
     }
     result.body = body;
     timing.received = total;

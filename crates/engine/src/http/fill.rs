@@ -112,7 +112,7 @@ impl Requests {
             if needs.contains(Needs::TEXT) || exchange.parse {
                 let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
                 let charset = charset.or(Some(&*cx.run.settings.bodies.default_encoding));
-                wire::charset::decode_into(charset, &result.body, &mut result.text);
+                lang::charset::decode_into(charset, &result.body, &mut result.text);
             }
         }
         cx.return_result(result);

@@ -274,7 +274,7 @@ impl<'a> Found<'a> {
         let charset = if encoding.is_empty() { default_encoding } else { encoding };
         result.text.clear();
         if result.data_type != "bin" {
-            wire::charset::decode_into(Some(charset), body, &mut result.text);
+            lang::charset::decode_into(Some(charset), body, &mut result.text);
         }
     }
 

@@ -187,7 +187,7 @@ pub(crate) fn show_bytes(
         }
     };
     let charset = Some(&*cx.run.settings.bodies.default_encoding);
-    wire::charset::decode_into(charset, &result.body, &mut result.text);
+    lang::charset::decode_into(charset, &result.body, &mut result.text);
     cx.return_result(result);
     outcome
 }

@@ -128,7 +128,7 @@ fn show(
     match call.client {
         Client::Text => {
             result.encoding.push_str(sampler.charset());
-            wire::charset::decode_into(Some(sampler.charset()), received, &mut result.text);
+            lang::charset::decode_into(Some(sampler.charset()), received, &mut result.text);
         }
         Client::Binary | Client::Prefixed(_) => {
             result.encoding.push_str("UTF-8");
