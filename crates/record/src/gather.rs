@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use stats::cause::cut;
 use stats::recorder::OTHER_LABELS;
 use stats::{Outcome, Snapshot, Span};
 
@@ -26,7 +27,7 @@ pub(crate) struct Names {
     pub(crate) labels: Vec<Label>,
     pub(crate) causes: Vec<CauseName>,
     /// By label and whether it is a transaction: the number it has, or had before it was folded.
-    numbers: HashMap<(Arc<str>, bool), u32>,
+    numbers: [HashMap<Arc<str>, u32>; 2],
     /// Labels that count as others: number, and the other's.
     pub(crate) folded: Vec<(u32, u32)>,
     /// Where each label counts.
@@ -39,10 +40,25 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The number of a label that is given as text.
+    pub(crate) fn number(&mut self, name: &str, transaction: bool) -> u32 {
+        let known = self.known(name, transaction);
+        known.unwrap_or_else(|| self.label(&name.into(), transaction))
+    }
+
+    fn known(&self, name: &str, transaction: bool) -> Option<u32> {
+        let number = *self.numbers[usize::from(transaction)].get(name)?;
+        Some(self.into[number as usize])
+    }
+
+    fn is_full(&self) -> bool {
+        self.numbers.iter().map(HashMap::len).sum::<usize>() >= MOST_NAMES
+    }
+
     /// The number of a label.
     pub(crate) fn label(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
-        if let Some(number) = self.numbers.get(&(Arc::clone(name), transaction)) {
-            return self.into[*number as usize];
+        if let Some(number) = self.known(name, transaction) {
+            return number;
         }
         if self.own >= MOST_LABELS {
             self.fold();
@@ -51,11 +67,9 @@ impl Names {
             return self.add(name, transaction);
         }
         // No group of labels is left that differ in numbers only; or this one is of a group that was folded.
-        let pattern: Arc<str> = pattern(name).into();
+        let pattern = pattern(name);
         let other: Arc<str> = OTHER_LABELS.into();
-        let known = [pattern, Arc::clone(&other)].into_iter().find_map(|name| {
-            self.numbers.get(&(name, transaction)).map(|number| self.into[*number as usize])
-        });
+        let known = self.known(&pattern, transaction).or_else(|| self.known(&other, transaction));
         let number = known.unwrap_or_else(|| self.add(&other, transaction));
         self.join(name, transaction, number);
         number
@@ -63,18 +77,17 @@ impl Names {
 
     /// A new label of its own.
     fn add(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
-        let group: Arc<str> = pattern(name).into();
+        let group = pattern(name);
         if *group != **name
-            && let Some(number) = self.numbers.get(&(group, transaction))
-            && self.labels[*number as usize].folded > 0
+            && let Some(number) = self.known(&group, transaction)
+            && self.labels[number as usize].folded > 0
         {
-            let number = *number;
             self.join(name, transaction, number);
             return number;
         }
         let number = self.labels.len() as u32;
         self.labels.push(Label { name: Arc::clone(name), transaction, folded: 0 });
-        self.numbers.insert((Arc::clone(name), transaction), number);
+        self.numbers[usize::from(transaction)].insert(Arc::clone(name), number);
         self.into.push(number);
         self.own += 1;
         number
@@ -82,10 +95,10 @@ impl Names {
 
     /// A further label counts as one that is there.
     fn join(&mut self, name: &Arc<str>, transaction: bool, number: u32) {
-        if self.numbers.len() >= MOST_NAMES {
+        if self.is_full() {
             return;
         }
-        self.numbers.insert((Arc::clone(name), transaction), number);
+        self.numbers[usize::from(transaction)].insert(Arc::clone(name), number);
         let label = &mut self.labels[number as usize];
         label.folded = label.folded.saturating_add(1);
         if !self.grown.contains(&number) {
@@ -108,13 +121,13 @@ impl Names {
                 break;
             }
             let name: Arc<str> = name.into();
-            let to = match self.numbers.get(&(Arc::clone(&name), transaction)) {
-                Some(number) => self.into[*number as usize],
+            let to = match self.known(&name, transaction) {
+                Some(number) => number,
                 None => {
                     let number = self.labels.len() as u32;
                     let label = Label { name: Arc::clone(&name), transaction, folded: 0 };
                     self.labels.push(label);
-                    self.numbers.insert((name, transaction), number);
+                    self.numbers[usize::from(transaction)].insert(name, number);
                     self.into.push(number);
                     self.own += 1;
                     number
@@ -155,6 +168,20 @@ impl Names {
         self.causes.push(name);
         self.cause_numbers.insert((outcome, code, message), number);
         number
+    }
+
+    /// The number of a cause, which a sample of that label is the first to have if it is new.
+    pub(crate) fn cause_of(
+        &mut self,
+        outcome: Outcome,
+        code: &str,
+        message: &str,
+        label: u32,
+    ) -> u32 {
+        let first_label = Arc::clone(&self.labels[label as usize].name);
+        let (count, first_ms) = (1, 0);
+        let (code, message) = (cut(code).into(), cut(message).into());
+        self.cause(&stats::cause::Cause { outcome, code, message, count, first_label, first_ms })
     }
 
     /// The number of a cause that has been counted, or of those for which there was no room.

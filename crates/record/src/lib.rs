@@ -11,11 +11,15 @@
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
 //! | `file`, `read` | the form of the file; reading it |
+//! | `jtl` | a record from a result file |
+//! | `mask` | secrets in what is kept, made unreadable |
 mod file;
 pub mod fold;
 pub mod frame;
 mod gather;
+pub mod jtl;
 pub mod kept;
+pub mod mask;
 pub mod read;
 pub mod recording;
 pub mod second;

@@ -75,6 +75,16 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Reads the inside of one frame.
+    #[doc(hidden)]
+    pub fn of_entries(entries: &[u8]) -> Self {
+        let mut reading = Reading::default();
+        reading.take(entries);
+        reading.end()
+    }
+}
+
 /// A record that is being read.
 #[derive(Default)]
 struct Reading {
@@ -150,6 +160,7 @@ impl Reading {
             record.flaws.push(Flaw::OddEntries { entries: self.odd });
         }
         record.seconds.sort_by_key(|second| second.at_ms);
+        record.seconds.iter_mut().for_each(in_order);
         record.marks.sort_by_key(|mark| mark.at_ms);
         let last = record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
         record.frame.length_ms = match &record.frame.ending {
@@ -235,7 +246,7 @@ fn refer(record: &mut Record) {
 }
 
 /// Labels that count as others go, and so do their numbers.
-fn fold(record: &mut Record, folded: &[(u32, u32)]) {
+pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     if folded.is_empty() {
         return;
     }
@@ -263,6 +274,13 @@ fn fold(record: &mut Record, folded: &[(u32, u32)]) {
         merge_labels(second, number);
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
+}
+
+/// Labels of a second ascend; those with the same number are one.
+fn in_order(second: &mut Second) {
+    if !second.labels.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        merge_labels(second, |number| number);
+    }
 }
 
 /// Gives a second's labels other numbers; those that get the same one are one.

@@ -272,6 +272,7 @@ proptest! {
     #[test]
     fn bytes_of_any_kind_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..600), at in 0usize..4000, with in any::<u8>()) {
         let _ = Record::of_bytes(&[b"throngR1".as_slice(), &bytes].concat());
+        let _ = Record::of_entries(&bytes);
         let (mut good, _) = written(1);
         let at = at % good.len();
         good[at] = with;

@@ -106,7 +106,8 @@ impl Causes {
     }
 }
 
-fn cut(text: &str) -> &str {
+/// The text as far as causes keep it.
+pub fn cut(text: &str) -> &str {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -7,6 +7,7 @@ mod element;
 mod pattern;
 pub mod read;
 mod row;
+pub mod stream;
 #[cfg(test)]
 mod tests;
 mod unassigned;

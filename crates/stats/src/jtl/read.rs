@@ -130,7 +130,7 @@ impl Table {
 }
 
 /// Attributes of samples, and the columns that they are.
-const ATTRIBUTES: [(&str, &str); 19] = [
+pub(super) const ATTRIBUTES: [(&str, &str); 19] = [
     ("ts", "timeStamp"),
     ("t", "elapsed"),
     ("lb", "label"),
@@ -153,7 +153,7 @@ const ATTRIBUTES: [(&str, &str); 19] = [
 ];
 
 /// The value of an attribute, with its references resolved.
-fn attribute(tag: &str, name: &str) -> Option<String> {
+pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
     let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
     let mut rest = tag[from..].split('"').next()?;
     let mut value = String::new();
@@ -179,7 +179,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 
 /// Names and delimiter, if the line is a heading: known names in JMeter's order, then quoted
 /// variable names.
-fn heading(line: &str, preferred: u8) -> Option<(Vec<String>, u8)> {
+pub(super) fn heading(line: &str, preferred: u8) -> Option<(Vec<String>, u8)> {
     let other = line.bytes().find(|b| !b.is_ascii_alphanumeric() && *b != b'_');
     [Some(preferred), other].into_iter().flatten().find_map(|delimiter| {
         let mut last = None;

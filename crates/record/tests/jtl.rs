@@ -1,0 +1,144 @@
+//! Records from result files: what rows say, and no more.
+
+use std::io::{BufReader, Read};
+
+use record::frame::Ending;
+use record::kept::Why;
+use record::{Flaw, Has, Record};
+use stats::{Outcome, Phase};
+
+const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n";
+
+fn of(text: &str) -> Record {
+    Record::of_rows(BufReader::with_capacity(64, text.as_bytes())).expect("rows")
+}
+
+const ROWS: &str = "1700000000100,200,Login,200,OK,g 1-1,text,true,,300,100,3,3,http://a/?password=x,150,0,50\n\
+    1700000000400,900,\"Search, all\",500,Internal,g 1-2,text,false,,10,100,3,4,http://a/s,900,0,0\n\
+    1700000000100,1200,Whole,200,\"Number of samples in transaction : 2, number of failing samples : 1\",g 1-1,,false,,310,200,3,4,null,0,0,0\n\
+    1700000003000,5,Login,200,OK,g 1-1,text,false,Test failed: text expected,300,100,3,2,http://a/,5,0,0\n\
+    1700000003001,6,Login,Non HTTP response code: java.net.SocketTimeoutException,Non HTTP response message: Read timed out,g 1-1,text,false,,0,0,3,2,http://a/,0,0,0\n";
+
+#[test]
+fn rows_count_in_the_second_of_their_end() {
+    let record = of(&format!("{HEAD}{ROWS}"));
+    assert_eq!(record.flaws, []);
+    assert_eq!((record.frame.start_ms, record.frame.length_ms), (1_700_000_000_100, 2907));
+    assert_eq!(record.frame.ending, Ending::Unknown);
+    assert_eq!(record.has, Has { slots: true, users: true, kept: true, ..Has::default() });
+    let labels: Vec<_> = record.labels.iter().map(|l| (&*l.name, l.transaction)).collect();
+    assert_eq!(labels, [("Login", false), ("Search, all", false), ("Whole", true)]);
+    // The seconds between are there and empty.
+    assert_eq!(record.seconds.len(), 4);
+    let counts: Vec<_> = record.seconds.iter().map(|s| (s.all.count, s.all.errors)).collect();
+    assert_eq!(counts, [(1, 0), (1, 1), (0, 0), (2, 2)]);
+    assert_eq!(record.seconds.iter().map(|s| s.users).collect::<Vec<_>>(), [3, 4, 4, 2]);
+    let login = &record.seconds[0].labels[0].1;
+    assert_eq!((login.elapsed, login.sent, login.received), (200_000_000, 100, 300));
+    let p = &login.phases;
+    assert_eq!((p.connect, p.wait, p.receive), (50_000_000, 100_000_000, 50_000_000));
+    assert_eq!((login.slots[3], login.service.total()), (1, 1));
+    assert_eq!(login.response, login.service);
+    let outcomes: Vec<_> = record.causes.iter().map(|cause| cause.outcome).collect();
+    let timeout = Outcome::Timeout(Phase::Response);
+    assert_eq!(outcomes, [Outcome::Status, Outcome::Assertion, timeout]);
+    assert_eq!(record.seconds[3].causes, [(1, 1), (2, 1)]);
+    let errors = record.kept.iter().filter(|kept| kept.why == Why::Error).count();
+    assert_eq!(errors, 3);
+    assert!(record.kept.iter().all(|kept| !kept.request.contains("password=x")), "masked");
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_gives_its_whole_rows() {
+    let text = format!("{HEAD}{ROWS}");
+    let ends: Vec<usize> = text.match_indices('\n').map(|at| at.0 + 1).collect();
+    for cut in HEAD.len()..=text.len() {
+        let record = of(&text[..cut]);
+        let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
+        let rows = record.seconds.iter().flat_map(|s| &s.labels).map(|l| l.1.count).sum::<u64>();
+        assert_eq!(rows, whole as u64, "{cut}");
+        let torn = !ends.contains(&cut);
+        let told = record.flaws.iter().any(|flaw| matches!(flaw, Flaw::TornEnd { .. }));
+        assert_eq!(told, torn, "{cut}: {:?}", record.flaws);
+    }
+}
+
+#[test]
+fn rows_that_are_none_are_counted() {
+    let text =
+        format!("{HEAD}a,b\n{ROWS}soon,200,Login,200,OK,g,text,true,,1,1,1,1,u,1,1,1\n9{ROWS}");
+    let record = of(&text);
+    // The first line of the last part lies a million years ahead.
+    assert_eq!(record.flaws, [Flaw::Rows { rows: 3, first_line: 2 }]);
+    assert_eq!(record.seconds.iter().map(|s| s.all.count).sum::<u64>(), 7);
+}
+
+#[test]
+fn xml_is_read_as_csv_is() {
+    let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n\
+        <httpSample t=\"200\" it=\"0\" lt=\"150\" ct=\"50\" ts=\"1700000000100\" s=\"true\" lb=\"A &amp; B\" rc=\"200\" rm=\"OK\" tn=\"g\" by=\"3\" sby=\"1\" ng=\"1\" na=\"2\">\n  <httpSample t=\"100\" ts=\"1\" s=\"false\" lb=\"inside\"/>\n  <java.net.URL>http://a/</java.net.URL>\n</httpSample>\n\
+        <sample t=\"5\" ts=\"1700000001100\" s=\"false\" lb=\"C\" rc=\"500\" rm=\"no\"/>\n\
+        <httpSample t=\"5\" ts=\"1700000001100\" s=\"false\" lb=\"C\">\n  <assertionResult>\n";
+    let record = of(text);
+    let names: Vec<_> = record.labels.iter().map(|label| &*label.name).collect();
+    assert_eq!(names, ["A & B", "C"]);
+    assert_eq!(record.seconds.iter().map(|s| s.all.count).sum::<u64>(), 2);
+    assert!(matches!(record.flaws[..], [Flaw::TornEnd { bytes: 60.. }]), "{:?}", record.flaws);
+    assert_eq!(record.seconds[0].labels[0].1.phases.wait, 100_000_000);
+}
+
+#[test]
+fn times_may_be_written_out_and_columns_may_be_few() {
+    let text = "timeStamp,elapsed,label,success\n2024/05/06 07:08:09.123,10,a,true\n2024/05/06 07:08:10.123,10,a,false\n";
+    let record = of(text);
+    assert_eq!(record.seconds.len(), 2);
+    assert_eq!(record.seconds[1].all.errors, 1);
+    assert_eq!(record.frame.length_ms, 1010);
+    assert!(!record.has.users);
+}
+
+/// So many rows, made as they are read.
+struct Endless {
+    left: u64,
+    row: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        if self.at == self.row.len() {
+            if self.left == 0 {
+                return Ok(0);
+            }
+            self.left -= 1;
+            let (ms, label) = (1_700_000_000_000 + self.left % 60_000, self.left % 20_000);
+            let row = format!(
+                "{ms},{},/item/{label},200,OK,g 1-1,text,true,,300,100,3,3,http://a/,150,0,50\n",
+                self.left % 700
+            );
+            (self.row, self.at) = (row.into_bytes(), 0);
+        }
+        let n = into.len().min(self.row.len() - self.at);
+        into[..n].copy_from_slice(&self.row[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+#[test]
+fn memory_follows_seconds_and_not_rows() {
+    let peak = || stats::process::Usage::now().rss_peak;
+    let read = |rows: u64| {
+        let row = HEAD.as_bytes().to_vec();
+        let record = Record::of_rows(BufReader::new(Endless { left: rows, row, at: 0 }));
+        let record = record.expect("rows");
+        assert_eq!(record.seconds.iter().map(|s| s.all.count).sum::<u64>(), rows);
+        assert_eq!(record.labels.iter().map(|l| l.folded).sum::<u32>(), 20_000);
+    };
+    read(20_000);
+    let before = peak();
+    read(200_000);
+    let grown = peak().saturating_sub(before);
+    println!("200 000 rows of 20 000 labels: {} MB more than 20 000", grown >> 20);
+    assert!(grown < 60 << 20, "{grown}");
+}

@@ -1,0 +1,38 @@
+//! The file of a record and result files of any content are read without harm, and what is read holds together.
+//!
+//! Input: a byte that says which it is, and the content; with a flag, the content is the inside of a frame with a right
+//! checksum.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use record::Record;
+
+fn check(record: &Record) {
+    for second in &record.seconds {
+        assert!(second.labels.iter().all(|label| (label.0 as usize) < record.labels.len()));
+        assert!(second.labels.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(second.causes.iter().all(|cause| (cause.0 as usize) < record.causes.len()));
+        assert!(second.classes.iter().all(|class| (class.0 as usize) < record.classes.len()));
+        assert!(second.watched.iter().all(|value| (value.0 as usize) < record.series.len()));
+    }
+    assert!(record.seconds.windows(2).all(|pair| pair[0].at_ms <= pair[1].at_ms));
+    assert!(record.kept.iter().all(|kept| (kept.label as usize) < record.labels.len()));
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((kind, content)) = input.split_first() else { return };
+    match kind % 3 {
+        0 => {
+            if let Some(record) = Record::of_bytes(&[b"throngR1", content].concat()) {
+                check(&record);
+            }
+        }
+        1 => check(&Record::of_entries(content)),
+        _ => {
+            if let Ok(record) = Record::of_rows(content) {
+                check(&record);
+            }
+        }
+    }
+});
