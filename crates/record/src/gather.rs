@@ -198,6 +198,7 @@ impl Names {
             connect: snapshot.spans.get(Span::Connect).clone(),
             tls: snapshot.spans.get(Span::Tls).clone(),
             room: snapshot.spans.get(Span::Room).clone(),
+            closes: snapshot.closes.clone(),
             ..Second::default()
         };
         let mut parts: Vec<(u32, Part)> =
@@ -216,6 +217,7 @@ impl Names {
             let part = Part::of(delta);
             if !delta.transaction {
                 second.all.merge(&part);
+                second.lag.merge(&delta.lag);
             }
             match parts.last_mut() {
                 Some(last) if last.0 == number => last.1.merge(&part),

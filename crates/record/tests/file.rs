@@ -40,6 +40,7 @@ fn snapshot(second: i64, labels: u64, samples: u64) -> Snapshot {
     recorder.record(&Sample { transaction: true, ..Sample::new(label, START) });
     recorder.add(Counter::ConnOpened, 4);
     recorder.span(stats::Span::Connect, 250_000);
+    recorder.closed(stats::CloseCause::PeerFin, 1001, 30);
     let mut snapshot = Snapshot::new();
     recorder.drain(&mut snapshot);
     snapshot.at_ms = START + (second + 1) * 1000;
@@ -133,6 +134,8 @@ fn what_was_recorded_is_read() {
     assert_eq!(second.machine.as_ref().map(|m| m.load), Some(1.5));
     assert_eq!(second.counters.get(Counter::ConnOpened), 4);
     assert_eq!((second.connect.total(), second.all.count, second.all.errors), (1, 60, 9));
+    assert_eq!(second.closes, snapshot(1, 5, 60).closes);
+    assert_eq!(second.lag.total(), 60);
     assert_eq!(second.all.failed.total(), 9);
     assert_eq!(second.all.slots.iter().sum::<u32>(), 60);
     assert_eq!(second.causes, [(0, 9)]);

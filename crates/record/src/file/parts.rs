@@ -1,7 +1,8 @@
 //! Seconds and what they are made of, as bytes.
 
-use stats::Phases;
+use stats::close::Close;
 use stats::hist::{Bins, layout};
+use stats::{CloseCause, Phases};
 
 use super::bytes::{In, Out};
 use super::columns::Columns;
@@ -147,6 +148,37 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
         out.number(u64::from(*series));
         out.float(*value);
     });
+    write_bins(&second.lag, MOST_OF_ALL, out);
+    out.list(&second.closes, |out, close| {
+        let cause = CAUSES.iter().position(|cause| *cause == close.cause);
+        out.number(cause.unwrap_or(CAUSES.len()) as u64);
+        out.number(u64::from(close.code));
+        write_bins(&close.idle_ms, MOST_OF_ALL, out);
+    });
+}
+
+/// The causes of ends of connections, by their numbers in a file.
+const CAUSES: [CloseCause; 14] = [
+    CloseCause::PeerFrame,
+    CloseCause::PeerFin,
+    CloseCause::PeerReset,
+    CloseCause::IdleTimeout,
+    CloseCause::MissedHeartbeat,
+    CloseCause::Refused,
+    CloseCause::Protocol,
+    CloseCause::InboxFull,
+    CloseCause::Replaced,
+    CloseCause::ByPlan,
+    CloseCause::UserEnded,
+    CloseCause::Stopped,
+    CloseCause::WorkerLost,
+    CloseCause::ConnectFailed,
+];
+
+fn read_close(from: &mut In<'_>) -> Option<Close> {
+    let (cause, code, idle_ms) = (from.number(), from.small(), from.bins());
+    let cause = *CAUSES.get(usize::try_from(cause).ok()?)?;
+    Some(Close { cause, code: u16::try_from(code).unwrap_or(u16::MAX), idle_ms })
 }
 
 /// `transactions`: whether a label is one, by its number.
@@ -179,6 +211,8 @@ pub(crate) fn read_second(
     second.generator = columns.read_generator(from);
     second.machine = from.truth().then(|| columns.read_machine(from));
     second.watched = from.list(|from| (from.small(), from.float()));
+    second.lag = from.bins();
+    second.closes = from.list(read_close).into_iter().flatten().collect();
     second
 }
 
