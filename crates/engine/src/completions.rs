@@ -28,8 +28,25 @@ pub(crate) enum Done {
     Exchange(Ticket),
     /// The connection of an exchange stands, but for TLS, whose settings are asked for.
     Unsecured(Ticket),
+    /// Something that a user's held connection has for its listener.
+    Held(UserId, Heard),
     /// A user has nothing to wait for any more.
     User(UserId),
+}
+
+/// An event on a held connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It is open.
+    Opened,
+    /// All output has gone to the kernel.
+    Sent,
+    /// The peer has pushed something.
+    Push,
+    /// Nothing that was waited for will come: it ended, or could not be opened.
+    Over,
+    /// The first inbox of the core is full, so that reading has stopped.
+    Stopped,
 }
 
 /// A sampler's work that has ended.

@@ -43,13 +43,14 @@ use crate::results::Sinks;
 use crate::results::rows::Rows;
 use crate::sample::samples::{Samples, observed};
 use crate::sample::step::Step;
+use crate::session::held::Bounds;
 use crate::session::{self, Around, Sessions};
 use crate::shared::RunShared;
 use crate::time::clock::{Clock, MS, Nanos, TURN, second_after};
 use crate::time::wheel::Wheel;
 use crate::users::timers::Timers;
 use crate::users::{Users, Wait};
-use crate::websocket::{self, WebSockets};
+use crate::websocket::{On, WebSockets};
 
 /// How many operations a user may run before others get their turn.
 const BUDGET: u32 = 4096;
@@ -111,6 +112,11 @@ impl<'p> Core<'p> {
         let sinks = Sinks { rows, feeds, snapshots: Vec::new() };
         let jobs = crate::java::Jobs::new(plan, java);
         let seed = run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bounds = Bounds {
+            push: run.settings.bodies.max_response,
+            inbox: run.settings.websocket.inbox_bytes,
+            when_full: run.settings.websocket.inbox_full,
+        };
         Self {
             samples: Samples::new(plan, now, &mut recorder),
             cx: Context {
@@ -139,8 +145,8 @@ impl<'p> Core<'p> {
             },
             flow: Flow::new(plan, classes),
             http: Requests::new(plan),
-            websocket: WebSockets::new(plan, now),
-            sessions: Sessions::default(),
+            websocket: WebSockets::new(plan),
+            sessions: Sessions::new(bounds, now),
             jobs,
             sinks,
             inbox: Mailbox { messages: inbox, wake },
@@ -165,7 +171,8 @@ impl<'p> Core<'p> {
             self.start_users(now);
             self.fire_timers(now);
             self.run_ready(now);
-            self.websocket.read_resumed(&mut self.cx);
+            self.sessions.held.read_resumed(&mut self.cx.around());
+            self.carry_out_done();
             self.read_unfinished();
             if now >= self.cx.timers.next_second {
                 self.tick(now);
@@ -202,9 +209,10 @@ impl<'p> Core<'p> {
     /// A connection has something to say, or room for more.
     fn on_event(&mut self, ready: Ready) {
         let slab = Slot::of(ready.token).slab;
-        if slab == websocket::SLAB {
-            if let Some(socket) = self.websocket.sockets.by_token(ready.token) {
-                self.websocket.on_ready(&mut self.cx, socket, ready);
+        if slab == session::held::SLAB {
+            let held = &mut self.sessions.held;
+            if let Some(line) = held.by_token(ready.token) {
+                held.on_ready(&mut self.cx.around(), line, ready);
             }
         } else if slab == session::line::SLAB {
             if let Some(line) = self.sessions.lines.by_token(ready.token) {
@@ -238,7 +246,7 @@ impl<'p> Core<'p> {
     }
 
     fn timeout(&self, now: Nanos) -> Nanos {
-        let waits = self.cx.queue.later.is_empty() && self.websocket.resumed.is_empty();
+        let waits = self.cx.queue.later.is_empty() && !self.sessions.held.has_resumed();
         if !waits || !self.cx.net.unfinished.is_empty() || !self.cx.net.to_connect.is_empty() {
             return 0;
         }
@@ -246,7 +254,7 @@ impl<'p> Core<'p> {
         if let Some(look) = self.cx.timers.wheel.next_look() {
             until = until.min(look);
         }
-        if let Some(look) = self.websocket.beats.next_look() {
+        if let Some(look) = self.sessions.held.next_look() {
             until = until.min(look);
         }
         if let Some(look) = self.samples.watch.wheel.next_look() {
@@ -270,20 +278,24 @@ impl<'p> Core<'p> {
                     let (sessions, mut around) = self.sessions();
                     sessions.check_limit(&mut around, ticket, now);
                 }
-                Wait::Socket(_) | Wait::SocketResolve(_) => {
-                    self.websocket.check_limit(&mut self.cx, index, now);
+                Wait::Socket(_) => {
+                    if self.sessions.held.is_late(&mut self.cx.around(), index, now) {
+                        self.carry_out_done();
+                        let (websocket, mut on) = self.websocket();
+                        websocket.on_late(&mut on, index, now);
+                    }
                 }
                 _ => self.resume(index),
             }
             self.carry_out_done();
         }
-        let mut beats = std::mem::take(&mut self.websocket.due);
-        self.websocket.beats.expire(now, &mut self.websocket.sockets, &mut beats);
-        for socket in beats.drain(..) {
-            self.websocket.on_beat(&mut self.cx, socket, now);
+        let mut beats = std::mem::take(&mut self.sessions.held.due);
+        self.sessions.held.take_due(now, &mut beats);
+        for line in beats.drain(..) {
+            self.sessions.held.on_beat(&mut self.cx.around(), line, now);
             self.carry_out_done();
         }
-        self.websocket.due = beats;
+        self.sessions.held.due = beats;
         self.samples.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
@@ -295,6 +307,11 @@ impl<'p> Core<'p> {
     /// Exchanges of sessions, and the parts that they use.
     pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
         (&mut self.sessions, self.cx.around())
+    }
+
+    /// WebSocket samples, and the parts that they work on.
+    pub(crate) fn websocket(&mut self) -> (&mut WebSockets, On<'_, 'p>) {
+        (&mut self.websocket, On { cx: &mut self.cx, held: &mut self.sessions.held })
     }
 
     /// Goes on with a user whose wait is over.
@@ -328,7 +345,6 @@ impl<'p> Core<'p> {
             | Wait::Resolve(_)
             | Wait::Session(_)
             | Wait::Socket(_)
-            | Wait::SocketResolve(_)
             | Wait::Page(_)
             | Wait::File(_)
             | Wait::Java
@@ -386,6 +402,10 @@ impl<'p> Core<'p> {
             Done::Thrown(user, thrown) => self.end_thrown(user, thrown),
             Done::Exchange(ticket) => self.end_exchange(ticket),
             Done::Unsecured(ticket) => self.secure(ticket),
+            Done::Held(user, heard) => {
+                let (websocket, mut on) = self.websocket();
+                websocket.on_heard(&mut on, user, heard);
+            }
             Done::User(index) => self.resume(index),
         }
     }
@@ -468,8 +488,9 @@ impl<'p> Core<'p> {
                 Message::Resolved { user, route, host, found } => {
                     let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
                     match self.cx.users[user].wait {
-                        Wait::SocketResolve(_) => {
-                            self.websocket.on_resolved(&mut self.cx, user, route, known);
+                        Wait::Socket(_) => {
+                            let (held, around) = (&mut self.sessions.held, &mut self.cx.around());
+                            held.on_resolved(around, user, (route, known));
                         }
                         Wait::Session(ticket) => {
                             let (sessions, mut around) = self.sessions();
@@ -529,10 +550,11 @@ impl<'p> Core<'p> {
                 Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
-                Wait::Socket(_) | Wait::SocketResolve(_)
+                Wait::Socket(_)
                     if now || self.websocket.holds(&self.cx, index) =>
                 {
-                    if !self.websocket.cut(&mut self.cx, index) {
+                    let (websocket, mut on) = self.websocket();
+                    if !websocket.cut(&mut on, index) {
                         self.end_wait(index);
                     }
                 }
@@ -544,7 +566,6 @@ impl<'p> Core<'p> {
                 | Wait::Session(_)
                 | Wait::Sleep(_)
                 | Wait::Socket(_)
-                | Wait::SocketResolve(_)
                 | Wait::Job(_)
                 | Wait::File(_)
                 | Wait::Java
@@ -574,7 +595,7 @@ impl<'p> Core<'p> {
         // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
         self.read_inbox();
         self.forget_routes();
-        self.websocket.probe_unread(&mut self.cx);
+        self.sessions.held.probe_unread(&mut self.cx.around());
         self.jobs.watch_jobs(&self.cx, now);
         self.hand_over(now);
         self.flush_results();

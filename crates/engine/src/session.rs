@@ -11,20 +11,24 @@
 //! | `line` | connections with the session that speaks on them; which of them a user has |
 //! | `open` | from a place and a route to a connection that stands |
 //! | `pools` | lines that belong to no user, and who waits for one |
+//! | `held` | connections that their users hold, on which the peer speaks unasked |
 //! | `drive` | from the call to the end of the exchange: sending, reading, limits, failures |
 
 pub(crate) mod drive;
 pub(crate) mod exchange;
+pub(crate) mod held;
 pub(crate) mod line;
 pub(crate) mod open;
 pub(crate) mod pools;
 
+use plan::random::Random;
 use stats::Recorder;
 
 use crate::completions::Completions;
 use crate::ids::UserId;
 use crate::net::Net;
 use crate::session::exchange::Exchanges;
+use crate::session::held::{Bounds, Held};
 use crate::session::line::Lines;
 use crate::session::pools::Pools;
 use crate::time::clock::{Clock, Nanos};
@@ -32,16 +36,29 @@ use crate::users::Users;
 use crate::users::timers::Timers;
 
 /// Exchanges of a core, and the connections they go on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sessions {
     pub(crate) exchanges: Exchanges,
     pub(crate) lines: Lines,
     pub(crate) pools: Pools,
+    pub(crate) held: Held,
+}
+
+impl Sessions {
+    pub(crate) fn new(bounds: Bounds, now: Nanos) -> Self {
+        Self {
+            exchanges: Exchanges::default(),
+            lines: Lines::default(),
+            pools: Pools::default(),
+            held: Held::new(bounds, now),
+        }
+    }
 }
 
 /// The parts of a core that sessions use.
 pub(crate) struct Around<'a> {
     pub(crate) clock: &'a Clock,
+    pub(crate) random: &'a mut Random,
     pub(crate) net: &'a mut Net,
     pub(crate) users: &'a mut Users,
     pub(crate) timers: &'a mut Timers,
@@ -52,7 +69,7 @@ pub(crate) struct Around<'a> {
 impl Around<'_> {
     /// Sets the time limit of a user's exchange, in nanoseconds from `now`; 0 is none. The timer is moved only if it would fire too late.
     #[inline]
-    fn limit(&mut self, index: UserId, limit: Nanos, now: Nanos) {
+    pub(crate) fn limit(&mut self, index: UserId, limit: Nanos, now: Nanos) {
         let user = &mut self.users[index];
         if limit == 0 {
             user.limit = Nanos::MAX;

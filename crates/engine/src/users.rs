@@ -52,8 +52,6 @@ pub(crate) enum Wait {
     Session(wire::session::Ticket),
     /// The WebSocket connection: its opening, a frame, the end of a hold.
     Socket(SamplerId),
-    /// The address of a WebSocket server.
-    SocketResolve(SamplerId),
     /// The resources of a page; branches load them.
     Page(SamplerId),
     /// A program, which a thread of its own runs.

@@ -1,5 +1,7 @@
 //! WebSocket servers that break the protocol, flood, or die, and what becomes of the samples and connections.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use targets::{Config, Running};
@@ -226,6 +228,61 @@ fn a_hold_counts_matches_and_times_what_comes() {
     let row = rows.iter().find(|row| row.label == "hold").expect("a sample");
     assert!(row.success && row.message.starts_with("50 messages"), "{row:?}");
     assert!(row.elapsed < 15_000, "{row:?}");
+}
+
+/// A server that accepts an upgrade and sends ten messages in one piece, `m0` to `m9`; its port.
+fn burst() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let (mut request, mut byte) = (Vec::new(), [0]);
+        while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0) {
+            request.push(byte[0]);
+        }
+        let request = String::from_utf8_lossy(&request);
+        let key = request.split("Sec-WebSocket-Key: ").nth(1).and_then(|rest| rest.get(..24));
+        let accept = wire::websocket::handshake::accept(key.expect("a key").as_bytes());
+        let mut answer =
+            b"HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+                .to_vec();
+        answer.extend_from_slice(&accept);
+        answer.extend_from_slice(b"\r\n\r\n");
+        for number in 0..10 {
+            let text = format!("m{number}");
+            let opcode = wire::websocket::Opcode::TEXT;
+            wire::websocket::push_frame(&mut answer, opcode, text.as_bytes(), None);
+        }
+        stream.write_all(&answer).expect("room");
+        // Until the client closes.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    port
+}
+
+#[test]
+fn messages_that_come_in_one_piece_are_taken_one_by_one_and_none_behind_a_hold_is_lost() {
+    let reads = |from: u32, to: u32| -> String {
+        let read = |number: u32| {
+            let expected = format!(
+                r#"<hashTree><ResponseAssertion guiclass="AssertionGui" testclass="ResponseAssertion" testname="text" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">m{number}</stringProp></collectionProp><stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">8</intProp></ResponseAssertion><hashTree/></hashTree>"#
+            );
+            let sampler = read(&format!("read {number}"), PATIENT);
+            sampler.strip_suffix("<hashTree/>").expect("nothing below").to_owned() + &expected
+        };
+        (from..to).map(read).collect()
+    };
+    let hold = settings("hold", &[("throng.websocket.hold.until_messages", "3")]);
+    let body = open("/") + &reads(0, 3) + &pause("hold", "30000", &hold) + &reads(6, 10);
+    let trial = trial(&body);
+    let port = format!("-Jport={}", burst());
+    let ended = trial.run(&["-n", "-t", "ws.jmx", "-l", JTL, &port]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = trial.rows();
+    assert_eq!(rows.len(), 9, "{rows:?}");
+    assert!(rows.iter().all(|row| row.success), "{rows:?}");
+    let counters = &trial.summary()["counters"];
+    assert_eq!(number(counters, "inbox_in"), number(counters, "inbox_out"));
 }
 
 /// A server dies with all its connections and comes back: the users lose theirs with the right cause, come back spread

@@ -28,9 +28,11 @@ impl Context<'_> {
     }
 
     /// The parts that sessions use.
+    #[inline]
     pub(crate) fn around(&mut self) -> Around<'_> {
         Around {
             clock: &self.clock,
+            random: &mut self.random,
             net: &mut self.net,
             users: &mut self.users,
             timers: &mut self.timers,

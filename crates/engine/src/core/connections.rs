@@ -3,7 +3,6 @@
 use crate::core::Core;
 use crate::net::slot::Slot;
 use crate::session;
-use crate::websocket;
 
 impl Core<'_> {
     /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
@@ -15,10 +14,10 @@ impl Core<'_> {
                 let Some(line) = self.sessions.lines.by_token(token) else { continue };
                 let (sessions, mut around) = self.sessions();
                 sessions.connect(&mut around, line);
-            } else if slab != websocket::SLAB {
+            } else if slab != session::held::SLAB {
                 self.http.connect_queued(&mut self.cx, token);
-            } else if let Some(at) = self.websocket.sockets.by_token(token) {
-                self.websocket.connect(&mut self.cx, at);
+            } else if let Some(line) = self.sessions.held.by_token(token) {
+                self.sessions.held.connect(&mut self.cx.around(), line);
             }
         }
     }
@@ -29,8 +28,7 @@ impl Core<'_> {
         self.http.routes().for_each(|route| used.mark(route));
         self.sessions.lines.routes().for_each(|route| used.mark(route));
         self.sessions.pools.routes().for_each(|route| used.mark(route));
-        let held = |one: &&websocket::Socket| one.state != websocket::State::Free;
-        self.websocket.sockets.all.iter().filter(held).for_each(|one| used.mark(one.route));
+        self.sessions.held.routes().for_each(|route| used.mark(route));
         for extra in self.cx.users.all.iter().filter_map(|user| user.extra.as_ref()) {
             extra.names.iter().flatten().for_each(|(_, via)| used.mark(*via));
             extra.credential_routes().for_each(|route| used.mark(route));

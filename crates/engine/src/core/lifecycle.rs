@@ -98,7 +98,8 @@ impl Core<'_> {
         self.http.close_connections(&mut self.cx, index);
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);
-        self.websocket.end_user(&mut self.cx, index);
+        let (websocket, mut on) = self.websocket();
+        websocket.end_user(&mut on, index);
         self.flow.end_meetings(&mut self.cx, index);
         self.flow.end_arrival(&mut self.cx, index);
         self.end_java(index);

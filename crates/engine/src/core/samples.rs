@@ -121,7 +121,8 @@ impl<'p> Core<'p> {
         match kind {
             SamplerKind::Http(http) => self.begin_http(index, id, http),
             SamplerKind::WebSocket(sampler) => {
-                self.websocket.begin(&mut self.cx, index, id, sampler);
+                let (websocket, mut on) = self.websocket();
+                websocket.begin(&mut on, index, id, sampler);
                 Step::Done
             }
             SamplerKind::Action(action) => {

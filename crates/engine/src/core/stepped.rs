@@ -12,7 +12,6 @@ use crate::net::driver::Events;
 use crate::time::clock::{MS, Nanos};
 use crate::time::steps::Steps;
 use crate::users::Wait;
-use crate::websocket::State;
 
 /// How long a core waits, in real time, before it looks again whether it may go on.
 const PAUSE: Nanos = MS / 20;
@@ -48,7 +47,6 @@ impl Core<'_> {
                     Wait::Exchange(_)
                     | Wait::Resolve(_)
                     | Wait::Session(_)
-                    | Wait::SocketResolve(_)
                     | Wait::Page(_)
                     | Wait::Job(_)
                     | Wait::File(_)
@@ -67,12 +65,6 @@ impl Core<'_> {
                     | Wait::Lanes(_) => false,
                 }
         });
-        waits
-            || self
-                .websocket
-                .sockets
-                .all
-                .iter()
-                .any(|one| one.state == State::Open && one.session.awaits_answer())
+        waits || self.sessions.held.awaits_answers()
     }
 }

@@ -1,29 +1,18 @@
 //! Frames to who waits for them: the sample that reads, the hold that listens, or the inbox. Hot.
 
 use plan::websocket::{Act, FilterId, Frame, FrameFilter, FrameKind, wording};
-use stats::Counter;
+use wire::websocket::Opcode;
 use wire::websocket::session::order::{Kind, Misplaced};
-use wire::websocket::{Head, Opcode};
 
-use super::inbox::{FrameHead, Queued};
-use super::{Ending, Level, State, Step, Task, WebSockets};
-use crate::context::Context;
-use crate::settings::websocket::WhenFull;
+use super::{Level, On, Step, Task, WebSockets};
+use crate::session::held::inbox::FrameHead;
+use crate::session::held::push::Push;
+use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
-use crate::websocket::sample::Fault;
+use crate::websocket::sample::{Fault, sampler_on};
 
 /// A compressed message, before or after decompression, is larger than may be.
 const TOO_LARGE: &str = "the message has more bytes than throng.response.most_bytes";
-
-/// A frame that has just come.
-#[derive(Clone, Copy)]
-pub(super) struct Arrived<'b> {
-    pub(super) head: Head,
-    pub(super) payload: &'b [u8],
-    /// When it came to this host, and when it was read.
-    pub(super) arrival: Nanos,
-    pub(super) now: Nanos,
-}
 
 /// How a frame is to be understood.
 enum Understood<'a> {
@@ -33,63 +22,36 @@ enum Understood<'a> {
 }
 
 impl WebSockets {
-    /// A whole frame has arrived.
-    pub(super) fn on_frame(
-        &mut self,
-        cx: &mut Context<'_>,
-        at: u32,
-        arrived: &Arrived<'_>,
-        answers: Option<Nanos>,
-        kept: bool,
-    ) {
-        let Arrived { head, payload, arrival, now } = *arrived;
-        let opcode = head.opcode;
-        if !opcode.is_control() {
-            cx.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
-            if head.fin {
-                cx.recorder.add(Counter::MessagesIn, 1);
-            }
-        }
-        if opcode == Opcode::CLOSE && !self.sockets[at].session.is_closing() {
-            let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
-            self.count_close(cx, at, stats::CloseCause::PeerFrame, code, now);
-        }
-        if self.sockets[at].session.heartbeat().is_some() {
-            self.keep_up(cx, at, answers, now);
-        }
-        if kept {
-            return;
-        }
-        match &mut self.sockets[at].task {
+    /// The peer has pushed a frame that somebody listened for.
+    pub(super) fn on_push(&mut self, on: &mut On<'_, '_>, at: u32, push: &Push, payload: &[u8]) {
+        let Push { head, arrival, now, .. } = *push;
+        match &mut self.tasks[at as usize] {
             Task::Work(work) if work.step == Step::Reading => {
                 work.arrival = arrival;
-                let limit = cx.users[self.sockets[at].user].limit;
+                let limit = on.cx.users[on.held[at].user].limit;
                 if arrival > limit.saturating_add(MS) {
                     // Only a stall of this process made it look as if it had come in time. It is for who reads next.
-                    let generation = self.sockets[at].transport.generation;
-                    self.fault(cx, at, Fault::ReadTimeout);
-                    if self.sockets[at].transport.generation == generation {
-                        let (head, payload) = (FrameHead::of(&head), payload.into());
-                        self.queue(cx, at, Queued { head, arrival, payload });
+                    self.fault(on, at, Fault::ReadTimeout);
+                    if on.held[at].state != State::Free {
+                        on.held.keep_push(&mut on.cx.around(), at, push, payload);
                     }
                     return;
                 }
-                self.give_to_sample(cx, at, FrameHead::of(&head), payload, now);
+                self.give_to_sample(on, at, head, payload, now);
+                // Those that came behind it, unless it was the last to be read.
+                if push.only && self.is_reading(at) {
+                    self.read_on(on, at, now);
+                }
             }
-            Task::Hold(_) => {
-                self.hold_frame(cx, at, FrameHead::of(&head), payload, arrival, now);
-            }
-            _ => {
-                let (head, payload) = (FrameHead::of(&head), payload.into());
-                self.queue(cx, at, Queued { head, arrival, payload });
-            }
+            Task::Hold(_) => self.hold_frame(on, at, (head, payload), arrival, now),
+            _ => on.held.keep_push(&mut on.cx.around(), at, push, payload),
         }
     }
 
     /// Gives a frame to the sample that reads.
     fn give_to_sample(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         head: FrameHead,
         payload: &[u8],
@@ -97,9 +59,9 @@ impl WebSockets {
     ) {
         let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
-        match self.understand(cx, at, head, payload, &mut inflated) {
-            Understood::Fault(fault) => self.fault(cx, at, fault),
-            Understood::Frame(frame) => self.offer(cx, at, &frame, now),
+        match self.understand(on, at, head, payload, &mut inflated) {
+            Understood::Fault(fault) => self.fault(on, at, fault),
+            Understood::Frame(frame) => self.offer(on, at, &frame, now),
         }
         self.inflated = inflated;
     }
@@ -107,7 +69,7 @@ impl WebSockets {
     /// The meaning of a frame, given those before it.
     fn understand<'a>(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         head: FrameHead,
         payload: &'a [u8],
@@ -115,7 +77,7 @@ impl WebSockets {
     ) -> Understood<'a> {
         let FrameHead { opcode, fin, size, .. } = head;
         let protocol = |text: &'static str| Understood::Fault(Fault::Protocol(text));
-        let order = self.sockets[at].session.order().copied().unwrap_or_default();
+        let order = on.held[at].session.order().copied().unwrap_or_default();
         let kind = match order.kind(opcode) {
             Ok(kind) => kind,
             Err(Misplaced::Unknown(other)) => {
@@ -127,12 +89,12 @@ impl WebSockets {
         let compressed = order.compressed(head.said());
         let mut shown = payload;
         if compressed {
-            if let Err(text) = self.inflate(cx, at, payload, fin, inflated) {
+            if let Err(text) = self.inflate(on, at, payload, fin, inflated) {
                 return Understood::Fault(Fault::Beyond(text.into()));
             }
             shown = inflated;
         }
-        if let Some(order) = self.sockets[at].session.order()
+        if let Some(order) = on.held[at].session.order()
             && order.take(head.said(), kind).is_err()
         {
             return protocol("missing continuation frame");
@@ -150,17 +112,17 @@ impl WebSockets {
     /// Inflates the message that a frame completes; of one that does not, nothing comes out yet.
     pub(super) fn inflate(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         payload: &[u8],
         fin: bool,
         inflated: &mut Vec<u8>,
     ) -> Result<(), &'static str> {
-        let rest = self.sockets[at].rest.as_mut();
+        let rest = on.held.unfinished(at);
         let Some(deflate) = rest.and_then(|rest| rest.deflate.as_mut()) else {
             return Err(wording::NOT_INFLATED);
         };
-        let most = cx.run.settings.bodies.max_response;
+        let most = on.cx.run.settings.bodies.max_response;
         if deflate.parts.len() + payload.len() > most {
             deflate.parts = Vec::new();
             return Err(TOO_LARGE);
@@ -188,10 +150,10 @@ impl WebSockets {
     }
 
     /// Offers a frame to the filters, and to the sampler if none discards it.
-    fn offer(&mut self, cx: &mut Context<'_>, at: u32, frame: &Frame<'_>, now: Nanos) {
-        let Task::Work(work) = &self.sockets[at].task else { return };
-        let Some(sampler) = self.socket_sampler(cx, at, work.sampler) else { return };
-        if !sampler.filters.is_empty() && !self.passes_filters(cx, at, &sampler.filters, frame, now)
+    fn offer(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
+        let Task::Work(work) = &self.tasks[at as usize] else { return };
+        let Some(sampler) = sampler_on(on, at, work.sampler) else { return };
+        if !sampler.filters.is_empty() && !self.passes_filters(on, at, &sampler.filters, frame, now)
         {
             return;
         }
@@ -199,13 +161,13 @@ impl WebSockets {
             Act::RequestResponse(want) | Act::Read(want) => want.admits(frame),
             Act::PingPong => frame.kind == FrameKind::Pong,
             Act::Close => frame.kind == FrameKind::Close,
-            Act::Exchange(_) => return self.hear_message(cx, at, frame, now),
+            Act::Exchange(_) => return self.hear_message(on, at, frame, now),
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => true,
         };
         if fits {
-            self.succeed(cx, at, Some(frame), now);
+            self.succeed(on, at, Some(frame), now);
         } else {
-            self.surprise(cx, at, frame, now);
+            self.surprise(on, at, frame, now);
         }
     }
 
@@ -213,26 +175,26 @@ impl WebSockets {
     /// around it. Each level's time runs as the plug-in has it ([`plan::websocket::filter`]).
     fn passes_filters(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         filters: &[FilterId],
         frame: &Frame<'_>,
         now: Nanos,
     ) -> bool {
-        let plan = cx.plan;
-        let index = self.sockets[at].user;
+        let plan = on.cx.plan;
+        let index = on.held[at].user;
         for level in (0..filters.len()).rev() {
             let filter = &plan.frame_filters[filters[level].0 as usize];
-            let discards = filter.discards(frame, &mut cx.env(index, ""));
+            let discards = filter.discards(frame, &mut on.cx.env(index, ""));
             if discards {
-                self.discard(cx, at, filter, level, frame, now);
+                self.discard(on, at, filter, level, frame, now);
             }
-            let Task::Work(work) = &mut self.sockets[at].task else { return false };
+            let Task::Work(work) = &mut self.tasks[at as usize] else { return false };
             let Some(times) = work.levels.get_mut(level) else { return false };
             // What came in time did, however late it is read here.
             let spent = (work.arrival.clamp(times.since, now.max(times.since)) - times.since) / MS;
             if spent >= times.left {
-                self.fault(cx, at, Fault::ReadTimeout);
+                self.fault(on, at, Fault::ReadTimeout);
                 return false;
             }
             times.left -= spent;
@@ -241,7 +203,7 @@ impl WebSockets {
                 let left = times.left;
                 work.levels.truncate(level + 1);
                 work.levels.resize(filters.len(), Level { left, since: now });
-                cx.arm(index, now + left * MS);
+                on.cx.arm(index, now + left * MS);
                 return false;
             }
         }
@@ -251,56 +213,57 @@ impl WebSockets {
     /// A filter takes a frame out: it may answer it, and the result shows it.
     fn discard(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         filter: &FrameFilter,
         level: usize,
         frame: &Frame<'_>,
         now: Nanos,
     ) {
-        let index = self.sockets[at].user;
+        let index = on.held[at].user;
         let mut sent = 0;
-        if frame.kind == FrameKind::Ping && filter.replies(&mut cx.env(index, "")) {
-            sent = self.send_frame(cx, at, Opcode::PONG, frame.payload).0 as u64;
+        if frame.kind == FrameKind::Ping && filter.replies(&mut on.cx.env(index, "")) {
+            sent =
+                on.held.send_frame(&mut on.cx.around(), at, Opcode::PONG, frame.payload).0 as u64;
         }
-        let Task::Work(work) = &self.sockets[at].task else { return };
+        let Task::Work(work) = &self.tasks[at as usize] else { return };
         let since = work.levels.get(level).map_or(now, |times| times.since);
         if work.observed {
-            let mut name = cx.texts.take();
-            filter.name(&mut cx.env(index, ""), &mut name);
+            let mut name = on.cx.texts.take();
+            filter.name(&mut on.cx.env(index, ""), &mut name);
             let mut sub = plan::result::SampleResult::default();
             sub.clear();
             wording::discarded(&name, frame, &mut sub);
             sub.sent = sent;
-            sub.start_ms = cx.clock.wall_ms(since);
+            sub.start_ms = on.cx.clock.wall_ms(since);
             sub.elapsed = (now - since).max(0) as u64;
-            cx.texts.give(name);
-            if let Task::Work(work) = &mut self.sockets[at].task {
+            on.cx.texts.give(name);
+            if let Task::Work(work) = &mut self.tasks[at as usize] {
                 work.discarded.push(sub);
             }
         }
-        if cx.run.settings.websocket.count_discarded
-            && let Task::Work(work) = &mut self.sockets[at].task
+        if on.cx.run.settings.websocket.count_discarded
+            && let Task::Work(work) = &mut self.tasks[at as usize]
         {
             work.sizes.discarded(frame, sent);
         }
     }
 
     /// Sets up the levels of a sample that reads through filters. False: a filter cannot work, and the sample has failed.
-    fn begin_levels(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) -> bool {
-        let Task::Work(work) = &self.sockets[at].task else { return false };
+    fn begin_levels(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) -> bool {
+        let Task::Work(work) = &self.tasks[at as usize] else { return false };
         let limit = work.read_limit / MS;
-        let Some(sampler) = self.socket_sampler(cx, at, work.sampler) else { return false };
-        let plan = cx.plan;
-        let index = self.sockets[at].user;
+        let Some(sampler) = sampler_on(on, at, work.sampler) else { return false };
+        let plan = on.cx.plan;
+        let index = on.held[at].user;
         for id in &sampler.filters {
             let filter = &plan.frame_filters[id.0 as usize];
-            if let Some(text) = filter.fault(&mut cx.env(index, "")) {
-                self.fault(cx, at, Fault::Beyond(text));
+            if let Some(text) = filter.fault(&mut on.cx.env(index, "")) {
+                self.fault(on, at, Fault::Beyond(text));
                 return false;
             }
         }
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.tasks[at as usize] {
             work.levels.clear();
             work.levels.resize(sampler.filters.len(), Level { left: limit, since: now });
         }
@@ -308,90 +271,56 @@ impl WebSockets {
     }
 
     /// A sample begins to read: what waits in the inbox comes first.
-    pub(super) fn read_frame(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
-        if !self.begin_levels(cx, at, now) {
+    pub(super) fn read_frame(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
+        if !self.begin_levels(on, at, now) {
             return;
         }
-        let generation = self.sockets[at].transport.generation;
-        while let Some(frame) = self.take_from_inbox(cx, at) {
-            if let Task::Work(work) = &mut self.sockets[at].task {
+        while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
+            if let Task::Work(work) = &mut self.tasks[at as usize] {
                 work.arrival = work.start;
             }
-            self.give_to_sample(cx, at, frame.head, &frame.payload, now);
-            let socket = &self.sockets[at];
-            if socket.transport.generation != generation || !matches!(socket.task, Task::Work(_)) {
+            self.give_to_sample(on, at, frame.head, &frame.payload, now);
+            if !self.is_reading(at) {
                 return;
             }
         }
-        match self.sockets[at].state {
-            State::Ended(ending) => self.fault(cx, at, Fault::Ended(ending)),
-            _ => {
-                self.resume_reading(cx, at);
-                self.read_limit(cx, at);
+        if self.listen(on, at)
+            && let Task::Work(work) = &self.tasks[at as usize]
+        {
+            let limit = work.read_limit;
+            let (index, now) = (on.held[at].user, on.cx.clock.now());
+            on.cx.around().limit(index, limit, now);
+        }
+    }
+
+    /// Whether a sample waits for a frame.
+    fn is_reading(&self, at: u32) -> bool {
+        matches!(&self.tasks[at as usize], Task::Work(work) if work.step == Step::Reading)
+    }
+
+    /// A sample reads on behind a frame that it did not end with: those behind it come first.
+    fn read_on(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
+        while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
+            if let Task::Work(work) = &mut self.tasks[at as usize] {
+                work.arrival = frame.arrival;
+            }
+            self.give_to_sample(on, at, frame.head, &frame.payload, now);
+            if !self.is_reading(at) {
+                return;
             }
         }
+        self.listen(on, at);
     }
 
-    /// Somebody takes what comes: where reading had stopped, it goes on.
-    pub(super) fn resume_reading(&mut self, cx: &mut Context<'_>, at: u32) {
-        if std::mem::take(&mut self.sockets[at].stopped) {
-            cx.recorder.add(Counter::ReadingResumed, 1);
-            self.resumed.push(self.sockets.token(at));
+    /// A sample waits for a frame that has yet to come. False: none will.
+    fn listen(&mut self, on: &mut On<'_, '_>, at: u32) -> bool {
+        if let State::Ended(ending) = on.held[at].state {
+            self.fault(on, at, Fault::ended(ending));
+            return false;
         }
-    }
-
-    /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
-    pub(super) fn take_from_inbox(&mut self, cx: &mut Context<'_>, at: u32) -> Option<Queued> {
-        let rest = self.sockets[at].rest.as_mut()?;
-        let frame = rest.inbox.pop()?;
-        let left = rest.inbox.bytes();
-        cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
-        if left <= cx.run.settings.websocket.inbox_bytes / 2 {
-            self.resume_reading(cx, at);
-        }
-        Some(frame)
-    }
-
-    /// Puts a frame into the inbox.
-    fn queue(&mut self, cx: &mut Context<'_>, at: u32, frame: Queued) {
-        let weight = frame.weight();
-        cx.recorder.add(Counter::InboxIn, weight as u64);
-        let rest = self.sockets.rest(at);
-        rest.inbox.push(frame);
-        if rest.inbox.bytes() > cx.run.settings.websocket.inbox_bytes {
-            self.inbox_is_full(cx, at);
-        }
-    }
-
-    /// The inbox holds what it may hold.
-    pub(super) fn inbox_is_full(&mut self, cx: &mut Context<'_>, at: u32) {
-        match cx.run.settings.websocket.inbox_full {
-            WhenFull::Stop => {
-                if !std::mem::replace(&mut self.sockets[at].stopped, true) {
-                    cx.recorder.add(Counter::ReadingStopped, 1);
-                    self.tell_stopped(cx);
-                }
-            }
-            WhenFull::DropOldest => {
-                while self.sockets.rest(at).inbox.bytes() > cx.run.settings.websocket.inbox_bytes {
-                    let Some(frame) = self.sockets.rest(at).inbox.pop() else { break };
-                    cx.recorder.add(Counter::InboxOut, frame.weight() as u64);
-                    cx.recorder.add(Counter::InboxDropped, 1);
-                }
-            }
-            WhenFull::Fail => self.socket_ended(cx, at, Ending::InboxFull),
-        }
-    }
-
-    /// Says once that reading stopped somewhere.
-    fn tell_stopped(&mut self, cx: &mut Context<'_>) {
-        if !std::mem::replace(&mut self.told_stopped, true) {
-            let bytes = cx.run.settings.websocket.inbox_bytes;
-            cx.log(format!(
-                "reading stopped on a WebSocket connection: {bytes} bytes wait for a user that does not read; the \
-                 server's sends will stall (throng.websocket.inbox.bytes, throng.websocket.inbox.full)"
-            ));
-        }
+        on.held[at].listener = Listener::One;
+        on.held.resume_reading(&mut on.cx.around(), at);
+        true
     }
 }
 

@@ -8,11 +8,13 @@ use stats::{CloseCause, Outcome};
 use wire::websocket::Opcode;
 
 use super::result::start_result;
-use super::sample::{Fault, timing};
-use super::{Ending, NO_SOCKET, State, Task, WebSockets};
-use crate::context::Context;
-use crate::ids::UserId;
+use super::sample::{Fault, sampler_on, timing};
+use super::{On, Task, WebSockets};
+use crate::ids::{NO_SOCKET, UserId};
 use crate::net::outcome;
+use crate::session::held::State;
+use crate::session::held::close::Ending;
+use crate::session::held::open::Failed;
 use crate::time::clock::Nanos;
 
 /// The memory of a connection of this sampler.
@@ -25,29 +27,29 @@ pub(crate) struct Talking {
 
 impl WebSockets {
     /// Whether a sampler goes on with the connection of the user.
-    pub(super) fn goes_on_talking(&self, at: u32, call: &Call) -> bool {
+    pub(super) fn goes_on_talking(&self, on: &On<'_, '_>, at: u32, call: &Call) -> bool {
         call.keeps
             && at != NO_SOCKET
-            && self.sockets[at].state == State::Open
-            && self.sockets[at]
-                .rest
-                .as_ref()
-                .and_then(|rest| rest.talking.as_ref())
+            && on.held[at].state == State::Open
+            && self
+                .talks
+                .get(at as usize)
+                .and_then(Option::as_ref)
                 .is_some_and(|talking| talking.keeps && talking.connection == call.connection)
     }
 
     /// Begins a sample on a connection, new or kept.
     pub(super) fn begin_talk(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         index: UserId,
-        at: u32,
         exchange: &Zaleski,
         call: &Call,
         kept: bool,
     ) {
-        let talking = self.sockets.rest(at).talking.take();
-        let env = &mut cx.env(index, "");
+        let at = on.cx.users[index].socket;
+        let talking = self.take_talk(at);
+        let env = &mut on.cx.env(index, "");
         let mut talking = talking.unwrap_or_else(|| {
             let talk = exchange.open(call, env);
             Box::new(Talking { talk, connection: call.connection.clone(), keeps: call.keeps })
@@ -56,13 +58,30 @@ impl WebSockets {
         if kept {
             exchange.go_on(&mut talking.talk, call);
             // What came while nobody listened is remembered, whatever it says.
-            while let Some(frame) = self.take_from_inbox(cx, at) {
+            while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
                 if frame.head.opcode == Opcode::TEXT {
                     talking.talk.hear(&String::from_utf8_lossy(&frame.payload));
                 }
             }
         }
-        self.sockets.rest(at).talking = Some(talking);
+        self.keep_talk(at, talking);
+    }
+
+    /// The memory of a connection, if it has one.
+    fn take_talk(&mut self, at: u32) -> Option<Box<Talking>> {
+        self.talks.get_mut(at as usize).and_then(Option::take)
+    }
+
+    fn keep_talk(&mut self, at: u32, talking: Box<Talking>) {
+        if self.talks.len() <= at as usize {
+            self.talks.resize_with(at as usize + 1, || None);
+        }
+        self.talks[at as usize] = Some(talking);
+    }
+
+    /// Whether a connection is one of this sampler.
+    pub(super) fn has_talk(&self, at: u32) -> bool {
+        self.talks.get(at as usize).is_some_and(Option::is_some)
     }
 
     /// The connection of a talk stands.
@@ -73,13 +92,13 @@ impl WebSockets {
     }
 
     fn talking(&mut self, at: u32) -> Option<&mut Talking> {
-        self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.as_deref_mut())
+        self.talks.get_mut(at as usize).and_then(|talk| talk.as_deref_mut())
     }
 
     /// A frame came while a sample listens.
     pub(super) fn hear_message(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         frame: &Frame<'_>,
         now: Nanos,
@@ -87,7 +106,7 @@ impl WebSockets {
         match frame.kind {
             FrameKind::Text => {}
             FrameKind::Ping => {
-                let _ = self.send_frame(cx, at, Opcode::PONG, frame.payload);
+                let _ = on.held.send_frame(&mut on.cx.around(), at, Opcode::PONG, frame.payload);
                 return;
             }
             FrameKind::Close => {
@@ -96,27 +115,26 @@ impl WebSockets {
                 if let Some(talking) = self.talking(at) {
                     talking.talk.closed(status, &reason);
                 }
-                return self.finish_talk(cx, at, None, now, true);
+                return self.finish_talk(on, at, None, now, true);
             }
             FrameKind::Binary | FrameKind::Pong => return,
         }
-        if let Task::Work(work) = &mut self.sockets[at].task {
+        if let Task::Work(work) = &mut self.tasks[at as usize] {
             work.sizes.read(frame);
         }
         let message = String::from_utf8_lossy(frame.shown());
         let verdict = self.talking(at).map_or(Verdict::Done, |talking| talking.talk.hear(&message));
         match verdict {
             Verdict::Wait => {}
-            Verdict::Done => self.finish_talk(cx, at, None, now, false),
-            Verdict::DoneAndClose => self.finish_talk(cx, at, None, now, true),
+            Verdict::Done => self.finish_talk(on, at, None, now, false),
+            Verdict::DoneAndClose => self.finish_talk(on, at, None, now, true),
         }
     }
 
     /// Whether the sample under way is a talk.
-    pub(super) fn talks(&self, cx: &Context<'_>, at: u32) -> bool {
-        match &self.sockets[at].task {
-            Task::Work(work) => self
-                .socket_sampler(cx, at, work.sampler)
+    pub(super) fn talks(&self, on: &On<'_, '_>, at: u32) -> bool {
+        match &self.tasks[at as usize] {
+            Task::Work(work) => sampler_on(on, at, work.sampler)
                 .is_some_and(|sampler| matches!(sampler.act, Act::Exchange(_))),
             _ => false,
         }
@@ -125,19 +143,19 @@ impl WebSockets {
     /// The sample is over: with a message, at the end of its time, or by a failure.
     pub(super) fn finish_talk(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         fault: Option<&Fault>,
         now: Nanos,
         close: bool,
     ) {
-        let route = self.sockets[at].route;
-        let Some((index, mut work)) = self.take_finished(cx, at) else { return };
+        let route = on.held[at].route;
+        let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
-        let mut result = start_result(cx, index, &mut work);
+        let mut result = start_result(on.cx, index, &mut work);
         let opened = work.opened || work.existing;
-        let over = self.sockets[at].counted;
-        let talking = self.sockets[at].rest.as_mut().and_then(|rest| rest.talking.take());
+        let over = on.held[at].counted;
+        let talking = self.take_talk(at);
         let (mut keeps, mut goodbye) = (false, Vec::new());
         if let Some(mut talking) = talking {
             keeps = talking.keeps && opened && !close;
@@ -145,41 +163,40 @@ impl WebSockets {
                 talking.talk.opened(false);
             }
             match fault {
-                Some(Fault::Failure(failure)) => {
-                    let text = outcome::socket_text(failure, &cx.net.routes[route]);
+                Some(Fault::Failed(Failed::Failure(failure))) => {
+                    let text = outcome::socket_text(failure, &on.cx.net.routes[route]);
                     talking.talk.fail(&text, &mut result);
                 }
                 _ => talking.talk.finish(talking.keeps, opened, close && !over, &mut result),
             }
             goodbye.extend_from_slice(talking.talk.goodbye());
             if keeps {
-                self.sockets.rest(at).talking = Some(talking);
+                self.keep_talk(at, talking);
             }
         }
         let outcome = match (&result.success, fault) {
             (true, _) => Outcome::Ok,
-            (false, Some(Fault::Failure(failure))) => outcome::kind(failure, &cx.net.routes[route]),
+            (false, Some(Fault::Failed(Failed::Failure(failure)))) => {
+                outcome::kind(failure, &on.cx.net.routes[route])
+            }
             (false, Some(Fault::Cut)) => Outcome::CutByEnd,
             (false, _) => Outcome::Other,
         };
         let mut timing = timing(&work, 0, now);
         // This plug-in counts the bytes of its response data, and none that it sends.
         (timing.sent, timing.received) = (0, result.body.len() as u64);
-        cx.return_result(result);
-        self.sockets.give_work(work);
+        on.cx.return_result(result);
+        self.give_work(work);
         if !opened {
-            self.drop_unopened(cx, at);
+            on.held.drop_unopened(&mut on.cx.around(), at);
         } else if !keeps {
-            if self.sockets[at].state == State::Open {
-                let _ = self.send_frame(cx, at, Opcode::CLOSE, &goodbye);
+            if on.held[at].state == State::Open {
+                let _ = on.held.send_frame(&mut on.cx.around(), at, Opcode::CLOSE, &goodbye);
             }
-            let ended = matches!(self.sockets[at].state, State::Ended(Ending::CloseFrame));
-            self.close_socket(
-                cx,
-                at,
-                if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan },
-            );
+            let ended = matches!(on.held[at].state, State::Ended(Ending::CloseFrame));
+            let cause = if ended { CloseCause::PeerFrame } else { CloseCause::ByPlan };
+            on.held.close(&mut on.cx.around(), at, cause);
         }
-        cx.conclude(index, id, timing, outcome);
+        on.cx.conclude(index, id, timing, outcome);
     }
 }

@@ -5,14 +5,17 @@ use plan::websocket::{Act, Hold, HoldSettings, wording};
 use stats::{Outcome, Span};
 use wire::websocket::Opcode;
 
-use super::inbox::FrameHead;
-use super::{Ending, NO_SOCKET, State, Task, WebSockets};
+use super::close::ending_text;
+use super::{On, Task, WebSockets};
 use crate::context::Context;
-use crate::ids::UserId;
+use crate::ids::{NO_SOCKET, UserId};
+use crate::session::held::close::Ending;
+use crate::session::held::inbox::FrameHead;
+use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
-use crate::websocket::sample::refuse;
+use crate::websocket::sample::{refuse, sampler_on};
 
 /// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
 const MESSAGE: usize = 1 << 20;
@@ -34,23 +37,23 @@ pub(crate) struct Holding {
 impl WebSockets {
     pub(super) fn begin_hold(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         index: UserId,
         id: SamplerId,
         hold: &Hold,
     ) {
-        let at = cx.users[index].socket;
+        let at = on.cx.users[index].socket;
         if at == NO_SOCKET {
-            return refuse(cx, index, id, |result| wording::no_connection(&Act::Pong, result));
+            return refuse(on.cx, index, id, |result| wording::no_connection(&Act::Pong, result));
         }
-        let settings = match hold.settings(&mut cx.env(index, "")) {
+        let settings = match hold.settings(&mut on.cx.env(index, "")) {
             Ok(settings) => settings,
             Err(problem) => {
-                return refuse(cx, index, id, |result| wording::error(&problem, result));
+                return refuse(on.cx, index, id, |result| wording::error(&problem, result));
             }
         };
-        let now = cx.clock.now();
-        let user = &mut cx.users[index];
+        let now = on.cx.clock.now();
+        let user = &mut on.cx.users[index];
         let holding = Holding {
             sampler: id,
             intended: user.intended,
@@ -61,67 +64,67 @@ impl WebSockets {
             settings,
             message: Vec::new(),
         };
-        self.sockets[at].task = Task::Hold(Box::new(holding));
+        self.tasks[at as usize] = Task::Hold(Box::new(holding));
         user.wait = Wait::Socket(id);
         let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
-        if let Some(last) = cx.ends_at(index) {
+        if let Some(last) = on.cx.ends_at(index) {
             end = end.min(last.max(now));
         }
-        cx.arm(index, end);
-        let generation = self.sockets[at].transport.generation;
-        while let Some(frame) = self.take_from_inbox(cx, at) {
+        on.cx.arm(index, end);
+        while let Some(frame) = on.held.take_from_inbox(&mut on.cx.around(), at) {
             // What came before the hold is counted in it: no message is lost between samplers.
-            self.hold_frame(cx, at, frame.head, &frame.payload, frame.arrival, now);
-            let socket = &self.sockets[at];
-            if socket.transport.generation != generation || !matches!(socket.task, Task::Hold(_)) {
+            self.hold_frame(on, at, (frame.head, &frame.payload), frame.arrival, now);
+            if !matches!(self.tasks[at as usize], Task::Hold(_)) {
                 return;
             }
         }
-        match self.sockets[at].state {
-            State::Ended(ending) => self.hold_ended(cx, at, ending),
-            _ => self.resume_reading(cx, at),
+        if let State::Ended(ending) = on.held[at].state {
+            return self.hold_ended(on, at, ending);
         }
+        on.held[at].listener = Listener::All;
+        on.held.resume_reading(&mut on.cx.around(), at);
     }
 
     /// A frame for a connection that is held.
     pub(super) fn hold_frame(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
-        head: FrameHead,
-        payload: &[u8],
+        (head, payload): (FrameHead, &[u8]),
         arrival: Nanos,
         now: Nanos,
     ) {
-        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.tasks[at as usize] else { return };
         if head.opcode == Opcode::CLOSE {
-            return self.socket_ended(cx, at, Ending::CloseFrame);
+            on.held.on_ended(&mut on.cx.around(), at, Ending::CloseFrame);
+            return self.hold_ended(on, at, Ending::CloseFrame);
         }
         if head.opcode.is_control() {
             return;
         }
         holding.bytes += head.size;
         let id = holding.sampler;
-        let Some(sampler) = self.socket_sampler(cx, at, id) else { return };
+        let Some(sampler) = sampler_on(on, at, id) else { return };
         let Act::Hold(hold) = &sampler.act else { return };
         let mut inflated = std::mem::take(&mut self.inflated);
         inflated.clear();
-        let order = self.sockets[at].session.order().copied().unwrap_or_default();
+        let order = on.held[at].session.order().copied().unwrap_or_default();
         let compressed = order.within_compressed(head.said());
         if compressed {
-            match self.inflate(cx, at, payload, head.fin, &mut inflated) {
+            match self.inflate(on, at, payload, head.fin, &mut inflated) {
                 Ok(()) => {
-                    if let Some(order) = self.sockets[at].session.order() {
+                    if let Some(order) = on.held[at].session.order() {
                         order.note_compressed(!head.fin);
                     }
                 }
                 Err(_) => {
                     self.inflated = inflated;
-                    return self.socket_ended(cx, at, Ending::Protocol);
+                    on.held.on_ended(&mut on.cx.around(), at, Ending::Protocol);
+                    return self.hold_ended(on, at, Ending::Protocol);
                 }
             }
         }
-        let Task::Hold(holding) = &mut self.sockets[at].task else { return };
+        let Task::Hold(holding) = &mut self.tasks[at as usize] else { return };
         if !compressed && (!head.fin || !holding.message.is_empty()) {
             holding.message.extend_from_slice(payload);
             let excess = holding.message.len().saturating_sub(MESSAGE);
@@ -135,54 +138,55 @@ impl WebSockets {
                 (false, true) => payload,
                 (false, false) => &message,
             };
-            let index = self.sockets[at].user;
-            let heard = hold.hear(whole, &settings, &mut cx.env(index, ""));
+            let index = on.held[at].user;
+            let heard = hold.hear(whole, &settings, &mut on.cx.env(index, ""));
             if let Some(sent) = heard.sent_ns {
-                let sent = cx.clock.of_wall(sent);
-                cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
+                let sent = on.cx.clock.of_wall(sent);
+                on.cx.recorder.span(Span::Message, (arrival - sent).max(0) as u64);
             }
-            if let Task::Hold(holding) = &mut self.sockets[at].task {
+            if let Task::Hold(holding) = &mut self.tasks[at as usize] {
                 holding.matched += u64::from(heard.counts);
             }
         }
         self.inflated = inflated;
-        let Task::Hold(holding) = &self.sockets[at].task else { return };
+        let Task::Hold(holding) = &self.tasks[at as usize] else { return };
         let until = holding.settings.until_messages;
         if until > 0 && holding.matched >= until {
-            self.finish_hold_at(cx, at, now);
+            self.finish_hold_at(on, at, now);
         }
     }
 
     /// Whether a user holds its connection.
     pub(crate) fn holds(&self, cx: &Context<'_>, index: UserId) -> bool {
         let at = cx.users[index].socket;
-        at != NO_SOCKET && matches!(self.sockets[at].task, Task::Hold(_))
+        at != NO_SOCKET && matches!(self.tasks[at as usize], Task::Hold(_))
     }
 
     /// The time of a hold is over.
-    pub(crate) fn finish_hold(&mut self, cx: &mut Context<'_>, at: u32) {
-        let now = cx.clock.now();
-        self.finish_hold_at(cx, at, now);
+    pub(crate) fn finish_hold(&mut self, on: &mut On<'_, '_>, at: u32) {
+        let now = on.cx.clock.now();
+        self.finish_hold_at(on, at, now);
     }
 
-    fn finish_hold_at(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos) {
-        self.conclude_hold(cx, at, now, None);
+    fn finish_hold_at(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos) {
+        self.conclude_hold(on, at, now, None);
     }
 
     /// The connection ended while it was held.
-    pub(super) fn hold_ended(&mut self, cx: &mut Context<'_>, at: u32, ending: Ending) {
-        let now = cx.clock.now();
-        self.conclude_hold(cx, at, now, Some(ending));
+    pub(super) fn hold_ended(&mut self, on: &mut On<'_, '_>, at: u32, ending: Ending) {
+        let now = on.cx.clock.now();
+        self.conclude_hold(on, at, now, Some(ending));
     }
 
-    fn conclude_hold(&mut self, cx: &mut Context<'_>, at: u32, now: Nanos, ending: Option<Ending>) {
-        let index = self.sockets[at].user;
-        let Task::Hold(holding) = std::mem::take(&mut self.sockets[at].task) else {
+    fn conclude_hold(&mut self, on: &mut On<'_, '_>, at: u32, now: Nanos, ending: Option<Ending>) {
+        let index = on.held[at].user;
+        let Task::Hold(holding) = std::mem::take(&mut self.tasks[at as usize]) else {
             return;
         };
+        on.held[at].listener = Listener::None;
         let id = holding.sampler;
-        cx.users[index].wait = Wait::Ready;
-        cx.users[index].limit = Nanos::MAX;
+        on.cx.users[index].wait = Wait::Ready;
+        on.cx.users[index].limit = Nanos::MAX;
         let wait = (holding.start - holding.intended).max(0) as u64;
         let timing = Timing {
             start: holding.start,
@@ -192,13 +196,13 @@ impl WebSockets {
             received: holding.bytes,
             ..Timing::default()
         };
-        let mut result = cx.lend_result();
+        let mut result = on.cx.lend_result();
         result.clear();
-        result.label.push_str(cx.sampler_name(index, id));
-        result.start_ms = cx.clock.wall_ms(holding.start);
+        result.label.push_str(on.cx.sampler_name(index, id));
+        result.start_ms = on.cx.clock.wall_ms(holding.start);
         let outcome = match ending {
             Some(ending) => {
-                let reason = self.ending_text(at, ending);
+                let reason = ending_text(on.held, at, ending);
                 wording::hold_broken(holding.messages, &reason, &mut result);
                 ending.outcome()
             }
@@ -207,7 +211,7 @@ impl WebSockets {
                 if result.success { Outcome::Ok } else { Outcome::Assertion }
             }
         };
-        cx.return_result(result);
-        cx.conclude(index, id, timing, outcome);
+        on.cx.return_result(result);
+        on.cx.conclude(index, id, timing, outcome);
     }
 }

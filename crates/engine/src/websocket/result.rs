@@ -7,70 +7,69 @@ use plan::websocket::{Act, wording};
 use stats::{Outcome, Phase};
 use wire::websocket::handshake::Refusal;
 
+use super::close::ending_text;
 use super::sample::{Fault, socket_sampler_of};
-use super::{Ending, WebSockets, Work};
+use super::{On, Work};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::net::outcome;
 use crate::net::routes::RouteId;
+use crate::session::held::close::Ending;
+use crate::session::held::open::Failed;
 
-impl WebSockets {
-    /// Words a failure in the result.
-    pub(super) fn word(
-        &self,
-        cx: &Context<'_>,
-        at: u32,
-        route: RouteId,
-        fault: &Fault,
-        result: &mut SampleResult,
-    ) -> Outcome {
-        match fault {
-            Fault::Refused(refusal) => word_refusal(refusal, result),
-            Fault::ProxyRefused(status) => {
-                let text = format!("Connecting proxy failed with status code {status}");
-                wording::refused(Err(&text), result);
-                result.code.push_str(itoa::Buffer::new().format(*status));
-                Outcome::Status
-            }
-            Fault::Failure(failure) => {
-                let route = &cx.net.routes[route];
-                wording::io_error(&outcome::socket_text(failure, route), result);
-                outcome::kind(failure, route)
-            }
-            Fault::Ended(Ending::CloseFrame) => {
-                let text =
-                    "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
-                wording::error(text, result);
-                Outcome::Closed
-            }
-            Fault::Ended(ending) => {
-                wording::io_error(&self.ending_text(at, *ending), result);
-                ending.outcome()
-            }
-            Fault::ReadTimeout => {
-                wording::io_error("Read timed out", result);
-                Outcome::Timeout(Phase::Response)
-            }
-            Fault::Protocol(text) => {
-                wording::io_error(text, result);
-                Outcome::Protocol
-            }
-            Fault::Beyond(text) => {
-                wording::error(text, result);
-                Outcome::Protocol
-            }
-            Fault::Problem(problem) => {
-                wording::unmade(problem, result);
-                Outcome::File
-            }
-            Fault::Cut => {
-                wording::io_error("Socket closed", result);
-                Outcome::CutByEnd
-            }
+/// Words a failure in the result.
+pub(super) fn word(
+    on: &On<'_, '_>,
+    at: u32,
+    route: RouteId,
+    fault: &Fault,
+    result: &mut SampleResult,
+) -> Outcome {
+    match fault {
+        Fault::Failed(Failed::Refused(refusal)) => word_refusal(refusal, result),
+        Fault::Failed(Failed::Proxy(status)) => {
+            let text = format!("Connecting proxy failed with status code {status}");
+            wording::refused(Err(&text), result);
+            result.code.push_str(itoa::Buffer::new().format(*status));
+            Outcome::Status
+        }
+        Fault::Failed(Failed::Failure(failure)) => {
+            let route = &on.cx.net.routes[route];
+            wording::io_error(&outcome::socket_text(failure, route), result);
+            outcome::kind(failure, route)
+        }
+        Fault::Failed(Failed::Ended(Ending::CloseFrame)) => {
+            let text =
+                "java.lang.IllegalStateException: Cannot connect when state is CLOSED_SERVER";
+            wording::error(text, result);
+            Outcome::Closed
+        }
+        Fault::Failed(Failed::Ended(ending)) => {
+            wording::io_error(&ending_text(on.held, at, *ending), result);
+            ending.outcome()
+        }
+        Fault::ReadTimeout => {
+            wording::io_error("Read timed out", result);
+            Outcome::Timeout(Phase::Response)
+        }
+        Fault::Protocol(text) => {
+            wording::io_error(text, result);
+            Outcome::Protocol
+        }
+        Fault::Beyond(text) => {
+            wording::error(text, result);
+            Outcome::Protocol
+        }
+        Fault::Problem(problem) => {
+            wording::unmade(problem, result);
+            Outcome::File
+        }
+        Fault::Cut => {
+            wording::io_error("Socket closed", result);
+            Outcome::CutByEnd
         }
     }
 }
-
 /// Words a refused upgrade in the result.
 fn word_refusal(refusal: &Refusal, result: &mut SampleResult) -> Outcome {
     let fault = match refusal {

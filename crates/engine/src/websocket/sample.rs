@@ -13,30 +13,27 @@ use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
 use stats::{CloseCause, Outcome};
 use wire::cookie::Origin;
 use wire::websocket::Opcode;
-use wire::websocket::handshake::Refusal;
-use wire::websocket::session::Wanted;
+use wire::websocket::handshake;
+use wire::websocket::session::{Wanted, WebSocket as Speaker};
 
-use super::{Ending, NO_SOCKET, State, Step, Task, WebSockets, Work};
+use super::{On, Step, Task, WebSockets, Work};
 use crate::context::Context;
-use crate::ids::UserId;
+use crate::ids::{NO_SOCKET, UserId};
 use crate::net::outcome::Failure;
 use crate::net::routes::{Route, RouteId, Tunnel};
+use crate::session::held::close::Ending;
+use crate::session::held::open::{Failed, Opening};
+use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
-use crate::websocket::open::write_upgrade;
-use crate::websocket::result::start_result;
+use crate::websocket::result::{start_result, word};
 
 /// Why a sample failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    Failure(Failure),
-    /// The server answered the upgrade with something else.
-    Refused(Refusal),
-    /// The proxy did not make the tunnel.
-    ProxyRefused(u16),
-    /// The connection ended.
-    Ended(Ending),
+    /// The connection could not be opened, was lost, or has ended.
+    Failed(Failed),
     /// Nothing came within the limit.
     ReadTimeout,
     /// The input breaks the protocol, in the words of an input error.
@@ -70,39 +67,45 @@ impl Deref for Sampling<'_> {
     }
 }
 
+impl Fault {
+    pub(super) const fn ended(ending: Ending) -> Self {
+        Self::Failed(Failed::Ended(ending))
+    }
+}
+
 impl WebSockets {
     pub(crate) fn begin(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         index: UserId,
         id: SamplerId,
         sampler: &WebSocket,
     ) {
         if let Act::Hold(hold) = &sampler.act {
-            return self.begin_hold(cx, index, id, hold);
+            return self.begin_hold(on, index, id, hold);
         }
         // Before the call is evaluated: what its functions count must be counted once.
-        if must_wait(cx, index, id, sampler) {
+        if must_wait(on.cx, index, id, sampler) {
             return;
         }
         let slot = id.0 as usize;
         if sampler.is_fixed()
             && let Some(call) = self.calls[slot].take()
         {
-            self.begin_call(cx, index, id, sampler, &call);
+            self.begin_call(on, index, id, sampler, &call);
             self.calls[slot] = Some(call);
             return;
         }
         let mut call = std::mem::take(&mut self.call);
-        match cx.with_env(index, id, |env, _| sampler.render(env, &mut call)) {
+        match on.cx.with_env(index, id, |env, _| sampler.render(env, &mut call)) {
             Ok(()) => {
-                self.begin_call(cx, index, id, sampler, &call);
+                self.begin_call(on, index, id, sampler, &call);
                 if sampler.is_fixed() {
                     self.calls[slot] = Some(Box::new(std::mem::take(&mut call)));
                 }
             }
             Err(refusal) => {
-                refuse(cx, index, id, |result| wording::refused_to_start(&refusal, result));
+                refuse(on.cx, index, id, |result| wording::refused_to_start(&refusal, result));
             }
         }
         self.call = call;
@@ -110,31 +113,30 @@ impl WebSockets {
 
     fn begin_call(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         index: UserId,
         id: SamplerId,
         sampler: &WebSocket,
         call: &Call,
     ) {
-        let at = cx.users[index].socket;
-        let opens = call.opens && !self.goes_on_talking(at, call);
+        let at = on.cx.users[index].socket;
+        let opens = call.opens && !self.goes_on_talking(on, at, call);
         if opens {
             if at != NO_SOCKET {
-                self.close_socket(cx, at, CloseCause::Replaced);
+                on.held.close(&mut on.cx.around(), at, CloseCause::Replaced);
             }
         } else if at == NO_SOCKET {
-            return refuse(cx, index, id, |result| wording::no_connection(&sampler.act, result));
+            return refuse(on.cx, index, id, |result| wording::no_connection(&sampler.act, result));
         }
-        let mut work = self.sockets.take_work();
+        let mut work = self.take_work();
         work.sampler = id;
-        work.start = cx.clock.now();
+        work.start = on.cx.clock.now();
         work.arrival = work.start;
-        work.intended = cx.users[index].intended;
-        work.observed = cx.observes(id);
+        work.intended = on.cx.users[index].intended;
+        work.observed = on.cx.observes(id);
         work.optional = call.optional;
         work.opcode = call.opcode;
         work.read_limit = Nanos::from(call.read_timeout_ms) * MS;
-        work.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
         work.problem.clone_from(&call.problem);
         work.frame.extend_from_slice(&call.payload);
         if work.observed {
@@ -144,77 +146,75 @@ impl WebSockets {
         if !opens {
             work.existing = true;
             if work.observed
-                && let Some(url) = self.sockets.url(at)
+                && let Some(url) = self.urls.get(at as usize)
             {
                 work.shown.url.clear();
                 work.shown.url.push_str(url);
             }
-            self.sockets[at].task = Task::Work(work);
-            cx.users[index].wait = Wait::Socket(id);
+            self.tasks[at as usize] = Task::Work(work);
+            on.cx.users[index].wait = Wait::Socket(id);
             if let Act::Exchange(exchange) = &sampler.act {
-                self.begin_talk(cx, index, at, exchange, call, true);
+                self.begin_talk(on, index, exchange, call, true);
             }
-            return self.perform(cx, at);
+            return self.perform(on, at);
         }
-        let cookie = self.socket_cookies(cx, index, sampler, call);
-        let route = socket_route(cx, call);
-        let session = write_upgrade(cx, &mut work, call, &cookie, route);
+        let cookie = self.socket_cookies(on, index, sampler, call);
+        let route = socket_route(on.cx, call);
+        let (mut opening, session) = self.prepare(on, index, (sampler, call), &cookie, route);
+        opening.start = work.start;
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
-        cx.texts.give(cookie);
-        work.deflate = call.deflate;
-        work.heartbeat = sampler.heartbeat;
-        let at = self.sockets.open(index, route, session);
-        if self.shows_urls {
-            self.sockets.keep_url(at, &call.url);
-        }
-        self.sockets[at].task = Task::Work(work);
-        cx.users[index].socket = at;
+        on.cx.texts.give(cookie);
+        let at = on.held.add(index, route, session);
+        self.settle_in(at, Task::Work(work), call);
+        on.cx.users[index].socket = at;
+        on.cx.users[index].wait = Wait::Socket(id);
         if let Act::Exchange(exchange) = &sampler.act {
-            self.begin_talk(cx, index, at, exchange, call, false);
+            self.begin_talk(on, index, exchange, call, false);
         }
-        self.open_socket(cx, at, id);
+        on.held.open(&mut on.cx.around(), at, opening);
     }
 
     /// Does what the sampler does on a connection that stands.
-    pub(super) fn perform(&mut self, cx: &mut Context<'_>, at: u32) {
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+    pub(super) fn perform(&mut self, on: &mut On<'_, '_>, at: u32) {
+        let Task::Work(work) = &mut self.tasks[at as usize] else { return };
         let id = work.sampler;
         if let Some(problem) = work.problem.take() {
-            return self.fault(cx, at, Fault::Problem(problem));
+            return self.fault(on, at, Fault::Problem(problem));
         }
         work.performed = true;
         let opcode = work.opcode;
-        let Some(sampler) = self.socket_sampler(cx, at, id) else { return };
+        let Some(sampler) = sampler_on(on, at, id) else { return };
         if opcode != 0 {
             // A peer that reset the connection is found out by sending; one that only stopped sending is not.
-            if let State::Ended(ending) = self.sockets[at].state
-                && self.sockets[at].transport.fd.is_none()
+            if let State::Ended(ending) = on.held[at].state
+                && on.held[at].transport.fd.is_none()
             {
-                return self.fault(cx, at, Fault::Ended(ending));
+                return self.fault(on, at, Fault::ended(ending));
             }
-            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            let Task::Work(work) = &mut self.tasks[at as usize] else { return };
             let frame = std::mem::take(&mut work.frame);
-            let (size, sent) = self.send_frame(cx, at, Opcode(opcode), &frame);
-            let Task::Work(work) = &mut self.sockets[at].task else { return };
+            let (size, sent) = on.held.send_frame(&mut on.cx.around(), at, Opcode(opcode), &frame);
+            let Task::Work(work) = &mut self.tasks[at as usize] else { return };
             work.frame = frame;
             work.sizes.sent(size as u64);
             if let Err(error) = sent {
-                return self.fault(cx, at, Fault::Failure(Failure::Socket(error)));
+                return self.fault(on, at, Fault::Failed(Failed::Failure(Failure::Socket(error))));
             }
         }
-        let all_sent = self.all_sent(at);
-        let Task::Work(work) = &mut self.sockets[at].task else { return };
+        let all_sent = on.held.all_sent(at);
+        let Task::Work(work) = &mut self.tasks[at as usize] else { return };
         match sampler.act {
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) if all_sent => {
-                let now = cx.clock.now();
-                self.succeed(cx, at, None, now);
+                let now = on.cx.clock.now();
+                self.succeed(on, at, None, now);
             }
             Act::Open | Act::Write | Act::Pong | Act::Hold(_) => {
                 work.step = Step::Sending;
-                let index = self.sockets[at].user;
-                cx.users[index].limit = Nanos::MAX;
+                on.held[at].listener = Listener::Sending;
+                let index = on.held[at].user;
+                on.cx.users[index].limit = Nanos::MAX;
             }
             _ => {
                 work.step = Step::Reading;
@@ -222,171 +222,178 @@ impl WebSockets {
                 let wanted = if pings { Wanted::Pongs } else { Wanted::Frames };
                 // Of a connection that was there the start is the sending; another look at the clock would only
                 // measure itself.
-                let now = if work.opened { cx.clock.now() } else { work.start };
-                self.sockets[at].session.want(wanted);
-                self.read_frame(cx, at, now);
+                let now = if work.opened { on.cx.clock.now() } else { work.start };
+                on.held[at].session.want(wanted);
+                self.read_frame(on, at, now);
             }
         }
-    }
-
-    /// The WebSocket sampler of that number, which works on a connection.
-    pub(super) fn socket_sampler<'p>(
-        &self,
-        cx: &Context<'p>,
-        at: u32,
-        id: SamplerId,
-    ) -> Option<Sampling<'p>> {
-        socket_sampler_of(cx, self.sockets[at].user, id)
     }
 
     /// Takes the work off a connection whose sample is over; its user may go on.
     pub(super) fn take_finished(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
     ) -> Option<(UserId, Box<Work>)> {
-        let socket = &mut self.sockets[at];
-        if !matches!(socket.task, Task::Work(_)) {
+        let task = &mut self.tasks[at as usize];
+        if !matches!(task, Task::Work(_)) {
             return None;
         }
-        let Task::Work(work) = std::mem::take(&mut socket.task) else { return None };
-        socket.session.want(Wanted::Nothing);
-        let index = socket.user;
-        cx.users[index].wait = Wait::Ready;
-        cx.users[index].limit = Nanos::MAX;
+        let Task::Work(work) = std::mem::take(task) else { return None };
+        let line = &mut on.held[at];
+        line.session.want(Wanted::Nothing);
+        line.listener = Listener::None;
+        let index = line.user;
+        on.cx.users[index].wait = Wait::Ready;
+        on.cx.users[index].limit = Nanos::MAX;
         Some((index, work))
     }
 
     /// The sample ends well, with the frame that it read if it read one.
     pub(super) fn succeed(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         at: u32,
         frame: Option<&Frame<'_>>,
         now: Nanos,
     ) {
-        let Some((index, mut work)) = self.take_finished(cx, at) else { return };
+        let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
-        let Some(sampler) = self.socket_sampler(cx, at, id) else { return };
+        let Some(sampler) = sampler_on(on, at, id) else { return };
         let mut data = 0;
         if let Some(frame) = frame {
             work.sizes.read(frame);
             data = frame.shown().len();
         }
         if work.observed {
-            let mut result = start_result(cx, index, &mut work);
+            let mut result = start_result(on.cx, index, &mut work);
             let opened = work.opened.then_some(&work.answer[..]);
             if work.optional && frame.is_none() && matches!(sampler.act, Act::Read(_)) {
                 wording::no_response(opened, &mut result);
             } else {
-                let env = &mut cx.env(index, "");
+                let env = &mut on.cx.env(index, "");
                 wording::success(&sampler.act, opened, frame, &mut result, env);
             }
             data = result.body.len();
-            cx.return_result(result);
+            on.cx.return_result(result);
         } else if let Some(frame) = frame
             && frame.is_data()
         {
-            wording::note_final(frame, &mut cx.env(index, ""));
+            wording::note_final(frame, &mut on.cx.env(index, ""));
         }
         let timing = timing(&work, data as u64, now);
-        self.sockets.give_work(work);
+        self.give_work(work);
         if frame.is_some_and(|frame| frame.kind == FrameKind::Close) {
-            self.close_socket(cx, at, CloseCause::ByPlan);
+            on.held.close(&mut on.cx.around(), at, CloseCause::ByPlan);
         }
-        cx.conclude(index, id, timing, Outcome::Ok);
+        on.cx.conclude(index, id, timing, Outcome::Ok);
     }
 
     /// A frame of a kind that the sampler does not take.
-    pub(super) fn surprise(
-        &mut self,
-        cx: &mut Context<'_>,
-        at: u32,
-        frame: &Frame<'_>,
-        now: Nanos,
-    ) {
-        let Some((index, mut work)) = self.take_finished(cx, at) else { return };
+    pub(super) fn surprise(&mut self, on: &mut On<'_, '_>, at: u32, frame: &Frame<'_>, now: Nanos) {
+        let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
-        let mut result = start_result(cx, index, &mut work);
-        if let Some(sampler) = self.socket_sampler(cx, at, id) {
+        let mut result = start_result(on.cx, index, &mut work);
+        if let Some(sampler) = sampler_on(on, at, id) {
             wording::unexpected(&sampler.act, frame, &mut result);
         }
-        cx.return_result(result);
+        on.cx.return_result(result);
         // The plug-in counts only what it accepts.
         let timing = timing(&work, 0, now);
         let opened = work.opened;
-        self.sockets.give_work(work);
+        self.give_work(work);
         if frame.kind == FrameKind::Close {
-            self.after_peer_close(cx, at, opened);
-        } else if self.sockets[at].session.is_closing() {
-            self.close_socket(cx, at, CloseCause::ByPlan);
+            after_peer_close(on, at, opened);
+        } else if on.held[at].session.is_closing() {
+            on.held.close(&mut on.cx.around(), at, CloseCause::ByPlan);
         }
-        cx.conclude(index, id, timing, Outcome::Protocol);
-    }
-
-    /// A close frame came instead of what was waited for. The plug-in forgets the connection, unless it opened it in
-    /// the same sample: then its next user finds it out.
-    fn after_peer_close(&mut self, cx: &mut Context<'_>, at: u32, opened: bool) {
-        if opened {
-            self.socket_ended(cx, at, Ending::CloseFrame);
-        } else {
-            self.close_socket(cx, at, CloseCause::PeerFrame);
-        }
+        on.cx.conclude(index, id, timing, Outcome::Protocol);
     }
 
     /// The sample fails.
-    pub(super) fn fault(&mut self, cx: &mut Context<'_>, at: u32, fault: Fault) {
-        let now = cx.clock.now();
-        let reads = match &self.sockets[at].task {
+    pub(super) fn fault(&mut self, on: &mut On<'_, '_>, at: u32, fault: Fault) {
+        let now = on.cx.clock.now();
+        let reads = match &self.tasks[at as usize] {
             Task::Work(work) if work.optional && work.step == Step::Reading => {
-                self.socket_sampler(cx, at, work.sampler)
+                sampler_on(on, at, work.sampler)
             }
             _ => None,
         };
         if matches!(fault, Fault::ReadTimeout)
             && reads.is_some_and(|sampler| matches!(sampler.act, Act::Read(_)))
         {
-            return self.succeed(cx, at, None, now);
+            return self.succeed(on, at, None, now);
         }
-        if self.talks(cx, at) {
-            return self.finish_talk(cx, at, Some(&fault), now, false);
+        if self.talks(on, at) {
+            return self.finish_talk(on, at, Some(&fault), now, false);
         }
-        let route = self.sockets[at].route;
-        let Some((index, mut work)) = self.take_finished(cx, at) else { return };
+        let route = on.held[at].route;
+        self.end_opening(on, at);
+        let Some((index, mut work)) = self.take_finished(on, at) else { return };
         let id = work.sampler;
-        let mut result = start_result(cx, index, &mut work);
-        let outcome = self.word(cx, at, route, &fault, &mut result);
-        cx.return_result(result);
+        let mut result = start_result(on.cx, index, &mut work);
+        let outcome = word(on, at, route, &fault, &mut result);
+        on.cx.return_result(result);
         let timing = timing(&work, 0, now);
         let opening = !work.existing && !work.opened;
-        self.sockets.give_work(work);
+        self.give_work(work);
         if opening {
-            self.drop_unopened(cx, at);
-        } else if self.sockets[at].session.is_closing() {
-            self.close_socket(cx, at, CloseCause::ByPlan);
-        } else if self.sockets[at].state == State::Ended(Ending::CloseFrame) {
-            self.close_socket(cx, at, CloseCause::PeerFrame);
+            on.held.drop_unopened(&mut on.cx.around(), at);
+        } else if on.held[at].session.is_closing() {
+            on.held.close(&mut on.cx.around(), at, CloseCause::ByPlan);
+        } else if on.held[at].state == State::Ended(Ending::CloseFrame) {
+            on.held.close(&mut on.cx.around(), at, CloseCause::PeerFrame);
         }
-        cx.conclude(index, id, timing, outcome);
+        on.cx.conclude(index, id, timing, outcome);
+    }
+
+    /// The opening of a connection for a call.
+    fn prepare(
+        &mut self,
+        on: &mut On<'_, '_>,
+        index: UserId,
+        (sampler, call): (&WebSocket, &Call),
+        cookie: &str,
+        route: RouteId,
+    ) -> (Box<Opening>, Speaker) {
+        let heartbeat = sampler.heartbeat.map(|id| self.heartbeat(on.cx, index, id));
+        let cx = &mut *on.cx;
+        let mut opening = on.held.new_opening();
+        opening.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
+        opening.read_limit = Nanos::from(call.read_timeout_ms) * MS;
+        opening.tls = call.secure.then(|| cx.tls_config(index));
+        opening.heartbeat = heartbeat;
+        opening.deflate = call.deflate.map(|offer| offer.server_no_context_takeover);
+        let proxied = cx.net.routes[route].tunnel.is_some();
+        if proxied {
+            opening.credentials.clone_from(&cx.run.settings.proxy.credentials);
+        }
+        let mut random = [0; 16];
+        for half in random.chunks_exact_mut(8) {
+            half.copy_from_slice(&cx.random.bits().to_ne_bytes());
+        }
+        let key = handshake::key(random);
+        call.write_request(&key, cookie, proxied, &mut opening.request);
+        (opening, Speaker::new(random))
     }
 
     /// The user's cookies for a connection, in a text of the core's.
     fn socket_cookies(
         &mut self,
-        cx: &mut Context<'_>,
+        on: &mut On<'_, '_>,
         index: UserId,
         sampler: &WebSocket,
         call: &Call,
     ) -> String {
-        let mut text = cx.texts.take();
+        let mut text = on.cx.texts.take();
         let Some(manager) = sampler.cookies else { return text };
-        let now_ms = cx.clock.wall_ms(cx.clock.now());
-        let Some(jar) = cx.jar(index, manager) else { return text };
+        let now_ms = on.cx.clock.wall_ms(on.cx.clock.now());
+        let Some(jar) = on.cx.jar(index, manager) else { return text };
         let mut line = std::mem::take(&mut self.cookie_line);
         line.clear();
         let path = &call.target[..call.path_len.min(call.target.len())];
         let origin = Origin { host: &call.host, path, secure: call.secure };
-        let jar = cx.users[index].extra.as_mut().and_then(|extra| extra.jars[jar].as_mut());
+        let jar = on.cx.users[index].extra.as_mut().and_then(|extra| extra.jars[jar].as_mut());
         if jar.is_some_and(|jar| jar.header(&origin, now_ms, &mut line)) {
             text.push_str(&String::from_utf8_lossy(&line));
         }
@@ -483,10 +490,26 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
         start: work.start,
         end: now,
         connect: work.connect as u64,
-        lag: late + wait + work.opening.own(),
+        lag: late + wait + work.own,
         wait,
         sent: work.sizes.sent,
         received: work.sizes.received(data),
         ..Timing::default()
     }
+}
+
+/// A close frame came instead of what was waited for. The plug-in forgets the connection, unless it opened it in the same
+/// sample: then its next user finds it out.
+fn after_peer_close(on: &mut On<'_, '_>, at: u32, opened: bool) {
+    let around = &mut on.cx.around();
+    if opened {
+        on.held.on_ended(around, at, Ending::CloseFrame);
+    } else {
+        on.held.close(around, at, CloseCause::PeerFrame);
+    }
+}
+
+/// The WebSocket sampler of that number, which works on a connection.
+pub(super) fn sampler_on<'p>(on: &On<'_, 'p>, at: u32, id: SamplerId) -> Option<Sampling<'p>> {
+    socket_sampler_of(on.cx, on.held[at].user, id)
 }

@@ -12,11 +12,10 @@ use stats::Outcome;
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::visit::Visit;
-use crate::ids::{NO_CONN, UserId};
+use crate::ids::{NO_CONN, NO_SOCKET, UserId};
 use crate::users::controllers as state;
 use crate::users::lanes::Lanes;
 use crate::users::{Leave, NO_USER, Wait};
-use crate::websocket::NO_SOCKET;
 
 /// The next step of the user of a Parallel Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,29 +5,30 @@ use std::io;
 use stats::Counter;
 use wire::websocket::Opcode;
 
-use super::{Ending, State, WebSockets};
-use crate::context::Context;
+use super::Held;
+use super::close::Ending;
 use crate::net::transport::Unwritten;
+use crate::session::Around;
 
-impl WebSockets {
+impl Held {
     /// Sends a frame of the client: masked with a key of its own. Returns its size on the wire, and an error if the connection broke.
-    pub(super) fn send_frame(
+    pub(crate) fn send_frame(
         &mut self,
-        cx: &mut Context<'_>,
+        around: &mut Around<'_>,
         at: u32,
         opcode: Opcode,
         payload: &[u8],
     ) -> (usize, io::Result<()>) {
-        let mut out = std::mem::take(&mut cx.net.out);
+        let mut out = std::mem::take(&mut around.net.out);
         out.clear();
-        let mask = (cx.random.bits() as u32).to_ne_bytes();
-        let size = self.sockets[at].session.send(opcode, payload, mask, &mut out);
-        self.sockets[at].last_io = cx.clock.now();
-        let sent = self.send_bytes(cx, at, &out);
-        cx.net.out = out;
+        let mask = (around.random.bits() as u32).to_ne_bytes();
+        let size = self[at].session.send(opcode, payload, mask, &mut out);
+        self[at].last_io = around.clock.now();
+        let sent = self.send_bytes(around, at, &out);
+        around.net.out = out;
         if !opcode.is_control() {
-            cx.recorder.add(Counter::MessagesOut, 1);
-            cx.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
+            around.recorder.add(Counter::MessagesOut, 1);
+            around.recorder.add(Counter::MessageBytesOut, payload.len() as u64);
         }
         (size, sent)
     }
@@ -35,14 +36,14 @@ impl WebSockets {
     /// Sends bytes, under TLS as records. An error: the connection is broken.
     pub(super) fn send_bytes(
         &mut self,
-        cx: &mut Context<'_>,
+        around: &mut Around<'_>,
         at: u32,
         bytes: &[u8],
     ) -> io::Result<()> {
-        let transport = &mut self.sockets[at].transport;
-        match transport.send(bytes, &mut cx.net.sealed) {
-            Ok(sent) => self.note_sent(cx, at, Ok(sent)),
-            Err(Unwritten::Socket(error)) => self.note_sent(cx, at, Err(error)),
+        let transport = &mut self[at].transport;
+        match transport.send(bytes, &mut around.net.sealed) {
+            Ok(sent) => self.note_sent(around, at, Ok(sent)),
+            Err(Unwritten::Socket(error)) => self.note_sent(around, at, Err(error)),
             Err(Unwritten::Tls(error)) => Err(io::Error::other(error)),
         }
     }
@@ -50,35 +51,35 @@ impl WebSockets {
     /// Hands bytes to the kernel as they are. An error: the connection is broken; its task is told when the connection is settled.
     pub(super) fn send_raw_bytes(
         &mut self,
-        cx: &mut Context<'_>,
+        around: &mut Around<'_>,
         at: u32,
         bytes: &[u8],
     ) -> io::Result<()> {
-        let sent = self.sockets[at].transport.send_raw(bytes);
-        self.note_sent(cx, at, sent)
+        let sent = self[at].transport.send_raw(bytes);
+        self.note_sent(around, at, sent)
     }
 
     /// Sends what is left over. An error: the connection is broken.
-    pub(super) fn flush(&mut self, cx: &mut Context<'_>, at: u32) -> io::Result<()> {
-        let sent = self.sockets[at].transport.flush();
-        self.note_sent(cx, at, sent)
+    pub(super) fn flush(&mut self, around: &mut Around<'_>, at: u32) -> io::Result<()> {
+        let sent = self[at].transport.flush();
+        self.note_sent(around, at, sent)
     }
 
     /// Counts what has gone to the kernel, or notes that the connection is broken.
     pub(super) fn note_sent(
         &mut self,
-        cx: &mut Context<'_>,
+        around: &mut Around<'_>,
         at: u32,
         sent: io::Result<usize>,
     ) -> io::Result<()> {
         match sent {
             Ok(sent) => {
-                cx.recorder.add(Counter::BytesOut, sent as u64);
+                around.recorder.add(Counter::BytesOut, sent as u64);
                 Ok(())
             }
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotConnected {
-                    self.socket_ended(cx, at, Ending::of(&error));
+                    self.on_ended(around, at, Ending::of(&error));
                 }
                 Err(error)
             }
@@ -86,12 +87,7 @@ impl WebSockets {
     }
 
     /// Whether everything handed over so far has gone to the kernel.
-    pub(super) fn all_sent(&self, at: u32) -> bool {
-        self.sockets[at].transport.all_sent()
-    }
-
-    /// Whether frames can be exchanged.
-    pub(super) fn is_open(&self, at: u32) -> bool {
-        self.sockets[at].state == State::Open
+    pub(crate) fn all_sent(&self, at: u32) -> bool {
+        self[at].transport.all_sent()
     }
 }

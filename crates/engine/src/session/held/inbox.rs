@@ -68,6 +68,12 @@ impl Inbox {
         self.frames.push_back(frame);
     }
 
+    /// Puts a frame before all others.
+    pub(crate) fn push_first(&mut self, frame: Queued) {
+        self.bytes += frame.weight();
+        self.frames.push_front(frame);
+    }
+
     /// The oldest frame.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let frame = self.frames.pop_front()?;

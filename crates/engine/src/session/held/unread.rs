@@ -5,25 +5,25 @@
 
 use stats::Counter;
 
-use super::{State, WebSockets};
-use crate::context::Context;
+use super::{Held, State};
+use crate::session::Around;
 
 /// Sockets asked per second and core.
 const PROBES: u32 = 64;
 
-impl WebSockets {
+impl Held {
     /// Asks the next few sockets.
-    pub(crate) fn probe_unread(&mut self, cx: &mut Context<'_>) {
-        let all = self.sockets.all.len() as u32;
+    pub(crate) fn probe_unread(&mut self, around: &mut Around<'_>) {
+        let all = self.all.len() as u32;
         for _ in 0..PROBES.min(all) {
-            self.sockets.probe = (self.sockets.probe + 1) % all;
-            let socket = &self.sockets.all[self.sockets.probe as usize];
+            self.probe = (self.probe + 1) % all;
+            let socket = &self[self.probe];
             let (State::Open, Some(fd)) = (socket.state, socket.transport.fd.as_ref()) else {
                 continue;
             };
             let Ok(bytes) = rustix::io::ioctl_fionread(fd) else { continue };
-            cx.recorder.add(Counter::UnreadProbed, 1);
-            cx.recorder.add(Counter::UnreadBytes, bytes);
+            around.recorder.add(Counter::UnreadProbed, 1);
+            around.recorder.add(Counter::UnreadBytes, bytes);
         }
     }
 }

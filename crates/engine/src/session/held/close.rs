@@ -1,0 +1,187 @@
+//! How held connections end, and how that is counted: once per connection, with who ended it and how long it had been
+//! silent.
+
+use stats::{CloseCause, Counter, Outcome};
+
+use super::{Held, State, Timed};
+use crate::ids::{NO_SOCKET, UserId};
+use crate::session::Around;
+use crate::time::clock::{MS, Nanos};
+
+/// How a connection ended that the plan had not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The peer closed its side.
+    Fin,
+    /// The peer reset it.
+    Reset,
+    /// The peer's host no longer answers.
+    Silence,
+    /// The peer broke the protocol.
+    Protocol,
+    /// Heartbeats went unanswered.
+    MissedHeartbeat,
+    /// More came than the inbox may hold.
+    InboxFull,
+    /// The peer sent a close frame, and got its answer.
+    CloseFrame,
+}
+
+impl Ending {
+    /// The ending that an error of the socket stands for.
+    pub(super) fn of(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::TimedOut => Self::Silence,
+            _ => Self::Reset,
+        }
+    }
+
+    fn cause(self) -> CloseCause {
+        match self {
+            Self::Fin => CloseCause::PeerFin,
+            Self::Reset => CloseCause::PeerReset,
+            Self::Silence => CloseCause::IdleTimeout,
+            Self::Protocol => CloseCause::Protocol,
+            Self::MissedHeartbeat => CloseCause::MissedHeartbeat,
+            Self::InboxFull => CloseCause::InboxFull,
+            Self::CloseFrame => CloseCause::PeerFrame,
+        }
+    }
+
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Self::Fin | Self::CloseFrame => Outcome::Closed,
+            Self::Reset => Outcome::Reset,
+            Self::Silence => Outcome::Timeout(stats::Phase::Response),
+            Self::Protocol => Outcome::Protocol,
+            Self::MissedHeartbeat | Self::InboxFull => Outcome::Other,
+        }
+    }
+}
+
+/// A connection that was lost counts as so many that failed.
+const LOST: u8 = 5;
+
+impl Held {
+    /// A connection ended that the plan had not closed. Its listener is told by `settle`.
+    pub(crate) fn on_ended(&mut self, around: &mut Around<'_>, at: u32, ending: Ending) {
+        let now = around.clock.now();
+        let unopened = !matches!(self[at].state, State::Open | State::Ended(_));
+        if matches!(self[at].state, State::Ended(_)) {
+            return;
+        }
+        self.beats.remove(at, &mut Timed(&mut self.all));
+        let line = &mut self.all[at as usize];
+        let shaken = line.transport.tls().filter(|tls| tls.client.handshaking());
+        // However a peer ends a handshake, it is the same to the plug-in.
+        let ending = match shaken.map(|tls| tls.effort) {
+            Some(effort) => {
+                effort.count(None, now, around.recorder);
+                Ending::Fin
+            }
+            None => ending,
+        };
+        line.state = State::Ended(ending);
+        if !unopened {
+            // Where very many lose their connection at once, they must not all come back at once.
+            set_back(around, line.user, LOST);
+            self.count_close(around, at, (ending.cause(), 0), now);
+        }
+        // A peer that only stopped sending can still be written to, as the plug-in would.
+        if ending != Ending::Fin || self[at].session.heartbeat().is_some() {
+            self[at].transport.close();
+        }
+    }
+
+    /// Counts the end of an open connection, the first time; with the code of its close frame, or 0.
+    pub(super) fn count_close(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        (cause, code): (CloseCause, u16),
+        now: Nanos,
+    ) {
+        let line = &mut self[at];
+        if std::mem::replace(&mut line.counted, true) {
+            return;
+        }
+        let idle = (now - line.last_io).max(0) / MS;
+        around.recorder.closed(cause, code, idle as u64);
+        around.recorder.add(Counter::WsClosed, 1);
+        let counter = match cause {
+            CloseCause::PeerFrame | CloseCause::PeerFin | CloseCause::PeerReset => {
+                Counter::ConnClosedByPeer
+            }
+            _ => Counter::ConnClosedByUs,
+        };
+        around.recorder.add(counter, 1);
+    }
+
+    /// Closes a connection from our side and frees its slot; its user has none afterwards.
+    pub(crate) fn close(&mut self, around: &mut Around<'_>, at: u32, cause: CloseCause) {
+        let now = around.clock.now();
+        if matches!(self[at].state, State::Open | State::Ended(_)) {
+            self.count_close(around, at, (cause, 0), now);
+        }
+        self.release(around, at);
+    }
+
+    /// Closes a connection that could not be opened.
+    pub(crate) fn drop_unopened(&mut self, around: &mut Around<'_>, at: u32) {
+        around.recorder.add(Counter::ConnFailed, 1);
+        around.recorder.add(Counter::WsFailed, 1);
+        set_back(around, self[at].user, 1);
+        if !std::mem::replace(&mut self[at].counted, true) {
+            around.recorder.closed(CloseCause::ConnectFailed, 0, 0);
+        }
+        self.release(around, at);
+    }
+
+    /// Closes a connection and frees its slot.
+    fn release(&mut self, around: &mut Around<'_>, at: u32) {
+        self.beats.remove(at, &mut Timed(&mut self.all));
+        let line = &mut self.all[at as usize];
+        line.transport.say_goodbye(&mut around.net.out);
+        line.transport.close();
+        line.state = State::Free;
+        let mut rest = line.rest.take();
+        let user = &mut around.users[line.user];
+        if user.socket == at {
+            user.socket = NO_SOCKET;
+        }
+        if let Some(rest) = &mut rest {
+            around.recorder.add(Counter::InboxOut, rest.inbox.bytes() as u64);
+            let opening = rest.opening.take();
+            self.give_opening(opening);
+        }
+        self.give_rest(rest);
+        self.free.push(at);
+    }
+
+    /// Tells the listener of a connection that has ended.
+    pub(super) fn settle(&mut self, around: &mut Around<'_>, at: u32) {
+        let State::Ended(ending) = self[at].state else {
+            return self.tidy(at);
+        };
+        match self[at].listener {
+            super::Listener::None => {}
+            super::Listener::Opening => self.opening_ended(around, at, ending),
+            _ => self.tell_over(around, at),
+        }
+    }
+
+    /// Bytes behind the last whole frame of a connection.
+    pub(crate) fn unused(&self, at: u32) -> &[u8] {
+        match self.all.get(at as usize).and_then(|line| line.rest.as_ref()) {
+            Some(rest) if rest.plain.is_empty() => &rest.tail,
+            Some(rest) => &rest.plain,
+            None => &[],
+        }
+    }
+}
+
+/// Something went wrong with a user's connection that an immediate new one would not mend.
+fn set_back(around: &mut Around<'_>, index: UserId, by: u8) {
+    let user = &mut around.users[index];
+    user.setbacks = user.setbacks.max(by - 1).saturating_add(1);
+}

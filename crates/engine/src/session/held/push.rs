@@ -1,0 +1,182 @@
+//! Pushes of the peer: to the listener that asked for them, or else into the bounded inbox. Hot.
+
+use stats::{CloseCause, Counter};
+use wire::websocket::{Head, Opcode};
+
+use super::close::Ending;
+use super::inbox::{FrameHead, Queued};
+use super::{Held, Listener, POOLED};
+use crate::completions::Heard;
+use crate::session::Around;
+use crate::settings::websocket::WhenFull;
+use crate::time::clock::Nanos;
+
+/// A frame that has just come.
+#[derive(Clone, Copy)]
+pub(super) struct Arrived<'b> {
+    pub(super) head: Head,
+    pub(super) payload: &'b [u8],
+    /// When it came to this host, and when it was read.
+    pub(super) arrival: Nanos,
+    pub(super) now: Nanos,
+}
+
+/// A push on its way to the listener; its payload is in [`Held::payloads`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Push {
+    pub(crate) head: FrameHead,
+    /// When it came to this host, and when it was read.
+    pub(crate) arrival: Nanos,
+    pub(crate) now: Nanos,
+    /// The only one that the listener asked for.
+    pub(crate) only: bool,
+    start: usize,
+    end: usize,
+}
+
+impl Push {
+    /// Its payload, among all.
+    pub(crate) fn payload<'b>(&self, payloads: &'b [u8]) -> &'b [u8] {
+        payloads.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+impl Held {
+    /// A whole frame has arrived.
+    pub(super) fn on_frame(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        arrived: &Arrived<'_>,
+        answers: Option<Nanos>,
+        kept: bool,
+    ) {
+        let Arrived { head, payload, arrival, now } = *arrived;
+        if !head.opcode.is_control() {
+            around.recorder.add(Counter::MessageBytesIn, payload.len() as u64);
+            if head.fin {
+                around.recorder.add(Counter::MessagesIn, 1);
+            }
+        }
+        if head.opcode == Opcode::CLOSE && !self[at].session.is_closing() {
+            let code = payload.first_chunk::<2>().map_or(0, |code| u16::from_be_bytes(*code));
+            self.count_close(around, at, (CloseCause::PeerFrame, code), now);
+        }
+        if self[at].session.heartbeat().is_some() {
+            self.keep_up(around, at, answers, now);
+        }
+        if kept {
+            return;
+        }
+        let head = FrameHead::of(&head);
+        let only = match self[at].listener {
+            Listener::One => true,
+            Listener::All => false,
+            Listener::None | Listener::Opening | Listener::Sending => {
+                return self.queue(around, at, Queued { head, arrival, payload: payload.into() });
+            }
+        };
+        if only {
+            self[at].listener = Listener::None;
+        }
+        let start = self.payloads.len();
+        self.payloads.extend_from_slice(payload);
+        let end = self.payloads.len();
+        self.pushes.push_back(Push { head, arrival, now, only, start, end });
+        self.tell(around, at, Heard::Push);
+    }
+
+    /// A push that came for a listener which asks for none any more waits for the next.
+    pub(crate) fn keep_push(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        push: &Push,
+        payload: &[u8],
+    ) {
+        let frame = Queued { head: push.head, arrival: push.arrival, payload: payload.into() };
+        if push.only {
+            // Those behind it may be in the inbox by now.
+            around.recorder.add(Counter::InboxIn, frame.weight() as u64);
+            self.rest(at).inbox.push_first(frame);
+        } else {
+            self.queue(around, at, frame);
+        }
+    }
+
+    /// Puts a frame into the inbox.
+    fn queue(&mut self, around: &mut Around<'_>, at: u32, frame: Queued) {
+        let weight = frame.weight();
+        around.recorder.add(Counter::InboxIn, weight as u64);
+        let rest = self.rest(at);
+        rest.inbox.push(frame);
+        if rest.inbox.bytes() > self.bounds.inbox {
+            self.inbox_is_full(around, at);
+        }
+    }
+
+    /// The inbox holds what it may hold.
+    pub(super) fn inbox_is_full(&mut self, around: &mut Around<'_>, at: u32) {
+        match self.bounds.when_full {
+            WhenFull::Stop => {
+                if !std::mem::replace(&mut self[at].stopped, true) {
+                    around.recorder.add(Counter::ReadingStopped, 1);
+                    if !std::mem::replace(&mut self.told_stopped, true) {
+                        self.tell(around, at, Heard::Stopped);
+                    }
+                }
+            }
+            WhenFull::DropOldest => {
+                let most = self.bounds.inbox;
+                while self.rest(at).inbox.bytes() > most {
+                    let Some(frame) = self.rest(at).inbox.pop() else { break };
+                    around.recorder.add(Counter::InboxOut, frame.weight() as u64);
+                    around.recorder.add(Counter::InboxDropped, 1);
+                }
+            }
+            WhenFull::Fail => self.on_ended(around, at, Ending::InboxFull),
+        }
+    }
+
+    /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
+    pub(crate) fn take_from_inbox(&mut self, around: &mut Around<'_>, at: u32) -> Option<Queued> {
+        let rest = self[at].rest.as_mut()?;
+        let frame = rest.inbox.pop()?;
+        let left = rest.inbox.bytes();
+        around.recorder.add(Counter::InboxOut, frame.weight() as u64);
+        if left <= self.bounds.inbox / 2 {
+            self.resume_reading(around, at);
+        }
+        Some(frame)
+    }
+
+    /// Somebody takes what comes: where reading had stopped, it goes on.
+    pub(crate) fn resume_reading(&mut self, around: &mut Around<'_>, at: u32) {
+        if std::mem::take(&mut self[at].stopped) {
+            around.recorder.add(Counter::ReadingResumed, 1);
+            self.resumed.push(self.token(at));
+        }
+    }
+
+    /// The push of which a listener was told, the oldest of all.
+    #[inline]
+    pub(crate) fn take_push(&mut self) -> Option<Push> {
+        self.pushes.pop_front()
+    }
+
+    /// Lends the payloads of pushes.
+    #[inline]
+    pub(crate) fn lend_payloads(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.payloads)
+    }
+
+    /// Takes the payloads back.
+    #[inline]
+    pub(crate) fn return_payloads(&mut self, mut payloads: Vec<u8>) {
+        if self.pushes.is_empty() {
+            payloads.clear();
+            payloads.shrink_to(POOLED * 1024);
+        }
+        self.payloads = payloads;
+    }
+}

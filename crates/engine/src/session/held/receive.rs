@@ -1,0 +1,427 @@
+//! Bytes off the socket, and the frames in them. Hot.
+//!
+//! A connection is read whenever it has something, unless its inbox is full. Input that ends within a frame is kept and
+//! looked at again when the frame is whole; everything else is parsed where it was received.
+
+use stats::Counter;
+use wire::websocket::session::Event;
+
+use super::close::Ending;
+use super::push::Arrived;
+use super::{Held, Listener, State};
+use crate::completions::Heard;
+use crate::ids::{NO_SOCKET, UserId};
+use crate::net::driver::{self, Ready};
+use crate::session::Around;
+use crate::time::clock::{Nanos, thread_cpu};
+
+/// Where one look at a socket's input ended.
+enum Look {
+    /// So many bytes are used up.
+    Used(usize),
+    /// The connection is gone, or nothing more can be understood on it.
+    Over,
+}
+
+impl Held {
+    /// A connection has something to say, or room for more.
+    pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, at: u32, ready: Ready) {
+        match self[at].state {
+            State::Connecting => {
+                if ready.writable {
+                    self.on_connected(around, at);
+                }
+            }
+            State::Free | State::Naming | State::Ended(_) => {}
+            State::Handshaking | State::Tunnelling | State::Upgrading | State::Open => {
+                let generation = self[at].transport.generation;
+                if ready.writable && !self.all_sent(at) {
+                    let _ = self.flush(around, at);
+                    self.sent_or_not(around, at);
+                }
+                let same = self[at].transport.generation == generation;
+                if ready.readable && same && !self[at].stopped {
+                    self.read(around, at, ready.hangup);
+                }
+            }
+        }
+        self.settle(around, at);
+    }
+
+    /// A listener that waits for room in the socket's buffer is told when everything has gone.
+    fn sent_or_not(&mut self, around: &mut Around<'_>, at: u32) {
+        let line = &self[at];
+        if line.listener == Listener::Sending && line.state == State::Open && self.all_sent(at) {
+            self[at].listener = Listener::None;
+            self.tell(around, at, Heard::Sent);
+        }
+    }
+
+    /// Tells the listener that nothing it waits for will come.
+    pub(super) fn tell_over(&mut self, around: &mut Around<'_>, at: u32) {
+        self[at].listener = Listener::None;
+        self.tell(around, at, Heard::Over);
+    }
+
+    /// The timer of a user that waits on its connection fired. True: its time is over, and what had come in time has been read.
+    pub(crate) fn is_late(&mut self, around: &mut Around<'_>, index: UserId, now: Nanos) -> bool {
+        let user = &around.users[index];
+        if user.limit == Nanos::MAX {
+            return false;
+        }
+        if now < user.limit {
+            let limit = user.limit;
+            around.timers.wheel.insert(index, limit, &mut *around.users);
+            return false;
+        }
+        let at = user.socket;
+        if at == NO_SOCKET {
+            return false;
+        }
+        match (self[at].listener, self[at].state) {
+            (Listener::All, _) => true,
+            (_, State::Connecting) => {
+                if self[at].transport.fd.as_ref().is_some_and(driver::has_settled) {
+                    self.on_connected(around, at);
+                    self.settle(around, at);
+                } else {
+                    self.connect_is_late(around, at);
+                }
+                false
+            }
+            _ => self.is_read_late(around, at),
+        }
+    }
+
+    /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
+    /// time may lie there unread, and is taken first.
+    fn is_read_late(&mut self, around: &mut Around<'_>, at: u32) -> bool {
+        if self[at].stopped {
+            return true;
+        }
+        let generation = self[at].transport.generation;
+        let shakes_hands = self[at].state == State::Handshaking;
+        let any = self.read(around, at, false);
+        self.settle(around, at);
+        let same = self[at].transport.generation == generation;
+        if any && shakes_hands && same && self[at].state == State::Handshaking {
+            // What it answers to was here in time, and went unanswered because of this process.
+            self.begin_limit_anew(around, at);
+            return false;
+        }
+        true
+    }
+
+    /// Reads on where an inbox has room again.
+    pub(crate) fn read_resumed(&mut self, around: &mut Around<'_>) {
+        while let Some(token) = self.resumed.pop() {
+            let Some(at) = self.by_token(token) else { continue };
+            self.read_kept(around, at);
+            if self.by_token(token).is_some() && !self[at].stopped {
+                // What else arrived meanwhile made no new edge.
+                self.read(around, at, true);
+            }
+            self.settle(around, at);
+        }
+    }
+
+    /// Looks at the frames that stayed in the input when reading stopped.
+    fn read_kept(&mut self, around: &mut Around<'_>, at: u32) {
+        let secure = self[at].transport.tls().is_some();
+        let Some(rest) = self[at].rest.as_mut() else { return };
+        let kept = if secure { &mut rest.plain } else { &mut rest.tail };
+        let mut bytes = std::mem::take(kept);
+        rest.need = 0;
+        let generation = self[at].transport.generation;
+        let now = around.clock.now();
+        let look = self.take_plain_input(around, at, &bytes, now, now);
+        if self[at].transport.generation != generation {
+            return;
+        }
+        if let Look::Used(used) = look {
+            bytes.drain(..used);
+            let rest = self.rest(at);
+            if secure {
+                rest.plain = bytes;
+            } else {
+                rest.tail = bytes;
+            }
+        }
+    }
+
+    /// Takes what a socket has. False: it has nothing.
+    pub(super) fn read(&mut self, around: &mut Around<'_>, at: u32, hangup: bool) -> bool {
+        let mut any = false;
+        let mut until = Nanos::MAX;
+        let generation = self[at].transport.generation;
+        let mut scratch = std::mem::take(&mut around.net.scratch);
+        while let Some(fd) = self[at].transport.fd.as_ref() {
+            let received = match around.net.driver.receive(fd, &mut scratch) {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    any = true;
+                    self.on_ended(around, at, Ending::of(&error));
+                    break;
+                }
+            };
+            any = true;
+            let now = around.clock.now();
+            if received.bytes == 0 {
+                self.on_ended(around, at, Ending::Fin);
+                break;
+            }
+            around.recorder.add(Counter::BytesIn, received.bytes as u64);
+            self[at].session.heard();
+            let arrival = received.arrival.map_or(now, |wall| around.clock.of_wall(wall)).min(now);
+            let full = received.bytes == scratch.len();
+            self.take_input(around, at, &mut scratch[..received.bytes], arrival, now);
+            let socket = &mut self[at];
+            // Only now: a close frame is told with how long it had been silent before.
+            socket.last_io = now;
+            let over = socket.transport.generation != generation
+                || socket.stopped
+                || matches!(socket.state, State::Free | State::Ended(_));
+            if over || !(full || hangup) {
+                break;
+            }
+            // Others have their turn, and so has the listener.
+            if now >= until || !self.pushes.is_empty() {
+                around.net.unfinished.push_back((self.token(at), hangup));
+                break;
+            }
+            until = until.min(now + crate::time::clock::TURN);
+        }
+        around.net.scratch = scratch;
+        any
+    }
+
+    /// Takes bytes as they came from the socket.
+    fn take_input(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        bytes: &mut [u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) {
+        if self[at].transport.tls().is_some() {
+            return self.take_records(around, at, bytes, arrival, now);
+        }
+        let generation = self[at].transport.generation;
+        let kept = self[at].rest.as_ref().is_some_and(|rest| !rest.tail.is_empty());
+        if kept {
+            let rest = self.rest(at);
+            rest.tail.extend_from_slice(bytes);
+            if rest.tail.len() < rest.need {
+                return self.input_kept(around, at);
+            }
+            let mut tail = std::mem::take(&mut rest.tail);
+            rest.need = 0;
+            let look = self.take_plain_input(around, at, &tail, arrival, now);
+            if self[at].transport.generation != generation {
+                return;
+            }
+            if let Look::Used(used) = look {
+                tail.drain(..used);
+            } else {
+                tail.clear();
+            }
+            if tail.capacity() > 64 * 1024 && tail.is_empty() {
+                tail = Vec::new();
+            }
+            self.rest(at).tail = tail;
+            self.input_kept(around, at);
+        } else if let Look::Used(used) = self.take_plain_input(around, at, bytes, arrival, now)
+            && used < bytes.len()
+            && self[at].transport.generation == generation
+        {
+            self.rest(at).tail.extend_from_slice(&bytes[used..]);
+            self.input_kept(around, at);
+        }
+    }
+
+    /// Takes TLS records.
+    fn take_records(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        bytes: &mut [u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) {
+        let generation = self[at].transport.generation;
+        let kept = self[at].rest.as_mut().map(|rest| std::mem::take(&mut rest.tail));
+        let mut joined = kept.unwrap_or_default();
+        let bytes = if joined.is_empty() {
+            bytes
+        } else {
+            joined.extend_from_slice(bytes);
+            &mut joined[..]
+        };
+        let mut at_byte = 0;
+        if self[at].state == State::Handshaking {
+            at_byte = self.shake_hands(around, at, bytes, (arrival, thread_cpu()));
+            if self[at].transport.generation != generation {
+                return;
+            }
+        }
+        let mut plain = std::mem::take(&mut around.net.plain);
+        plain.clear();
+        let mut closed = false;
+        let socket = &mut self[at];
+        if let Some(tls) = socket.transport.tls_mut() {
+            plain.append(&mut tls.plain);
+        }
+        if self[at].state != State::Handshaking && at_byte < bytes.len() {
+            let mut out = std::mem::take(&mut around.net.out);
+            out.clear();
+            if let Some(tls) = self[at].transport.tls_mut() {
+                let progress = tls.client.advance(&mut bytes[at_byte..], &mut out, &mut |data| {
+                    plain.extend_from_slice(data);
+                });
+                match progress {
+                    Ok(progress) => {
+                        at_byte += progress.used;
+                        closed = progress.peer_closed;
+                    }
+                    Err(_) => self.on_ended(around, at, Ending::Protocol),
+                }
+            }
+            let _ = self.send_raw_bytes(around, at, &out);
+            around.net.out = out;
+        }
+        if at_byte < bytes.len() {
+            let left = bytes[at_byte..].to_vec();
+            self.rest(at).tail = left;
+        }
+        if self[at].rest.as_ref().is_some_and(|rest| !rest.plain.is_empty()) {
+            self.take_with_kept(around, at, &plain, arrival, now);
+        } else if !plain.is_empty()
+            && let Look::Used(used) = self.take_plain_input(around, at, &plain, arrival, now)
+            && used < plain.len()
+            && self[at].transport.generation == generation
+        {
+            self.rest(at).plain.extend_from_slice(&plain[used..]);
+        }
+        around.net.plain = plain;
+        if closed && self[at].transport.generation == generation {
+            self.on_ended(around, at, Ending::Fin);
+        }
+    }
+
+    /// Takes decrypted bytes behind those that wait for the rest of their frame. They are looked at when it is whole, not
+    /// with each record.
+    fn take_with_kept(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        plain: &[u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) {
+        let generation = self[at].transport.generation;
+        let rest = self.rest(at);
+        rest.plain.extend_from_slice(plain);
+        if rest.plain.len() < rest.need {
+            return;
+        }
+        let mut whole = std::mem::take(&mut rest.plain);
+        rest.need = 0;
+        let look = self.take_plain_input(around, at, &whole, arrival, now);
+        if self[at].transport.generation != generation {
+            return;
+        }
+        match look {
+            Look::Used(used) => drop(whole.drain(..used)),
+            Look::Over => whole.clear(),
+        }
+        if whole.capacity() > 64 * 1024 && whole.is_empty() {
+            whole = Vec::new();
+        }
+        self.rest(at).plain = whole;
+    }
+
+    /// Takes bytes of the connection itself: the answers of its opening, then frames.
+    fn take_plain_input(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        bytes: &[u8],
+        arrival: Nanos,
+        now: Nanos,
+    ) -> Look {
+        let generation = self[at].transport.generation;
+        let mut used = 0;
+        while used < bytes.len() {
+            let took = match self[at].state {
+                State::Tunnelling => self.on_tunnel_answer(around, at, &bytes[used..]),
+                State::Upgrading => {
+                    self.on_upgrade_answer(around, at, &bytes[used..], (arrival, now))
+                }
+                State::Open => return self.take_frames(around, at, bytes, used, arrival, now),
+                _ => break,
+            };
+            if self[at].transport.generation != generation {
+                return Look::Over;
+            }
+            if took == 0 {
+                break;
+            }
+            used += took;
+        }
+        Look::Used(used)
+    }
+
+    fn take_frames(
+        &mut self,
+        around: &mut Around<'_>,
+        at: u32,
+        bytes: &[u8],
+        mut used: usize,
+        arrival: Nanos,
+        now: Nanos,
+    ) -> Look {
+        let generation = self[at].transport.generation;
+        let largest = self.bounds.push as u64;
+        while used < bytes.len() {
+            let out = &mut around.net.out;
+            out.clear();
+            match self[at].session.next(&bytes[used..], largest, out) {
+                Ok((_, Event::NeedMore { need: 0 })) => break,
+                Ok((_, Event::NeedMore { need })) => {
+                    self.rest(at).need = need;
+                    break;
+                }
+                Ok((taken, Event::Frame { head, payload, answers, kept })) => {
+                    used += taken;
+                    let arrived = Arrived { head, payload, arrival, now };
+                    self.on_frame(around, at, &arrived, answers, kept);
+                }
+                Ok((_, Event::Opened(_))) => {}
+                Err(_) => {
+                    self.on_ended(around, at, Ending::Protocol);
+                    return Look::Over;
+                }
+            }
+            let socket = &self[at];
+            if socket.transport.generation != generation || matches!(socket.state, State::Ended(_))
+            {
+                return Look::Over;
+            }
+            if socket.stopped {
+                break;
+            }
+        }
+        Look::Used(used)
+    }
+
+    /// Input waits for the rest of its frame: where nobody is to get it, it counts against the inbox.
+    fn input_kept(&mut self, around: &mut Around<'_>, at: u32) {
+        let socket = &self[at];
+        let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());
+        if waiting > self.bounds.inbox && socket.listener == Listener::None {
+            self.inbox_is_full(around, at);
+        }
+    }
+}
