@@ -52,7 +52,7 @@ pub(crate) struct WebSockets {
     tasks: Vec<Task>,
     /// The URL of each, in plans where somebody reads them.
     urls: Vec<String>,
-    /// What was said on those of Zaleski's sampler.
+    /// The memory of those of Zaleski's sampler.
     talks: Vec<Option<Box<Talking>>>,
     /// Boxes to be used again, with their buffers.
     works: Vec<Box<Work>>,

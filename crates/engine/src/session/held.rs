@@ -4,7 +4,7 @@
 //! off it in boxes from a pool and goes back when it is no longer needed. Every connection is read as soon as it has
 //! something, whatever its user is doing, so that no window closes because a plan pauses.
 //!
-//! What the peer pushes goes to the [`Listener`], if there is one, or else into the connection's bounded inbox. A listener
+//! A push of the peer goes to the [`Listener`], if there is one, or else into the connection's bounded inbox. A listener
 //! is told by a completion, [`Done::Held`]; what it is told of lies here ([`Held::take_push`]). It says itself what it
 //! listens for, so that one push ends a sample that asked for one, and those behind it wait in the inbox.
 //!

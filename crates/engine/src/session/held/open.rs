@@ -400,7 +400,7 @@ impl Held {
         around.limit(self[at].user, limit, around.clock.now());
     }
 
-    /// What a handshake answers to was here in time, and went unanswered because of this process.
+    /// The time for reading starts anew: bytes of a handshake were here in time, and went unanswered because of this process.
     pub(super) fn begin_limit_anew(&mut self, around: &mut Around<'_>, at: u32) {
         self.read_limit(around, at);
     }
