@@ -11,11 +11,13 @@
 //! | `warmup`, `change`, `trend` | where a run becomes steady, where it steps, whether it drifts |
 //! | `repeats`, `discovery` | repeated runs; many tests at once |
 //! | `scaling` | models of throughput over load: linear, plateau, USL, or none |
+//! | `criterion` | conditions on figures: `p99 < 500ms`, `error% < 0.1 for label Login` |
 //! | `time` | lengths of time as users write them |
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 
 pub mod autocorrelation;
 pub mod change;
+pub mod criterion;
 pub mod discovery;
 pub mod distribution;
 pub mod interval;
