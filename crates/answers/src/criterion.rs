@@ -262,7 +262,15 @@ fn read(text: &str) -> Result<Criterion, String> {
     };
     let figure = figure(name)?;
     let (value, mut rest) = word(rest);
-    let limit = limit(figure, value)?;
+    // A unit may stand apart: 500 ms.
+    let (unit, behind) = word(rest);
+    let apart = format!("{value}{unit}");
+    let limit = if matches!(unit, "" | "for" | "over") || limit(figure, &apart).is_err() {
+        limit(figure, value)?
+    } else {
+        rest = behind;
+        limit(figure, &apart)?
+    };
     let mut criterion = Criterion { figure, op, limit, label: None, over: None };
     loop {
         let (key, behind) = word(rest);
@@ -283,13 +291,6 @@ fn read(text: &str) -> Result<Criterion, String> {
                 }
                 let (label, behind) = label(behind)?;
                 (criterion.label, rest) = (Some(label), behind);
-            }
-            // A unit may stand apart: 500 ms.
-            _ if criterion.label.is_none() && criterion.over.is_none() && !value.is_empty() => {
-                let joined = format!("{value}{key}");
-                criterion.limit = self::limit(figure, &joined)
-                    .map_err(|_| format!("{key:?} is not understood behind {value:?}: for label NAME and over TIME may stand there"))?;
-                rest = behind;
             }
             _ => {
                 return Err(format!(
