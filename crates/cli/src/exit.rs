@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The plan is wrong, or holds what cannot run.
     Plan = 3,
+    /// A criterion was not met (`--fail`), or ended the run (`--abort-if`).
+    Criteria = 4,
     /// The run ended before its end without being asked to.
     Aborted = 5,
     /// Worker processes died; the run went on without their users, or was stopped for it.

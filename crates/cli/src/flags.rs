@@ -1,5 +1,6 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
+pub(crate) mod criteria;
 pub(crate) mod load;
 mod properties;
 
@@ -12,6 +13,7 @@ use crate::properties::Setting;
 use crate::request::{OVERCOMMIT, Request, check_proxy_scheme};
 use crate::suggest;
 
+pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
 
@@ -32,13 +34,14 @@ Examples:
 JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work with both, as do all long options of
 throng run: --json, --quiet, --runs FOLDER, --workers N, ...
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 4 a criterion was not met, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   throng run plan.jmx -Jusers=50 -l out.jtl
   throng run plan.jmx --users 200 --ramp 30s --hold 5m     200 users, whatever the plan says
   throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
+  throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 0.1 for label Login' --junit tests.xml
   throng run plan.jmx --jtl --workers 4
   throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
 
@@ -166,6 +169,8 @@ pub(crate) struct RunFlags {
     watch: Vec<watch::Host>,
     #[command(flatten)]
     load: LoadFlags,
+    #[command(flatten)]
+    criteria: CriteriaFlags,
     #[command(flatten)]
     properties: PropertyFlags,
     #[command(flatten)]
@@ -436,6 +441,8 @@ impl RunFlags {
             listen: false,
             load: self.load.given()?,
             watch: self.watch,
+            junit: self.criteria.junit.clone(),
+            criteria: self.criteria.given(),
         };
         self.jmeter.apply(&mut request)?;
         Ok(request)

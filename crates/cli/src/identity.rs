@@ -17,6 +17,8 @@ pub(crate) enum End {
     StoppedByPlan,
     /// Ctrl-C, a signal or JMeter's control port; at once, or letting samples finish.
     Interrupted { at_once: bool },
+    /// A criterion of `--abort-if` ended it.
+    Threshold(String),
     /// Something kept it from going on.
     Aborted(String),
 }
@@ -38,6 +40,7 @@ impl End {
             Self::StoppedByPlan => "stopped by the plan",
             Self::Interrupted { at_once: false } => "interrupted",
             Self::Interrupted { at_once: true } => "interrupted at once",
+            Self::Threshold(_) => "ended by a criterion",
             Self::Aborted(_) => "aborted",
         }
     }
@@ -47,7 +50,7 @@ impl End {
 pub(crate) fn into_json(json: String, plan: &Path, end: &End) -> String {
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     let reason = match end {
-        End::Aborted(reason) => Some(reason),
+        End::Aborted(reason) | End::Threshold(reason) => Some(reason),
         _ => None,
     };
     summary.insert("schema".into(), SCHEMA.into());

@@ -13,6 +13,7 @@
 //! | `preflight` | the limits of a machine and a chain of proxies |
 //! | `progress` | snapshots of cores are merged into seconds of the run |
 //! | `identity` | the plan, version and end of a run, for its summary |
+//! | `criteria`, `junit` | what a run must meet, and its tests as XML |
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
@@ -27,6 +28,7 @@ mod asked_load;
 mod check;
 mod console;
 mod control;
+mod criteria;
 mod demo;
 mod exit;
 mod failing;
@@ -37,6 +39,7 @@ mod interrupt;
 mod jars;
 mod java;
 mod jmeter_line;
+mod junit;
 mod last_words;
 mod load;
 mod log;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::criteria::Criteria;
 use crate::properties::{Setting, Sources};
 
 /// The property behind `--overcommit`.
@@ -44,6 +45,9 @@ pub(crate) struct Request {
     pub(crate) load: plan::load::Given,
     /// Hosts that are watched while the run lasts.
     pub(crate) watch: Vec<watch::Host>,
+    pub(crate) criteria: Criteria,
+    /// `--junit`: where the run's tests go as XML.
+    pub(crate) junit: Option<PathBuf>,
 }
 
 impl Request {

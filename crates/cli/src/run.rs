@@ -26,6 +26,7 @@ use self::admission::Room;
 use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
+use crate::criteria::{self, Judgement, Watch};
 use crate::exit::Exit;
 use crate::identity::End;
 use crate::interrupt::Interrupt;
@@ -36,7 +37,7 @@ use crate::progress::Progress;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, lost, plugins, terminal};
+use crate::{asked_load, control, junit, lost, plugins, terminal};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -162,7 +163,8 @@ impl Start<'_> {
         for line in &complaints {
             traces.heard(line);
         }
-        Ok(Running { workers: run.workers(), run, progress, before, start_ms, offload })
+        let watch = Watch::new(&request.criteria, start_ms);
+        Ok(Running { workers: run.workers(), run, progress, before, start_ms, offload, watch })
     }
 }
 
@@ -176,6 +178,8 @@ struct Running {
     before: Usage,
     start_ms: i64,
     offload: Option<Arc<dyn Offload>>,
+    /// Criteria that are judged while it goes on.
+    watch: Watch,
 }
 
 impl Running {
@@ -186,7 +190,7 @@ impl Running {
         control: Option<&Control>,
         traces: &mut Traces<'_>,
     ) -> Vec<Loss> {
-        let Self { run, progress, .. } = self;
+        let Self { run, progress, watch, .. } = self;
         let mut losses = Vec::new();
         let mut obeyed = 0;
         loop {
@@ -210,9 +214,17 @@ impl Running {
             match news {
                 News::Snapshot(snapshot) => {
                     progress.set_processes(run.cores(), run.workers(), run.usage());
+                    watch.add(&snapshot);
                     let second = progress.add(&snapshot);
                     run.recycle(snapshot);
+                    let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
                     traces.tell(second, progress);
+                    if let Some(judged) = ended {
+                        let words = criteria::words(&judged);
+                        traces
+                            .warn("throng", &format!("the run ends, as --abort-if says: {words}"));
+                        run.stop(false);
+                    }
                 }
                 News::Log(line) => traces.heard(&line),
                 News::Lost(loss) => {
@@ -262,9 +274,12 @@ impl Ending<'_> {
         percentages: &Percentages,
         traces: &mut Traces<'_>,
     ) -> Exit {
-        let Running { run, workers, mut progress, before, start_ms, offload } = running;
+        let Running { run, workers, mut progress, before, start_ms, offload, watch } = running;
         let end_ms = now_ms();
-        progress.recording().end(end_ms, &self.end(&run).recorded());
+        let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
+        let judgement = watch.judge(&self.request.criteria, progress.totals(), length);
+        let end = self.end(&run, &judgement);
+        progress.recording().end(end_ms, &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         for (host, failures) in progress.hosts().failures() {
@@ -281,12 +296,14 @@ impl Ending<'_> {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
         let starts = Starts::of(&totals.counters, &self.request.load);
-        let end = self.end(&run);
-        traces.report(&summary, workers, &self.losses, starts, self.request, &end);
+        let said = (starts, &judgement);
+        traces.report(&summary, workers, &self.losses, said, self.request, &end);
+        self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
-        let exit = terminal::closing(self.exit(&run, workers, whole, traces.console));
+        let exit = self.exit(&run, workers, (whole, &judgement), traces.console);
+        let exit = terminal::closing(exit);
         if let Some(offload) = offload {
             leave(&*offload, exit, traces);
         }
@@ -294,9 +311,12 @@ impl Ending<'_> {
     }
 
     /// The end as the summary names it.
-    fn end(&self, run: &Spread) -> End {
+    fn end(&self, run: &Spread, judgement: &Judgement) -> End {
         match run.aborted() {
             Some(reason) => End::Aborted(reason.to_owned()),
+            None if let Some(judged) = &judgement.aborted => {
+                End::Threshold(criteria::words(judged))
+            }
             None if self.interrupt.asked() > 0 => {
                 End::Interrupted { at_once: self.interrupt.asked() > 1 }
             }
@@ -305,8 +325,39 @@ impl Ending<'_> {
         }
     }
 
+    /// Writes the run's tests as XML, if they are asked for.
+    fn write_junit(
+        &self,
+        end: &End,
+        (start_ms, length_ms): (i64, i64),
+        judgement: &Judgement,
+        traces: &mut Traces<'_>,
+    ) {
+        let Some(path) = &self.request.junit else { return };
+        let plan = self.request.plan.display().to_string();
+        let broken = match end {
+            End::Completed | End::StoppedByPlan | End::Threshold(_) if !self.losses.is_empty() => {
+                Some(format!("{} workers were lost", self.losses.len()))
+            }
+            End::Completed | End::StoppedByPlan | End::Threshold(_) => None,
+            End::Interrupted { .. } => Some("it was interrupted".to_string()),
+            End::Aborted(reason) => Some(format!("it was aborted: {reason}")),
+        };
+        let facts = junit::Facts { plan: &plan, start_ms, length_ms, broken };
+        if let Err(error) = std::fs::write(path, junit::xml(&facts, judgement)) {
+            traces.console.warn(&format!("cannot write {}: {error}", path.display()));
+            traces.last.add_lost(0, "the file of --junit");
+        }
+    }
+
     /// `whole`: nothing that was to be written is lost.
-    fn exit(&self, run: &Spread, workers: u32, whole: bool, console: &mut Console) -> Exit {
+    fn exit(
+        &self,
+        run: &Spread,
+        workers: u32,
+        (whole, judgement): (bool, &Judgement),
+        console: &mut Console,
+    ) -> Exit {
         let interrupt = self.interrupt;
         match run.aborted() {
             Some(jvm::EXITS) if workers == 0 => {
@@ -318,7 +369,9 @@ impl Ending<'_> {
             None if interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen) => {
                 Exit::Interrupted
             }
+            None if judgement.aborted.is_some() => Exit::Criteria,
             None if !self.losses.is_empty() => Exit::WorkersLost,
+            None if !judgement.passes() => Exit::Criteria,
             None if !whole => Exit::Lost,
             None => Exit::Ok,
         }

@@ -7,6 +7,7 @@ use stats::snapshot_file::Second;
 use stats::summary::Summary;
 
 use crate::console::Console;
+use crate::criteria::Judgement;
 use crate::failing;
 use crate::folder::Folder;
 use crate::identity::{self, End};
@@ -146,7 +147,7 @@ impl<'a> Traces<'a> {
         summary: &Summary,
         workers: u32,
         losses: &[Loss],
-        starts: Option<Starts>,
+        (starts, judgement): (Option<Starts>, &Judgement),
         request: &Request,
         end: &End,
     ) {
@@ -158,11 +159,12 @@ impl<'a> Traces<'a> {
             last.add_lost(folder.record_lost(), "seconds of the record");
         }
         let missed = starts.map(Starts::text).unwrap_or_default();
-        let first = format!("{missed}{}", last.text());
+        let first = format!("{}{missed}{}", judgement.text(), last.text());
         let text = format!("{first}{}{}", summary.text(), lost::text(workers, losses));
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
         let json = Starts::into_json(starts, last.add_to_json(json));
+        let json = judgement.into_json(json);
         let json = identity::into_json(json, &request.plan, end);
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {

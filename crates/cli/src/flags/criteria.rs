@@ -1,0 +1,29 @@
+//! Options that say what a run must meet.
+
+use std::path::PathBuf;
+
+use answers::criterion::Criterion;
+use clap::Args;
+
+use crate::criteria::Criteria;
+
+/// Criteria for the run as a whole, and for its going on.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Criteria; exit code 4 if one is not met")]
+pub(crate) struct CriteriaFlags {
+    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 0.1 for label Login'.
+    #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
+    fail: Vec<Criterion>,
+    /// A condition that ends the run early, like 'error% > 20 over 30s'.
+    #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
+    abort_if: Vec<Criterion>,
+    /// Write the criteria as JUnit tests.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+}
+
+impl CriteriaFlags {
+    pub(crate) fn given(self) -> Criteria {
+        Criteria { fail: self.fail, abort: self.abort_if }
+    }
+}

@@ -1,0 +1,140 @@
+//! Criteria of a run: met, not met, ending it; as text, JSON and JUnit.
+
+mod program;
+
+use program::Program;
+use serde_json::Value;
+
+fn summary(program: &Program) -> Value {
+    let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
+    serde_json::from_str(&text.expect("a summary")).expect("JSON")
+}
+
+#[test]
+fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
+    let program = Program::new();
+    let met = [
+        "--fail",
+        "count = 6",
+        "--fail",
+        "error% = 0 for label Sleep",
+        "--fail",
+        "service p99 < 1h",
+    ];
+    let line = [&["run", "plan.jmx", "-Jusers=2", "-Jloops=3", "--runs", "met"], &met[..]].concat();
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("\nCriteria\n  met      count = 6: 6\n"), "{}", ended.out);
+    let before = ended.out.find("Criteria").expect("criteria");
+    assert!(ended.out[before..].contains("Sleep"), "the table comes behind: {}", ended.out);
+
+    let missed =
+        ["--fail", "count > 6", "--fail", "p50 < 1h", "--fail", "p99 < 1s for label Nothing"];
+    let line = [&["run", "plan.jmx", "-Jusers=2", "-Jloops=3"], &missed[..], &["--junit", "t.xml"]];
+    let ended = program.run(&line.concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.out.contains("NOT MET  count > 6: 6\n"), "{}", ended.out);
+    assert!(
+        ended.out.contains("NOT MET  response p99 < 1000ms for label Nothing: no samples\n"),
+        "{}",
+        ended.out
+    );
+    let summary = summary(&program);
+    let criteria = &summary["criteria"];
+    assert_eq!(criteria["passed"], false);
+    assert_eq!(criteria["judged"][0]["value"], 6.0);
+    assert_eq!(criteria["judged"][1]["holds"], true);
+    assert_eq!(criteria["judged"][2]["label"], "Nothing");
+    assert_eq!(summary["end"]["how"], "completed");
+
+    let xml = program.read("t.xml");
+    let found = faults(&xml);
+    assert!(found.is_empty(), "well-formed: {found:?}");
+    assert!(xml.contains("tests=\"4\" failures=\"2\""), "{xml}");
+    assert!(xml.contains("name=\"count &gt; 6\""), "{xml}");
+    assert!(xml.contains("<failure type=\"criterion\" message=\"count &gt; 6: 6\">"), "{xml}");
+}
+
+/// Reads XML with a reader that finds everything that is not well-formed.
+fn faults(xml: &str) -> Vec<String> {
+    let mut reader = xml.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    while let Some(at) = reader.find('<') {
+        let text = &reader[..at];
+        if text.contains('&') && !text.contains(';') {
+            found.push(format!("a bare ampersand in {text:?}"));
+        }
+        let Some(end) = reader[at..].find('>') else {
+            found.push("an open tag".into());
+            break;
+        };
+        let tag = &reader[at + 1..at + end];
+        if tag.matches('"').count() % 2 == 1 {
+            found.push(format!("an odd number of quotes in {tag:?}"));
+        }
+        let name = tag.trim_matches('/').split_whitespace().next().unwrap_or_default().to_string();
+        if tag.starts_with('/') {
+            if open.pop().as_ref() != Some(&name) {
+                found.push(format!("{name} closes another"));
+            }
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        reader = &reader[at + end + 1..];
+    }
+    found.extend(open.iter().map(|name| format!("{name} is open")));
+    found
+}
+
+#[test]
+fn a_criterion_ends_the_run_early() {
+    let target =
+        targets::start(targets::Config::new("fixed").option("status", 500)).expect("a target");
+    let program = Program::new();
+    let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    </HTTPSamplerProxy><hashTree/>"#;
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", sampler));
+    let port = format!("-Jport={}", target.addr().port());
+    let abort = ["--abort-if", "error% > 99 for label Ask over 2s", "--fail", "count > 0"];
+    for workers in ["1", "2"] {
+        let runs = format!("runs{workers}");
+        let line = ["run", "plan.jmx", &port, "--users", "2", "--duration", "50m", "-Jms=20"];
+        let line = [&line[..], &abort, &["--workers", workers, "--runs", &runs]].concat();
+        let ended = program.run(&line);
+        assert_eq!(ended.code, 4, "{ended:?}");
+        assert!(
+            ended.err.contains("the run ends, as --abort-if says: error% > 99%"),
+            "{}",
+            ended.err
+        );
+        assert!(
+            ended.out.contains("ENDED THE RUN  error% > 99% for label Ask over 2s: 100%"),
+            "{}",
+            ended.out
+        );
+        let run = std::fs::read_dir(program.path(&runs)).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(run.join("summary.json")).expect("a summary");
+        let summary: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(summary["end"]["how"], "ended by a criterion");
+        assert_eq!(summary["criteria"]["ended_by"]["value"], 100.0);
+    }
+}
+
+#[test]
+fn mistakes_in_criteria_are_sentences() {
+    let program = Program::new();
+    for (text, words) in [
+        ("p99", "there is no comparison"),
+        ("p99 < 500", "has no unit"),
+        ("speed < 5", "figures are mean"),
+        ("p95 > +5%", "throng compare"),
+    ] {
+        for option in ["--fail", "--abort-if"] {
+            let ended = program.run(&["run", "plan.jmx", option, text]);
+            assert_eq!(ended.code, 2, "{ended:?}");
+            assert!(ended.err.contains(words), "{text}: {}", ended.err);
+        }
+    }
+}
