@@ -14,6 +14,7 @@
 //! | `progress` | snapshots of cores are merged into seconds of the run |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | what a run must meet, and its tests as XML |
+//! | `probe` | a run at a given load, as a point of a sweep or a search |
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
@@ -46,6 +47,8 @@ mod log;
 mod lost;
 mod plugins;
 mod preflight;
+#[cfg_attr(not(test), expect(dead_code, reason = "sweep and capacity measure their points by it"))]
+mod probe;
 mod progress;
 mod properties;
 mod render;
