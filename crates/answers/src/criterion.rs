@@ -219,9 +219,9 @@ impl Display for Criterion {
         if let Some(label) = &self.label {
             let quoted = label.contains(" over ") || label.contains('"');
             if quoted {
-                write!(f, " for label {label:?}")?
+                write!(f, " for label {label:?}")?;
             } else {
-                write!(f, " for label {label}")?
+                write!(f, " for label {label}")?;
             }
         }
         if let Some(over) = self.over {

@@ -255,7 +255,7 @@ impl Judgement {
     }
 
     /// The summary's JSON with `criteria`, where there are some.
-    pub(crate) fn into_json(&self, json: String) -> String {
+    pub(crate) fn add_to_json(&self, json: String) -> String {
         if self.judged.is_empty() && self.aborted.is_none() {
             return json;
         }

@@ -47,7 +47,7 @@ mod log;
 mod lost;
 mod plugins;
 mod preflight;
-#[cfg_attr(not(test), expect(dead_code, reason = "sweep and capacity measure their points by it"))]
+#[expect(dead_code, reason = "sweep and capacity measure their points by it")]
 mod probe;
 mod progress;
 mod properties;

@@ -164,7 +164,7 @@ impl<'a> Traces<'a> {
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
         let json = Starts::into_json(starts, last.add_to_json(json));
-        let json = judgement.into_json(json);
+        let json = judgement.add_to_json(json);
         let json = identity::into_json(json, &request.plan, end);
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {
