@@ -30,7 +30,7 @@ impl End {
             Self::Completed => Ending::Completed,
             Self::StoppedByPlan => Ending::StoppedByPlan,
             Self::Interrupted { .. } => Ending::Interrupted,
-            Self::Aborted(reason) => Ending::Aborted(reason.clone()),
+            Self::Aborted(reason) | Self::Threshold(reason) => Ending::Aborted(reason.clone()),
         }
     }
 
