@@ -14,6 +14,9 @@
 //! | `criterion` | conditions on figures: `p99 < 500ms`, `error% < 0.1 for label Login` |
 //! | `time` | lengths of time as users write them |
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
+//! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
+//! | `bootstrap`, `compare` | how much figures vary by chance; two runs, or repeated ones |
+//! | `search` | the largest load at which criteria hold |
 
 pub mod autocorrelation;
 pub mod change;
@@ -29,3 +32,9 @@ pub mod time;
 pub mod trend;
 pub mod verdict;
 pub mod warmup;
+
+pub mod bootstrap;
+pub mod compare;
+pub mod precision;
+pub mod search;
+pub mod steady;

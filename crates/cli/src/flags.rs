@@ -3,6 +3,7 @@
 pub(crate) mod criteria;
 pub(crate) mod load;
 mod properties;
+mod questions;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::suggest;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
+pub(crate) use questions::{CapacityFlags, CompareFlags, SweepFlags};
 
 const ABOUT: &str = "\
 Runs JMeter plans natively. Two command lines do the same:
@@ -45,6 +47,30 @@ Examples:
   throng run plan.jmx --jtl --workers 4
   throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
 
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  throng sweep plan.jmx --users 10,50,100,200,500,1000
+  throng sweep plan.jmx --rps 100,200,400,800 --precision 1% --at-most 2m -Jhost=10.0.0.5
+  throng sweep plan.jmx --users 1,10,100 -- --workers 2      options of throng run stand behind --
+
+Exit codes: 0 all points were run, 2 usage, 3 plan not runnable, 5 a run failed, 130 ended by you (what there is is shown).";
+
+const CAPACITY_EXAMPLES: &str = "\
+Examples:
+  throng capacity plan.jmx --fail 'p99 < 2s' --fail 'error% = 0'
+  throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms'
+
+Exit codes: 0 an answer was found, 2 usage, 3 plan not runnable, 4 not even the lightest load meets the criteria, 5 a run failed,
+130 ended by you (the bounds so far are shown).";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  throng compare runs/plan-1 runs/plan-2
+  throng compare old.jtl new.jtl --fail-if 'p95 > +5%' --fail-if 'error% > +0.1%'
+  throng compare --plan a.jmx --plan b.jmx --repeat 3 --users 50 --duration 2m
+
+Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed, 130 ended by you.";
+
 /// Throng's own command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -71,6 +97,15 @@ pub(crate) enum Verb {
     Check(CheckFlags),
     /// Say whether this machine, and a chain of proxies, can carry a plan's load.
     Preflight(PreflightFlags),
+    /// Run a plan under a row of loads: throughput and response times with intervals, and the model that fits, or none.
+    #[command(after_help = SWEEP_EXAMPLES)]
+    Sweep(SweepFlags),
+    /// Find the largest load at which criteria hold.
+    #[command(after_help = CAPACITY_EXAMPLES)]
+    Capacity(CapacityFlags),
+    /// Say what differs between two runs, sweeps, result files or plans, and what could have been seen.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareFlags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
@@ -344,6 +379,9 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             Verb::Check(flags) => flags.properties.put_in_order(matches),
             Verb::Preflight(flags) => flags.properties.put_in_order(matches),
             Verb::Demo(flags) => flags.properties.put_in_order(matches),
+            Verb::Sweep(flags) => flags.passed.put_in_order(matches),
+            Verb::Capacity(flags) => flags.passed.put_in_order(matches),
+            Verb::Compare(flags) => flags.passed.put_in_order(matches),
             Verb::Jvm(JvmVerb::Status { properties, .. }) => {
                 if let Some((_, matches)) = matches.subcommand() {
                     properties.put_in_order(matches);

@@ -6,6 +6,7 @@
 //! | `suggest` | suggestions for misspelled options and verbs |
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
 //! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
+//! | `questions` | the verbs sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
 //! | `asked_load` | the load that was asked for beside the plan, in words |
 //! | `load`, `render` | a plan file compiled, and findings as text |
@@ -14,7 +15,6 @@
 //! | `progress` | snapshots of cores are merged into seconds of the run |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | what a run must meet, and its tests as XML |
-//! | `probe` | a run at a given load, as a point of a sweep or a search |
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
@@ -47,10 +47,9 @@ mod log;
 mod lost;
 mod plugins;
 mod preflight;
-#[expect(dead_code, reason = "sweep and capacity measure their points by it")]
-mod probe;
 mod progress;
 mod properties;
+mod questions;
 mod render;
 mod request;
 mod run;
@@ -112,6 +111,9 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Demo(flags)) => demo::run(flags),
+        Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),
+        Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
+        Ok(Verb::Compare(flags)) => questions::compare::run(flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),

@@ -1,5 +1,6 @@
 //! Options that set properties, which several verbs have.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
@@ -108,5 +109,46 @@ impl PropertyFlags {
     pub(crate) fn sources(self) -> Sources {
         let home = self.home.or_else(jvm::jmeter_home);
         Sources { base: self.base, home, settings: self.order }
+    }
+}
+
+/// Options that a run of the plan gets, for verbs that start several.
+#[derive(Debug, Args)]
+pub(crate) struct PassedFlags {
+    #[command(flatten)]
+    properties: PropertyFlags,
+    /// Options of throng run for every run, behind --.
+    #[arg(last = true, value_name = "OPTIONS OF RUN")]
+    rest: Vec<OsString>,
+}
+
+impl PassedFlags {
+    pub(super) fn put_in_order(&mut self, matches: &ArgMatches) {
+        self.properties.put_in_order(matches);
+    }
+
+    /// The options as they stand on the line of a run.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let PropertyFlags { base, home, order, .. } = &self.properties;
+        let mut line: Vec<OsString> = Vec::new();
+        let mut add = |option: &str, value: OsString| {
+            line.push(option.into());
+            line.push(value);
+        };
+        for (option, file) in [("-p", base), ("-d", home)] {
+            if let Some(file) = file {
+                add(option, file.clone().into_os_string());
+            }
+        }
+        for setting in order {
+            match setting {
+                Setting::Jmeter(name, value) => add("-J", format!("{name}={value}").into()),
+                Setting::System(name, value) => add("-D", format!("{name}={value}").into()),
+                Setting::File(file) => add("-q", file.clone().into_os_string()),
+                Setting::SystemFile(file) => add("-S", file.clone().into_os_string()),
+            }
+        }
+        line.extend(self.rest.iter().cloned());
+        line
     }
 }

@@ -1,0 +1,400 @@
+//! Stationary block bootstrap of seconds: how much every figure of a run varies by chance.
+//!
+//! Blocks of consecutive seconds, of geometric length with mean b, are drawn until the run is as long as it was; the
+//! histograms of the seconds drawn are merged, and rate, mean, percentiles and error ratio all read from that one
+//! resample (D. Politis and J. Romano, "The Stationary Bootstrap", JASA 89, 1994). So dependence within a block stays,
+//! and no distribution is assumed. b is Politis and White's ([`crate::autocorrelation::memory`]), the longest of those
+//! of rate and mean. Cost: resamples × seconds × groups of bins additions.
+
+use stats::hist::{Bins, layout};
+
+use crate::autocorrelation::memory;
+use crate::distribution::{normal_quantile, student_quantile};
+use crate::random::Random;
+use crate::series::mean;
+
+/// Seconds, and blocks, below which there is no interval.
+pub const LEAST_SECONDS: usize = 60;
+pub const LEAST_BLOCKS: f64 = 10.0;
+/// Seconds of a longer run are merged until there are at most so many.
+const MOST_UNITS: usize = 720;
+/// Width of a group of bins, as a share of its value: percentiles are interpolated within.
+const GROUP: f64 = 0.004;
+
+/// One second's samples, as far as the bootstrap needs them.
+#[derive(Clone, Debug, Default)]
+pub struct Unit<'a> {
+    /// Length, seconds.
+    pub seconds: f64,
+    pub count: u64,
+    pub errors: u64,
+    /// Sum of times, ns.
+    pub elapsed: u64,
+    /// Times, µs.
+    pub times: Option<&'a Bins>,
+}
+
+/// Figures of a run or of a resample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Metric {
+    Rate,
+    Errors,
+    Mean,
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+}
+
+impl Metric {
+    pub const ALL: [Self; 8] = [
+        Self::Rate,
+        Self::Errors,
+        Self::Mean,
+        Self::P50,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P999,
+    ];
+
+    /// The percentile, 0 to 1, if it is one.
+    pub fn percentile(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(0.5),
+            Self::P90 => Some(0.9),
+            Self::P95 => Some(0.95),
+            Self::P99 => Some(0.99),
+            Self::P999 => Some(0.999),
+            Self::Rate | Self::Errors | Self::Mean => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Errors => "error%",
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p99.9",
+        }
+    }
+}
+
+/// Values of all metrics, in their order: per second, share, and ms.
+pub type Figures = [f64; 8];
+
+/// Figures of a run and of its resamples.
+#[derive(Clone, Debug)]
+pub struct Resampled {
+    pub figures: Figures,
+    /// Samples in all.
+    pub count: u64,
+    /// Mean length of blocks, in units; and the units.
+    pub block: f64,
+    pub units: usize,
+    /// Empty where there is no interval.
+    pub resamples: Vec<Figures>,
+    /// The reason for no interval.
+    pub refusal: Option<Refusal>,
+}
+
+/// A reason for which a run has no intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Refusal {
+    /// Seconds that there are.
+    Short { seconds: f64 },
+    /// Blocks that there are: neighbouring seconds depend on each other for too long.
+    FewBlocks { blocks: f64 },
+}
+
+/// A run as the bootstrap reads it: one row per unit over common groups of bins.
+struct Table {
+    seconds: Vec<f64>,
+    count: Vec<f64>,
+    errors: Vec<f64>,
+    elapsed: Vec<f64>,
+    /// Per unit: group and count.
+    times: Vec<Vec<(u32, f64)>>,
+    /// Ends of each group, ms.
+    groups: Vec<(f64, f64)>,
+}
+
+/// Bootstraps a run: `resamples` of 2000 are usual.
+pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
+    let table = Table::new(units);
+    let n = table.count.len();
+    let mut found = Resampled {
+        figures: table.figures((0..n).map(|i| (i, 1.0))),
+        count: units.iter().map(|unit| unit.count).sum(),
+        block: table.block(),
+        units: n,
+        resamples: Vec::new(),
+        refusal: None,
+    };
+    let seconds: f64 = table.seconds.iter().sum();
+    let blocks = n as f64 / found.block;
+    if seconds + 0.5 < LEAST_SECONDS as f64 {
+        found.refusal = Some(Refusal::Short { seconds });
+    } else if blocks < LEAST_BLOCKS {
+        found.refusal = Some(Refusal::FewBlocks { blocks });
+    } else {
+        let mut random = Random::new(seed);
+        let mut times = vec![0u32; n];
+        found.resamples = (0..resamples)
+            .map(|_| {
+                draw(&mut times, found.block, &mut random);
+                table.figures(
+                    times
+                        .iter()
+                        .enumerate()
+                        .filter(|t| *t.1 > 0)
+                        .map(|(i, times)| (i, f64::from(*times))),
+                )
+            })
+            .collect();
+    }
+    found
+}
+
+/// Draws as many units as there are, in blocks; `times` says how often each was drawn.
+fn draw(times: &mut [u32], block: f64, random: &mut Random) {
+    let n = times.len();
+    times.fill(0);
+    let ends = 1.0 / block;
+    let mut at = random.below(n);
+    for _ in 0..n {
+        times[at] += 1;
+        // Behind the last unit comes the first.
+        at = if random.uniform() < ends { random.below(n) } else { (at + 1) % n };
+    }
+}
+
+impl Table {
+    fn new(units: &[Unit<'_>]) -> Self {
+        let each = units.len().div_ceil(MOST_UNITS).max(1);
+        let bins = units
+            .iter()
+            .filter_map(|unit| unit.times)
+            .flat_map(|bins| bins.iter().map(|bin| bin.0));
+        let mut touched: Vec<u32> = bins.collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut groups: Vec<(u32, u32)> = Vec::new();
+        let mut of_bin = Vec::with_capacity(touched.len());
+        for bin in touched {
+            match groups.last_mut() {
+                Some((first, last))
+                    if layout::highest_of(bin) as f64
+                        <= layout::lowest_of(*first) as f64 * (1.0 + GROUP) =>
+                {
+                    *last = bin;
+                }
+                _ => groups.push((bin, bin)),
+            }
+            of_bin.push((bin, groups.len() as u32 - 1));
+        }
+        let ms = |(first, last): &(u32, u32)| {
+            (layout::lowest_of(*first) as f64 / 1e3, (layout::highest_of(*last) + 1) as f64 / 1e3)
+        };
+        let mut table = Self {
+            seconds: Vec::new(),
+            count: Vec::new(),
+            errors: Vec::new(),
+            elapsed: Vec::new(),
+            times: Vec::new(),
+            groups: groups.iter().map(ms).collect(),
+        };
+        let mut row = vec![0.0; groups.len()];
+        for merged in units.chunks(each) {
+            table.seconds.push(merged.iter().map(|unit| unit.seconds).sum());
+            table.count.push(merged.iter().map(|unit| unit.count as f64).sum());
+            table.errors.push(merged.iter().map(|unit| unit.errors as f64).sum());
+            table.elapsed.push(merged.iter().map(|unit| unit.elapsed as f64).sum());
+            for (bin, n) in merged.iter().filter_map(|unit| unit.times).flat_map(Bins::iter) {
+                if let Ok(at) = of_bin.binary_search_by_key(&bin, |b| b.0) {
+                    row[of_bin[at].1 as usize] += n as f64;
+                }
+            }
+            let filled = row.iter().enumerate().filter(|(_, n)| **n > 0.0);
+            table.times.push(filled.map(|(group, n)| (group as u32, *n)).collect());
+            row.fill(0.0);
+        }
+        table
+    }
+
+    /// Mean length of blocks: the longest that rate and mean ask for, and errors within bounds.
+    fn block(&self) -> f64 {
+        let rates: Vec<f64> = self
+            .count
+            .iter()
+            .zip(&self.seconds)
+            .map(|(n, s)| if *s > 0.0 { n / s } else { 0.0 })
+            .collect();
+        let all = self.elapsed.iter().sum::<f64>() / self.count.iter().sum::<f64>().max(1.0);
+        let means: Vec<f64> = self
+            .elapsed
+            .iter()
+            .zip(&self.count)
+            .map(|(t, n)| if *n > 0.0 { t / n } else { all })
+            .collect();
+        let block = |series: &[f64]| memory(series).block;
+        // Few errors in a regular row look like a long memory: they may not take the intervals of all else.
+        let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
+        block(&rates).max(block(&means)).max(errors)
+    }
+
+    /// Figures of units, each taken so many times.
+    fn figures(&self, taken: impl Iterator<Item = (usize, f64)>) -> Figures {
+        let mut merged = vec![0.0; self.groups.len()];
+        let (mut seconds, mut count, mut errors, mut elapsed) = (0.0, 0.0, 0.0, 0.0);
+        for (unit, times) in taken {
+            seconds += times * self.seconds[unit];
+            count += times * self.count[unit];
+            errors += times * self.errors[unit];
+            elapsed += times * self.elapsed[unit];
+            for (group, n) in &self.times[unit] {
+                merged[*group as usize] += times * n;
+            }
+        }
+        let share = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+        let mut figures = [
+            share(count, seconds),
+            share(errors, count),
+            share(elapsed, count) / 1e6,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        ];
+        let total: f64 = merged.iter().sum();
+        let (mut below, mut group) = (0.0, 0);
+        for (at, p) in Metric::ALL
+            .iter()
+            .enumerate()
+            .filter_map(|(at, metric)| Some((at, metric.percentile()?)))
+        {
+            let rank = p * total;
+            while group < merged.len() && below + merged[group] < rank {
+                below += merged[group];
+                group += 1;
+            }
+            if let Some((low, high)) = self.groups.get(group) {
+                figures[at] =
+                    low + (high - low) * share(rank - below, merged[group]).clamp(0.0, 1.0);
+            }
+        }
+        figures
+    }
+}
+
+impl Resampled {
+    /// A figure with its 95 % interval.
+    pub fn figure(&self, metric: Metric) -> (f64, Option<(f64, f64)>) {
+        let at = metric as usize;
+        let drawn = self.spread(metric);
+        let ends = |p| crate::series::quantile(&drawn, p);
+        (self.figures[at], (!drawn.is_empty()).then(|| (ends(0.025), ends(0.975))))
+    }
+
+    /// Resampled values of a metric as an interval needs them: spread by √(n/(n-2b)), for blocks of a short series vary
+    /// less than the series does, and by how much further Student's t with the number of blocks reaches than a normal.
+    pub fn spread(&self, metric: Metric) -> Vec<f64> {
+        let at = metric as usize;
+        let drawn: Vec<f64> = self.resamples.iter().map(|figures| figures[at]).collect();
+        let (n, centre) = (self.units as f64, mean(&drawn));
+        let student =
+            student_quantile(0.975, (n / self.block - 1.0).max(2.0)) / normal_quantile(0.975);
+        let wider = (n / (n - 2.0 * self.block).max(1.0)).sqrt() * student;
+        drawn.into_iter().map(|v| centre + (v - centre) * wider).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds with so many exponential times each, mean 10 ms.
+    fn made(seconds: usize, rate: usize, seed: u64) -> Vec<(u64, Bins)> {
+        let mut random = Random::new(seed);
+        (0..seconds)
+            .map(|_| {
+                let mut bins = std::collections::BTreeMap::new();
+                let mut sum = 0;
+                for _ in 0..rate {
+                    let us = random.exponential(10_000.0) as u64;
+                    sum += us * 1000;
+                    *bins.entry(layout::index_of(us)).or_insert(0u64) += 1;
+                }
+                (sum, Bins::try_from(bins.into_iter().collect::<Vec<_>>()).expect("in order"))
+            })
+            .collect()
+    }
+
+    fn units(made: &[(u64, Bins)]) -> Vec<Unit<'_>> {
+        let unit = |(elapsed, times): &'_ (u64, Bins)| (*elapsed, times.total());
+        made.iter()
+            .map(|second| {
+                let (elapsed, count) = unit(second);
+                Unit { seconds: 1.0, count, errors: count / 50, elapsed, times: Some(&second.1) }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn figures_are_those_of_the_distribution() {
+        let made = made(200, 200, 1);
+        let found = resample(&units(&made), 200, 1);
+        let expected = [200.0, 0.02, 10.0, 6.93, 23.03, 29.96, 46.05, 69.08];
+        for (metric, expected) in Metric::ALL.into_iter().zip(expected) {
+            let (value, interval) = found.figure(metric);
+            assert!((value / expected - 1.0).abs() < 0.05, "{metric:?} {value}, not {expected}");
+            let (low, high) = interval.unwrap();
+            assert!(low <= value && value <= high, "{metric:?} {low} {value} {high}");
+        }
+        assert!((found.figure(Metric::Mean).1.unwrap().1 - 10.0).abs() < 0.3);
+    }
+
+    #[test]
+    fn intervals_cover_the_truth() {
+        let (mut covered, mut blocks) = ([0u32; 3], 0.0);
+        for seed in 0..200 {
+            let made = made(80, 40, seed + 500);
+            let found = resample(&units(&made), 300, seed);
+            blocks += found.block;
+            for (i, (metric, truth)) in
+                [(Metric::Mean, 10.0), (Metric::P50, 6.931), (Metric::P95, 29.957)]
+                    .into_iter()
+                    .enumerate()
+            {
+                let drawn = found.spread(metric);
+                let ends = [0.025, 0.975].map(|p| crate::series::quantile(&drawn, p));
+                covered[i] += u32::from(ends[0] <= truth && truth <= ends[1]);
+            }
+        }
+        println!("covered of 200: {covered:?}; blocks of {:.1}", blocks / 200.0);
+        assert!(covered.iter().all(|n| *n >= 172), "{covered:?}");
+    }
+
+    #[test]
+    fn short_runs_have_no_intervals() {
+        let made = made(40, 10, 1);
+        let found = resample(&units(&made), 100, 1);
+        assert!(matches!(found.refusal, Some(Refusal::Short { .. })) && found.resamples.is_empty());
+        assert_eq!(found.figure(Metric::Mean).1, None);
+        assert_eq!(resample(&[], 10, 1).figures[0], 0.0);
+    }
+
+    #[test]
+    fn long_runs_are_merged_and_count_the_same() {
+        let made = made(2000, 3, 1);
+        let found = resample(&units(&made), 10, 1);
+        assert_eq!((found.units, found.count), (667, 6000));
+        assert!((found.figures[0] - 3.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,438 @@
+//! The comparison of two runs, or of two sets of repeated runs: what differs beyond chance, and by how much.
+//!
+//! Of two single runs the interval of a difference is that of a stationary block bootstrap of their seconds: it says what
+//! chance within these two runs can do. Of three and more runs on each side the run is the unit. A difference counts if
+//! it is significant among all that are looked at (false discoveries at most 5 %) *and* above a floor; where there is
+//! none, the smallest that would have shown is said.
+
+mod changes;
+mod doubts;
+#[cfg(test)]
+mod tests;
+
+use record::{Part, Record, Second};
+use serde::Serialize;
+
+pub use changes::{Changed, changes};
+pub use doubts::{Doubt, doubts};
+
+use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
+use crate::discovery::adjusted;
+use crate::distribution::student_two_sided;
+use crate::interval::least_samples;
+use crate::repeats::{ratio, welch};
+use crate::series::{mean, quantile, variance};
+use crate::steady::{Steady, steady};
+
+/// Rate of false discoveries.
+const FALSE: f64 = 0.05;
+/// Labels that are compared at most: those with the most samples.
+const MOST_LABELS: usize = 100;
+/// Samples of a label on each side, at least.
+const LEAST_SAMPLES: u64 = 100;
+
+/// The rules of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub resamples: usize,
+    /// Change from which on a difference counts, as a share.
+    pub floor: f64,
+    /// The same of the error ratio, absolute.
+    pub error_floor: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { resamples: 2000, floor: 0.02, error_floor: 0.001 }
+    }
+}
+
+/// The comparison of two sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    pub all: Row,
+    /// Labels that both sides have, the most samples first.
+    pub labels: Vec<Row>,
+    /// Labels that one side alone has.
+    pub only_a: Vec<String>,
+    pub only_b: Vec<String>,
+    /// Labels with too few samples, or beyond the number that is compared.
+    pub left_out: usize,
+    /// Runs on each side.
+    pub runs: (usize, usize),
+}
+
+/// One label, or all requests.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Empty of all requests.
+    pub label: String,
+    pub transaction: bool,
+    pub samples: (u64, u64),
+    pub differences: Vec<Difference>,
+    /// The reason for no intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+/// A metric on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    pub metric: &'static str,
+    /// Requests per second, share of errors, or ms.
+    pub a: f64,
+    pub b: f64,
+    /// B by A less 1; of errors B less A.
+    pub change: f64,
+    /// 95 % interval of the change.
+    pub interval: Option<(f64, f64)>,
+    /// Chance of such a difference without any, and as it counts among all that were looked at.
+    pub p: Option<f64>,
+    pub q: Option<f64>,
+    pub result: Outcome,
+    /// The smallest change that would have shown: half the width of the interval, and not below the floor.
+    pub visible: Option<f64>,
+    /// Both sides with their warm-up; the same where none was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_warm_up: Option<(f64, f64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Different,
+    /// Beyond chance, and too small to count.
+    BelowFloor,
+    /// None that these runs can show.
+    None,
+    /// There is no interval.
+    Unknown,
+}
+
+impl Comparison {
+    /// All differences that count: of all requests first.
+    pub fn different(&self) -> impl Iterator<Item = (&Row, &Difference)> {
+        let rows = std::iter::once(&self.all).chain(&self.labels);
+        rows.flat_map(|row| row.differences.iter().map(move |difference| (row, difference)))
+            .filter(|(_, difference)| difference.result == Outcome::Different)
+    }
+}
+
+/// A side of a row: its units, samples, and figures with the warm-up.
+struct Side {
+    resampled: Resampled,
+    whole: [f64; 8],
+}
+
+/// Compares two runs.
+pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
+    let (steady_a, steady_b) = (steady(a), steady(b));
+    let row = |label: String, transaction, of_a: Option<u32>, of_b: Option<u32>| {
+        let side = |record, steady, label, seed| side(record, steady, label, settings, seed);
+        let sides = (side(a, &steady_a, of_a, 1), side(b, &steady_b, of_b, 2));
+        single(label, transaction, &sides.0, &sides.1, settings)
+    };
+    let common = Common::of(a, b);
+    let all = row(String::new(), false, None, None);
+    let labels = common
+        .both
+        .iter()
+        .map(|(in_a, in_b)| {
+            let label = &a.labels[*in_a as usize];
+            row(label.name.to_string(), label.transaction, Some(*in_a), Some(*in_b))
+        })
+        .collect();
+    finished(all, labels, common, (1, 1), settings)
+}
+
+/// Compares repeated runs; each side needs two, and three for an interval that is of use.
+pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparison {
+    let common = match (a.first(), b.first()) {
+        (Some(first), Some(other)) => Common::of(first, other),
+        _ => Common::default(),
+    };
+    let figures = |runs: &[Record], label: Option<&(String, bool)>| -> Vec<(Resampled, [f64; 8])> {
+        let number = |record: &Record| {
+            let (name, transaction) = label?;
+            record
+                .labels
+                .iter()
+                .position(|l| *l.name == **name && l.transaction == *transaction)
+                .map(|at| at as u32)
+        };
+        let none = Settings { resamples: 0, ..*settings };
+        let of = |record: &Record| {
+            side(
+                record,
+                &steady(record),
+                label.map(|_| number(record).unwrap_or(u32::MAX)),
+                &none,
+                0,
+            )
+        };
+        runs.iter().map(of).map(|side| (side.resampled, side.whole)).collect()
+    };
+    let row = |label: Option<(String, bool)>| {
+        let (of_a, of_b) = (figures(a, label.as_ref()), figures(b, label.as_ref()));
+        let (label, transaction) = label.unwrap_or_default();
+        repeated(label, transaction, &of_a, &of_b)
+    };
+    let all = row(None);
+    let name = |at: &(u32, u32)| {
+        a[0].labels.get(at.0 as usize).map(|l| (l.name.to_string(), l.transaction))
+    };
+    let labels = common.both.iter().map(|at| row(name(at))).collect();
+    finished(all, labels, common, (a.len(), b.len()), settings)
+}
+
+/// Labels of two records.
+#[derive(Default)]
+struct Common {
+    /// Their numbers in a and b.
+    both: Vec<(u32, u32)>,
+    only_a: Vec<String>,
+    only_b: Vec<String>,
+    left_out: usize,
+}
+
+impl Common {
+    fn of(a: &Record, b: &Record) -> Self {
+        let samples = |record: &Record| {
+            let mut counts = vec![0u64; record.labels.len()];
+            for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
+                counts[*label as usize] += part.count;
+            }
+            counts
+        };
+        let (of_a, of_b) = (samples(a), samples(b));
+        let find = |record: &Record, label: &record::Label| {
+            record
+                .labels
+                .iter()
+                .position(|l| l.name == label.name && l.transaction == label.transaction)
+        };
+        let only = |one: &Record, other: &Record| -> Vec<String> {
+            one.labels
+                .iter()
+                .filter(|l| find(other, l).is_none())
+                .map(|l| l.name.to_string())
+                .collect()
+        };
+        let pairs =
+            a.labels.iter().enumerate().filter_map(|(in_a, label)| Some((in_a, find(b, label)?)));
+        let mut both: Vec<(usize, usize)> = pairs.collect();
+        let all = both.len();
+        both.retain(|(in_a, in_b)| of_a[*in_a].min(of_b[*in_b]) >= LEAST_SAMPLES);
+        both.sort_by_key(|(in_a, in_b)| std::cmp::Reverse(of_a[*in_a] + of_b[*in_b]));
+        both.truncate(MOST_LABELS);
+        let left_out = all - both.len();
+        // A single label says nothing that all requests do not.
+        let single = a.labels.len() == 1 && b.labels.len() == 1;
+        Self {
+            both: if single {
+                Vec::new()
+            } else {
+                both.into_iter().map(|(a, b)| (a as u32, b as u32)).collect()
+            },
+            only_a: only(a, b),
+            only_b: only(b, a),
+            left_out: if single { 0 } else { left_out },
+        }
+    }
+}
+
+/// The part of a second that is about a label, or all requests.
+fn part(second: &Second, label: Option<u32>) -> Option<&Part> {
+    match label {
+        None => Some(&second.all),
+        Some(label) => {
+            let at = second.labels.binary_search_by_key(&label, |(number, _)| *number).ok()?;
+            Some(&second.labels[at].1)
+        }
+    }
+}
+
+/// Seconds as the bootstrap reads them: of a label, or of all requests.
+pub fn units(seconds: &[Second], label: Option<u32>) -> Vec<Unit<'_>> {
+    let units = seconds.iter().map(|second| {
+        let part = part(second, label);
+        Unit {
+            seconds: f64::from(second.ms) / 1000.0,
+            count: part.map_or(0, |part| part.count),
+            errors: part.map_or(0, |part| part.errors),
+            elapsed: part.map_or(0, |part| part.elapsed),
+            times: part.map(|part| &part.service),
+        }
+    });
+    units.collect()
+}
+
+fn side(
+    record: &Record,
+    steady: &Steady,
+    label: Option<u32>,
+    settings: &Settings,
+    seed: u64,
+) -> Side {
+    let resampled = resample(&units(steady.seconds(record), label), settings.resamples, seed);
+    let whole = if steady.warm_up.seconds == 0 {
+        resampled.figures
+    } else {
+        resample(&units(steady.with_warm_up(record), label), 0, 0).figures
+    };
+    Side { resampled, whole }
+}
+
+/// Metrics for which both sides have enough samples.
+fn shown(samples: u64) -> impl Iterator<Item = Metric> {
+    Metric::ALL
+        .into_iter()
+        .filter(move |metric| metric.percentile().is_none_or(|p| samples >= least_samples(p)))
+}
+
+fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Settings) -> Row {
+    let (of_a, of_b) = (&a.resampled, &b.resampled);
+    let refusal = of_a.refusal.or(of_b.refusal).map(words);
+    let differences = shown(of_a.count.min(of_b.count)).map(|metric| {
+        let at = metric as usize;
+        let mut difference = plain(metric, of_a.figures[at], of_b.figures[at]);
+        difference.with_warm_up = Some((a.whole[at], b.whole[at]));
+        if refusal.is_none() && settings.resamples > 0 {
+            let pairs = of_a.spread(metric).into_iter().zip(of_b.spread(metric));
+            let changes: Vec<f64> =
+                pairs.map(|(a, b)| changed(metric, a, b)).filter(|c| c.is_finite()).collect();
+            let df = (of_a.units as f64 / of_a.block).min(of_b.units as f64 / of_b.block) - 1.0;
+            let error = variance(&changes).sqrt();
+            let p = if error > 0.0 {
+                student_two_sided(difference.change / error, df.max(1.0))
+            } else if difference.change.abs() < 1e-9 {
+                1.0
+            } else {
+                0.0
+            };
+            difference.interval = Some((quantile(&changes, 0.025), quantile(&changes, 0.975)));
+            difference.p = Some(p);
+        }
+        difference
+    });
+    let differences = differences.collect();
+    Row { label, transaction, samples: (of_a.count, of_b.count), differences, refusal }
+}
+
+fn repeated(
+    label: String,
+    transaction: bool,
+    a: &[(Resampled, [f64; 8])],
+    b: &[(Resampled, [f64; 8])],
+) -> Row {
+    let samples = |runs: &[(Resampled, [f64; 8])]| runs.iter().map(|run| run.0.count).sum::<u64>();
+    let least = a.iter().chain(b).map(|run| run.0.count).min().unwrap_or(0);
+    let few = a.len() < 2 || b.len() < 2;
+    let refusal = few
+        .then(|| "an interval between runs needs two runs on each side, better three".to_owned());
+    let differences = shown(least).map(|metric| {
+        let at = metric as usize;
+        let of = |runs: &[(Resampled, [f64; 8])]| -> Vec<f64> {
+            runs.iter().map(|run| run.0.figures[at]).collect()
+        };
+        let (of_a, of_b) = (of(a), of(b));
+        let whole = |runs: &[(Resampled, [f64; 8])]| {
+            mean(&runs.iter().map(|run| run.1[at]).collect::<Vec<_>>())
+        };
+        let mut difference = plain(metric, mean(&of_a), mean(&of_b));
+        difference.with_warm_up = Some((whole(a), whole(b)));
+        if !few {
+            let test = welch(&of_a, &of_b);
+            difference.p = Some(test.p);
+            difference.interval = match metric {
+                Metric::Errors => Some((test.low, test.high)),
+                _ => ratio(&of_a, &of_b).map(|(_, low, high)| (low - 1.0, high - 1.0)),
+            };
+        }
+        difference
+    });
+    let differences = differences.collect();
+    Row { label, transaction, samples: (samples(a), samples(b)), differences, refusal }
+}
+
+fn plain(metric: Metric, a: f64, b: f64) -> Difference {
+    Difference {
+        metric: metric.name(),
+        a,
+        b,
+        change: changed(metric, a, b),
+        interval: None,
+        p: None,
+        q: None,
+        result: Outcome::Unknown,
+        visible: None,
+        with_warm_up: None,
+    }
+}
+
+/// B by A less 1; of errors B less A.
+fn changed(metric: Metric, a: f64, b: f64) -> f64 {
+    match metric {
+        Metric::Errors => b - a,
+        _ if a == b => 0.0,
+        _ => b / a - 1.0,
+    }
+}
+
+/// Counts the chances among each other, and judges: those of all requests for themselves, those of labels together.
+fn finished(
+    mut all: Row,
+    mut labels: Vec<Row>,
+    common: Common,
+    runs: (usize, usize),
+    settings: &Settings,
+) -> Comparison {
+    // What all requests and what labels may err together is the rate of false discoveries.
+    let each = if labels.is_empty() { FALSE } else { FALSE / 2.0 };
+    judge(std::slice::from_mut(&mut all), each, settings);
+    judge(&mut labels, each, settings);
+    let Common { only_a, only_b, left_out, .. } = common;
+    Comparison { all, labels, only_a, only_b, left_out, runs }
+}
+
+fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
+    let chances: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| row.differences.iter().filter_map(|difference| difference.p))
+        .collect();
+    let mut counted = adjusted(&chances).into_iter();
+    for difference in rows.iter_mut().flat_map(|row| &mut row.differences) {
+        if difference.p.is_none() {
+            continue;
+        }
+        difference.q = counted.next();
+        let floor = if difference.metric == Metric::Errors.name() {
+            settings.error_floor
+        } else {
+            settings.floor
+        };
+        let is_beyond = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        difference.result = match difference.q {
+            Some(q) if q <= chance && is_beyond && difference.change.abs() >= floor => {
+                Outcome::Different
+            }
+            Some(q) if q <= chance && is_beyond => Outcome::BelowFloor,
+            _ if difference.interval.is_none() => Outcome::Unknown,
+            _ => Outcome::None,
+        };
+        difference.visible = difference.interval.map(|(low, high)| ((high - low) / 2.0).max(floor));
+    }
+}
+
+fn words(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::Short { seconds } => {
+            format!("no interval: only {seconds:.0} s under steady load, 60 s are needed")
+        }
+        Refusal::FewBlocks { blocks } => {
+            format!(
+                "no interval: seconds depend on each other for so long that the run is worth {blocks:.0} of them; 10 are needed"
+            )
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Other things that changed between two runs: errors by cause, connections, TLS, addresses, targets, settings.
+
+use std::collections::BTreeMap;
+
+use record::{ClassName, Record};
+use serde::Serialize;
+use stats::Counter;
+use stats::hist::{Bins, Hist};
+
+/// A figure that is not the same; both sides in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    pub what: String,
+    pub a: String,
+    pub b: String,
+}
+
+/// Change of a figure of connections or targets, from which on it is told.
+const TOLD: f64 = 0.10;
+/// Causes that are told at most.
+const MOST_CAUSES: usize = 10;
+
+/// Times of a second.
+type Times = fn(&record::Second) -> &Bins;
+
+/// Everything else that changed.
+pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
+    let mut found = Vec::new();
+    causes(a, b, &mut found);
+    connections(a, b, &mut found);
+    addresses(a, b, &mut found);
+    targets(a, b, &mut found);
+    for (name, value) in &a.frame.settings {
+        let other =
+            b.frame.settings.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+        if let Some(other) = other.filter(|other| *other != value) {
+            found.push(Changed {
+                what: format!("setting {name}"),
+                a: value.clone(),
+                b: other.clone(),
+            });
+        }
+    }
+    found
+}
+
+fn samples(record: &Record) -> u64 {
+    record.seconds.iter().map(|second| second.all.count).sum()
+}
+
+/// Errors by cause, where their share moved by 0.1 points or they are on one side alone.
+fn causes(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+    let by_cause = |record: &Record| {
+        let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for (cause, n) in record.seconds.iter().flat_map(|second| &second.causes) {
+            if let Some(cause) = record.causes.get(*cause as usize) {
+                *counts.entry((cause.code.to_string(), cause.message.to_string())).or_default() +=
+                    n;
+            }
+        }
+        counts
+    };
+    let (of_a, of_b) = (by_cause(a), by_cause(b));
+    let (all_a, all_b) = (samples(a).max(1) as f64, samples(b).max(1) as f64);
+    let mut moved: Vec<(f64, Changed)> = Vec::new();
+    let keys: std::collections::BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
+    for key in keys {
+        let (n_a, n_b) = (of_a.get(key).copied().unwrap_or(0), of_b.get(key).copied().unwrap_or(0));
+        let apart = (n_b as f64 / all_b - n_a as f64 / all_a).abs();
+        let (code, message) = key;
+        if apart >= 0.001 || (n_a == 0) != (n_b == 0) {
+            let what = format!("error {code} {message}").trim_end().to_owned();
+            let side = |n: u64, all: f64| format!("{n} ({:.2} %)", n as f64 / all * 100.0);
+            moved.push((apart, Changed { what, a: side(n_a, all_a), b: side(n_b, all_b) }));
+        }
+    }
+    moved.sort_by(|x, y| y.0.total_cmp(&x.0));
+    found.extend(moved.into_iter().take(MOST_CAUSES).map(|(_, changed)| changed));
+}
+
+/// Connections opened and handshakes per request, and the medians of their times.
+fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+    if !(a.has.connections && b.has.connections) {
+        return;
+    }
+    let per_request = |record: &Record, counter: Counter| {
+        let n: u64 = record.seconds.iter().map(|second| second.counters.get(counter)).sum();
+        n as f64 * 1000.0 / samples(record).max(1) as f64
+    };
+    let counters = [
+        (Counter::ConnOpened, "connections opened in 1 000 requests"),
+        (Counter::TlsFull, "full TLS handshakes in 1 000 requests"),
+        (Counter::TlsResumed, "resumed TLS handshakes in 1 000 requests"),
+    ];
+    for (counter, what) in counters {
+        let (x, y) = (per_request(a, counter), per_request(b, counter));
+        if (x - y).abs() > TOLD * x.max(y) && x.max(y) >= 1.0 {
+            found.push(Changed {
+                what: what.to_owned(),
+                a: format!("{x:.1}"),
+                b: format!("{y:.1}"),
+            });
+        }
+    }
+    let median = |record: &Record, bins: Times| {
+        let mut hist = Hist::new();
+        record.seconds.iter().for_each(|second| hist.add(bins(second)));
+        (hist.total() >= 20).then(|| hist.quantile(0.5) as f64 / 1000.0)
+    };
+    let times: [(Times, &str); 2] = [
+        (|second| &second.connect, "median time of a TCP connect"),
+        (|second| &second.tls, "median time of a TLS handshake"),
+    ];
+    for (bins, what) in times {
+        if let (Some(x), Some(y)) = (median(a, bins), median(b, bins))
+            && (x - y).abs() > TOLD * x.max(y)
+        {
+            found.push(Changed {
+                what: what.to_owned(),
+                a: format!("{x:.2} ms"),
+                b: format!("{y:.2} ms"),
+            });
+        }
+    }
+}
+
+/// Addresses that requests went to.
+fn addresses(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+    if !(a.has.classes && b.has.classes) {
+        return;
+    }
+    let all = |record: &Record| {
+        let mut names: Vec<String> = record
+            .classes
+            .iter()
+            .filter_map(|class| match class {
+                ClassName::Address(address) => Some(address.to_string()),
+                ClassName::Header { .. } => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.join(", ")
+    };
+    let (of_a, of_b) = (all(a), all(b));
+    if of_a != of_b {
+        found.push(Changed { what: "addresses of the target".to_owned(), a: of_a, b: of_b });
+    }
+}
+
+/// Means of the figures of watched hosts.
+fn targets(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+    let means = |record: &Record| {
+        let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
+        for (series, value) in record.seconds.iter().flat_map(|second| &second.watched) {
+            if let Some(series) = record.series.get(*series as usize) {
+                let sum =
+                    sums.entry((series.host.to_string(), series.metric.to_string())).or_default();
+                sum.0 += value;
+                sum.1 += 1.0;
+            }
+        }
+        sums
+    };
+    let of_b = means(b);
+    for ((host, metric), (sum, n)) in means(a) {
+        let Some((other, m)) = of_b.get(&(host.clone(), metric.clone())) else { continue };
+        let (x, y) = (sum / n, other / m);
+        if (x - y).abs() > TOLD * x.abs().max(y.abs()) {
+            found.push(Changed {
+                what: format!("{metric} of {host}, mean"),
+                a: format!("{x:.3}"),
+                b: format!("{y:.3}"),
+            });
+        }
+    }
+}

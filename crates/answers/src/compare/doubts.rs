@@ -1,0 +1,76 @@
+//! Reasons for which two runs cannot be compared, or only with care.
+
+use record::Record;
+use serde::Serialize;
+
+/// A reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Doubt {
+    /// The difference would not say what a reader takes it for.
+    pub refuses: bool,
+    pub words: String,
+}
+
+/// Doubts about comparing two runs. `limited`: findings on the generator of each, if it was at its limit.
+pub fn doubts(a: &Record, b: &Record, limited: (Option<&str>, Option<&str>)) -> Vec<Doubt> {
+    let mut found = Vec::new();
+    let mut doubt = |refuses: bool, words: String| found.push(Doubt { refuses, words });
+    for (name, finding) in [("A", limited.0), ("B", limited.1)] {
+        if let Some(finding) = finding {
+            doubt(true, format!("the generator of {name} limits what the run can show: {finding}"));
+        }
+    }
+    let (load_a, load_b) = (load(a), load(b));
+    if let (Some(load_a), Some(load_b)) = (&load_a, &load_b)
+        && load_a != load_b
+    {
+        doubt(true, format!("the load is not the same: A {load_a}, B {load_b}"));
+    }
+    let apart = |a: u64, b: u64| a > 0 && b > 0 && a.abs_diff(b) as f64 > 0.02 * a.max(b) as f64;
+    let (users_a, users_b) = (most_users(a), most_users(b));
+    if (load_a.is_none() || load_b.is_none()) && apart(users_a, users_b) && !a.frame.load.open {
+        doubt(true, format!("the load is not the same: A had {users_a} users, B {users_b}"));
+    }
+    let (frame_a, frame_b) = (&a.frame, &b.frame);
+    if frame_a.plan_hash != 0 && frame_b.plan_hash != 0 && frame_a.plan_hash != frame_b.plan_hash {
+        doubt(false, format!("the plans are not the same: A {}, B {}", frame_a.plan, frame_b.plan));
+    }
+    if frame_a.processors != 0
+        && frame_b.processors != 0
+        && (frame_a.processors, frame_a.threads) != (frame_b.processors, frame_b.threads)
+    {
+        let of = |frame: &record::Frame| {
+            format!("{} threads on {} processors", frame.threads, frame.processors)
+        };
+        doubt(
+            false,
+            format!("the generators are not the same: A {}, B {}", of(frame_a), of(frame_b)),
+        );
+    }
+    if !frame_a.version.is_empty()
+        && !frame_b.version.is_empty()
+        && frame_a.version != frame_b.version
+    {
+        doubt(
+            false,
+            format!("the versions are not the same: A {}, B {}", frame_a.version, frame_b.version),
+        );
+    }
+    found
+}
+
+fn load(record: &Record) -> Option<String> {
+    let load = &record.frame.load;
+    if !record.has.load {
+        return None;
+    }
+    Some(match load.rate {
+        Some(rate) if load.open => format!("{rate} starts a second"),
+        Some(rate) => format!("{} users, at most {rate} a second", load.users),
+        None => format!("{} users", load.users),
+    })
+}
+
+fn most_users(record: &Record) -> u64 {
+    record.seconds.iter().map(|second| second.users).max().unwrap_or(0)
+}

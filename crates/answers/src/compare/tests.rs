@@ -1,0 +1,148 @@
+//! Calibration on simulated pairs of records, and what is said of pairs that are known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use record::{Has, Label};
+use stats::hist::{Bins, layout};
+
+use super::*;
+use crate::random::Random;
+
+/// A run of 120 s: some 100 requests a second of log-normal times, whose level wanders from second to second.
+pub(super) fn run(seed: u64, slower: f64, errors: f64, seconds: usize) -> Record {
+    let mut random = Random::new(seed);
+    let mut wander = 0.0;
+    let mut record = Record {
+        labels: vec![
+            Label { name: Arc::from("a"), transaction: false, folded: 0 },
+            Label { name: Arc::from("b"), transaction: false, folded: 0 },
+        ],
+        has: Has { users: true, ..Has::default() },
+        ..Record::default()
+    };
+    for second in 0..seconds {
+        // Half of a second's deviation goes on in the next: 3 % in all.
+        wander = 0.5 * wander + 0.026 * random.normal();
+        let level = 20_000.0 * slower * (1.0 + wander);
+        let mut parts = [Part::default(), Part::default(), Part::default()];
+        let mut bins: [BTreeMap<u32, u64>; 3] = Default::default();
+        // Two users, each with one request after the other.
+        let mut left = 2_000_000.0;
+        while left > 0.0 {
+            let us = level * (0.5 * random.normal() - 0.125).exp();
+            left -= us;
+            let (label, failed) = (1 + random.below(2), random.uniform() < errors);
+            for at in [0, label] {
+                parts[at].count += 1;
+                parts[at].errors += u64::from(failed);
+                parts[at].elapsed += (us * 1e3) as u64;
+                *bins[at].entry(layout::index_of(us as u64)).or_default() += 1;
+            }
+        }
+        for (part, bins) in parts.iter_mut().zip(bins) {
+            part.service = Bins::try_from(bins.into_iter().collect::<Vec<_>>()).expect("in order");
+        }
+        let [all, first, other] = parts;
+        let at_ms = (second as i64 + 1) * 1000;
+        record.seconds.push(Second {
+            at_ms,
+            ms: 1000,
+            users: 2,
+            all,
+            labels: vec![(0, first), (1, other)],
+            ..Second::default()
+        });
+    }
+    record
+}
+
+fn is_called(comparison: &Comparison) -> bool {
+    comparison.different().any(|(row, _)| row.label.is_empty())
+}
+
+fn called(pairs: u64, slower: f64) -> (usize, usize) {
+    let settings = Settings { resamples: 500, ..Settings::default() };
+    let found: Vec<Comparison> = (0..pairs)
+        .map(|i| {
+            compare(&run(i * 2 + 1, 1.0, 0.01, 120), &run(i * 2 + 2, slower, 0.01, 120), &settings)
+        })
+        .collect();
+    let any = found.iter().filter(|comparison| comparison.different().next().is_some()).count();
+    (found.iter().filter(|comparison| is_called(comparison)).count(), any)
+}
+
+#[test]
+fn pairs_without_a_difference_are_not_called_different() {
+    let (all, any) = called(200, 1.0);
+    println!(
+        "200 pairs without a difference: {all} called different in all requests, {any} in these or in a label"
+    );
+    assert!(all <= 10 && any <= 10, "{all}, {any}");
+}
+
+#[test]
+fn five_percent_are_found_in_two_minutes() {
+    let (all, _) = called(100, 1.05);
+    println!("100 pairs with 5 % more time: {all} called different");
+    assert!(all >= 80, "{all}");
+}
+
+#[test]
+fn a_difference_has_its_size_and_its_interval() {
+    let found = compare(&run(1, 1.0, 0.0, 120), &run(2, 1.2, 0.05, 120), &Settings::default());
+    let difference =
+        |metric: &str| found.all.differences.iter().find(|d| d.metric == metric).unwrap();
+    let mean = difference("mean");
+    assert_eq!(mean.result, Outcome::Different);
+    let (low, high) = mean.interval.unwrap();
+    assert!(low < 0.2 && 0.2 < high && high - low < 0.1, "{mean:?}");
+    assert!(difference("rate").change < -0.1);
+    let errors = difference("error%");
+    assert!(
+        errors.result == Outcome::Different && (errors.change - 0.05).abs() < 0.01,
+        "{errors:?}"
+    );
+    assert_eq!(found.labels.len(), 2);
+}
+
+#[test]
+fn short_runs_have_figures_and_no_verdict() {
+    let found = compare(&run(1, 1.0, 0.0, 40), &run(2, 2.0, 0.0, 40), &Settings::default());
+    assert!(found.all.refusal.as_ref().unwrap().contains("only 40 s"), "{:?}", found.all.refusal);
+    assert!(
+        found.all.differences.iter().all(|d| d.result == Outcome::Unknown && d.interval.is_none())
+    );
+    assert!(found.all.differences[2].change > 0.8);
+}
+
+#[test]
+fn repeated_runs_are_the_unit() {
+    // Runs differ by 5 % from each other: within two runs everything is significant, between runs it is not.
+    let runs = |seed: u64, slower: f64| -> Vec<Record> {
+        [0.95, 1.0, 1.05]
+            .iter()
+            .zip(seed..)
+            .map(|(factor, seed)| run(seed, slower * factor, 0.0, 70))
+            .collect()
+    };
+    let settings = Settings::default();
+    let (a, b) = (runs(1, 1.0), runs(10, 1.03));
+    assert!(is_called(&compare(&a[0], &b[2], &settings)));
+    let between = compare_runs(&a, &b, &settings);
+    assert!(!is_called(&between) && between.runs == (3, 3), "{:?}", between.all.differences);
+    assert!(between.all.differences[2].visible.unwrap() > 0.05);
+    assert!(is_called(&compare_runs(&a, &runs(10, 1.4), &settings)));
+    assert!(compare_runs(&a[..1], &b[..1], &settings).all.refusal.is_some());
+}
+
+#[test]
+fn runs_under_another_load_are_refused() {
+    let (a, mut b) = (run(1, 1.0, 0.0, 10), run(2, 1.0, 0.0, 10));
+    assert!(doubts(&a, &b, (None, None)).is_empty());
+    b.seconds.iter_mut().for_each(|second| second.users = 4);
+    let found = doubts(&a, &b, (None, None));
+    assert!(found[0].refuses && found[0].words.contains("A had 2 users, B 4"), "{found:?}");
+    let found = doubts(&a, &a, (None, Some("its processors were full")));
+    assert!(found[0].refuses && found[0].words.contains("generator of B"), "{found:?}");
+}

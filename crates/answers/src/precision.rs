@@ -1,0 +1,126 @@
+//! The precision of a run's mean while it goes on, and the number of independent samples that its samples are worth.
+//!
+//! The mean is a ratio, sum of times by number of samples; its error is that of the seconds' residuals, times less mean
+//! times samples, with their long-run variance, so that dependence between seconds counts
+//! ([`crate::autocorrelation::memory`]).
+
+use stats::hist::Hist;
+
+use crate::autocorrelation::memory;
+use crate::bootstrap::Unit;
+use crate::distribution::student_quantile;
+use crate::interval::CONFIDENCE;
+use crate::series::variance;
+
+/// Seconds, below which nothing is said.
+pub const LEAST_SECONDS: usize = 10;
+
+/// The precision of a mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Mean of times, ms.
+    pub mean: f64,
+    /// Half of the 95 % interval's width, ms.
+    pub half: f64,
+    /// Independent samples that would know the mean as well; never more than there are.
+    pub effective: f64,
+}
+
+impl Precision {
+    /// Half of the width as a share of the mean.
+    pub fn relative(&self) -> f64 {
+        if self.mean > 0.0 { self.half / self.mean } else { f64::INFINITY }
+    }
+}
+
+/// The precision of the mean of these seconds; `None` of too few.
+pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
+    let n = units.len();
+    let count: u64 = units.iter().map(|unit| unit.count).sum();
+    if n < LEAST_SECONDS || count < 2 {
+        return None;
+    }
+    let elapsed: f64 = units.iter().map(|unit| unit.elapsed as f64).sum();
+    let mean = elapsed / count as f64;
+    let residuals: Vec<f64> =
+        units.iter().map(|unit| unit.elapsed as f64 - mean * unit.count as f64).collect();
+    let memory = memory(&residuals);
+    let long_run = memory.long_run_variance.max(variance(&residuals));
+    let each = count as f64 / n as f64;
+    let error = (long_run / n as f64).sqrt() / each;
+    let df = (n as f64 / memory.block - 1.0).max(1.0);
+    let mut hist = Hist::new();
+    units.iter().filter_map(|unit| unit.times).for_each(|times| hist.add(times));
+    let spread = squares(&hist, mean / 1e3);
+    let effective = if error > 0.0 { spread * 1e6 / (error * error) } else { count as f64 };
+    let half = student_quantile(f64::midpoint(1.0, CONFIDENCE), df) * error / 1e6;
+    Some(Precision { mean: mean / 1e6, half, effective: effective.clamp(1.0, count as f64) })
+}
+
+/// The variance of the values in a histogram of µs around a mean in µs, µs².
+fn squares(hist: &Hist, mean: f64) -> f64 {
+    let middle = |bin| stats::hist::layout::middle_of(bin) as f64;
+    let sum: f64 = hist.iter().map(|(bin, n)| (middle(bin) - mean).powi(2) * n as f64).sum();
+    sum / (hist.total().max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::hist::{Bins, layout};
+
+    use super::*;
+    use crate::random::Random;
+
+    fn seconds(n: usize, drift: f64, seed: u64) -> Vec<(u64, Bins)> {
+        let mut random = Random::new(seed);
+        let mut level = 0.0;
+        (0..n)
+            .map(|_| {
+                level = 0.8 * level + drift * random.normal();
+                let times: Vec<u64> = (0..50)
+                    .map(|_| (random.exponential(10_000.0) * (1.0 + level)).max(1.0) as u64)
+                    .collect();
+                let mut bins = std::collections::BTreeMap::new();
+                for us in &times {
+                    *bins.entry(layout::index_of(*us)).or_insert(0u64) += 1;
+                }
+                (
+                    times.iter().sum::<u64>() * 1000,
+                    Bins::try_from(bins.into_iter().collect::<Vec<_>>()).expect("in order"),
+                )
+            })
+            .collect()
+    }
+
+    fn of(made: &[(u64, Bins)]) -> Precision {
+        let unit = |second: &'_ (u64, Bins)| second.1.total();
+        let units: Vec<Unit<'_>> = made
+            .iter()
+            .map(|s| Unit {
+                seconds: 1.0,
+                count: unit(s),
+                errors: 0,
+                elapsed: s.0,
+                times: Some(&s.1),
+            })
+            .collect();
+        precision(&units).expect("long enough")
+    }
+
+    #[test]
+    fn the_interval_covers_the_mean_and_dependence_makes_it_wider() {
+        let covered = (0..200).filter(|seed| {
+            let found = of(&seconds(60, 0.0, *seed));
+            (found.mean - 10.0).abs() <= found.half
+        });
+        let covered = covered.count();
+        assert!(covered >= 180, "{covered} of 200");
+        let (independent, dependent) = (of(&seconds(100, 0.0, 1)), of(&seconds(100, 0.1, 1)));
+        assert!(independent.effective > 2500.0, "{independent:?}");
+        assert!(
+            dependent.effective < 1000.0 && dependent.half > 1.5 * independent.half,
+            "{dependent:?}"
+        );
+        assert!(precision(&[]).is_none());
+    }
+}

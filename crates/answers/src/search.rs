@@ -1,0 +1,269 @@
+//! The search for the largest load at which criteria hold.
+//!
+//! The method is that of MLRsearch (draft-ietf-bmwg-mlrsearch-15): a load is a lower bound, an upper bound or undecided by
+//! the seconds of trials that met the criteria and of those that did not ([`classify`]); a bad result is believed, and a
+//! good one above it is chance. Loads come from what is measured: a light probe, an overload probe, then the load at
+//! which the criterion is expected to be just met; where nothing is expected, halves in log space, and steps that double.
+//! The search is a pure function of its results: [`next`] says what to run, or the answer.
+
+mod guess;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+/// The frame of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The lightest load, at which requests should not wait for each other.
+    pub least: f64,
+    /// The largest load to try.
+    pub most: f64,
+    /// Loads are whole numbers: users.
+    pub whole: bool,
+    /// Width between the bounds at which the search ends, as a share of the upper one.
+    pub width: f64,
+    /// Share of the seconds of trials that may be bad; 0 where no error is allowed.
+    pub exceed: f64,
+    /// Seconds of trials that decide on a load.
+    pub seconds: f64,
+    /// Probes, at most.
+    pub probes: usize,
+}
+
+/// A part of a probe, judged by the criteria.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    pub seconds: f64,
+    pub good: bool,
+    /// As long as a trial has to be; a shorter one counts if it is bad.
+    pub full: bool,
+}
+
+/// The result of a probe.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Probe {
+    pub load: f64,
+    pub purpose: Purpose,
+    /// Requests per second that succeeded.
+    pub rate: f64,
+    pub trials: Vec<Trial>,
+    /// The criteria hold on the probe as a whole.
+    pub holds: bool,
+    /// The largest of value by limit, of criteria with a limit above 0: above 1 it is broken.
+    pub margin: Option<f64>,
+    /// Something says that the generator, not the target, was what stopped it.
+    pub generator: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    Light,
+    Overload,
+    Narrow,
+    Confirm,
+}
+
+/// The next thing to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Probe { load: f64, purpose: Purpose },
+    Done(Answer),
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The largest load that holds; `None`: even the lightest does not.
+    pub lower: Option<f64>,
+    /// The smallest load that does not.
+    pub upper: Option<f64>,
+    pub limit: Limit,
+    /// The criteria held in a run of full length at the lower bound.
+    pub confirmed: bool,
+    /// The bounds are as close as they should be.
+    pub narrow: bool,
+    /// A load above the upper bound passed: more than one limit, or chance.
+    pub irregular: bool,
+}
+
+/// The reason for which there is no larger load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The criteria.
+    Criteria,
+    /// The generator: the answer is "at least".
+    Generator,
+    /// Nothing above was to be tried: the answer is "at least".
+    Most,
+}
+
+/// A load by its trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Lower,
+    Upper,
+    Undecided,
+}
+
+/// Classifies a load by the seconds of its trials, as the draft's code does: bad seconds of short trials count as far as
+/// good ones do not balance them, and what is missing to `sum` is taken once as good and once as bad.
+pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
+    let seconds = |full: bool, good: bool| -> f64 {
+        trials.iter().filter(|t| t.full == full && t.good == good).map(|t| t.seconds).sum()
+    };
+    let balance = if exceed < 1.0 { exceed / (1.0 - exceed) } else { f64::INFINITY };
+    let short_good = seconds(false, true);
+    let balanced = if short_good > 0.0 { short_good * balance } else { 0.0 };
+    let excess = (seconds(false, false) - balanced).max(0.0);
+    let (good, bad) = (seconds(true, true), seconds(true, false) + excess);
+    let whole = (good + bad).max(sum);
+    let allowed = whole * exceed + 1e-9;
+    match (bad <= allowed, whole - good <= allowed) {
+        (true, true) => Class::Lower,
+        (false, false) => Class::Upper,
+        _ => Class::Undecided,
+    }
+}
+
+/// Each load that was tried, with its class, ascending.
+pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)> {
+    let mut loads: Vec<f64> = probes.iter().map(|probe| probe.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    let class = |load: f64| {
+        let here: Vec<&Probe> = probes.iter().filter(|probe| probe.load == load).collect();
+        if here.iter().any(|probe| !probe.holds || probe.generator) {
+            return Class::Upper;
+        }
+        let trials: Vec<Trial> =
+            here.iter().flat_map(|probe| probe.trials.iter().copied()).collect();
+        let class = classify(&trials, settings.exceed, settings.seconds);
+        // Measured twice it is decided: the whole held both times.
+        if class == Class::Undecided && here.len() > 1 { Class::Lower } else { class }
+    };
+    loads.into_iter().map(|load| (load, class(load))).collect()
+}
+
+/// The largest lower bound below the smallest upper bound, and that.
+pub(crate) fn bounds(classes: &[(f64, Class)]) -> (Option<f64>, Option<f64>) {
+    let upper = classes.iter().find(|(_, class)| *class == Class::Upper).map(|(load, _)| *load);
+    let below = classes
+        .iter()
+        .filter(|(load, class)| *class == Class::Lower && upper.is_none_or(|u| *load < u));
+    (below.map(|(load, _)| *load).next_back(), upper)
+}
+
+/// The answer that the probes so far give, for a search that is ended.
+pub fn so_far(settings: &Settings, probes: &[Probe]) -> Answer {
+    let classes = classes(settings, probes);
+    let (lower, upper) = bounds(&classes);
+    answer(settings, probes, &classes, lower, upper)
+}
+
+/// The next probe, or the answer.
+pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
+    let probe = |load, purpose| Step::Probe { load, purpose };
+    if probes.is_empty() {
+        return probe(settings.least, Purpose::Light);
+    }
+    let classes = classes(settings, probes);
+    let (lower, upper) = bounds(&classes);
+    let done = |lower: Option<f64>| Step::Done(answer(settings, probes, &classes, lower, upper));
+    let Some(low) = lower else {
+        // The lightest load failed, or was not clear and is tried again.
+        let again = upper.is_none() && probes.len() < 2;
+        return if again { probe(settings.least, Purpose::Light) } else { done(None) };
+    };
+    let Some(high) = upper else {
+        let has_most = classes.iter().any(|(load, _)| *load >= settings.most);
+        return match classes.last() {
+            Some((load, Class::Undecided)) if probes.len() < settings.probes => {
+                probe(*load, Purpose::Overload)
+            }
+            _ if has_most || low >= settings.most => done(lower),
+            _ => probe(settings.most, Purpose::Overload),
+        };
+    };
+    let left = settings.probes.saturating_sub(probes.len());
+    let is_narrow = is_narrow(settings, low, high);
+    let is_confirmed = probes.iter().any(|p| p.load == low && p.purpose == Purpose::Confirm);
+    if is_confirmed && is_narrow || left == 0 {
+        return done(lower);
+    }
+    let is_light = low <= settings.least;
+    if is_narrow || left <= 2 && !is_light {
+        let ends = is_confirmed || is_light;
+        return if ends { done(lower) } else { probe(low, Purpose::Confirm) };
+    }
+    let undecided = classes
+        .iter()
+        .find(|(load, class)| *class == Class::Undecided && low < *load && *load < high);
+    if let Some((load, _)) = undecided {
+        return probe(*load, Purpose::Narrow);
+    }
+    // A confirming run that failed: one width lower, as the confirming run of that load.
+    let failed = probes.last().is_some_and(|p| p.purpose == Purpose::Confirm && p.load == high);
+    let load = if failed {
+        high * (1.0 - settings.width)
+    } else {
+        guess::load(settings, probes, low, high)
+    };
+    let purpose = if failed { Purpose::Confirm } else { Purpose::Narrow };
+    match settled(settings, load, low, high) {
+        Some(load) => probe(load, purpose),
+        None => probe(low, Purpose::Confirm),
+    }
+}
+
+pub(crate) fn is_narrow(settings: &Settings, low: f64, high: f64) -> bool {
+    // Of whole numbers the next one counts as within the width.
+    let width = settings.width * high + 1e-9;
+    high - low <= if settings.whole { width.ceil() } else { width }
+}
+
+/// A load strictly between the bounds; whole where loads are; `None` where there is none.
+fn settled(settings: &Settings, load: f64, low: f64, high: f64) -> Option<f64> {
+    if settings.whole {
+        return (high - low >= 2.0).then(|| load.round().clamp(low + 1.0, high - 1.0));
+    }
+    let apart = (high - low) * 0.05;
+    // Three digits: a rate that can be typed again.
+    let digits = 10f64.powf(load.abs().log10().floor() - 3.0);
+    let load = (load / digits).round() * digits;
+    (apart > 0.0).then(|| load.clamp(low + apart, high - apart))
+}
+
+fn answer(
+    settings: &Settings,
+    probes: &[Probe],
+    classes: &[(f64, Class)],
+    lower: Option<f64>,
+    upper: Option<f64>,
+) -> Answer {
+    let of_generator = |load: f64| {
+        let here = probes.iter().filter(|probe| probe.load == load);
+        here.clone().any(|probe| probe.generator)
+            && here.clone().all(|probe| probe.generator || probe.holds)
+            || here.clone().all(|probe| probe.generator)
+    };
+    let limit = match upper {
+        None => Limit::Most,
+        Some(load) if of_generator(load) => Limit::Generator,
+        Some(_) => Limit::Criteria,
+    };
+    let confirmed =
+        |low: f64| probes.iter().any(|p| p.load == low && p.holds && p.purpose == Purpose::Confirm);
+    Answer {
+        lower,
+        upper,
+        limit,
+        confirmed: lower.is_some_and(confirmed),
+        narrow: lower.zip(upper).is_some_and(|(low, high)| is_narrow(settings, low, high)),
+        irregular: upper.is_some_and(|upper| {
+            classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
+        }),
+    }
+}

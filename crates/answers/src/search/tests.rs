@@ -1,0 +1,315 @@
+//! Searches on simulated systems whose limit is known, by the thousand.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::random::Random;
+use crate::series::quantile;
+
+/// A system under test: servers with one queue, and what the criterion is.
+#[derive(Clone, Copy, Debug)]
+struct System {
+    /// Requests that it works on at once.
+    servers: usize,
+    /// Mean time of one, seconds.
+    service: f64,
+    spread: Spread,
+    /// Requests per second that it takes; the others are refused at once.
+    limiter: Option<f64>,
+    /// Deviation of the speed from second to second.
+    noise: f64,
+    /// Limit of the p99 in seconds; `None`: no error is allowed.
+    p99: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Spread {
+    Uniform,
+    Exponential,
+}
+
+const WINDOW: f64 = 5.0;
+
+/// End, response time in seconds, success.
+type Done = (f64, f64, bool);
+
+impl System {
+    /// Samples of a run at a load: so many users, or starts per second.
+    fn run(&self, load: f64, users: bool, seconds: f64, random: &mut Random) -> Vec<Done> {
+        let speed: Vec<f64> = (0..seconds as usize + 600)
+            .map(|_| (1.0 + self.noise * random.normal()).max(0.3))
+            .collect();
+        let order = |t: f64| (t * 1e9) as u64;
+        let mut free: BinaryHeap<Reverse<u64>> = (0..self.servers).map(|_| Reverse(0)).collect();
+        let mut starts: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
+        if users {
+            starts.extend((0..load as u64).map(|i| Reverse(i * 1000)));
+        } else {
+            starts.push(Reverse(0));
+        }
+        let (mut done, mut tokens, mut refilled, mut n) = (Vec::new(), 10.0f64, 0.0, 0u64);
+        while let Some(Reverse(start)) = starts.pop() {
+            let now = start as f64 / 1e9;
+            if now >= seconds {
+                break;
+            }
+            let mut end = now + 0.001;
+            let mut good = true;
+            if let Some(rate) = self.limiter {
+                tokens = (tokens + (now - refilled) * rate).min(10.0);
+                refilled = now;
+                good = tokens >= 1.0;
+                tokens -= f64::from(good);
+            }
+            if good {
+                let Reverse(at) = free.pop().expect("a server");
+                let begun = (at as f64 / 1e9).max(now);
+                let factor = match self.spread {
+                    Spread::Uniform => 0.5 + random.uniform(),
+                    Spread::Exponential => random.exponential(1.0),
+                };
+                end = begun + self.service * factor / speed[(begun as usize).min(speed.len() - 1)];
+                free.push(Reverse(order(end)));
+            }
+            done.push((end, end - now, good));
+            n += 1;
+            starts.push(Reverse(if users { order(end) } else { order(n as f64 / load) }));
+        }
+        done.retain(|sample| sample.0 < seconds);
+        done
+    }
+
+    /// Value by limit, and whether the criterion holds.
+    fn judge(&self, samples: &[Done]) -> (Option<f64>, bool) {
+        match self.p99 {
+            Some(limit) => {
+                let times: Vec<f64> = samples.iter().map(|s| s.1).collect();
+                let margin = quantile(&times, 0.99) / limit;
+                (Some(margin), margin < 1.0)
+            }
+            None => (None, samples.iter().all(|s| s.2)),
+        }
+    }
+
+    fn probe(&self, load: f64, purpose: Purpose, users: bool, random: &mut Random) -> Probe {
+        let (settle, length) = (10.0, 60.0);
+        let mut samples = self.run(load, users, settle + length, random);
+        samples.retain(|sample| sample.0 >= settle);
+        let (margin, holds) = self.judge(&samples);
+        let windows = (0..(length / WINDOW) as usize).map(|i| {
+            let from = settle + i as f64 * WINDOW;
+            let of: Vec<Done> =
+                samples.iter().copied().filter(|s| (from..from + WINDOW).contains(&s.0)).collect();
+            (of.len(), self.judge(&of).1)
+        });
+        let windows: Vec<(usize, bool)> = windows.collect();
+        let enough = self.p99.is_none() || windows.iter().all(|w| w.0 >= 100);
+        let trial = |seconds, good| Trial { seconds, good, full: true };
+        let trials = if enough {
+            windows.iter().map(|w| trial(WINDOW, w.1)).collect()
+        } else {
+            vec![trial(length, holds)]
+        };
+        let rate = samples.iter().filter(|s| s.2).count() as f64 / length;
+        Probe { load, purpose, rate, trials, holds, margin, generator: false }
+    }
+
+    /// The largest load that holds in long runs, by halves.
+    fn truth(&self, users: bool, most: f64) -> f64 {
+        let (mut low, mut high) = (1.0, most);
+        while high / low > 1.002 && (!users || high - low > 1.0) {
+            let middle = f64::midpoint(low, high);
+            let middle = if users { middle.floor() } else { middle };
+            let mut random = Random::new(77);
+            // The middle of several runs as long as a confirming one.
+            let held = (0..15)
+                .filter(|_| self.probe(middle, Purpose::Confirm, users, &mut random).holds)
+                .count();
+            if held > 7 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn search(&self, users: bool, most: f64, seed: u64) -> (Answer, Vec<Probe>) {
+        let exceed = if self.p99.is_some() { 0.5 } else { 0.0 };
+        let settings = Settings {
+            least: 1.0,
+            most,
+            whole: users,
+            width: 0.02,
+            exceed,
+            seconds: 60.0,
+            probes: 10,
+        };
+        let mut random = Random::new(seed);
+        let mut probes = Vec::new();
+        loop {
+            match next(&settings, &probes) {
+                Step::Probe { load, purpose } => {
+                    probes.push(self.probe(load, purpose, users, &mut random));
+                }
+                Step::Done(answer) => return (answer, probes),
+            }
+        }
+    }
+}
+
+const PLAIN: System = System {
+    servers: 8,
+    service: 0.1,
+    spread: Spread::Uniform,
+    limiter: None,
+    noise: 0.0,
+    p99: Some(1.0),
+};
+
+fn share_right(name: &str, system: System, users: bool, most: f64, searches: u64) -> f64 {
+    let truth = system.truth(users, most);
+    let (mut right, mut probes, mut longest, mut confirmed) = (0u64, 0, 0, 0u64);
+    let mut answers = Vec::new();
+    for seed in 0..searches {
+        let (answer, done) = system.search(users, most, seed * 7919 + 13);
+        let lower = answer.lower.unwrap_or(0.0);
+        answers.push(lower / truth);
+        right += u64::from((lower - truth).abs() <= 0.05 * truth + if users { 0.5 } else { 0.0 });
+        confirmed += u64::from(answer.confirmed);
+        probes += done.len();
+        longest = longest.max(done.len());
+    }
+    let share = right as f64 / searches as f64;
+    println!(
+        "{name}: limit {truth:.1}; right within 5 % in {:.1} % of {searches} searches; answer by limit {:.3} ({:.3} to {:.3}); \
+         probes {:.1}, at most {longest}; confirmed {:.1} %",
+        share * 100.0,
+        quantile(&answers, 0.5),
+        quantile(&answers, 0.025),
+        quantile(&answers, 0.975),
+        probes as f64 / searches as f64,
+        confirmed as f64 / searches as f64 * 100.0,
+    );
+    assert!(longest <= 10);
+    share
+}
+
+#[test]
+fn known_limits_are_found_nineteen_times_of_twenty() {
+    let noisy = System { noise: 0.1, ..PLAIN };
+    let processor =
+        System { servers: 2, service: 0.02, spread: Spread::Exponential, p99: Some(0.5), ..PLAIN };
+    let limiter = System { servers: 200, service: 0.05, limiter: Some(100.0), p99: None, ..PLAIN };
+    let cases = [
+        ("fixed concurrency, users", PLAIN, true, 1000.0),
+        ("fixed concurrency, rate", PLAIN, false, 1000.0),
+        ("rate limiter, rate", limiter, false, 1000.0),
+        ("processor, users", processor, true, 1000.0),
+        ("processor, rate", processor, false, 1000.0),
+        ("10 % noise, users", noisy, true, 1000.0),
+        ("10 % noise, rate", noisy, false, 1000.0),
+    ];
+    for (name, system, users, most) in cases {
+        let share = share_right(name, system, users, most, 100);
+        if share < 0.95 {
+            println!("{name}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_above_what_was_to_be_tried_is_at_least() {
+    let (answer, probes) = PLAIN.search(true, 20.0, 1);
+    assert_eq!(
+        (answer.lower, answer.upper, answer.limit, probes.len()),
+        (Some(20.0), None, Limit::Most, 2)
+    );
+}
+
+#[test]
+fn a_system_that_fails_at_once_has_no_capacity() {
+    let slow = System { p99: Some(0.01), ..PLAIN };
+    let (answer, probes) = slow.search(true, 1000.0, 1);
+    assert_eq!((answer.lower, answer.upper, probes.len()), (None, Some(1.0), 1));
+}
+
+#[test]
+fn the_generators_limit_is_said() {
+    let settings = Settings {
+        least: 1.0,
+        most: 1000.0,
+        whole: true,
+        width: 0.05,
+        exceed: 0.5,
+        seconds: 60.0,
+        probes: 10,
+    };
+    let mut probes = Vec::new();
+    let answer = loop {
+        match next(&settings, &probes) {
+            Step::Done(answer) => break answer,
+            Step::Probe { load, purpose } => {
+                let trials = vec![Trial { seconds: 60.0, good: true, full: true }];
+                let generator = load > 200.0;
+                probes.push(Probe {
+                    load,
+                    purpose,
+                    rate: load,
+                    trials,
+                    holds: true,
+                    margin: Some(0.1),
+                    generator,
+                });
+            }
+        }
+    };
+    assert_eq!(answer.limit, Limit::Generator);
+    assert!(answer.lower.unwrap() > 100.0 && answer.lower.unwrap() <= 200.0, "{answer:?}");
+}
+
+#[test]
+fn classes_are_those_of_the_drafts_formulas() {
+    let trial = |seconds, good| Trial { seconds, good, full: true };
+    let short = |seconds, good| Trial { seconds, good, full: false };
+    assert_eq!(classify(&[trial(30.0, true)], 0.5, 60.0), Class::Lower);
+    assert_eq!(classify(&[trial(20.0, true)], 0.5, 60.0), Class::Undecided);
+    assert_eq!(classify(&[trial(31.0, false)], 0.5, 60.0), Class::Upper);
+    assert_eq!(classify(&[trial(30.0, false), trial(30.0, true)], 0.5, 60.0), Class::Lower);
+    assert_eq!(classify(&[trial(1.0, false)], 0.0, 60.0), Class::Upper);
+    assert_eq!(classify(&[trial(59.0, true)], 0.0, 60.0), Class::Undecided);
+    // Short trials: the bad ones count beyond the good ones, the good ones never.
+    assert_eq!(classify(&[short(20.0, false), short(20.0, true)], 0.5, 60.0), Class::Undecided);
+    assert_eq!(classify(&[short(60.0, false), short(20.0, true)], 0.5, 60.0), Class::Upper);
+    assert_eq!(classify(&[short(60.0, true)], 0.5, 60.0), Class::Undecided);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// The search ends in time whatever the results are, and its bounds are in order.
+    #[test]
+    fn every_search_ends(seed in any::<u64>(), most in 2.0f64..1e6, whole in any::<bool>()) {
+        let most = if whole { most.round() } else { most };
+        let settings = Settings { least: 1.0, most, whole, width: 0.05, exceed: 0.5, seconds: 60.0, probes: 10 };
+        let mut random = Random::new(seed);
+        let mut probes: Vec<Probe> = Vec::new();
+        let answer = loop {
+            match next(&settings, &probes) {
+                Step::Done(answer) => break answer,
+                Step::Probe { load, purpose } => {
+                    prop_assert!(load >= 1.0 && load <= most && probes.len() < 10);
+                    let trials = (0..12).map(|_| Trial { seconds: 5.0, good: random.uniform() < 0.5, full: true }).collect();
+                    let (holds, generator) = (random.uniform() < 0.6, random.uniform() < 0.1);
+                    let margin = (random.uniform() < 0.7).then(|| if holds { random.uniform() } else { 1.0 + random.uniform() });
+                    probes.push(Probe { load, purpose, rate: load, trials, holds, margin, generator });
+                }
+            }
+        };
+        if let (Some(low), Some(high)) = (answer.lower, answer.upper) {
+            prop_assert!(low < high);
+        }
+    }
+}

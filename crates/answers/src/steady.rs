@@ -1,0 +1,144 @@
+//! The part of a run whose figures are compared: under its full load, warmed up.
+//!
+//! Seconds in which users are still being started or are already ending are no part of it, nor is a piece of a second at
+//! the end. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
+//! left out, and figures of the whole can be had beside.
+
+use record::{Change, Record, Second};
+use stats::hist::Hist;
+
+use crate::warmup::{WarmUp, warm_up};
+
+/// Share of the most users from which on the load counts as full.
+const FULL: f64 = 0.95;
+/// Share of the run that is under full load, below which the whole run is taken: its load changes on purpose.
+const LEAST_SHARE: f64 = 0.4;
+/// Pieces of a second shorter than this are left out, ms.
+const LEAST_MS: u32 = 500;
+
+/// The steady part of a run, as numbers of its seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steady {
+    /// First second under full load, and the one behind the last.
+    pub loaded: usize,
+    pub end: usize,
+    pub warm_up: WarmUp,
+}
+
+impl Steady {
+    /// First second of the steady part.
+    pub fn start(&self) -> usize {
+        self.loaded + self.warm_up.seconds
+    }
+
+    pub fn seconds<'r>(&self, record: &'r Record) -> &'r [Second] {
+        &record.seconds[self.start().min(self.end)..self.end]
+    }
+
+    /// The same with the warm-up.
+    pub fn with_warm_up<'r>(&self, record: &'r Record) -> &'r [Second] {
+        &record.seconds[self.loaded..self.end]
+    }
+}
+
+/// Finds the steady part.
+pub fn steady(record: &Record) -> Steady {
+    let (loaded, end) = under_load(record);
+    let seconds = &record.seconds[loaded..end];
+    let rates: Vec<f64> = seconds.iter().map(rate).collect();
+    let mut last = 0.0;
+    let p95: Vec<f64> = seconds
+        .iter()
+        .map(|second| {
+            if second.all.count > 0 {
+                let mut hist = Hist::new();
+                hist.add(&second.all.service);
+                last = hist.quantile(0.95) as f64;
+            }
+            last
+        })
+        .collect();
+    Steady { loaded, end, warm_up: warm_up(&rates, &p95) }
+}
+
+/// Samples per second.
+pub fn rate(second: &Second) -> f64 {
+    if second.ms == 0 { 0.0 } else { second.all.count as f64 * 1000.0 / f64::from(second.ms) }
+}
+
+/// Seconds under full load: first, and the one behind the last.
+fn under_load(record: &Record) -> (usize, usize) {
+    let stop = record
+        .marks
+        .iter()
+        .find(|mark| matches!(mark.change, Change::Stop { .. }))
+        .map(|mark| mark.at_ms);
+    let whole =
+        |second: &Second| second.ms >= LEAST_MS && stop.is_none_or(|stop| second.at_ms <= stop);
+    let end = record.seconds.iter().rposition(whole).map_or(0, |last| last + 1);
+    let seconds = &record.seconds[..end];
+    let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
+    // With a rate users come and go as they are needed.
+    if most == 0 || record.frame.load.open || !record.has.users {
+        return (0, end);
+    }
+    let full = |second: &Second| second.users as f64 >= FULL * most as f64;
+    // The second in which the last user started is one of the ramp, unless the run began with it.
+    let first = seconds.iter().position(full).map_or(0, |first| first + usize::from(first > 0));
+    let last = seconds.iter().rposition(full).map_or(end, |last| last + 1);
+    if (last.saturating_sub(first)) as f64 >= LEAST_SHARE * end as f64 {
+        (first, last)
+    } else {
+        (0, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Has, Mark};
+
+    use super::*;
+
+    fn record(users: impl Fn(usize) -> u64, n: usize) -> Record {
+        let second = |i: usize| Second {
+            at_ms: (i as i64 + 1) * 1000,
+            ms: 1000,
+            users: users(i),
+            ..Second::default()
+        };
+        Record {
+            seconds: (0..n).map(second).collect(),
+            has: Has { users: true, ..Has::default() },
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn ramp_and_end_are_no_part() {
+        let found = steady(&record(
+            |i| {
+                if i < 10 {
+                    i as u64 * 10
+                } else if i < 80 {
+                    100
+                } else {
+                    40
+                }
+            },
+            90,
+        ));
+        assert_eq!((found.loaded, found.end), (11, 80));
+        let steps = steady(&record(|i| i as u64 / 10, 90));
+        assert_eq!((steps.loaded, steps.end), (0, 90));
+        assert_eq!(steady(&Record::default()).end, 0);
+    }
+
+    #[test]
+    fn a_stop_and_pieces_of_seconds_end_it() {
+        let mut stopped = record(|_| 5, 30);
+        stopped.seconds[29].ms = 200;
+        assert_eq!(steady(&stopped).end, 29);
+        stopped.marks.push(Mark { at_ms: 20_000, change: Change::Stop { at_once: false } });
+        assert_eq!(steady(&stopped).end, 20);
+    }
+}

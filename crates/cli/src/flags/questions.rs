@@ -1,0 +1,142 @@
+//! Flags of the verbs that answer a question by several runs: sweep, capacity, compare.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::load::rate;
+use super::properties::PassedFlags;
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepFlags {
+    /// The JMeter plan to run.
+    pub(crate) plan: PathBuf,
+    /// Numbers of users, with commas.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', required_unless_present = "rps", conflicts_with = "rps",
+          value_parser = clap::value_parser!(u32).range(1..=50_000_000))]
+    pub(crate) users: Vec<u32>,
+    /// Iterations started per second, with commas, instead of users.
+    #[arg(long, value_name = "R,R,…", value_delimiter = ',', value_parser = rate)]
+    pub(crate) rps: Vec<f64>,
+    /// A point ends when its mean is known this well: half of its 95 % interval.
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    pub(crate) precision: f64,
+    /// A point ends after this time at the latest.
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
+    pub(crate) at_most: Duration,
+    /// A point lasts at least this long.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = answers::time::parse)]
+    pub(crate) at_least: Duration,
+    /// Time in which the users of a point are started.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = answers::time::parse)]
+    pub(crate) ramp: Duration,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+    #[command(flatten)]
+    pub(crate) passed: PassedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CapacityFlags {
+    /// The JMeter plan to run.
+    pub(crate) plan: PathBuf,
+    /// A criterion that must hold, like 'p99 < 2s' or 'error% = 0'; may be given several times.
+    #[arg(long, value_name = "CRITERION", required = true)]
+    pub(crate) fail: Vec<String>,
+    /// Search the rate of iterations per second instead of the number of users.
+    #[arg(long)]
+    pub(crate) rps: bool,
+    /// The largest load to try [default: 1000].
+    #[arg(long, value_name = "LOAD", default_value_t = 1000.0, hide_default_value = true)]
+    pub(crate) at_most: f64,
+    /// The lightest load, at which requests should not wait for each other [default: 1].
+    #[arg(long, value_name = "LOAD", default_value_t = 1.0, hide_default_value = true)]
+    pub(crate) at_least: f64,
+    /// Time of a probe that counts.
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = answers::time::parse)]
+    pub(crate) probe: Duration,
+    /// Time before it in which the load rises and the target settles.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
+    pub(crate) settle: Duration,
+    /// Width between the bounds at which the search ends.
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    pub(crate) width: f64,
+    /// Probes at most.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..=50))]
+    pub(crate) probes: u32,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+    #[command(flatten)]
+    pub(crate) passed: PassedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareFlags {
+    /// Folders of runs or sweeps, result files, or with --repeat plans: A, then B.
+    #[arg(value_name = "A B", num_args = 0..=2)]
+    pub(crate) sides: Vec<PathBuf>,
+    /// A plan to run, twice: A, then B. The same as naming both in front.
+    #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides")]
+    pub(crate) plans: Vec<PathBuf>,
+    /// Exit with code 4 if that is so beyond chance, like 'p95 > +5%'; may be given several times.
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) fail_if: Vec<String>,
+    /// Run both plans so many times, in turns: A B A B. The run is then the unit.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=50))]
+    pub(crate) repeat: Option<u32>,
+    /// With plans: users of each run, instead of the plan's.
+    #[arg(long, value_name = "N", conflicts_with = "rps")]
+    pub(crate) users: Option<u32>,
+    /// With plans: iterations started per second.
+    #[arg(long, value_name = "R", value_parser = rate)]
+    pub(crate) rps: Option<f64>,
+    /// With plans: time of each run.
+    #[arg(long, value_name = "TIME", value_parser = answers::time::parse)]
+    pub(crate) duration: Option<Duration>,
+    /// Changes below this do not count; of errors 0.1 points.
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    pub(crate) floor: f64,
+    /// Compare even what cannot be compared; the reasons are still said.
+    #[arg(long)]
+    pub(crate) anyway: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+    #[command(flatten)]
+    pub(crate) passed: PassedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputFlags {
+    /// Print JSON on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Parent folder of the folders of runs.
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+}
+
+/// A share: 2%, or 0.02.
+fn share(text: &str) -> Result<f64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    match number {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("it must be a share, like 2%".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percents_or_fractions() {
+        assert_eq!((share("2%"), share("0.05")), (Ok(0.02), Ok(0.05)));
+        for text in ["", "x", "0", "150%", "-1%", "nan"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

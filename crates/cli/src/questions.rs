@@ -1,0 +1,19 @@
+//! Verbs that answer a question by several runs.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `sweep` | throughput and response times over a row of loads |
+//! | `capacity` | the largest load at which criteria hold |
+//! | `compare` | what differs between two runs, sweeps or plans |
+//! | `child` | one run as a process of its own, watched while it goes on |
+//! | `results` | records from folders of runs and from result files |
+//! | `place` | the folder of an answer, and its JSON |
+//! | `figures` | numbers as these verbs print them |
+
+pub(crate) mod capacity;
+mod child;
+pub(crate) mod compare;
+mod figures;
+mod place;
+mod results;
+pub(crate) mod sweep;

@@ -1,0 +1,233 @@
+//! `throng capacity`: the largest load at which criteria hold.
+//!
+//! The search itself is `answers::search`; here its probes are run, judged by the criteria, and told.
+
+mod judge;
+mod text;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use answers::criterion::Criterion;
+use answers::search::{self, Answer, Purpose, Settings, Step};
+use serde::Serialize;
+
+use super::child::{self, Asked, Failed, Load};
+use super::sweep::{fail, stopped};
+use super::{place, results};
+use crate::exit::Exit;
+use crate::flags::CapacityFlags;
+use crate::interrupt::Interrupt;
+use crate::terminal;
+use judge::Judged;
+
+/// Time by which a probe is lengthened at most, for percentiles that need many samples.
+const LONGEST: u32 = 5;
+
+/// A search as its file has it.
+#[derive(Debug, Serialize)]
+struct Capacity {
+    plan: PathBuf,
+    /// `users` or `rps`: what was searched.
+    axis: &'static str,
+    criteria: Vec<String>,
+    answer: Answer,
+    probes: Vec<Done>,
+}
+
+/// A probe with what it showed.
+#[derive(Debug, Serialize)]
+struct Done {
+    #[serde(flatten)]
+    probe: search::Probe,
+    seconds: f64,
+    samples: u64,
+    /// Median and p99 of service times, ms.
+    p50: f64,
+    p99: f64,
+    in_flight: f64,
+    judged: Vec<Judged>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generator_finding: Option<String>,
+    folder: PathBuf,
+}
+
+pub(crate) fn run(flags: CapacityFlags) -> Exit {
+    let criteria = match criteria(&flags.fail) {
+        Ok(criteria) => criteria,
+        Err(message) => return fail(&message, Exit::Usage),
+    };
+    let is_load = |load: f64| load.is_finite() && load > 0.0;
+    if !(is_load(flags.at_least) && is_load(flags.at_most) && flags.at_least < flags.at_most) {
+        return fail(
+            "--at-least and --at-most must be loads above 0, the first the smaller one",
+            Exit::Usage,
+        );
+    }
+    let settings = Settings {
+        least: if flags.rps { flags.at_least } else { flags.at_least.round().max(1.0) },
+        most: if flags.rps { flags.at_most } else { flags.at_most.round() },
+        whole: !flags.rps,
+        width: flags.width,
+        exceed: if criteria.iter().any(judge::allows_none) { 0.0 } else { 0.5 },
+        seconds: flags.probe.as_secs_f64(),
+        probes: flags.probes as usize,
+    };
+    let folder = match place::create(&flags.output.runs, "capacity", &flags.plan) {
+        Ok(folder) => folder,
+        Err(message) => return fail(&message, Exit::Aborted),
+    };
+    let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
+    let options = flags.passed.arguments();
+    let mut search = Search {
+        plan: flags.plan,
+        options: &options,
+        criteria: &criteria,
+        settings,
+        settle: flags.settle,
+        length: flags.probe,
+        longest: flags.probe * LONGEST,
+        folder,
+        done: Vec::new(),
+    };
+    let exit = search.go(&interrupt);
+    if search.done.is_empty() {
+        return exit;
+    }
+    let Search { plan, folder, done, settings, .. } = search;
+    let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
+    let answer = search::so_far(&settings, &probes);
+    let capacity = Capacity {
+        plan,
+        axis: if settings.whole { "users" } else { "rps" },
+        criteria: criteria.iter().map(ToString::to_string).collect(),
+        answer,
+        probes: done,
+    };
+    match place::write(&folder, "capacity.json", &capacity) {
+        Ok(_) if flags.output.json => terminal::json(&place::json(&capacity)),
+        Ok(path) => terminal::out(&format!("{}\n{}\n", text::page(&capacity), path.display())),
+        Err(message) => return fail(&message, Exit::Lost),
+    }
+    match exit {
+        Exit::Ok if capacity.answer.lower.is_none() => Exit::Criteria,
+        exit => exit,
+    }
+}
+
+fn criteria(texts: &[String]) -> Result<Vec<Criterion>, String> {
+    let parsed = texts.iter().map(|text| {
+        let criterion = Criterion::parse(text)?;
+        if criterion.over.is_some() {
+            return Err(format!(
+                "{text:?}: a window (over …) has no meaning here: each probe is judged as a whole"
+            ));
+        }
+        Ok(criterion)
+    });
+    parsed.collect()
+}
+
+/// A search that goes on.
+struct Search<'a> {
+    plan: PathBuf,
+    options: &'a [std::ffi::OsString],
+    criteria: &'a [Criterion],
+    settings: Settings,
+    settle: Duration,
+    /// Length of a probe, without the settling; it grows up to the longest.
+    length: Duration,
+    longest: Duration,
+    folder: PathBuf,
+    done: Vec<Done>,
+}
+
+impl Search<'_> {
+    /// Runs probes until there is an answer. Returns the exit code.
+    fn go(&mut self, interrupt: &Interrupt) -> Exit {
+        loop {
+            let probes: Vec<search::Probe> =
+                self.done.iter().map(|done| done.probe.clone()).collect();
+            let Step::Probe { load, purpose } = search::next(&self.settings, &probes) else {
+                return Exit::Ok;
+            };
+            let name = format!(
+                "probe {} of at most {}, {}, {}",
+                self.done.len() + 1,
+                self.settings.probes,
+                self.load(load).words(),
+                text::purpose(purpose)
+            );
+            match self.probe(load, purpose, &name, interrupt) {
+                Ok(done) => {
+                    terminal::err(&format!("{name}: {}\n", text::line(&done)));
+                    self.done.push(done);
+                }
+                Err(failed) => return stopped(&name, failed),
+            }
+        }
+    }
+
+    fn load(&self, load: f64) -> Load {
+        if self.settings.whole { Load::Users(load as u32) } else { Load::Rate(load) }
+    }
+
+    fn probe(
+        &mut self,
+        load: f64,
+        purpose: Purpose,
+        name: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Done, Failed> {
+        self.drain(interrupt);
+        let asked = Asked {
+            plan: &self.plan,
+            options: self.options,
+            folder: self.folder.join(format!("probe-{}", self.done.len() + 1)),
+            load: self.load(load),
+            ramp: Some(self.settle / 2),
+            duration: Some(self.settle + self.length),
+            name: name.to_owned(),
+        };
+        let made = child::run(&asked, interrupt, |_| false)?;
+        let settled = self.settle.as_secs_f64();
+        let seconds = judge::measured(&made.record, settled);
+        let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
+        let figures = super::sweep::Figures::of(seconds);
+        let finding = results::generator_finding(&made.record);
+        let probe = search::Probe {
+            load,
+            purpose,
+            rate: figures.rate * (1.0 - figures.errors),
+            trials: judge::trials(self.criteria, &made.record, seconds, holds),
+            holds,
+            margin: judge::margin(&judged),
+            generator: finding.is_some(),
+        };
+        let needed = judge::needed(self.criteria, &figures);
+        self.length =
+            self.length.max(Duration::from_secs_f64(needed.min(self.longest.as_secs_f64())));
+        Ok(Done {
+            probe,
+            seconds: seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum(),
+            samples: figures.samples,
+            p50: figures.p50.value,
+            p99: figures.p99.value,
+            in_flight: figures.rate * figures.mean / 1000.0,
+            judged,
+            generator_finding: finding,
+            folder: made.folder,
+        })
+    }
+
+    /// Lets the target work off what the last probe has left: twice its p99, as long as a settling at most.
+    fn drain(&self, interrupt: &Interrupt) {
+        let Some(last) = self.done.last() else { return };
+        let time =
+            Duration::from_secs_f64((last.p99 * 2.0 / 1000.0).clamp(0.0, 3600.0)).min(self.settle);
+        let end = std::time::Instant::now() + time;
+        while std::time::Instant::now() < end && interrupt.asked() == 0 {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

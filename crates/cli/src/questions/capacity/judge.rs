@@ -1,0 +1,158 @@
+//! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
+
+use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
+use answers::search::Trial;
+use record::{Part, Record, Second};
+use serde::Serialize;
+
+use super::super::sweep::Figures;
+
+/// Seconds of a trial.
+const WINDOW: usize = 5;
+
+/// A criterion on a probe.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Judged {
+    pub(crate) criterion: String,
+    /// The value as the user reads it.
+    pub(crate) shown: String,
+    pub(crate) holds: bool,
+    /// Value by limit, the other way round where more is better; absent where the limit is 0.
+    pub(crate) margin: Option<f64>,
+}
+
+/// Seconds of a record that count: those behind the settling, whole ones.
+pub(crate) fn measured(record: &Record, settle: f64) -> &[Second] {
+    let start = record.frame.start_ms + (settle * 1000.0) as i64;
+    let first =
+        record.seconds.iter().position(|second| second.at_ms - i64::from(second.ms) >= start - 500);
+    let last =
+        record.seconds.iter().rposition(|second| second.ms >= 500).map_or(0, |last| last + 1);
+    let first = first.unwrap_or(last).min(last);
+    &record.seconds[first..last]
+}
+
+/// Whether no sample may fail.
+pub(crate) fn allows_none(criterion: &Criterion) -> bool {
+    matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
+        && matches!((criterion.op, criterion.limit), (Op::Equal | Op::AtMost, Limit::Absolute(0.0)))
+}
+
+/// The criteria on all that was measured.
+pub(crate) fn whole(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &[Second],
+) -> (bool, Vec<Judged>) {
+    let judged: Vec<Judged> = criteria
+        .iter()
+        .map(|criterion| {
+            let found = criterion.judge(&part(criterion, record, seconds).of());
+            Judged {
+                criterion: criterion.to_string(),
+                shown: criterion.shown(found.value),
+                holds: found.holds,
+                margin: found.value.and_then(|value| by_limit(criterion, value)),
+            }
+        })
+        .collect();
+    (judged.iter().all(|judged| judged.holds), judged)
+}
+
+/// The largest of value by limit.
+pub(crate) fn margin(judged: &[Judged]) -> Option<f64> {
+    judged.iter().filter_map(|judged| judged.margin).reduce(f64::max)
+}
+
+fn by_limit(criterion: &Criterion, value: f64) -> Option<f64> {
+    let Limit::Absolute(limit) = criterion.limit else { return None };
+    if limit <= 0.0 || value <= 0.0 {
+        return None;
+    }
+    match criterion.op {
+        Op::Less | Op::AtMost => Some(value / limit),
+        Op::More | Op::AtLeast => Some(limit / value),
+        Op::Equal | Op::NotEqual => None,
+    }
+}
+
+/// Windows as trials; the whole as one where windows have too few samples for the percentiles.
+pub(crate) fn trials(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &[Second],
+    holds: bool,
+) -> Vec<Trial> {
+    let all: f64 = seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
+    let windows: Vec<&[Second]> = seconds.chunks_exact(WINDOW).collect();
+    let enough = |window: &&[Second]| {
+        criteria
+            .iter()
+            .all(|criterion| part(criterion, record, window).part.count as f64 >= least(criterion))
+    };
+    if windows.is_empty() || !windows.iter().all(enough) {
+        return vec![Trial { seconds: all, good: holds, full: true }];
+    }
+    let each = all / windows.len() as f64;
+    let good = |window: &[Second]| {
+        criteria
+            .iter()
+            .all(|criterion| criterion.judge(&part(criterion, record, window).of()).holds)
+    };
+    windows.iter().map(|window| Trial { seconds: each, good: good(window), full: true }).collect()
+}
+
+/// Samples of a window, below which a percentile says nothing.
+fn least(criterion: &Criterion) -> f64 {
+    match criterion.figure {
+        Figure::Time(_, Stat::Percentile(percent)) => 1.0 / (1.0 - percent / 100.0).max(1e-6),
+        _ => 1.0,
+    }
+}
+
+/// Seconds that a probe needs for its percentiles: ten independent samples beyond each.
+pub(crate) fn needed(criteria: &[Criterion], figures: &Figures) -> f64 {
+    if figures.rate <= 0.0 || figures.effective_samples <= 0.0 {
+        return 0.0;
+    }
+    // Samples that are worth one; ten at most, for an overload is no measure.
+    let worth = (figures.samples as f64 / figures.effective_samples).clamp(1.0, 10.0);
+    criteria
+        .iter()
+        .map(|criterion| least(criterion) * 10.0 * worth / figures.rate)
+        .filter(|s| *s > 0.0)
+        .fold(0.0, f64::max)
+}
+
+/// A merged part, with its time.
+struct Merged {
+    part: Part,
+    seconds: f64,
+}
+
+impl Merged {
+    fn of(&self) -> OfPart<'_> {
+        OfPart { part: &self.part, seconds: self.seconds }
+    }
+}
+
+fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
+    let number = |name: &String| {
+        record.labels.iter().position(|label| *label.name == **name).map(|at| at as u32)
+    };
+    let label = criterion.label.as_ref().map(|name| number(name).unwrap_or(u32::MAX));
+    let mut merged = Merged { part: Part::default(), seconds: 0.0 };
+    for second in seconds {
+        merged.seconds += f64::from(second.ms) / 1000.0;
+        let of = match label {
+            None => Some(&second.all),
+            Some(label) => {
+                second.labels.iter().find(|(number, _)| *number == label).map(|(_, part)| part)
+            }
+        };
+        if let Some(of) = of {
+            merged.part.merge(of);
+        }
+    }
+    merged
+}

@@ -1,0 +1,193 @@
+//! One run of a plan under a given load, as a process of its own, watched while it goes on.
+//!
+//! The process is in a group of its own, so that Ctrl-C reaches it once, through us. What it prints is kept in its folder
+//! and shown if it fails.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use record::Record;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::results;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::terminal::{self, Stream};
+use crate::tty;
+
+/// Time between two looks at the process.
+const LOOK: Duration = Duration::from_millis(100);
+/// Time between two readings of its record.
+const READ: Duration = Duration::from_secs(2);
+
+/// The load of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Load {
+    /// As the plan has it.
+    Plan,
+    Users(u32),
+    Rate(f64),
+}
+
+impl Load {
+    /// In words, for the user.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Plan => "the plan's load".to_owned(),
+            Self::Users(1) => "1 user".to_owned(),
+            Self::Users(users) => format!("{users} users"),
+            Self::Rate(rate) => format!("{rate}/s"),
+        }
+    }
+}
+
+/// A run to be made.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) plan: &'a Path,
+    pub(crate) options: &'a [OsString],
+    /// Folder in which the run's own is made.
+    pub(crate) folder: PathBuf,
+    pub(crate) load: Load,
+    pub(crate) ramp: Option<Duration>,
+    pub(crate) duration: Option<Duration>,
+    /// Words in front of the line of progress.
+    pub(crate) name: String,
+}
+
+/// A run that was made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) folder: PathBuf,
+    pub(crate) record: Record,
+    pub(crate) seconds: f64,
+}
+
+/// A reason for which there is no run.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// The user wants to end; what was measured until then, if it can be read.
+    Interrupted,
+    /// The exit code of the run, and what it printed.
+    Run(Exit, String),
+}
+
+/// Makes a run; `enough` is asked now and then whether it has shown enough.
+pub(crate) fn run(
+    asked: &Asked<'_>,
+    interrupt: &Interrupt,
+    mut enough: impl FnMut(&Record) -> bool,
+) -> Result<Made, Failed> {
+    let failed = |words: String| Failed::Run(Exit::Aborted, words);
+    fs::create_dir_all(&asked.folder)
+        .map_err(|error| failed(format!("{}: {error}", asked.folder.display())))?;
+    let output = asked.folder.join("output.txt");
+    let start = Instant::now();
+    let mut process =
+        spawn(asked, &output).map_err(|error| failed(format!("cannot start a run: {error}")))?;
+    let (mut read, mut stopped, mut obeyed) = (start, false, 0);
+    let live = tty::renews_lines(&std::io::stderr());
+    let status = loop {
+        match process.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) => {}
+            Err(error) => return Err(failed(format!("cannot wait for a run: {error}"))),
+        }
+        if interrupt.asked() > obeyed {
+            obeyed = interrupt.asked();
+            signal(&process);
+        }
+        if !stopped && obeyed == 0 && read.elapsed() >= READ {
+            read = Instant::now();
+            let record = own_folder(&asked.folder).and_then(|folder| results::of_run(&folder).ok());
+            if let Some(record) = record {
+                if live {
+                    terminal::renew(Stream::Err, &progress(asked, &record, start.elapsed()));
+                }
+                if enough(&record) {
+                    stopped = true;
+                    signal(&process);
+                }
+            }
+        }
+        std::thread::sleep(LOOK);
+    };
+    if live {
+        terminal::renew(Stream::Err, "");
+    }
+    if interrupt.asked() > 0 {
+        return Err(Failed::Interrupted);
+    }
+    let code = status.code().unwrap_or(-1);
+    // Ended by us; a criterion of the plan's own missed; rows lost.
+    if !(matches!(code, 0 | 4 | 9) || stopped && code == 130) {
+        let exit = match code {
+            2 => Exit::Usage,
+            3 => Exit::Plan,
+            8 => Exit::TooSmall,
+            _ => Exit::Aborted,
+        };
+        return Err(Failed::Run(exit, fs::read_to_string(&output).unwrap_or_default()));
+    }
+    let folder =
+        own_folder(&asked.folder).ok_or_else(|| failed("the run left no folder".to_owned()))?;
+    let record = results::of_run(&folder).map_err(failed)?;
+    Ok(Made { folder, record, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn spawn(asked: &Asked<'_>, output: &Path) -> std::io::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .arg("run")
+        .arg(asked.plan)
+        .args(asked.options)
+        .arg("--quiet")
+        .arg("--runs")
+        .arg(&asked.folder);
+    match asked.load {
+        Load::Plan => {}
+        Load::Users(users) => {
+            command.args(["--users", &users.to_string()]);
+        }
+        Load::Rate(rate) => {
+            command.args(["--rps", &rate.to_string()]);
+        }
+    }
+    let times = [("--ramp", asked.ramp), ("--duration", asked.duration)];
+    for (option, time) in times {
+        if let Some(time) = time {
+            command.args([option, &format!("{}ms", time.as_millis())]);
+        }
+    }
+    let printed = File::create(output)?;
+    command
+        .stdin(Stdio::null())
+        .stdout(printed.try_clone()?)
+        .stderr(printed)
+        .process_group(0)
+        .spawn()
+}
+
+/// Asks the process to end gracefully; asked again, at once.
+fn signal(process: &Child) {
+    if let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself.
+        let _ = kill_process(pid, Signal::INT);
+    }
+}
+
+/// The folder that the run has made in its parent.
+fn own_folder(parent: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(parent).ok()?;
+    entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())
+}
+
+fn progress(asked: &Asked<'_>, record: &Record, passed: Duration) -> String {
+    let last = record.seconds.last().map_or(0, |second| second.all.count);
+    let of = asked.duration.map_or_else(String::new, |whole| format!(" of {} s", whole.as_secs()));
+    format!("{}: {} s{of}, {last}/s", asked.name, passed.as_secs())
+}

@@ -1,0 +1,247 @@
+//! A comparison as text: the sentence first, then the figures, then what else changed.
+
+use answers::compare::{Comparison, Difference, Outcome, Row};
+
+use super::super::figures::{number, signed, table};
+use super::Compared;
+
+/// Labels that are told in the sentence, at most.
+const MOST: usize = 10;
+
+pub(super) fn page(compared: &Compared) -> String {
+    let mut out = format!("A {}\nB {}\n\n", compared.a, compared.b);
+    for doubt in &compared.doubts {
+        let word = if doubt.refuses && compared.comparison.is_none() {
+            "cannot be compared"
+        } else {
+            "take care"
+        };
+        out.push_str(&format!("{word}: {}\n", doubt.words));
+    }
+    match &compared.comparison {
+        Some(comparison) => {
+            for judged in &compared.failed {
+                out.push_str(&fail_if(judged));
+            }
+            out.push_str(&sentences(comparison));
+            out.push('\n');
+            out.push_str(&figures(comparison));
+        }
+        None => out.push_str("--anyway compares them all the same.\n"),
+    }
+    if !compared.changed.is_empty() {
+        out.push_str("\nAlso changed:\n");
+        for changed in &compared.changed {
+            out.push_str(&format!("- {}: A {}, B {}\n", changed.what, changed.a, changed.b));
+        }
+    }
+    out
+}
+
+fn fail_if(judged: &super::change::Judged) -> String {
+    let found = judged.found.map_or_else(|| "no such figure".to_owned(), signed);
+    let word = if judged.is_there {
+        "FAILED"
+    } else if judged.unknown {
+        "not known"
+    } else {
+        "passed"
+    };
+    format!("{word}: {} (found {found})\n", judged.change)
+}
+
+/// The differences, or the smallest that would have shown.
+fn sentences(comparison: &Comparison) -> String {
+    let within = match comparison.runs {
+        (1, 1) => "within these two runs".to_owned(),
+        (a, b) => format!("between {a} and {b} runs"),
+    };
+    let different: Vec<_> = comparison.different().collect();
+    let mut out = String::new();
+    for (_, difference) in different.iter().filter(|(row, _)| row.label.is_empty()) {
+        out.push_str(&format!("B's {} is {}, {within}.\n", difference.metric, changed(difference)));
+    }
+    let of_labels: Vec<String> = comparison.labels.iter().filter_map(most_changed).collect();
+    if !of_labels.is_empty() {
+        let more = of_labels.len().saturating_sub(MOST);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        out.push_str(&format!(
+            "Labels that differ: {}{more}.\n",
+            of_labels[..of_labels.len().min(MOST)].join(", ")
+        ));
+    }
+    if let Some(refusal) = &comparison.all.refusal {
+        out.push_str(&format!("Nothing can be said of chance: {refusal}.\n"));
+    } else if different.is_empty() {
+        let visible: Vec<String> = comparison
+            .all
+            .differences
+            .iter()
+            .filter_map(|d| Some(format!("{} by {}", d.metric, visible(d)?)))
+            .collect();
+        out.push_str(&format!(
+            "No difference that these runs can show; what would have shown is a change of {}.\n",
+            visible.join(", ")
+        ));
+    }
+    out
+}
+
+/// The label with its largest change that counts, errors apart.
+fn most_changed(row: &Row) -> Option<String> {
+    let counts =
+        row.differences.iter().filter(|difference| difference.result == Outcome::Different);
+    let size = |difference: &&Difference| {
+        if is_errors(difference) { 0.0 } else { difference.change.abs() }
+    };
+    let most = counts.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let change = if is_errors(most) {
+        format!("{:+.2} points", most.change * 100.0)
+    } else {
+        signed(most.change)
+    };
+    Some(format!("{} ({} {change})", row.label, most.metric))
+}
+
+fn is_errors(difference: &Difference) -> bool {
+    difference.metric == "error%"
+}
+
+/// `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.
+fn changed(difference: &Difference) -> String {
+    let way = if difference.change > 0.0 { "higher" } else { "lower" };
+    let interval = difference.interval.map_or_else(String::new, |(low, high)| {
+        if is_errors(difference) {
+            format!(" (95 % interval {:+.2} to {:+.2} points)", low * 100.0, high * 100.0)
+        } else {
+            format!(" (95 % interval {} to {})", signed(low), signed(high))
+        }
+    });
+    if is_errors(difference) {
+        format!("{:.2} points {way}{interval}", difference.change.abs() * 100.0)
+    } else {
+        format!("{:.1} % {way}{interval}", difference.change.abs() * 100.0)
+    }
+}
+
+fn visible(difference: &Difference) -> Option<String> {
+    let least = difference.visible?;
+    Some(if is_errors(difference) {
+        format!("±{:.2} points", least * 100.0)
+    } else {
+        format!("±{:.1} %", least * 100.0)
+    })
+}
+
+/// All figures of all requests; of labels the ones that differ, and the p95.
+fn figures(comparison: &Comparison) -> String {
+    let heading = ["", "A", "B", "change", "95 % interval", ""].map(str::to_owned).to_vec();
+    let mut rows = vec![heading];
+    rows.extend(
+        comparison
+            .all
+            .differences
+            .iter()
+            .map(|difference| row(difference.metric.to_owned(), difference)),
+    );
+    for of_label in &comparison.labels {
+        let shown =
+            |d: &&Difference| d.result == Outcome::Different || matches!(d.metric, "rate" | "p95");
+        rows.extend(
+            of_label
+                .differences
+                .iter()
+                .filter(shown)
+                .map(|d| row(format!("{}: {}", of_label.label, d.metric), d)),
+        );
+    }
+    let mut out = table(&rows);
+    let lists = [("only in A", &comparison.only_a), ("only in B", &comparison.only_b)];
+    for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+        out.push_str(&format!("{what}: {}\n", names.join(", ")));
+    }
+    if comparison.left_out > 0 {
+        out.push_str(&format!(
+            "{} labels have too few samples to compare, or are beyond the first 100\n",
+            comparison.left_out
+        ));
+    }
+    out
+}
+
+fn row(name: String, difference: &Difference) -> Vec<String> {
+    let value = |v: f64| match difference.metric {
+        "error%" => format!("{:.2} %", v * 100.0),
+        "rate" => format!("{}/s", number(v)),
+        _ => format!("{} ms", number(v)),
+    };
+    let points = |v: f64| format!("{:+.2} points", v * 100.0);
+    let change =
+        if is_errors(difference) { points(difference.change) } else { signed(difference.change) };
+    let interval = difference.interval.map_or_else(
+        || "-".to_owned(),
+        |(low, high)| {
+            if is_errors(difference) {
+                format!("{} to {}", points(low), points(high))
+            } else {
+                format!("{} to {}", signed(low), signed(high))
+            }
+        },
+    );
+    let result = match difference.result {
+        Outcome::Different => "different",
+        Outcome::BelowFloor => "too small to count",
+        Outcome::None => "no difference",
+        Outcome::Unknown => "",
+    };
+    vec![name, value(difference.a), value(difference.b), change, interval, result.to_owned()]
+}
+
+/// Two sweeps: a row per load, and the sentences of those that differ.
+pub(super) fn sweeps(points: &[Compared]) -> String {
+    let mut rows =
+        vec![["", "rate", "mean", "p50", "p95", "p99", "errors"].map(str::to_owned).to_vec()];
+    let mut notes = String::new();
+    for point in points {
+        let name = point.a.rsplit(" at ").next().unwrap_or_default().to_owned();
+        let Some(comparison) = &point.comparison else {
+            for doubt in point.doubts.iter().filter(|doubt| doubt.refuses) {
+                notes.push_str(&format!("{name}: cannot be compared: {}\n", doubt.words));
+            }
+            continue;
+        };
+        let cell = |metric: &str| {
+            let found = comparison.all.differences.iter().find(|d| d.metric == metric);
+            found.map_or_else(
+                || "-".to_owned(),
+                |difference| {
+                    let change = if is_errors(difference) {
+                        format!("{:+.2} points", difference.change * 100.0)
+                    } else {
+                        signed(difference.change)
+                    };
+                    match difference.result {
+                        Outcome::Different => change,
+                        Outcome::BelowFloor | Outcome::None => format!("({change})"),
+                        Outcome::Unknown => format!("{change} ?"),
+                    }
+                },
+            )
+        };
+        rows.push(
+            std::iter::once(name.clone())
+                .chain(["rate", "mean", "p50", "p95", "p99", "error%"].map(cell))
+                .collect(),
+        );
+        for judged in point.failed.iter().filter(|judged| judged.is_there) {
+            notes.push_str(&format!("{name}: {}", fail_if(judged)));
+        }
+        if let Some(refusal) = &comparison.all.refusal {
+            notes.push_str(&format!("{name}: {refusal}\n"));
+        }
+    }
+    format!(
+        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval\n\n{}{notes}",
+        table(&rows)
+    )
+}

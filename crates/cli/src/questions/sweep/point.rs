@@ -1,0 +1,194 @@
+//! One point of a sweep: the figures of a run at one load, with intervals, and whether they count.
+
+use std::path::PathBuf;
+
+use answers::bootstrap::{self, Metric};
+use answers::compare::units;
+use answers::interval::{Percentile, least_samples, percentile};
+use answers::precision::precision;
+use answers::scaling;
+use answers::steady::steady;
+use record::{Record, Second};
+use serde::Serialize;
+use stats::hist::Hist;
+
+use super::super::child::Made;
+
+/// Share of errors above which a point does not count.
+const MOST_ERRORS: f64 = 0.01;
+/// Seconds of a part of a point, for the intervals of the model.
+const WINDOW: usize = 5;
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Point {
+    pub(crate) load: f64,
+    /// Seconds whose figures count, and of the whole run.
+    pub(crate) seconds: f64,
+    pub(crate) run_seconds: f64,
+    /// The mean is known as well as was asked for; else the time was up.
+    pub(crate) precise: bool,
+    /// Half of the interval of the mean as a share of it.
+    pub(crate) precision: Option<f64>,
+    pub(crate) figures: Figures,
+    /// The same with the warm-up.
+    pub(crate) with_warm_up: Figures,
+    pub(crate) warm_up: WarmUp,
+    /// Requests in flight, mean (Little's law), of parts of 5 s, with the rate.
+    pub(crate) in_flight: f64,
+    pub(crate) windows: Vec<(f64, f64)>,
+    /// The reason for which the point is not one of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) excluded: Option<String>,
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Figures {
+    pub(crate) samples: u64,
+    pub(crate) effective_samples: f64,
+    pub(crate) errors: f64,
+    /// Per second.
+    pub(crate) rate: f64,
+    pub(crate) rate_interval: Option<(f64, f64)>,
+    /// ms.
+    pub(crate) mean: f64,
+    pub(crate) mean_interval: Option<(f64, f64)>,
+    pub(crate) p50: Quantile,
+    pub(crate) p95: Quantile,
+    pub(crate) p99: Quantile,
+    /// KiB per second.
+    pub(crate) received: f64,
+    pub(crate) sent: f64,
+}
+
+/// A percentile, ms; an end of its interval is missing where there are too few samples.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Quantile {
+    pub(crate) value: f64,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    /// There are so few samples that the value says little.
+    pub(crate) few: bool,
+}
+
+/// The beginning that is not among the figures.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct WarmUp {
+    /// Seconds in which users were started, and of the warm-up behind.
+    pub(crate) ramp: usize,
+    pub(crate) seconds: usize,
+    /// The run did not become steady.
+    pub(crate) unsteady: bool,
+    /// The run was too short to look for one.
+    pub(crate) not_looked_for: bool,
+}
+
+/// Whether a run that goes on has shown its mean well enough.
+pub(crate) fn is_known(record: &Record, least: f64, wanted: f64) -> bool {
+    let steady = steady(record);
+    let seconds = steady.seconds(record);
+    let long_enough = seconds.len() as f64 >= least && !steady.warm_up.unsteady;
+    long_enough && precision(&units(seconds, None)).is_some_and(|found| found.relative() <= wanted)
+}
+
+impl Point {
+    pub(crate) fn of(load: f64, made: &Made, wanted: f64) -> Self {
+        let record = &made.record;
+        let steady = steady(record);
+        let seconds = steady.seconds(record);
+        let found = precision(&units(seconds, None)).map(|found| found.relative());
+        let figures = Figures::of(seconds);
+        let with_warm_up = if steady.warm_up.seconds > 0 {
+            Figures::of(steady.with_warm_up(record))
+        } else {
+            figures.clone()
+        };
+        let excluded = if figures.samples == 0 {
+            Some("no samples".to_owned())
+        } else if figures.errors > MOST_ERRORS {
+            Some(format!("{:.1} % errors", figures.errors * 100.0))
+        } else {
+            super::super::results::generator_finding(record)
+        };
+        Self {
+            load,
+            seconds: length(seconds),
+            run_seconds: made.seconds,
+            precise: found.is_some_and(|found| found <= wanted),
+            precision: found,
+            in_flight: in_flight(seconds),
+            windows: seconds
+                .chunks_exact(WINDOW)
+                .map(|window| (in_flight(window), rate(window)))
+                .collect(),
+            figures,
+            with_warm_up,
+            warm_up: WarmUp {
+                ramp: steady.loaded,
+                seconds: steady.warm_up.seconds,
+                unsteady: steady.warm_up.unsteady,
+                not_looked_for: steady.warm_up.too_short,
+            },
+            excluded,
+            folder: made.folder.clone(),
+        }
+    }
+
+    pub(crate) fn for_model(&self) -> scaling::Point {
+        scaling::Point {
+            load: self.in_flight,
+            rate: self.figures.rate,
+            windows: self.windows.clone(),
+        }
+    }
+}
+
+fn length(seconds: &[Second]) -> f64 {
+    seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum()
+}
+
+fn rate(seconds: &[Second]) -> f64 {
+    let count: u64 = seconds.iter().map(|second| second.all.count).sum();
+    count as f64 / length(seconds).max(1e-9)
+}
+
+/// Requests in flight by Little's law: the sum of their times by the time.
+fn in_flight(seconds: &[Second]) -> f64 {
+    let elapsed: f64 = seconds.iter().map(|second| second.all.elapsed as f64 / 1e9).sum();
+    elapsed / length(seconds).max(1e-9)
+}
+
+impl Figures {
+    pub(crate) fn of(seconds: &[Second]) -> Self {
+        let units = units(seconds, None);
+        let drawn = bootstrap::resample(&units, 500, 1);
+        let known = precision(&units);
+        let mut hist = Hist::new();
+        seconds.iter().for_each(|second| hist.add(&second.all.service));
+        let effective = known.map_or(0.0, |known| known.effective);
+        let of =
+            |p: f64| quantile(percentile(&hist, p, effective), effective < least_samples(p) as f64);
+        let kib = |bytes: u64| bytes as f64 / 1024.0 / length(seconds).max(1e-9);
+        let [rate, errors, mean] = [Metric::Rate, Metric::Errors, Metric::Mean]
+            .map(|metric| drawn.figures[metric as usize]);
+        Self {
+            samples: drawn.count,
+            effective_samples: effective,
+            errors,
+            rate,
+            rate_interval: drawn.figure(Metric::Rate).1,
+            mean,
+            mean_interval: known.map(|known| (known.mean - known.half, known.mean + known.half)),
+            p50: of(0.5),
+            p95: of(0.95),
+            p99: of(0.99),
+            received: kib(seconds.iter().map(|second| second.all.received).sum()),
+            sent: kib(seconds.iter().map(|second| second.all.sent).sum()),
+        }
+    }
+}
+
+fn quantile(found: Percentile, few: bool) -> Quantile {
+    let ms = |us: f64| us / 1000.0;
+    Quantile { value: ms(found.value), low: found.low.map(ms), high: found.high.map(ms), few }
+}

@@ -1,0 +1,203 @@
+//! A sweep as text: first the sentence, then the table, then what was left out.
+
+use answers::scaling::{Choice, Model, Refusal};
+
+use super::super::figures::{load, number, percent, table};
+use super::Sweep;
+use super::point::{Point, Quantile};
+
+/// One point in a line, as it is done.
+pub(super) fn line(point: &Point) -> String {
+    let figures = &point.figures;
+    format!("{}/s, mean {} ms, {}", number(figures.rate), number(figures.mean), end(point))
+}
+
+/// The reason for which a point ended.
+fn end(point: &Point) -> String {
+    match point.precision {
+        Some(precision) if point.precise => {
+            format!("mean known to ±{} in {:.0} s", percent(precision), point.seconds)
+        }
+        Some(precision) => {
+            format!("time was up after {:.0} s with ±{}", point.seconds, percent(precision))
+        }
+        None => format!("too short to say how well the mean is known ({:.0} s)", point.seconds),
+    }
+}
+
+pub(super) fn page(sweep: &Sweep) -> String {
+    let unit = if sweep.axis == "users" { "users" } else { "starts/s" };
+    let mut out = sentence(&sweep.points, &sweep.model, unit);
+    out.push('\n');
+    let heading = [
+        unit,
+        "/s",
+        "mean ms",
+        "±",
+        "p50",
+        "p95",
+        "p99",
+        "p99 from … to",
+        "errors",
+        "KiB/s in",
+        "out",
+        "s",
+        "",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(sweep.points.iter().map(row));
+    out.push_str(&table(&rows));
+    out.push_str(&notes(sweep));
+    out
+}
+
+fn row(point: &Point) -> Vec<String> {
+    let figures = &point.figures;
+    let quantile =
+        |q: &Quantile| if q.few { format!("({})", number(q.value)) } else { number(q.value) };
+    let interval = match (figures.p99.low, figures.p99.high) {
+        (Some(low), Some(high)) => format!("{} … {}", number(low), number(high)),
+        _ => "too few samples".to_owned(),
+    };
+    let mark = match &point.excluded {
+        Some(_) => "○",
+        None if point.precise => "",
+        None => "time was up",
+    };
+    vec![
+        load(point.load),
+        number(figures.rate),
+        number(figures.mean),
+        point.precision.map_or_else(|| "-".to_owned(), percent),
+        quantile(&figures.p50),
+        quantile(&figures.p95),
+        quantile(&figures.p99),
+        interval,
+        percent(figures.errors),
+        number(figures.received),
+        number(figures.sent),
+        format!("{:.0}", point.seconds),
+        mark.to_owned(),
+    ]
+}
+
+/// The sentence on the points, without a number that was not measured.
+fn sentence(points: &[Point], choice: &Choice, unit: &str) -> String {
+    let counted: Vec<&Point> = points.iter().filter(|point| point.excluded.is_none()).collect();
+    let Some(best) = counted.iter().max_by(|a, b| a.figures.rate.total_cmp(&b.figures.rate)) else {
+        return "No point counts: see the notes below.\n".to_owned();
+    };
+    let measured =
+        format!("most measured: {}/s at {} {unit}", number(best.figures.rate), load(best.load));
+    let light = counted
+        .iter()
+        .min_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
+        .filter(|light| light.in_flight <= 2.0);
+    match choice.chosen.map(|fit| (fit.model, fit.error)) {
+        Some((Model::Linear { .. }, error)) => {
+            format!(
+                "Throughput grows with the load up to the largest tested ({measured}; a line fits within {}).\n",
+                percent(error)
+            )
+        }
+        Some((model @ Model::Plateau { limit, .. }, error)) => {
+            let knee = model.knee().unwrap_or(0.0);
+            let mut out = format!(
+                "Throughput is flat at {}/s from about {} requests in flight on ({measured}; a plateau fits within {}).\n",
+                number(limit),
+                number(knee),
+                percent(error)
+            );
+            if let Some(light) = light {
+                let at_once =
+                    answers::scaling::concurrency(limit, light.figures.p50.value / 1000.0);
+                out.push_str(&format!(
+                    "So the target works on about {} requests at once: {}/s times {} ms, the time of a request that does not wait.\n",
+                    number(at_once),
+                    number(limit),
+                    number(light.figures.p50.value)
+                ));
+            }
+            out
+        }
+        Some((Model::Usl { .. }, error)) => match choice.peak {
+            Some(peak) if !peak.extrapolated => {
+                let interval = peak.interval.map_or_else(String::new, |(low, high)| {
+                    format!(", 95 % interval {} to {}", number(low), number(high))
+                });
+                format!(
+                    "Throughput peaks near {} requests in flight{interval} and falls beyond ({measured}; the USL fits within {}).\n",
+                    number(peak.load),
+                    percent(error)
+                )
+            }
+            _ => format!(
+                "Throughput grows ever more slowly, and no peak was reached ({measured}; the USL fits within {}).\n",
+                percent(error)
+            ),
+        },
+        None => format!("No model describes these points; {measured}.\n"),
+    }
+}
+
+fn notes(sweep: &Sweep) -> String {
+    let mut out = String::new();
+    let mut note = |text: String| out.push_str(&format!("- {text}\n"));
+    if sweep.model.chosen.is_none() {
+        for refusal in &sweep.model.refusals {
+            note(format!("no model: {}", words(refusal)));
+        }
+    }
+    for point in &sweep.points {
+        let at = load(point.load);
+        if let Some(why) = &point.excluded {
+            note(format!("{at} (○) is not among the points of the model: {why}"));
+        }
+        if point.warm_up.seconds > 0 {
+            let (with, without) = (&point.with_warm_up, &point.figures);
+            note(format!(
+                "{at}: the first {} s are warm-up and not in the table: with them {}/s, mean {} ms, p99 {} ms; without {}/s, {} ms, {} ms",
+                point.warm_up.seconds,
+                number(with.rate),
+                number(with.mean),
+                number(with.p99.value),
+                number(without.rate),
+                number(without.mean),
+                number(without.p99.value)
+            ));
+        }
+        if point.warm_up.unsteady {
+            note(format!("{at}: the run did not become steady"));
+        }
+    }
+    if sweep.points.iter().any(|point| point.warm_up.not_looked_for) {
+        note("no warm-up was looked for in points shorter than 100 s".to_owned());
+    }
+    if sweep.points.iter().any(|point| point.figures.p99.few) {
+        note("(…): too few independent samples for that percentile".to_owned());
+    }
+    if !sweep.not_run.is_empty() {
+        let loads: Vec<String> = sweep.not_run.iter().map(|at| load(*at)).collect();
+        note(format!("not run: {}", loads.join(", ")));
+    }
+    out
+}
+
+fn words(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::FewPoints { points } => format!("{points} points count, 6 are needed"),
+        Refusal::NarrowSpan { span } => {
+            format!("the largest load is {span:.1} times the smallest, 8 times is needed")
+        }
+        Refusal::PoorFit { error } => {
+            format!("the best is off by {}, 5 % is allowed", percent(*error))
+        }
+        Refusal::UnsteadyPeak { shift } if shift.is_finite() => {
+            format!("the USL's peak moves by {} when one point is left out", percent(*shift))
+        }
+        Refusal::UnsteadyPeak { .. } => "the USL's peak hangs on one point".to_owned(),
+        Refusal::NoFall => {
+            "the USL has no peak beyond chance: flat within what was tested".to_owned()
+        }
+    }
+}

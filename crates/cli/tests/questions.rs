@@ -1,0 +1,307 @@
+//! Verbs that answer a question by several runs: sweep, capacity, compare. Targets are bundled ones whose limit is known.
+
+mod program;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Child;
+use std::time::Duration;
+
+use program::Program;
+use serde_json::Value;
+use targets::{Config, Running};
+
+const PLAN: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/01-server-fitness/plan.jmx");
+
+/// A service that works on so many requests at once, 16 ms each on average, and the properties that lead to it.
+fn service(workers: u32) -> (Running, [String; 2]) {
+    let config = Config::new("fitness")
+        .option("workers", workers.to_string())
+        .option("scale", "0.02")
+        .option("seed", "1");
+    let running = targets::start(config).expect("the target starts");
+    let address = running.addr();
+    (running, [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())])
+}
+
+/// The answer of the only folder in `runs`.
+fn answer(program: &Program, file: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(program.run_folder().join(file)).expect(file))
+        .expect("JSON")
+}
+
+#[test]
+fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
+    let program = Program::new();
+    let (running, [host, port]) = service(4);
+    let ended = program.run(&[
+        "sweep",
+        PLAN,
+        "--users",
+        "1,2,4,8,16,32",
+        "--at-least",
+        "3s",
+        "--at-most",
+        "4s",
+        "--ramp",
+        "0s",
+        &host,
+        &port,
+    ]);
+    running.stop();
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    // 4 requests of 16 ms each: some 250 a second, whatever the number of users.
+    let sweep = answer(&program, "sweep.json");
+    let points = sweep["points"].as_array().expect("points");
+    assert_eq!(points.len(), 6);
+    let rates: Vec<f64> =
+        points.iter().map(|point| point["figures"]["rate"].as_f64().unwrap()).collect();
+    assert!(rates[0] < 0.5 * rates[5], "{rates:?}");
+    // A machine that is busy with other things can blur the model; it never makes a peak of it.
+    assert_ne!(sweep["model"]["chosen"]["model"], "usl", "{}", sweep["model"]);
+    assert!(sweep["model"]["peak"].is_null());
+    assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
+    assert!(ended.err.contains("too short to say how well the mean is known"), "{}", ended.err);
+    let first = ended.out.lines().next().expect("a sentence");
+    assert!(first.contains("Throughput") || first.contains("No model"), "{first}");
+    assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
+}
+
+#[test]
+fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
+    let program = Program::new();
+    let (running, [host, port]) = service(8);
+    let ended = program.run(&[
+        "capacity",
+        PLAN,
+        "--fail",
+        "p99 < 400ms",
+        "--fail",
+        "error% = 0",
+        "--at-most",
+        "800",
+        "--probe",
+        "3s",
+        "--settle",
+        "1s",
+        "--width",
+        "5%",
+        &host,
+        &port,
+    ]);
+    running.stop();
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    let capacity = answer(&program, "capacity.json");
+    let (lower, upper) = (
+        capacity["answer"]["lower"].as_f64().unwrap(),
+        capacity["answer"]["upper"].as_f64().unwrap(),
+    );
+    // Each of N users waits N / 500 s: 400 ms at some 190.
+    assert!(lower < upper && (80.0..260.0).contains(&lower), "{lower} {upper}");
+    let probes = capacity["probes"].as_array().expect("probes");
+    assert!(probes.len() <= 10);
+    assert_eq!(
+        (&probes[0]["purpose"], &probes[1]["purpose"]),
+        (&"light".into(), &"overload".into())
+    );
+    assert!(ended.out.starts_with("The criteria hold up to "), "{}", ended.out);
+    assert!(ended.out.contains("They do not at "), "{}", ended.out);
+}
+
+#[test]
+fn what_was_not_exceeded_is_at_least() {
+    let program = Program::new();
+    let (running, [host, port]) = service(8);
+    let ended = program.run(&[
+        "capacity",
+        PLAN,
+        "--fail",
+        "p99 < 30s",
+        "--at-most",
+        "4",
+        "--probe",
+        "2s",
+        "--settle",
+        "1s",
+        &host,
+        &port,
+    ]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert!(ended.out.starts_with("At least 4 users"), "{}", ended.out);
+    let other = Program::new();
+    let ended = other.run(&[
+        "capacity",
+        PLAN,
+        "--fail",
+        "p50 < 1us",
+        "--probe",
+        "2s",
+        "--settle",
+        "1s",
+        &host,
+        &port,
+    ]);
+    running.stop();
+    assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
+    assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
+}
+
+#[test]
+fn ctrl_c_ends_a_sweep_with_what_there_is() {
+    let program = Program::new();
+    let (running, [host, port]) = service(4);
+    let mut sweep = program.start(&[
+        "sweep",
+        PLAN,
+        "--users",
+        "1,2,4",
+        "--at-least",
+        "2s",
+        "--at-most",
+        "3s",
+        "--ramp",
+        "0s",
+        &host,
+        &port,
+    ]);
+    let mut lines = BufReader::new(sweep.stderr.take().expect("piped")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert!(first.starts_with("point 1 of 3, 1 user: "), "{first}");
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&sweep);
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    let status = sweep.wait().expect("it ends");
+    running.stop();
+    assert_eq!(status.code(), Some(130), "{rest:?}");
+    let answer = answer(&program, "sweep.json");
+    assert!(!answer["points"].as_array().unwrap().is_empty());
+    assert!(!answer["not_run"].as_array().unwrap().is_empty());
+}
+
+fn interrupt(process: &Child) {
+    let pid = rustix::process::Pid::from_raw(process.id() as i32).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+}
+
+/// A result file of 120 s with 40 requests a second; each takes so many ms and up to half more.
+fn rows(seed: u64, ms: u64, failing: u64, users: u64) -> String {
+    let mut text = String::from(
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads\n",
+    );
+    let mut state = seed;
+    for i in 0..4800u64 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let elapsed = ms + (state >> 33) % (ms / 2);
+        let good = failing == 0 || (state >> 20) % failing != 0;
+        let code = if good { "200,OK" } else { "500,Broken" };
+        let label = if i % 2 == 0 { "Login" } else { "Search" };
+        text.push_str(&format!(
+            "{},{elapsed},{label},{code},t,{good},100,10,{users},{users}\n",
+            1_700_000_000_000 + i * 25
+        ));
+    }
+    text
+}
+
+#[test]
+fn two_result_files_are_compared() {
+    let program = Program::new();
+    program.write("a.jtl", &rows(1, 100, 0, 10));
+    program.write("same.jtl", &rows(2, 100, 0, 10));
+    program.write("slower.jtl", &rows(3, 110, 50, 10));
+    program.write("other.jtl", &rows(4, 100, 0, 20));
+    let same = program.run(&["compare", "a.jtl", "same.jtl", "--fail-if", "p95 > +5%"]);
+    assert_eq!(same.code, 0, "{}{}", same.out, same.err);
+    assert!(
+        same.out.contains("No difference that these runs can show; what would have shown is"),
+        "{}",
+        same.out
+    );
+    assert!(same.out.contains("passed: "), "{}", same.out);
+    let slower = program.run(&["compare", "a.jtl", "slower.jtl", "--fail-if", "p95 > +5%"]);
+    assert_eq!(slower.code, 4, "{}{}", slower.out, slower.err);
+    assert!(
+        slower.out.contains("B's p95 is 10.") || slower.out.contains("B's p95 is 9."),
+        "{}",
+        slower.out
+    );
+    assert!(
+        slower.out.contains("B's error% is ") && slower.out.contains(" points higher"),
+        "{}",
+        slower.out
+    );
+    assert!(
+        slower.out.contains("Labels that differ: Login (") && slower.out.contains(", Search ("),
+        "{}",
+        slower.out
+    );
+    let other = program.run(&["compare", "a.jtl", "other.jtl"]);
+    assert_eq!(other.code, 3, "{}{}", other.out, other.err);
+    assert!(
+        other.out.contains("cannot be compared: the load is not the same: A had 10 users, B 20"),
+        "{}",
+        other.out
+    );
+    let anyway = program.run(&["compare", "a.jtl", "other.jtl", "--anyway", "--json"]);
+    assert_eq!(anyway.code, 0, "{}{}", anyway.out, anyway.err);
+    let json: Value = serde_json::from_str(&anyway.out).expect("JSON");
+    assert_eq!(json["comparison"]["all"]["differences"][0]["metric"], "rate");
+}
+
+#[test]
+fn plans_are_run_in_turns() {
+    let program = Program::new();
+    program.write("b.jmx", &program::PLAN.replace("${__P(ms,1)}", "3"));
+    let ended = program.run(&[
+        "compare",
+        "--plan",
+        "plan.jmx",
+        "--plan",
+        "b.jmx",
+        "--repeat",
+        "2",
+        "--users",
+        "2",
+        "--duration",
+        "2s",
+        "-Jloops=-1",
+    ]);
+    assert!(matches!(ended.code, 0 | 4), "{}{}", ended.out, ended.err);
+    let turns: Vec<&str> = ended
+        .err
+        .lines()
+        .filter_map(|line| line.split(" of 2").next())
+        .filter(|l| l.contains(", run "))
+        .collect();
+    assert_eq!(turns, ["A, run 1", "B, run 1", "A, run 2", "B, run 2"], "{}", ended.err);
+    assert!(
+        ended.out.contains("between 2 and 2 runs") || ended.out.contains("No difference"),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn mistakes_are_sentences() {
+    let program = Program::new();
+    for (line, words) in [
+        (&["sweep", "plan.jmx"][..], "--users"),
+        (&["sweep", "plan.jmx", "--users", "1,x"], "x"),
+        (&["sweep", "plan.jmx", "--users", "1", "--precision", "0"], "share"),
+        (&["capacity", "plan.jmx"], "--fail"),
+        (&["capacity", "plan.jmx", "--fail", "p99 ~ 3"], "p99 ~ 3"),
+        (&["capacity", "plan.jmx", "--fail", "p99 < 1s over 10s"], "no meaning here"),
+        (
+            &["capacity", "plan.jmx", "--fail", "p99 < 1s", "--at-most", "1"],
+            "--at-least and --at-most",
+        ),
+        (&["compare", "a"], "takes two"),
+        (&["compare", "nothing.jtl", "nowhere.jtl"], "nothing.jtl"),
+        (&["compare", "plan.jmx", "a.jtl"], "only be compared with a plan"),
+        (&["compare", "a", "b", "--fail-if", "p95 > 5s"], "is no change"),
+    ] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 2, "{line:?}: {}{}", ended.out, ended.err);
+        assert!(ended.err.contains(words), "{line:?}: {}", ended.err);
+    }
+}
