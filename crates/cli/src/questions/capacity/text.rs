@@ -117,7 +117,9 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
     if answer.irregular {
         notes.push("a load above the upper bound held: there is more than one limit, or chance");
     }
-    notes.iter().for_each(|note| out.push_str(&format!("- {note}\n")));
+    for note in notes {
+        out.push_str(&format!("- {note}\n"));
+    }
     out
 }
 

@@ -164,7 +164,9 @@ impl Figures {
         let drawn = bootstrap::resample(&units, 500, 1);
         let known = precision(&units);
         let mut hist = Hist::new();
-        seconds.iter().for_each(|second| hist.add(&second.all.service));
+        for second in seconds {
+            hist.add(&second.all.service);
+        }
         let effective = known.map_or(0.0, |known| known.effective);
         let of =
             |p: f64| quantile(percentile(&hist, p, effective), effective < least_samples(p) as f64);
