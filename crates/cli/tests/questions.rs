@@ -192,7 +192,7 @@ fn rows(seed: u64, ms: u64, failing: u64, users: u64) -> String {
     for i in 0..4800u64 {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let elapsed = ms + (state >> 33) % (ms / 2);
-        let good = failing == 0 || (state >> 20) % failing != 0;
+        let good = failing == 0 || !(state >> 20).is_multiple_of(failing);
         let code = if good { "200,OK" } else { "500,Broken" };
         let label = if i % 2 == 0 { "Login" } else { "Search" };
         text.push_str(&format!(
