@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use record::{ReadError, Record};
-
-mod rows;
+use record::Record;
 
 /// The record of a run's folder, also of one that goes on.
 pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
@@ -13,10 +11,7 @@ pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
 
 /// The record of a run's folder, of the file in it, or of a result file.
 pub(crate) fn read(path: &Path) -> Result<Record, String> {
-    match Record::read(path) {
-        Err(ReadError::NotARecord(_)) if path.is_file() => rows::read(path),
-        read => read.map_err(|error| error.to_string()),
-    }
+    Record::open(path).map_err(|error| error.to_string())
 }
 
 /// Share of a processor's time from which on it counts as full, and of the seconds in which that must be so.
