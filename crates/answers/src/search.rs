@@ -230,10 +230,9 @@ fn settled(settings: &Settings, load: f64, low: f64, high: f64) -> Option<f64> {
         return (high - low >= 2.0).then(|| load.round().clamp(low + 1.0, high - 1.0));
     }
     let apart = (high - low) * 0.05;
-    // Three digits: a rate that can be typed again.
-    let digits = 10f64.powf(load.abs().log10().floor() - 3.0);
-    let load = (load / digits).round() * digits;
-    (apart > 0.0).then(|| load.clamp(low + apart, high - apart))
+    // Four digits: a rate that can be typed again.
+    let load = format!("{:.3e}", load.clamp(low + apart, high - apart)).parse().unwrap_or(load);
+    (low < load && load < high).then_some(load)
 }
 
 fn answer(

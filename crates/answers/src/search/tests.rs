@@ -198,26 +198,38 @@ fn share_right(name: &str, system: System, users: bool, most: f64, searches: u64
     share
 }
 
-#[test]
-fn known_limits_are_found_nineteen_times_of_twenty() {
+/// Systems with known limits: name, system, whether users are searched.
+fn systems() -> [(&'static str, System, bool); 7] {
     let noisy = System { noise: 0.1, ..PLAIN };
     let processor =
         System { servers: 2, service: 0.02, spread: Spread::Exponential, p99: Some(0.5), ..PLAIN };
     let limiter = System { servers: 200, service: 0.05, limiter: Some(100.0), p99: None, ..PLAIN };
-    let cases = [
-        ("fixed concurrency, users", PLAIN, true, 1000.0),
-        ("fixed concurrency, rate", PLAIN, false, 1000.0),
-        ("rate limiter, rate", limiter, false, 1000.0),
-        ("processor, users", processor, true, 1000.0),
-        ("processor, rate", processor, false, 1000.0),
-        ("10 % noise, users", noisy, true, 1000.0),
-        ("10 % noise, rate", noisy, false, 1000.0),
-    ];
-    for (name, system, users, most) in cases {
-        let share = share_right(name, system, users, most, 100);
-        if share < 0.95 {
-            println!("{name}: {share}");
-        }
+    [
+        ("fixed concurrency, users", PLAIN, true),
+        ("fixed concurrency, rate", PLAIN, false),
+        ("rate limiter, rate", limiter, false),
+        ("processor, users", processor, true),
+        ("processor, rate", processor, false),
+        ("10 % noise, users", noisy, true),
+        ("10 % noise, rate", noisy, false),
+    ]
+}
+
+#[test]
+fn known_limits_are_found() {
+    for (name, system, users) in systems() {
+        let share = share_right(name, system, users, 1000.0, 40);
+        // Of 40 searches that are right 19 times of 20, fewer than 34 are so once in a thousand times.
+        assert!(share >= 0.85, "{name}: {share}");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn known_limits_are_found_nineteen_times_of_twenty() {
+    for (name, system, users) in systems() {
+        let share = share_right(name, system, users, 1000.0, 1000);
+        assert!(share >= 0.93, "{name}: {share}");
     }
 }
 
