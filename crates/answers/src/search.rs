@@ -194,7 +194,9 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         return done(lower);
     }
     let is_light = low <= settings.least;
-    if is_narrow || left <= 2 && !is_light {
+    // The last two probes are kept for confirming where the bounds are nearly narrow.
+    let is_near = (high - low) / high <= 2.5 * settings.width;
+    if is_narrow || !is_light && (left == 1 || left == 2 && is_near) {
         let ends = is_confirmed || is_light;
         return if ends { done(lower) } else { probe(low, Purpose::Confirm) };
     }
