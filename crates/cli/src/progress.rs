@@ -155,6 +155,8 @@ impl Progress {
             memory: second.rss,
             threads: self.cores,
             workers: self.workers,
+            run_queue_s: (self.now.run_queue_s - self.usage.run_queue_s).max(0.0),
+            connect_retries: second.counters.get(Counter::ConnectRetries),
             stolen: machine.map_or(0.0, |machine| machine.stolen),
             stall: self.stall.take().unwrap_or(0),
             ports_left: second.ports_left,

@@ -217,6 +217,7 @@ impl Spread {
                 Usage {
                     user_s: own.user_s + workers.user_s,
                     system_s: own.system_s + workers.system_s,
+                    run_queue_s: own.run_queue_s + workers.run_queue_s,
                     rss: own.rss + workers.rss,
                     rss_peak: own.rss_peak + workers.rss_peak,
                     ..own

@@ -611,6 +611,8 @@ impl<'p> Core<'p> {
     fn hand_over(&mut self, now: Nanos) {
         let mut snapshot = self.sinks.snapshots.pop().unwrap_or_default();
         self.cx.recorder.add(Counter::RowsDropped, self.sinks.rows.take_dropped());
+        let retries = std::mem::take(&mut self.cx.net.retries);
+        self.cx.recorder.add(Counter::ConnectRetries, retries);
         self.cx.recorder.drain(&mut snapshot);
         snapshot.at_ms = self.cx.clock.wall_ms(now);
         self.cx.recorder.begin(snapshot.at_ms);

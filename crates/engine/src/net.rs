@@ -66,6 +66,8 @@ pub(crate) struct Net {
     pub(crate) backoff: Backoff,
     /// TLS configuration; users have it with a session cache of their own, or share this one.
     pub(crate) tls_config: Option<Arc<wire::tls::rustls::ClientConfig>>,
+    /// Further addresses that were tried since the last hand-over of measurements.
+    pub(crate) retries: u64,
     /// Receive buffer.
     pub(crate) scratch: Vec<u8>,
     /// Decrypted input. It is lent while what is read from it is acted upon: what that needs has buffers of its own.
@@ -94,6 +96,7 @@ impl Net {
             address_life: parts.address_life,
             connects: 0,
             to_connect: VecDeque::new(),
+            retries: 0,
             connect_pace: ConnectPace::new(parts.connect_rate, parts.ranks),
             backoff: parts.backoff,
             tls_config: None,

@@ -93,6 +93,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.dns.timeout_ms",
     "throng.connect.rate",
     "throng.evaluation.steps",
+    "throng.record.header",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",
     "http.proxyHost",

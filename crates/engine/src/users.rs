@@ -14,7 +14,7 @@ use plan::function::Memory;
 use plan::plan::{BarrierId, ControllerId, GroupId, SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::vars::Vars;
-use stats::Phases;
+use stats::{ClassId, Phases};
 
 use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, Ticket, UserId};
 use crate::time::clock::Nanos;
@@ -195,6 +195,8 @@ pub(crate) struct Redirect {
     pub(crate) wait: u64,
     /// Sums over the hops.
     pub(crate) phases: Phases,
+    /// Those of the last hop.
+    pub(crate) classes: [ClassId; 2],
     /// URL of the first hop.
     pub(crate) first_url: String,
     /// Followed without sub-results.

@@ -233,6 +233,7 @@ impl Fleet {
             let usage = member.usage;
             sum.user_s += usage.user_s;
             sum.system_s += usage.system_s;
+            sum.run_queue_s += usage.run_queue_s;
             if member.is_alive() {
                 sum.rss += usage.rss.saturating_sub(usage.rss_file);
                 sum.rss_file = sum.rss_file.max(usage.rss_file);

@@ -195,7 +195,11 @@ impl Names {
         let mut second = Second {
             at_ms: snapshot.at_ms,
             counters: snapshot.counters,
-            connect: snapshot.spans.get(Span::Connect).clone(),
+            connect: {
+                let mut connect = snapshot.spans.get(Span::Tcp).clone();
+                connect.merge(snapshot.spans.get(Span::Connect));
+                connect
+            },
             tls: snapshot.spans.get(Span::Tls).clone(),
             room: snapshot.spans.get(Span::Room).clone(),
             closes: snapshot.closes.clone(),

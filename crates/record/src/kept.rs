@@ -6,16 +6,7 @@ use stats::Outcome;
 
 use crate::second::Phases;
 
-/// The reason for which a sample is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// One of the first of its cause.
-    Error,
-    /// One of the slowest of its label in its minute.
-    Slow,
-    /// Chosen at random, with the same chance for all.
-    Random,
-}
+pub use stats::kept::Why;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {

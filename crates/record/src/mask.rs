@@ -41,6 +41,13 @@ fn is_secret(name: &str) -> bool {
     NAMES.iter().any(|part| name.contains(part)) || matches!(&*name, "pass" | "pin" | "sid" | "otp")
 }
 
+/// A request or an answer: a head, an empty line, a body.
+pub fn text(text: &str) -> String {
+    let end = ["\r\n\r\n", "\n\n"].iter().filter_map(|end| Some(text.find(end)? + end.len())).min();
+    let (before, behind) = text.split_at(end.unwrap_or(text.len()));
+    head(before) + &body(behind)
+}
+
 /// A URL or a form (`a=1&b=2`), with the values of secret parameters and the user's part masked.
 pub fn url(url: &str) -> String {
     let mut out = String::with_capacity(url.len());

@@ -1,5 +1,6 @@
 //! Reads the file of a record.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -7,13 +8,18 @@ use crate::file::bytes::In;
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
 use crate::file::{Found, MAGIC, frame, parts};
+use stats::kept::{AT_RANDOM, Why};
+
 use crate::frame::Ending;
+use crate::kept::Kept;
 use crate::second::{Part, Second};
 use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 
 /// The file's name in the folder of a run.
 pub const FILE: &str = "record";
 
+/// Slow samples of a label and minute.
+const SLOWEST: usize = 3;
 /// Highest number of a name; a record has fewer.
 const MOST_NUMBER: u32 = 1 << 20;
 
@@ -95,6 +101,8 @@ struct Reading {
     damaged: u64,
     odd: u64,
     length_ms: Option<i64>,
+    /// Samples with their ranks.
+    kept: Vec<(Kept, u64)>,
 }
 
 impl Reading {
@@ -142,7 +150,7 @@ impl Reading {
                 record.seconds.push(second);
             }
             Kind::Mark => record.marks.push(entries::read_mark(body)),
-            Kind::Kept => record.kept.push(entries::read_kept(body)),
+            Kind::Kept => self.kept.push((entries::read_kept(body), body.number())),
             Kind::Ending => {
                 let (length_ms, ending) = entries::read_ending(body);
                 (self.length_ms, record.frame.ending) = (Some(length_ms), ending);
@@ -167,11 +175,35 @@ impl Reading {
             Ending::Unknown => last.max(0),
             _ => self.length_ms.unwrap_or(last),
         };
+        record.kept = chosen(std::mem::take(&mut self.kept));
         refer(record);
         fold(record, &self.folded);
         record.has = has(record);
         self.record
     }
+}
+
+/// Of the samples that were kept as the run went on, those that stayed the slowest of their label and minute, and those
+/// with the smallest random numbers.
+fn chosen(mut all: Vec<(Kept, u64)>) -> Vec<Kept> {
+    all.sort_by_key(|one| one.1);
+    let mut random = 0;
+    all.retain(|(kept, _)| {
+        random += usize::from(kept.why == Why::Random);
+        kept.why != Why::Random || random <= AT_RANDOM
+    });
+    all.sort_by_key(|one| std::cmp::Reverse(one.0.elapsed));
+    let mut slow: HashMap<(u32, i64), usize> = HashMap::new();
+    all.retain(|(kept, _)| {
+        if kept.why != Why::Slow {
+            return true;
+        }
+        let n = slow.entry((kept.label, kept.start_ms.div_euclid(60_000))).or_default();
+        *n += 1;
+        *n <= SLOWEST
+    });
+    all.sort_by_key(|one| one.0.start_ms);
+    all.into_iter().map(|one| one.0).collect()
 }
 
 fn no_label() -> Label {

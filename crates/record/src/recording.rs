@@ -6,8 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use stats::Snapshot;
+use stats::class::ClassDelta;
+use stats::kept::{Example, OF_A_CAUSE, Why};
 use stats::machine::Machine;
+use stats::{Outcome, Snapshot};
 
 use crate::file::bytes::Out;
 use crate::file::columns::Columns;
@@ -17,11 +19,13 @@ use crate::frame::{Ending, Frame, Mark};
 use crate::gather::Names;
 use crate::kept::Kept;
 use crate::second::{Class, Generator};
-use crate::{ClassName, Series};
+use crate::{ClassName, Series, mask};
 
 /// Classes of a record, and series; what comes beyond is not kept.
 const MOST_CLASSES: usize = 500;
 const MOST_SERIES: usize = 2000;
+/// Bytes of samples that are kept for being slow or by chance, before they are compressed.
+const MOST_KEPT: usize = 16 << 20;
 
 /// A record that is being written.
 #[derive(Debug, Default)]
@@ -42,6 +46,20 @@ pub struct Recording {
     /// Whether the beginning of the file is written.
     begun: bool,
     told: bool,
+    /// Samples kept of each cause, and bytes of all that are kept.
+    kept_of: HashMap<(Outcome, String, String), u32>,
+    kept_bytes: usize,
+}
+
+fn class_of(delta: &ClassDelta) -> (ClassName, Class) {
+    let value = Arc::clone(&delta.value);
+    let name = match &*delta.header {
+        "" => ClassName::Address(value),
+        _ => ClassName::Header { name: Arc::clone(&delta.header), value },
+    };
+    let (count, errors, opened) = (delta.count, delta.errors, delta.opened);
+    let service = delta.service.clone();
+    (name, Class { count, errors, opened, service, ..Class::default() })
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +109,7 @@ impl Recording {
         (second.users, second.started) = (around.users, around.started);
         (second.due, second.missed) = (around.due, around.missed);
         (second.generator, second.machine) = (around.generator, around.machine);
-        for (name, class) in around.classes {
+        for (name, class) in snapshot.classes.iter().map(class_of).chain(around.classes) {
             if let Some(number) = self.class(name) {
                 second.classes.push((number, class));
             }
@@ -104,6 +122,7 @@ impl Recording {
         }
         self.write_names();
         entries::push(&mut self.open, Kind::Second, |out| parts::write_second(&second, out));
+        snapshot.kept.iter().for_each(|example| self.add_example(example));
     }
 
     /// Adds a moment of the run.
@@ -215,11 +234,60 @@ impl Recording {
         };
     }
 
+    /// Adds a sample that a core has kept, unless there are enough of its kind.
+    fn add_example(&mut self, example: &Example) {
+        let Example { why, rank, .. } = *example;
+        match why {
+            Why::Error => {
+                let key = (example.outcome, example.code.clone(), example.message.clone());
+                let before = self.kept_of.entry(key).or_default();
+                *before += 1;
+                if *before > OF_A_CAUSE {
+                    return;
+                }
+            }
+            Why::Slow | Why::Random if self.kept_bytes > MOST_KEPT => return,
+            Why::Slow | Why::Random => {}
+        }
+        let shared = |text: &str| Arc::<str>::from(text);
+        let request = mask::text(&example.request).into();
+        let kept = Kept {
+            why,
+            label: 0,
+            cause: None,
+            outcome: example.outcome,
+            start_ms: example.start_ms,
+            elapsed: example.elapsed,
+            phases: example.phases,
+            code: shared(&example.code),
+            message: shared(&example.message),
+            address: shared(&example.address),
+            reused: example.reused,
+            sent: example.sent,
+            received: example.received,
+            request,
+            response: mask::text(&example.response).into(),
+        };
+        let before = self.open.0.len();
+        self.push_kept(kept, &example.label, rank);
+        self.kept_bytes += self.open.0.len() - before;
+    }
+
     /// Adds a sample that is kept whole; its numbers are given out here.
-    pub fn keep(&mut self, mut kept: Kept, label: &Arc<str>, transaction: bool) {
-        kept.label = self.names.label(label, transaction);
-        kept.cause = self.names.known_cause(kept.outcome, &kept.code, &kept.message);
+    pub fn keep(&mut self, kept: Kept, label: &Arc<str>) {
+        self.push_kept(kept, label, 0);
+    }
+
+    fn push_kept(&mut self, mut kept: Kept, label: &Arc<str>, rank: u64) {
+        kept.label = self.names.label(label, false);
+        kept.cause = match kept.outcome {
+            Outcome::Ok => None,
+            outcome => self.names.known_cause(outcome, &kept.code, &kept.message),
+        };
         self.write_names();
-        entries::push(&mut self.open, Kind::Kept, |out| entries::write_kept(&kept, out));
+        entries::push(&mut self.open, Kind::Kept, |out| {
+            entries::write_kept(&kept, out);
+            out.number(rank);
+        });
     }
 }

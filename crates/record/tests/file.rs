@@ -115,7 +115,7 @@ fn what_was_recorded_is_read() {
         request: "GET / HTTP/1.1".into(),
         response: "HTTP/1.1 500".into(),
     };
-    recording.keep(kept.clone(), &Arc::from("label 3"), false);
+    recording.keep(kept.clone(), &Arc::from("label 3"));
     recording.end(START + 3000, &Ending::StoppedByPlan);
     let one = Record::of_bytes(&recording.take()).expect("a record");
     let label = one.labels.iter().position(|label| &*label.name == "label 3").expect("it") as u32;

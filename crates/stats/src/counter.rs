@@ -84,6 +84,8 @@ counters! {
     StallTime = "stall_time_ns",
     /// Requests that found no connection of their pool free, and waited for one.
     PoolWaits = "pool_waits",
+    /// Further addresses, remote or local, that were tried for a connection.
+    ConnectRetries = "connect_retries",
     /// Starts that a rate of arrivals asked for, and of those the ones that were not made: as many users as may be were busy.
     StartsDue = "starts_due",
     StartsMissed = "starts_missed",

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `sample`, `recorder` | a finished sample; a core's samples, counted |
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
+//! | `class`, `kept` | exchanges by address and header; samples kept whole |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
 //! | `summary`, `verdict`, `laws` | the end of a run, and whether the generator kept up |
@@ -20,12 +21,14 @@
 pub mod aggregate;
 pub mod backend;
 pub mod cause;
+pub mod class;
 pub mod close;
 pub mod counter;
 pub mod flow;
 pub mod grouped;
 pub mod hist;
 pub mod jtl;
+pub mod kept;
 pub mod laws;
 pub mod machine;
 pub mod phases;
@@ -42,6 +45,7 @@ pub mod timeline;
 pub mod totals;
 pub mod verdict;
 
+pub use class::ClassId;
 pub use close::CloseCause;
 pub use counter::{Counter, Counters};
 pub use phases::Phases;

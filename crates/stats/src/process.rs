@@ -23,12 +23,15 @@ pub struct Usage {
     pub rss_peak: u64,
     /// Of `rss`, pages of files: the program's own, which processes that run it share.
     pub rss_file: u64,
+    /// Seconds that the threads which run users were ready to run and had no processor.
+    pub run_queue_s: f64,
 }
 
 impl Usage {
     pub fn now() -> Self {
         let mut usage = Self::default();
         usage.add("self");
+        usage.run_queue_s = waited_s();
         let hand = HAND.load(Relaxed);
         if hand != 0 {
             usage.add(&hand.to_string());
@@ -53,6 +56,18 @@ impl Usage {
     pub fn cpu_s(&self) -> f64 {
         self.user_s + self.system_s
     }
+}
+
+/// Seconds that the threads named `core-…` waited for a processor.
+fn waited_s() -> f64 {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
+    let waited = threads.flatten().filter_map(|thread| {
+        let name = std::fs::read(thread.path().join("comm")).ok()?;
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let waited = text.split_ascii_whitespace().nth(1)?.parse::<f64>().ok()?;
+        name.starts_with(b"core-").then_some(waited)
+    });
+    waited.sum::<f64>() / 1e9
 }
 
 /// User and system seconds from /proc/PID/stat. The kernel counts in ticks of 1/100 s there on

@@ -9,9 +9,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::cause::Causes;
+use crate::class::{ClassId, Classes};
 use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
 use crate::hist::{Tray, layout};
+use crate::kept::{Keeper, Texts, Why};
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
@@ -57,6 +59,8 @@ pub struct Recorder {
     causes: Causes,
     spans: [Tray; Span::COUNT],
     closes: Closes,
+    classes: Classes,
+    keeper: Keeper,
     seq: u64,
     /// Start of the interval, epoch ms; 0 where nobody has said it.
     began_ms: i64,
@@ -66,6 +70,8 @@ struct Label {
     name: Arc<str>,
     /// Number of its place plus one; 0 when it has none.
     place: u32,
+    /// The slowest sample of this minute, ns.
+    slowest: u64,
 }
 
 /// A label's measurements since the last drain.
@@ -108,6 +114,8 @@ impl Recorder {
             causes: Causes::default(),
             spans: Default::default(),
             closes: Closes::default(),
+            classes: Classes::default(),
+            keeper: Keeper::default(),
             seq: 0,
             began_ms: 0,
         }
@@ -139,9 +147,28 @@ impl Recorder {
         &self.labels[label.0 as usize * 2].name
     }
 
-    /// Adds a sample. A sample cut by the end of the run is counted apart and in nothing else.
+    /// The number of a class of exchanges: those to an address, or, with a header's name, with that value of it.
+    pub fn class(&mut self, header: &str, value: &str) -> ClassId {
+        self.classes.intern(header, value)
+    }
+
+    /// A connection of a class was opened.
+    pub fn opened(&mut self, class: ClassId) {
+        self.classes.opened(class);
+    }
+
+    /// Keeps a sample whole, as [`Self::record`] or [`Self::error`] has asked for.
+    #[cold]
+    pub fn keep(&mut self, why: Why, sample: &Sample, texts: &Texts<'_>) {
+        let label = &self.labels[sample.label.0 as usize * 2].name;
+        let address = self.classes.value(sample.classes[0]);
+        self.keeper.keep(why, sample, (label, address), texts);
+    }
+
+    /// Adds a sample. A sample cut by the end of the run is counted apart and in nothing else. Says whether it should be
+    /// kept whole, by [`Self::keep`].
     #[inline]
-    pub fn record(&mut self, sample: &Sample) {
+    pub fn record(&mut self, sample: &Sample) -> Option<Why> {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);
         let place = match self.labels[at as usize].place {
             0 => self.take_place(at),
@@ -154,7 +181,7 @@ impl Recorder {
         label.tally.add(sample, elapsed_ms, value_ms);
         if sample.outcome == Outcome::CutByEnd {
             self.counters.add(Counter::CutByEnd, u64::from(n));
-            return;
+            return None;
         }
         let slot = (sample.end_ms() - self.began_ms).max(0) as u64 / 100;
         let slot = slot.min(snapshot::SLOTS as u64 - 1) as usize;
@@ -178,17 +205,25 @@ impl Recorder {
         if sample.errors > 0 {
             self.bump(place, FIRST[4], bin, sample.errors);
         }
+        for class in sample.classes {
+            self.classes.count(class, each / 1000, sample.errors > 0);
+        }
+        if sample.transaction {
+            return None;
+        }
+        self.keeper.choose(sample.elapsed, &mut self.labels[at as usize].slowest)
     }
 
     /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the
-    /// run is no error.
+    /// run is no error. Says whether it should be kept whole, by [`Self::keep`].
     #[cold]
-    pub fn error(&mut self, sample: &Sample, code: &str, message: &str) {
+    pub fn error(&mut self, sample: &Sample, code: &str, message: &str) -> bool {
         if sample.outcome == Outcome::CutByEnd {
-            return;
+            return false;
         }
         let name = &self.labels[sample.label.0 as usize * 2].name;
         self.causes.add(sample.outcome, code, message, name, sample.start_ms);
+        self.keeper.wants(sample.outcome, code, message)
     }
 
     #[inline]
@@ -222,6 +257,10 @@ impl Recorder {
             self.spans[span as usize].drain(into.spans.get_mut(span));
         }
         self.closes.drain_into(&mut into.closes, &mut into.spare_bins);
+        self.classes.drain_into(&mut into.classes, &mut into.spare_bins);
+        if self.keeper.drain_into(&mut into.kept, self.began_ms) {
+            self.labels.iter_mut().for_each(|label| label.slowest = 0);
+        }
         let places = (0u32..).zip(&self.places[..self.used]);
         self.touched.extend(places.map(|(place, label)| (label.label, place)));
         self.touched.sort_unstable();
@@ -308,7 +347,7 @@ impl Default for Recorder {
 
 impl Label {
     fn new(name: Arc<str>) -> Self {
-        Self { name, place: 0 }
+        Self { name, place: 0, slowest: 0 }
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`millis`] is the one place that rounds, so that result rows and reports agree.
 use serde::{Deserialize, Serialize};
 
+use crate::class::ClassId;
 use crate::phases::Phases;
 
 /// A label as one core's recorder knows it; meaningless on another core.
@@ -101,6 +102,8 @@ pub struct Sample {
     pub transaction: bool,
     /// The time by what it was spent on, as far as that is known.
     pub phases: Phases,
+    /// Its address, and the value of the chosen header.
+    pub classes: [ClassId; 2],
 }
 
 impl Sample {
@@ -123,6 +126,7 @@ impl Sample {
             errors: 0,
             transaction: false,
             phases: Phases::of_times(0, 0, 0),
+            classes: [ClassId::NONE; 2],
         }
     }
 

@@ -11,9 +11,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{Cause, Causes};
+use crate::class::{self, ClassDelta};
 use crate::close::{self, Close};
 use crate::counter::Counters;
 use crate::hist::Bins;
+use crate::kept::Example;
 use crate::span::SpanBins;
 use crate::tally::Tally;
 
@@ -54,6 +56,10 @@ pub struct Snapshot {
     pub spans: SpanBins,
     /// Connections that ended, each way once.
     pub closes: Vec<Close>,
+    /// Exchanges by class, each class once.
+    pub classes: Vec<ClassDelta>,
+    /// Samples kept whole.
+    pub kept: Vec<Example>,
     #[serde(skip)]
     spare: Vec<LabelDelta>,
     #[serde(skip)]
@@ -85,6 +91,11 @@ impl Snapshot {
             close.idle_ms.clear();
             self.spare_bins.push(close.idle_ms);
         }
+        for mut class in self.classes.drain(..) {
+            class.service.clear();
+            self.spare_bins.push(class.service);
+        }
+        self.kept.clear();
     }
 
     /// An empty entry at the end of the list.
@@ -108,6 +119,8 @@ impl Snapshot {
         }
         self.spans.merge(&other.spans);
         close::merge(&mut self.closes, &other.closes);
+        class::merge(&mut self.classes, &other.classes);
+        self.kept.extend_from_slice(&other.kept);
         let mut index: HashMap<(Arc<str>, bool), usize> =
             self.labels.iter().enumerate().map(|(i, l)| (l.key(), i)).collect();
         for theirs in &other.labels {

@@ -21,11 +21,20 @@ pub enum Span {
     Tls,
     /// From asking for a connection of a pool until one was free, or was waited for no more; 0 where one was free.
     Room,
+    /// From the address being known to the TCP connection, of those that were opened.
+    Tcp,
 }
 
 impl Span {
-    pub const ALL: [Self; 6] =
-        [Self::Connect, Self::Upgrade, Self::Message, Self::Heartbeat, Self::Tls, Self::Room];
+    pub const ALL: [Self; 7] = [
+        Self::Connect,
+        Self::Upgrade,
+        Self::Message,
+        Self::Heartbeat,
+        Self::Tls,
+        Self::Room,
+        Self::Tcp,
+    ];
     pub const COUNT: usize = Self::ALL.len();
 
     /// The name in files.
@@ -37,6 +46,7 @@ impl Span {
             Self::Heartbeat => "heartbeat",
             Self::Tls => "tls",
             Self::Room => "room",
+            Self::Tcp => "tcp",
         }
     }
 }

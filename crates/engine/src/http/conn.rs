@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use stats::Phases;
+use stats::{ClassId, Phases};
 use wire::http1::Decoder;
 
 use crate::ids::UserId;
@@ -46,6 +46,8 @@ pub(crate) struct Conn {
     pub(crate) opening: Opening,
     /// The owner to HttpClient, where lanes are about (a user's own `holder`).
     pub(crate) holder: u16,
+    /// Its address, as the recorder has it.
+    pub(crate) class: ClassId,
     pub(crate) decoder: Decoder,
     /// Input that is not used up (raw bytes, or ciphertext under TLS).
     pub(crate) tail: Vec<u8>,
@@ -117,6 +119,8 @@ pub(crate) struct Exchange {
     /// A request of the same sample went before.
     pub(crate) again: bool,
     pub(crate) milestones: Milestones,
+    /// The value of the header that exchanges are told apart by.
+    pub(crate) header: ClassId,
 }
 
 impl Exchange {
@@ -154,6 +158,7 @@ impl Exchange {
         challenges: false,
         again: false,
         milestones: Milestones::NONE,
+        header: ClassId::NONE,
     };
 }
 
@@ -339,6 +344,7 @@ impl Conns {
                 user,
                 route,
                 opening: Opening::of(route),
+                class: ClassId::NONE,
                 decoder: Decoder::new(false, wire::http1::Limits::default()),
                 tail: Vec::new(),
                 exchange: Exchange::NONE,

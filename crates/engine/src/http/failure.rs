@@ -20,6 +20,11 @@ impl Requests {
         let entry = &mut self.conns[conn];
         let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
         let (via, own) = (entry.opening.route, entry.opening.own());
+        if entry.state == State::Connecting {
+            self.classify(cx, conn);
+        }
+        let entry = &mut self.conns[conn];
+        let class = entry.class;
         let stash = entry.stash.take();
         let dead =
             matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
@@ -55,6 +60,7 @@ impl Requests {
             latency: exchange.latency as u64,
             wait: (exchange.start - exchange.intended).max(0) as u64,
             phases: exchange.phases(now),
+            classes: [class, exchange.header],
             ..Timing::default()
         };
         cx.result.clear();

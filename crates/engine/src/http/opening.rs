@@ -1,6 +1,9 @@
 //! Connections of users on their way to the first request: their opening, the TLS handshake, and the limits of both.
 
+use std::fmt::Write;
+
 use plan::plan::SamplerId;
+use stats::Span;
 
 use crate::context::Context;
 use crate::http::conn::{ConnId, Conns, Exchange, NO_CONN, Stash, State};
@@ -171,8 +174,24 @@ impl Requests {
         self.on_opened(cx, conn, opened);
     }
 
+    /// Gives a connection the class of the address that it goes to.
+    pub(crate) fn classify(&mut self, cx: &mut Context<'_>, conn: ConnId) {
+        let entry = &mut self.conns[conn];
+        let Ok(address) = cx.net.address(&entry.opening) else { return };
+        let mut text = cx.texts.take();
+        let _ = write!(text, "{address}");
+        entry.class = cx.recorder.class("", &text);
+        cx.texts.give(text);
+    }
+
     /// The TCP connection stands.
     fn established(&mut self, cx: &mut Context<'_>, conn: ConnId) {
+        self.classify(cx, conn);
+        let entry = &self.conns[conn];
+        cx.recorder.opened(entry.class);
+        let named = Nanos::from(entry.exchange.milestones.dns) * 1000;
+        let took = (cx.clock.now() - entry.exchange.start - named).max(0);
+        cx.recorder.span(Span::Tcp, took as u64);
         let entry = &self.conns[conn];
         let route = &cx.net.routes[entry.route];
         if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {

@@ -4,7 +4,7 @@
 //! given back to the core's pool afterwards.
 
 use plan::plan::SamplerId;
-use stats::{Counter, Outcome};
+use stats::{ClassId, Counter, Outcome, Recorder};
 use wire::http1::{Event, Memo};
 
 use crate::context::Context;
@@ -54,6 +54,9 @@ enum Fed {
     /// The response is complete; so many bytes are used up.
     Done(usize),
 }
+
+/// Bytes of a header's value by which exchanges are told apart.
+const LONGEST_CLASS: usize = 100;
 
 impl Requests {
     /// Takes what a socket has. False: it has nothing.
@@ -162,7 +165,8 @@ impl Requests {
         if entry.state == State::Tunnelling {
             return self.take_way(cx, conn, bytes, now);
         }
-        match feed(entry, &mut self.conns.stashes, &mut self.memo, &cx.run.settings, bytes, now) {
+        let stashes = &mut self.conns.stashes;
+        match feed(entry, stashes, &mut self.memo, &cx.run.settings, &mut cx.recorder, bytes, now) {
             Ok(Fed::More(used)) => {
                 keep(&mut entry.tail, &bytes[used..]);
                 let route = &mut cx.net.routes[entry.route];
@@ -239,7 +243,8 @@ impl Requests {
         hangup: bool,
     ) {
         let entry = &mut self.conns.all[conn.0 as usize];
-        match feed(entry, &mut self.conns.stashes, &mut self.memo, &cx.run.settings, plain, now) {
+        let stashes = &mut self.conns.stashes;
+        match feed(entry, stashes, &mut self.memo, &cx.run.settings, &mut cx.recorder, plain, now) {
             Ok(Fed::More(used)) => {
                 if let Some(tls) = entry.transport.tls_mut() {
                     keep(&mut tls.plain, &plain[used..]);
@@ -305,7 +310,7 @@ impl Requests {
             return self.fail(cx, conn, &Failure::Connection(fault));
         }
         let mut exchange = entry.exchange;
-        let (index, own) = (entry.user, entry.opening.own());
+        let (index, own, class) = (entry.user, entry.opening.own(), entry.class);
         let stash = entry.stash.take();
         if exchange.has_body && exchange.latency == 0 {
             exchange.latency = now - exchange.start;
@@ -352,6 +357,7 @@ impl Requests {
             sent: if exchange.java { 0 } else { exchange.sent },
             received: exchange.received,
             phases: exchange.phases(now),
+            classes: [class, exchange.header],
         };
         self.answered(cx, index, id, &exchange, timing, stash);
     }
@@ -403,6 +409,10 @@ impl Requests {
             if !success && !cx.observes(id) {
                 cx.result.clear();
                 push_reason(&mut cx.result.message, &stash.head, exchange.java);
+                let head = std::str::from_utf8(&stash.head).unwrap_or_default();
+                cx.result.response_headers.push_str(head);
+                cx.result.url.push_str(&stash.url);
+                cx.result.method.push_str(&stash.method);
             }
             self.conns.stashes.give(stash);
             if goes_on {
@@ -462,12 +472,26 @@ fn may_be_page(content_type: &[u8]) -> bool {
         || !OTHERS.iter().any(is)
 }
 
+/// The class of an answer by its value of a header; none without that header.
+fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
+    let mut lines = head.split(|byte| *byte == b'\n').skip(1);
+    let value = lines.find_map(|line| {
+        let (start, rest) = line.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name.as_bytes()).then(|| rest.strip_prefix(b":"))?
+    });
+    let value = value.and_then(|value| std::str::from_utf8(value.trim_ascii()).ok());
+    value.map_or(ClassId::NONE, |value| {
+        recorder.class(name, &value[..value.floor_char_boundary(LONGEST_CLASS)])
+    })
+}
+
 /// Feeds bytes to the response under way.
 fn feed(
     conn: &mut Conn,
     stashes: &mut Stashes,
     memo: &mut Memo,
     settings: &Settings,
+    recorder: &mut Recorder,
     bytes: &[u8],
     now: Nanos,
 ) -> Result<Fed, (usize, wire::http1::Error)> {
@@ -492,6 +516,9 @@ fn feed(
                 exchange.has_body = head.has_body;
                 exchange.head_seen = true;
                 exchange.milestones.first = Milestones::micros(now - exchange.start);
+                if let Some(name) = &settings.http.record_header {
+                    exchange.header = class_of(head.raw, name, recorder);
+                }
                 if exchange.interim_uncounted {
                     exchange.received = head.raw.len() as u64;
                 }

@@ -341,6 +341,7 @@ fn begin_chain(cx: &mut Context<'_>, timing: &Timing, url: &str, method: &str) -
         start: timing.start,
         lag: 0,
         phases: Phases::default(),
+        classes: timing.classes,
         wait: timing.wait,
         first_url: url.to_owned(),
         silent: false,
@@ -364,6 +365,7 @@ pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
 fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
     chain.lag += timing.lag;
     chain.phases.add(&timing.phases);
+    chain.classes = timing.classes;
     chain.silent = silent;
     let whole = &mut chain.result;
     whole.elapsed = (timing.end - chain.start).max(0) as u64;
@@ -441,6 +443,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         sent: whole.sent,
         received: whole.bytes,
         phases: chain.phases,
+        classes: chain.classes,
     };
     // What the last hop tells, the whole tells; its parts and sums stay.
     std::mem::swap(&mut cx.result.subs, &mut whole.subs);

@@ -327,6 +327,7 @@ fn take_sample(
         sent: result.sent,
         received: result.bytes,
         phases: Phases::of_times(result.elapsed, result.latency, result.connect),
+        classes: Default::default(),
     };
     let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
     cx.return_result(result);

@@ -341,7 +341,7 @@ impl Net {
     }
 
     /// The address at hand.
-    fn address(&self, opening: &Opening) -> Result<SocketAddr, Failure> {
+    pub(crate) fn address(&self, opening: &Opening) -> Result<SocketAddr, Failure> {
         let route = &self.routes[opening.route];
         let address = route.addresses.get(usize::from(opening.attempt)).copied();
         address.ok_or(if route.pinned {
@@ -398,6 +398,7 @@ impl Net {
             self.sources.pass_over(spent);
         }
         opening.sources_tried = tried + 1;
+        self.retries += 1;
         transport.close();
         true
     }
@@ -411,6 +412,7 @@ impl Net {
             return false;
         }
         (opening.attempt, opening.sources_tried) = (next as u8, 0);
+        self.retries += 1;
         transport.close();
         true
     }

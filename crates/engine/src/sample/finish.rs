@@ -1,6 +1,7 @@
 //! The last phase of a sample: it is recorded, or becomes part of another, its listeners hear of it, and its outcome counts. Hot.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
+use stats::kept::{Texts, Why};
 use stats::{Counter, Outcome, Sample};
 
 use crate::context::Context;
@@ -101,14 +102,19 @@ impl Samples {
         if foreign && *observed {
             sample.label = on.cx.recorder.intern(&on.cx.result.label);
         }
-        on.cx.recorder.record(&sample);
+        let mut why = on.cx.recorder.record(&sample);
         if on.cx.run.diary.has_samples() {
             log_sample(on.cx, index, &sample, *observed);
         }
         if !success {
             let result = &on.cx.result;
             let message = result.failure_message().unwrap_or(&result.message);
-            on.cx.recorder.error(&sample, &result.code, message);
+            if on.cx.recorder.error(&sample, &result.code, message) {
+                why = Some(Why::Error);
+            }
+        }
+        if let Some(why) = why {
+            keep(on.cx, why, &sample, *observed);
         }
         if *observed {
             on.write_rows(index, &sampler.listeners, Part::From(*told), true);
@@ -151,6 +157,7 @@ impl Samples {
             received: timing.received,
             errors: u32::from(!success),
             phases: timing.all_phases(),
+            classes: timing.classes,
             ..Sample::new(label, cx.clock.wall_ms(timing.start))
         }
     }
@@ -162,6 +169,22 @@ impl Samples {
             self.watch.remove(index);
         }
     }
+}
+
+/// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
+#[cold]
+fn keep(cx: &mut Context<'_>, why: Why, sample: &Sample, observed: bool) {
+    let result = &*cx.result;
+    let mut texts = Texts::default();
+    if observed || !sample.success {
+        texts.code = &result.code;
+        texts.message = result.failure_message().unwrap_or(&result.message);
+        let line = [&*result.method, " ", &*result.url, "\n"];
+        let line = if result.url.is_empty() { [""; 4] } else { line };
+        texts.request = [line[0], line[1], line[2], line[3], &result.request_headers];
+        texts.response = [&result.response_headers, "\n", &result.text];
+    }
+    cx.recorder.keep(why, sample, &texts);
 }
 
 /// The requests of a sample that has been reported: its result's, those of scripts, and those of its sampler at a failure.

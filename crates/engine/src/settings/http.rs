@@ -73,6 +73,8 @@ pub(crate) struct Http {
     pub(crate) cache_hit: CacheHit,
     /// Credentials are sent before a server asks for them (`httpclient4.auth.preemptive`).
     pub(crate) auth_preemptive: bool,
+    /// The header of answers by whose value exchanges are told apart in the record (`throng.record.header`).
+    pub(crate) record_header: Option<String>,
     /// Methods whose answers may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
 }
@@ -105,6 +107,10 @@ impl Http {
             local_address,
             cache_hit,
             auth_preemptive: get.is("httpclient4.auth.preemptive", true),
+            record_header: get
+                .of("throng.record.header")
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty()),
             cacheable_methods: get
                 .text("cacheable_methods", "GET")
                 .split([' ', ','])

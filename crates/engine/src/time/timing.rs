@@ -1,6 +1,6 @@
 //! The measurements of one sample.
 
-use stats::Phases;
+use stats::{ClassId, Phases};
 
 use crate::time::clock::Nanos;
 
@@ -20,6 +20,8 @@ pub(crate) struct Timing {
     pub(crate) received: u64,
     /// The time by what it was spent on, without lateness and lag, which are above.
     pub(crate) phases: Phases,
+    /// Its address, and the value of the header that exchanges are told apart by.
+    pub(crate) classes: [ClassId; 2],
 }
 
 impl Timing {

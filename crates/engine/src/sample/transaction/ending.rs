@@ -131,6 +131,7 @@ impl Reporting<'_, '_> {
             sent: open.sent,
             received: open.bytes,
             phases: open.phases,
+            classes: Default::default(),
         };
         let saved = self.cx.lend_result();
         self.cx.result.clear();
@@ -174,6 +175,7 @@ impl Reporting<'_, '_> {
             sent: open.sent,
             received: open.bytes,
             phases: open.phases,
+            classes: Default::default(),
         };
         let saved = std::mem::replace(&mut self.cx.result, parent);
         self.cx.result.start_ms = open.start_ms;

@@ -1,0 +1,136 @@
+//! Exchanges by class: by the address they went to, and by the value of one response header.
+//!
+//! The number of classes is bounded ([`MAX_CLASSES`]); exchanges of further ones are in no class. A class that is known
+//! costs a hash and no allocation; counting in it costs neither.
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hist::{Bins, Tray};
+
+pub const MAX_CLASSES: usize = 200;
+
+/// A class as one core's recorder knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassId(u16);
+
+impl ClassId {
+    pub const NONE: Self = Self(0);
+}
+
+/// One class's part of an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassDelta {
+    /// The header's name; empty: the value is an address.
+    pub header: Arc<str>,
+    pub value: Arc<str>,
+    pub count: u64,
+    pub errors: u64,
+    /// Connections that were opened to it.
+    pub opened: u64,
+    /// Elapsed, µs.
+    pub service: Bins,
+}
+
+impl ClassDelta {
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.opened += other.opened;
+        self.service.merge(&other.service);
+    }
+}
+
+/// Merges the classes of two intervals.
+pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta]) {
+    for other in others {
+        let same = |mine: &&mut ClassDelta| mine.header == other.header && mine.value == other.value;
+        match into.iter_mut().find(same) {
+            Some(mine) => mine.merge(other),
+            None => into.push(other.clone()),
+        }
+    }
+}
+
+/// The classes of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Classes {
+    list: Vec<Counted>,
+    index: HashMap<u64, u16>,
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct Counted {
+    header: Arc<str>,
+    value: Arc<str>,
+    count: u64,
+    errors: u64,
+    opened: u64,
+    service: Tray,
+}
+
+impl Classes {
+    pub(crate) fn intern(&mut self, header: &str, value: &str) -> ClassId {
+        let hash = self.hasher.hash_one((header, value));
+        if let Some(number) = self.index.get(&hash) {
+            let class = &self.list[usize::from(*number) - 1];
+            let same = &*class.header == header && &*class.value == value;
+            return if same { ClassId(*number) } else { ClassId::NONE };
+        }
+        if self.list.len() >= MAX_CLASSES {
+            return ClassId::NONE;
+        }
+        self.list.push(Counted {
+            header: header.into(),
+            value: value.into(),
+            count: 0,
+            errors: 0,
+            opened: 0,
+            service: Tray::default(),
+        });
+        let number = self.list.len() as u16;
+        self.index.insert(hash, number);
+        ClassId(number)
+    }
+
+    pub(crate) fn value(&self, class: ClassId) -> &str {
+        match usize::from(class.0).checked_sub(1) {
+            Some(at) => &self.list[at].value,
+            None => "",
+        }
+    }
+
+    pub(crate) fn opened(&mut self, class: ClassId) {
+        if let Some(at) = usize::from(class.0).checked_sub(1) {
+            self.list[at].opened += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, class: ClassId, micros: u64, failed: bool) {
+        if let Some(at) = usize::from(class.0).checked_sub(1) {
+            let class = &mut self.list[at];
+            class.count += 1;
+            class.errors += u64::from(failed);
+            class.service.record(micros);
+        }
+    }
+
+    pub(crate) fn drain_into(&mut self, into: &mut Vec<ClassDelta>, spare: &mut Vec<Bins>) {
+        for class in self.list.iter_mut().filter(|class| class.count + class.opened > 0) {
+            let mut service = spare.pop().unwrap_or_default();
+            class.service.drain(&mut service);
+            into.push(ClassDelta {
+                header: Arc::clone(&class.header),
+                value: Arc::clone(&class.value),
+                count: std::mem::take(&mut class.count),
+                errors: std::mem::take(&mut class.errors),
+                opened: std::mem::take(&mut class.opened),
+                service,
+            });
+        }
+    }
+}
