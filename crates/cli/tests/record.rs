@@ -5,7 +5,8 @@ mod program;
 use std::time::{Duration, Instant};
 
 use program::Program;
-use record::{Ending, Record};
+use record::kept::Why;
+use record::{ClassName, Ending, Record};
 
 const NEVER: Duration = Duration::from_secs(60);
 
@@ -20,7 +21,7 @@ const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </ThreadGroup><hashTree>
   <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="${__P(label,Ask)}" enabled="true">
     <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
-    <stringProp name="HTTPSampler.path">/x</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    <stringProp name="HTTPSampler.path">${__P(path,/x)}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
     <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
   </HTTPSamplerProxy><hashTree/>
   <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">
@@ -127,4 +128,51 @@ fn several_processes_record_what_one_does() {
     assert_eq!(three.seconds.last().map(|second| second.generator.workers > 0), Some(true));
     let slots: u32 = three.seconds.iter().flat_map(|second| second.all.slots).sum();
     assert_eq!(slots, 480);
+}
+
+#[test]
+fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
+    let (_program, record) = asked(&["-Jthrong.record.header=Content-Type"]);
+    let classes = record.seconds.iter().flat_map(|second| &second.classes);
+    let count = |name: &str| -> (u64, u64, u64) {
+        let is = |class: &ClassName| match class {
+            ClassName::Address(address) => address.ends_with(name),
+            ClassName::Header { value, .. } => &**value == name,
+        };
+        let of = classes.clone().filter(|class| is(&record.classes[class.0 as usize]));
+        of.fold((0, 0, 0), |sum, (_, class)| {
+            (sum.0 + class.count, sum.1 + class.errors, sum.2 + class.opened)
+        })
+    };
+    assert_eq!(count("127.0.0.1:1"), (80, 80, 0));
+    let all: u64 = classes.clone().map(|class| class.1.count).sum();
+    let header = record.classes.iter().find_map(|class| match class {
+        ClassName::Header { value, .. } => Some(value.to_string()),
+        ClassName::Address(_) => None,
+    });
+    assert_eq!(count(&header.expect("a header")).0, 80);
+    assert_eq!(all, 240, "80 to each address, and 80 with the header");
+    let connects: u64 = record.seconds.iter().map(|second| second.connect.total()).sum();
+    assert!(connects >= 4, "{connects}");
+    assert!(record.has.classes && record.has.kept);
+    let errors: Vec<_> = record.kept.iter().filter(|kept| kept.why == Why::Error).collect();
+    assert_eq!(errors.len(), 5, "the first of the only cause");
+    assert!(errors.iter().all(|kept| kept.cause == Some(0) && &*kept.address == "127.0.0.1:1"));
+    let name = |kept: &record::Kept| record.labels[kept.label as usize].name.to_string();
+    let slow: std::collections::BTreeSet<_> =
+        record.kept.iter().filter(|kept| kept.why == Why::Slow).map(name).collect();
+    assert_eq!(slow.len(), 2, "of each label: {slow:?}");
+    assert!(record.kept.iter().any(|kept| kept.why == Why::Random));
+}
+
+#[test]
+fn secrets_are_not_kept() {
+    let (program, record) = asked(&["-l", "out.jtl", "-Jpath=/x?token=opensesame&a=1"]);
+    let requests: Vec<_> = record.kept.iter().map(|kept| &*kept.request).collect();
+    assert!(requests.iter().any(|text| text.contains("token=***&a=1")), "{requests:?}");
+    let bytes = std::fs::read(program.run_folder().join("record")).expect("the file");
+    assert!(
+        Record::of_bytes(&bytes)
+            .is_some_and(|record| !format!("{record:?}").contains("opensesame"))
+    );
 }

@@ -46,7 +46,8 @@ impl ClassDelta {
 /// Merges the classes of two intervals.
 pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta]) {
     for other in others {
-        let same = |mine: &&mut ClassDelta| mine.header == other.header && mine.value == other.value;
+        let same =
+            |mine: &&mut ClassDelta| mine.header == other.header && mine.value == other.value;
         match into.iter_mut().find(same) {
             Some(mine) => mine.merge(other),
             None => into.push(other.clone()),

@@ -165,9 +165,9 @@ impl Keeper {
         (label, address): (&Arc<str>, &str),
         texts: &Texts<'_>,
     ) {
-        let before = self.kept[..self.used]
-            .iter()
-            .position(|kept| why == Why::Slow && kept.why == why && Arc::ptr_eq(&kept.label, label));
+        let before = self.kept[..self.used].iter().position(|kept| {
+            why == Why::Slow && kept.why == why && Arc::ptr_eq(&kept.label, label)
+        });
         let at = before.unwrap_or(self.used);
         if at == self.kept.len() {
             self.kept.push(Example::none(label));
