@@ -132,7 +132,7 @@ fn several_processes_record_what_one_does() {
 
 #[test]
 fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
-    let (_program, record) = asked(&["-Jthrong.record.header=Content-Type"]);
+    let (_program, record) = asked(&["-Jthrong.record.header=content-length"]);
     let classes = record.seconds.iter().flat_map(|second| &second.classes);
     let count = |name: &str| -> (u64, u64, u64) {
         let is = |class: &ClassName| match class {
