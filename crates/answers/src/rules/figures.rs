@@ -1,0 +1,224 @@
+//! Figures that several rules read from a record, and the few statistics on them.
+
+use record::{Change, Class, Record, Second};
+use stats::Counter;
+use stats::hist::{Bins, Hist};
+
+/// Users that change by this share are still the same load.
+const SAME_LOAD: f64 = 0.05;
+/// Seconds around a change of the load that belong to neither side.
+const MASKED_MS: i64 = 10_000;
+/// 97.5 % point of the normal distribution.
+pub(crate) const Z: f64 = 1.96;
+
+pub(crate) type Span = (i64, i64);
+
+pub(crate) fn span(seconds: &[Second]) -> Span {
+    let from = seconds.first().map_or(0, |s| s.at_ms - i64::from(s.ms));
+    (from, seconds.last().map_or(from, |s| s.at_ms))
+}
+
+pub(crate) fn length_s(seconds: &[Second]) -> f64 {
+    seconds.iter().map(|s| f64::from(s.ms) / 1000.0).sum()
+}
+
+pub(crate) fn sum(seconds: &[Second], of: impl Fn(&Second) -> u64) -> u64 {
+    seconds.iter().map(of).sum()
+}
+
+pub(crate) fn requests(seconds: &[Second]) -> u64 {
+    sum(seconds, |s| s.all.count)
+}
+
+pub(crate) fn counter(seconds: &[Second], counter: Counter) -> u64 {
+    sum(seconds, |s| s.counters.get(counter))
+}
+
+pub(crate) fn hist<'s>(
+    seconds: impl IntoIterator<Item = &'s Second>,
+    of: impl Fn(&'s Second) -> &'s Bins,
+) -> Hist {
+    let mut hist = Hist::new();
+    seconds.into_iter().for_each(|second| hist.add(of(second)));
+    hist
+}
+
+pub(crate) fn service<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> Hist {
+    hist(seconds, |s| &s.all.service)
+}
+
+/// A quantile in milliseconds.
+pub(crate) fn ms(hist: &Hist, q: f64) -> f64 {
+    hist.quantile(q) as f64 / 1000.0
+}
+
+/// Requests in flight on average in a second, by Little's law.
+pub(crate) fn in_flight(second: &Second) -> f64 {
+    second.all.elapsed as f64 / 1e6 / f64::from(second.ms.max(1))
+}
+
+pub(crate) fn rate(seconds: &[Second]) -> f64 {
+    requests(seconds) as f64 / length_s(seconds).max(1e-3)
+}
+
+/// Whole seconds with work: from the first request to the stop, without pieces of a second at both ends.
+pub(crate) fn whole(record: &Record) -> &[Second] {
+    let seconds = &record.seconds;
+    let stop = stop_ms(record).unwrap_or(i64::MAX);
+    let Some(first) = seconds.iter().position(|s| s.all.count > 0) else { return &[] };
+    let last = seconds.iter().rposition(|s| s.all.count > 0 && s.at_ms <= stop).unwrap_or(first);
+    let seconds = &seconds[first..=last.max(first)];
+    let is_piece = |s: Option<&Second>| s.is_some_and(|s| s.ms < 900);
+    let seconds = if is_piece(seconds.first()) { &seconds[1..] } else { seconds };
+    if is_piece(seconds.last()) { &seconds[..seconds.len() - 1] } else { seconds }
+}
+
+/// The moment at which the stop began.
+pub(crate) fn stop_ms(record: &Record) -> Option<i64> {
+    let stops = record.marks.iter().filter(|mark| matches!(mark.change, Change::Stop { .. }));
+    stops.map(|mark| mark.at_ms).min()
+}
+
+/// Moments at which the load was changed.
+fn changes(record: &Record) -> impl Iterator<Item = i64> + '_ {
+    let is_load = |change: &Change| {
+        matches!(
+            change,
+            Change::Users(_)
+                | Change::Rate(_)
+                | Change::Paused
+                | Change::WentOn
+                | Change::Phase(_)
+                | Change::Lost(_)
+        )
+    };
+    record.marks.iter().filter(move |mark| is_load(&mark.change)).map(|mark| mark.at_ms)
+}
+
+/// The longest stretch of whole seconds in which the load asked for did not change.
+pub(crate) fn steady(record: &Record) -> &[Second] {
+    let all = whole(record);
+    let changes: Vec<i64> = changes(record).collect();
+    let masked = |s: &Second| changes.iter().any(|at| (s.at_ms - at).abs() < MASKED_MS);
+    let same = |a: &Second, b: &Second| {
+        let near = |a: f64, b: f64| (a - b).abs() <= (SAME_LOAD * a.max(b)).max(1.0);
+        (!record.has.users || near(a.users as f64, b.users as f64))
+            && (a.due == 0 || b.due == 0 || near(a.due as f64, b.due as f64))
+    };
+    let (mut best, mut from) = (0..0, 0);
+    for at in 0..=all.len() {
+        let ends = at == all.len() || masked(&all[at]) || !same(&all[from], &all[at]);
+        if ends {
+            if at - from > best.len() {
+                best = from..at;
+            }
+            from = if at < all.len() && masked(&all[at]) { at + 1 } else { at };
+        }
+        if from >= all.len() {
+            break;
+        }
+    }
+    &all[best]
+}
+
+/// A few seconds together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub at_ms: i64,
+    /// Requests per second.
+    pub rate: f64,
+    /// Service time, ms.
+    pub mean: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub in_flight: f64,
+    pub users: f64,
+    pub errors: u64,
+    pub count: u64,
+}
+
+/// Windows of so many seconds; a shorter rest is left out.
+pub(crate) fn windows(seconds: &[Second], length: usize) -> Vec<Window> {
+    let of = |seconds: &[Second]| {
+        let (hist, length) = (service(seconds), length_s(seconds).max(1e-3));
+        let (count, elapsed) = (requests(seconds), sum(seconds, |s| s.all.elapsed) as f64 / 1e9);
+        Window {
+            at_ms: span(seconds).1,
+            rate: count as f64 / length,
+            mean: elapsed * 1000.0 / count.max(1) as f64,
+            p50: ms(&hist, 0.5),
+            p95: ms(&hist, 0.95),
+            in_flight: elapsed / length,
+            users: mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()),
+            errors: sum(seconds, |s| s.all.errors),
+            count,
+        }
+    };
+    seconds.chunks_exact(length.max(1)).map(of).collect()
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Standard deviation of a sample.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
+}
+
+/// Coefficient of variation.
+pub(crate) fn variation(values: &[f64]) -> f64 {
+    match mean(values) {
+        0.0 => 0.0,
+        mean => deviation(values) / mean,
+    }
+}
+
+/// Half width of the 95 % interval of the mean of values that are nearly independent.
+pub(crate) fn half_width(values: &[f64]) -> f64 {
+    Z * deviation(values) / (values.len().max(1) as f64).sqrt()
+}
+
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// Exchanges by class, added up, with the numbers of their names.
+pub(crate) fn classes(seconds: &[Second]) -> Vec<(u32, Class, Hist)> {
+    let mut sums: Vec<(u32, Class, Hist)> = Vec::new();
+    for (name, class) in seconds.iter().flat_map(|s| &s.classes) {
+        let at = sums.iter().position(|sum| sum.0 == *name).unwrap_or_else(|| {
+            sums.push((*name, Class::default(), Hist::new()));
+            sums.len() - 1
+        });
+        let (_, sum, hist) = &mut sums[at];
+        sum.count += class.count;
+        sum.errors += class.errors;
+        sum.opened += class.opened;
+        sum.retransmitted += class.retransmitted;
+        sum.syn_retransmitted += class.syn_retransmitted;
+        hist.add(&class.service);
+    }
+    sums
+}
+
+/// Errors by number of the cause, the most frequent first.
+pub(crate) fn causes(seconds: &[Second]) -> Vec<(usize, u64)> {
+    let mut sums: Vec<(usize, u64)> = Vec::new();
+    for (cause, n) in seconds.iter().flat_map(|s| &s.causes) {
+        match sums.iter_mut().find(|sum| sum.0 == *cause as usize) {
+            Some(sum) => sum.1 += n,
+            None => sums.push((*cause as usize, *n)),
+        }
+    }
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    sums
+}

@@ -1,0 +1,181 @@
+//! The generator at its limit: its processors are full, or answers wait in it.
+
+use record::{Record, Second};
+use stats::grouped::percent;
+
+use super::figures::{hist, length_s, ms, requests, span, sum};
+use super::reading;
+use super::say::{found, lacks, number, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+const ID: &str = "generator_limit";
+
+/// Share of the processors from which on they count as full.
+const FULL: f64 = 0.95;
+const MACHINE_FULL: f64 = 0.98;
+/// Seconds, and share of the run's seconds, that processors must be full for: shorter bursts are noise.
+const FULL_SECONDS: usize = 3;
+const FULL_SHARE: f64 = 0.25;
+/// A shorter piece of a second says nothing about processors, ms.
+const LEAST_MS: u32 = 500;
+/// Fewer samples than this say nothing about percentiles.
+const LEAST_SAMPLES: u64 = 100;
+/// Lag that is bad whatever the response time is, ms.
+const LAG_BAD: f64 = 100.0;
+/// Lag below this is harmless even if it is most of a short response time, ms.
+const LAG_FLOOR: f64 = 10.0;
+/// The share of the response time's p99 from which on lag spoils it.
+const LAG_SHARE: f64 = 0.25;
+/// The share of all response time, and the mean lag, ms, from which on lag spoils means. The floor is for targets that
+/// answer within a millisecond: a tenth of that is the cost of a system call.
+const LAG_OF_ALL: f64 = 0.1;
+const LAG_MEAN: f64 = 1.0;
+
+pub(super) fn generator_limit(record: &Record) -> Said {
+    if !record.has.generator {
+        return lacks!("figures of the generator", "负载机自身的数据");
+    }
+    processors(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
+}
+
+/// Processors that the run's threads can fill.
+pub(super) fn usable(record: &Record, second: &Second) -> f64 {
+    let threads = second.generator.threads.max(record.frame.threads).max(1);
+    f64::from(threads.min(record.frame.processors.max(1)))
+}
+
+/// The share of its processors that the run used in a second.
+pub(super) fn used(record: &Record, second: &Second) -> f64 {
+    second.generator.cpu_s * 1000.0 / f64::from(second.ms.max(1)) / usable(record, second)
+}
+
+/// The same over the run.
+pub(super) fn used_in_all(record: &Record) -> f64 {
+    let cpu: f64 = record.seconds.iter().map(|s| s.generator.cpu_s).sum();
+    let usable = record.seconds.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
+    cpu / (usable * length_s(&record.seconds)).max(1e-3)
+}
+
+fn processors(record: &Record) -> Option<Said> {
+    let looked: Vec<&Second> = record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect();
+    let is_full = |s: &Second| used(record, s) >= FULL;
+    let enough = |n: usize| n >= FULL_SECONDS && n as f64 >= FULL_SHARE * looked.len() as f64;
+    let full = looked.iter().filter(|s| is_full(s)).count();
+    let other = |s: &Second| {
+        !is_full(s) && s.machine.as_ref().is_some_and(|machine| machine.cpu >= MACHINE_FULL)
+    };
+    let others = looked.iter().filter(|s| other(s)).count();
+    let (seconds, span) = (looked.len(), span(&record.seconds));
+    let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
+    let (here, here_zh) = match record.frame.target_is_here {
+        true => ("; the target runs on this machine, too", "；被测系统也在这台机器上"),
+        false => ("", ""),
+    };
+    let finding = if enough(full) {
+        let confidence = Confidence::Arithmetic;
+        found(
+            ID,
+            About::Generator,
+            confidence,
+            words!(
+                "The generator used all of its processors ({cpus:.0}) in {full} of {seconds} seconds: rates and response times are limits of the generator, not of the target.",
+                "负载机在 {seconds} 秒中有 {full} 秒用满了全部处理器（{cpus:.0} 个）：速率和响应时间反映的是负载机的极限，而不是被测系统的极限。"
+            ),
+        )
+        .with("generator_full_seconds", full as f64, "s", span)
+        .advise(words!(
+            "Give the generator more processors or more machines, or ask for less load{here}.",
+            "给负载机更多处理器或更多机器，或者降低负载{here_zh}。"
+        ))
+    } else if enough(others) && harmed(record) {
+        found(
+            ID,
+            About::Generator,
+            Confidence::Arithmetic,
+            words!(
+                "The generator's machine was full in {others} of {seconds} seconds, mostly with other programs, and the generator was late because of it.",
+                "负载机所在机器在 {seconds} 秒中有 {others} 秒处理器全满，主要被其他程序占用，负载机因此变慢。"
+            ),
+        )
+        .with("machine_full_seconds", others as f64, "s", span)
+        .advise(words!(
+            "Run the target, and other busy programs, on another machine{here}.",
+            "把被测系统和其他繁忙程序放到别的机器上{here_zh}。"
+        ))
+    } else {
+        return None;
+    };
+    let finding = finding
+        .with("generator_cpu", used_in_all(record), "share", span)
+        .explaining(&["generator_stalled", "unread_growing", "zero_windows", "late_starts"]);
+    Some(finding.said())
+}
+
+/// Other programs may be content with what this one leaves; only what they did to it counts.
+fn harmed(record: &Record) -> bool {
+    lag(record).is_some()
+        || reading::unread_growing(record).is_found()
+        || reading::zero_windows(record).is_found()
+        || late(record)
+}
+
+/// Whether samples started late by more than half of their response time, and more than 100 ms.
+pub(super) fn late(record: &Record) -> bool {
+    let (service, response) = p99s(record);
+    let late = response - service;
+    requests(&record.seconds) >= LEAST_SAMPLES && late > LAG_BAD && late >= 0.5 * response
+}
+
+/// p99 of the service time and of the response time, ms.
+pub(super) fn p99s(record: &Record) -> (f64, f64) {
+    let service = hist(&record.seconds, |s| &s.all.service);
+    let response = hist(&record.seconds, |s| &s.all.response);
+    (ms(&service, 0.99), ms(&response, 0.99))
+}
+
+fn lag(record: &Record) -> Option<Said> {
+    let seconds = &record.seconds;
+    let count = requests(seconds);
+    let p99 = ms(&hist(seconds, |s| &s.lag), 0.99);
+    let response = p99s(record).1;
+    let in_lag = sum(seconds, |s| s.all.phases.lag) as f64;
+    let all = sum(seconds, |s| s.all.elapsed + s.all.phases.late) as f64;
+    let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);
+    let spoils_tail = p99 > LAG_BAD || p99 >= LAG_FLOOR && p99 >= LAG_SHARE * response;
+    let spoils_mean = share >= LAG_OF_ALL && mean >= LAG_MEAN;
+    if count < LEAST_SAMPLES || !(spoils_tail || spoils_mean) {
+        return None;
+    }
+    let (part, of, in_all) = (time(p99), time(response), percent(share));
+    let span = span(seconds);
+    Some(
+        found(
+            ID,
+            About::Generator,
+            Confidence::Arithmetic,
+            words!(
+                "Answers waited in the generator: p99 of the response time is {of}, and p99 of the time spent in the generator {part}; in all it is {in_all} of the response time.",
+                "响应在负载机内等待：响应时间 p99 为 {of}，其中在负载机内的时间 p99 为 {part}；总计占响应时间的 {in_all}。"
+            ),
+        )
+        .with("lag_p99", p99, "ms", span)
+        .with("lag_share", share, "share", span)
+        .with("response_p99", response, "ms", span)
+        .advise(words!(
+            "Give the run more processors or fewer users; until then its response times are too long.",
+            "给负载机更多处理器或减少用户数；在此之前响应时间偏大。"
+        ))
+        .explaining(&["late_starts"])
+        .said(),
+    )
+}
+
+/// A sentence that clears the generator, with its figures.
+pub(super) fn cleared(record: &Record) -> crate::verdict::Words {
+    let cpu = percent(used_in_all(record));
+    let lag = number(ms(&hist(&record.seconds, |s| &s.lag), 0.99));
+    words!(
+        "the generator (CPU {cpu}, p99 of its own share {lag} ms)",
+        "负载机（CPU {cpu}，自身耗时 p99 {lag} ms）"
+    )
+}

@@ -1,0 +1,166 @@
+//! What the generator's machine ran out of, and moments in which it stood still.
+
+use record::{Change, Record};
+use stats::grouped::{bytes, count};
+use stats::{CloseCause, Outcome};
+
+use super::figures::{causes, span, sum};
+use super::say::{clock, found, lacks, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Share of memory below which little is left.
+const LITTLE_LEFT: f64 = 0.05;
+/// A pause of the process that is worth a word, ns: as long as the engine counts one.
+const STALL: u64 = 200_000_000;
+
+/// Errors of that outcome, and how the most frequent of them reads.
+pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
+    let mut sum = (0, String::new());
+    for (cause, n) in causes(&record.seconds) {
+        let Some(cause) = record.causes.get(cause).filter(|cause| cause.outcome == outcome) else {
+            continue;
+        };
+        if sum.0 == 0 {
+            sum.1 = cause.message.to_string();
+        }
+        sum.0 += n;
+    }
+    sum
+}
+
+pub(super) fn files_exhausted(record: &Record) -> Said {
+    let (n, _) = failed(record, Outcome::FilesExhausted);
+    if n == 0 {
+        return Said::Nothing;
+    }
+    let samples = count(n);
+    found(
+        "files_exhausted",
+        About::Generator,
+        Confidence::Certain,
+        words!(
+            "Descriptors ran out on the generator: {samples} samples failed because none was free.",
+            "负载机的文件描述符用尽：{samples} 个样本因此失败。"
+        ),
+    )
+    .with("files_exhausted", n as f64, "samples", span(&record.seconds))
+    .advise(words!(
+        "Raise the limit of open files (ulimit -n), or spread the users over more worker processes.",
+        "提高打开文件数上限（ulimit -n），或把用户分散到更多工作进程。"
+    ))
+    .explaining(&["errors_named", "plan_fault", "reset_under_load"])
+    .said()
+}
+
+pub(super) fn workers_lost(record: &Record) -> Said {
+    let closes = record.seconds.iter().flat_map(|s| &s.closes);
+    let lost: u64 = closes
+        .filter(|close| close.cause == CloseCause::WorkerLost)
+        .map(|close| close.idle_ms.total())
+        .sum();
+    let is_lost = |change: &Change| matches!(change, Change::Lost(_));
+    let workers = record.marks.iter().filter(|mark| is_lost(&mark.change)).count();
+    if lost == 0 && workers == 0 {
+        return Said::Nothing;
+    }
+    let connections = count(lost);
+    found(
+        "workers_lost",
+        About::Generator,
+        Confidence::Certain,
+        words!(
+            "Worker processes of the generator died ({workers} were noticed), and {connections} connections with them.",
+            "负载机的工作进程异常退出（发现 {workers} 个），{connections} 个连接随之丢失。"
+        ),
+    )
+    .with("workers_lost", workers as f64, "processes", span(&record.seconds))
+    .with("connections_lost", lost as f64, "connections", span(&record.seconds))
+    .advise(words!(
+        "See the run's log for the reason; most often the system ran out of memory.",
+        "原因见运行日志；最常见的是系统内存不足。"
+    ))
+    .explaining(&["errors_named", "step_change"])
+    .said()
+}
+
+pub(super) fn generator_stalled(record: &Record) -> Said {
+    if !record.has.generator {
+        return lacks!("figures of the generator", "负载机自身的数据");
+    }
+    let stalled: Vec<_> = record.seconds.iter().filter(|s| s.generator.stall >= STALL).collect();
+    let Some(worst) = stalled.iter().max_by_key(|s| s.generator.stall) else {
+        return Said::Nothing;
+    };
+    let (times, longest) = (stalled.len(), worst.generator.stall as f64 / 1e6);
+    let (length, at) = (time(longest), clock(worst.at_ms - record.frame.start_ms));
+    let touched = count(stalled.iter().map(|s| s.all.count).sum());
+    found(
+        "generator_stalled",
+        About::Generator,
+        Confidence::Certain,
+        words!(
+            "The generator stood still: no answer was read for {length}, until about {at} after the start; in {times} seconds of the run in all. {touched} samples ended in these seconds and may show times longer than the server's.",
+            "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {times} 秒出现停顿。这些秒内结束的 {touched} 个样本的时间可能比服务器的实际时间长。"
+        ),
+    )
+    .with("stall", longest, "ms", (worst.at_ms - longest as i64, worst.at_ms))
+    .advise(words!(
+        "Make sure that nothing stops or slows this process (SIGSTOP, swapping, a paused virtual machine, a quota of processor time) and that no sample computes for long.",
+        "确保没有什么会暂停或拖慢该进程（SIGSTOP、换页、被暂停的虚拟机、处理器配额），并且没有样本长时间占用计算。"
+    ))
+    .explaining(&["late_starts"])
+    .said()
+}
+
+pub(super) fn generator_memory(record: &Record) -> Said {
+    let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
+    if machines().next().is_none() {
+        return lacks!("figures of the generator's machine", "负载机所在机器的数据");
+    }
+    let machine = |of: fn(&stats::machine::Machine) -> u64| {
+        sum(&record.seconds, |s| s.machine.as_ref().map_or(0, of))
+    };
+    let (pressures, aborted) = (machine(|m| m.memory_pressures), machine(|m| m.aborted_memory));
+    let least = machines()
+        .filter(|m| m.memory_total > 0)
+        .min_by(|a, b| a.memory_available.cmp(&b.memory_available));
+    let little =
+        least.filter(|m| (m.memory_available as f64) < LITTLE_LEFT * m.memory_total as f64);
+    let span = span(&record.seconds);
+    if pressures + aborted > 0 {
+        let (times, dropped) = (count(pressures), count(aborted));
+        return found(
+            "generator_memory",
+            About::Generator,
+            Confidence::Certain,
+            words!(
+                "TCP reached its memory limit on the generator's machine: {times} times under pressure, {dropped} connections dropped because of it.",
+                "负载机上 TCP 达到内存上限：{times} 次处于压力状态，{dropped} 个连接因此被丢弃。"
+            ),
+        )
+        .with("tcp_memory_pressures", pressures as f64, "times", span)
+        .with("aborted_for_memory", aborted as f64, "connections", span)
+        .advise(words!(
+            "Raise net.ipv4.tcp_mem, or read faster; throng preflight names the value.",
+            "提高 net.ipv4.tcp_mem，或更快地读取；throng preflight 会给出数值。"
+        ))
+        .said();
+    }
+    let Some(machine) = little else { return Said::Nothing };
+    let (left, all) = (bytes(machine.memory_available), bytes(machine.memory_total));
+    found(
+        "generator_memory",
+        About::Generator,
+        Confidence::Certain,
+        words!(
+            "The generator's machine was short of memory: at least once only {left} of {all} were available.",
+            "负载机内存不足：至少有一次 {all} 中只剩 {left} 可用。"
+        ),
+    )
+    .with("memory_available", machine.memory_available as f64, "bytes", span)
+    .advise(words!(
+        "Run fewer users on this machine, or add memory; throng preflight estimates the need.",
+        "在这台机器上运行更少的用户，或增加内存；throng preflight 会估算需求。"
+    ))
+    .said()
+}

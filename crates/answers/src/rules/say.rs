@@ -1,0 +1,99 @@
+//! Findings, made in one expression.
+
+use super::figures::Span;
+use crate::verdict::{About, Confidence, Evidence, Finding, Said, Words};
+
+/// A sentence in both languages, with the values in scope.
+macro_rules! words {
+    ($en:literal, $zh:literal $(,)?) => {
+        $crate::verdict::Words { en: format!($en), zh: format!($zh) }
+    };
+}
+pub(crate) use words;
+
+/// A rule cannot look without this.
+macro_rules! lacks {
+    ($en:literal, $zh:literal $(,)?) => {
+        $crate::verdict::Said::Lacks($crate::rules::say::words!($en, $zh))
+    };
+}
+pub(crate) use lacks;
+
+/// A finding of that rule.
+pub(crate) fn found(id: &'static str, about: About, confidence: Confidence, words: Words) -> Finding {
+    Finding {
+        id,
+        about,
+        confidence,
+        words,
+        evidence: Vec::new(),
+        exonerates: Vec::new(),
+        advice: words!("", ""),
+        doc: format!("docs/verdict.md#{id}"),
+        explains: &[],
+    }
+}
+
+impl Finding {
+    pub(crate) fn with(self, metric: &str, value: f64, unit: &'static str, span: Span) -> Self {
+        self.between(metric, value, unit, None, span)
+    }
+
+    pub(crate) fn between(
+        mut self,
+        metric: &str,
+        value: f64,
+        unit: &'static str,
+        interval: Option<(f64, f64)>,
+        (from_ms, to_ms): Span,
+    ) -> Self {
+        let metric = metric.to_owned();
+        self.evidence.push(Evidence { metric, value, unit, interval, from_ms, to_ms });
+        self
+    }
+
+    pub(crate) fn rules_out(mut self, words: Words) -> Self {
+        self.exonerates.push(words);
+        self
+    }
+
+    pub(crate) fn advise(mut self, words: Words) -> Self {
+        self.advice = words;
+        self
+    }
+
+    pub(crate) fn explaining(mut self, rules: &'static [&'static str]) -> Self {
+        self.explains = rules;
+        self
+    }
+
+    pub(crate) fn said(self) -> Said {
+        Said::Found(Box::new(self))
+    }
+}
+
+/// Milliseconds for people: as seconds from 10 s on.
+pub(crate) fn time(ms: f64) -> String {
+    match ms {
+        ms if ms >= 10_000.0 => stats::grouped::seconds(ms as u64),
+        ms if ms >= 1000.0 => format!("{:.1} s", ms / 1000.0),
+        ms if ms >= 10.0 => format!("{ms:.0} ms"),
+        ms if ms >= 1.0 => format!("{ms:.1} ms"),
+        ms => format!("{ms:.2} ms"),
+    }
+}
+
+/// Two to three significant digits.
+pub(crate) fn number(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => stats::grouped::count(v.round() as u64),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// Time since the start of the run, as `m:ss`.
+pub(crate) fn clock(since_ms: i64) -> String {
+    let s = since_ms.max(0) / 1000;
+    format!("{}:{:02}", s / 60, s % 60)
+}
