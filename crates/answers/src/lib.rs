@@ -5,7 +5,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `verdict` | findings with their evidence, and the rules that make them |
+//! | `verdict` | findings with their evidence, and the order they stand in |
+//! | `rules` | the rules that make them |
 //! | `interval` | percentiles with intervals by order statistics |
 //! | `autocorrelation` | effective sample size, long-run variance, block length |
 //! | `warmup`, `change`, `trend` | where a run becomes steady, where it steps, whether it drifts |
@@ -26,6 +27,7 @@ pub mod distribution;
 pub mod interval;
 pub mod random;
 pub mod repeats;
+pub mod rules;
 pub mod scaling;
 pub mod series;
 pub mod time;

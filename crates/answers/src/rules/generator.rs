@@ -105,9 +105,12 @@ fn processors(record: &Record) -> Option<Said> {
     } else {
         return None;
     };
-    let finding = finding
-        .with("generator_cpu", used_in_all(record), "share", span)
-        .explaining(&["generator_stalled", "unread_growing", "zero_windows", "late_starts"]);
+    let finding = finding.with("generator_cpu", used_in_all(record), "share", span).explaining(&[
+        "generator_stalled",
+        "unread_growing",
+        "zero_windows",
+        "late_starts",
+    ]);
     Some(finding.said())
 }
 

@@ -20,7 +20,12 @@ macro_rules! lacks {
 pub(crate) use lacks;
 
 /// A finding of that rule.
-pub(crate) fn found(id: &'static str, about: About, confidence: Confidence, words: Words) -> Finding {
+pub(crate) fn found(
+    id: &'static str,
+    about: About,
+    confidence: Confidence,
+    words: Words,
+) -> Finding {
     Finding {
         id,
         about,

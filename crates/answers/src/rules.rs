@@ -1,0 +1,90 @@
+//! Rules that say what stopped a run: each a pure function of its record, in the order of their use.
+//!
+//! A rule speaks or is silent; silence wins. A statistical one needs 30 s, 1 000 samples and two independent signs. What
+//! is about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
+//! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
+
+mod backends;
+mod bimodal;
+mod breaker;
+mod concurrency;
+mod connections;
+mod course;
+mod errors;
+mod figures;
+mod generator;
+mod late_starts;
+mod machine;
+mod network;
+mod ports;
+mod rate_limit;
+mod reading;
+mod realism;
+mod resets;
+mod samples;
+mod say;
+mod stalls;
+mod timeouts;
+
+use record::Record;
+
+use crate::verdict::{Rule, Said, Verdict, Words};
+
+macro_rules! rules {
+    ($($id:ident = $module:ident: $en:literal, $zh:literal;)*) => {
+        /// All rules in their order: whether the run can be believed, then what stopped it.
+        pub const ALL: &[Rule] = &[$(Rule {
+            id: stringify!($id),
+            looks_for: ($en, $zh),
+            judge: $module::$id as fn(&Record) -> Said,
+        }),*];
+    };
+}
+
+rules! {
+    generator_limit = generator: "a generator at its limit", "负载机到达极限";
+    files_exhausted = machine: "descriptors gone", "文件描述符用尽";
+    workers_lost = machine: "lost worker processes", "工作进程丢失";
+    generator_stalled = machine: "a generator that stood still", "负载机停顿";
+    reading_stopped = reading: "full inboxes", "收件箱已满";
+    messages_dropped = reading: "dropped messages", "消息被丢弃";
+    unread_growing = reading: "unread data in the generator", "负载机中未读的数据";
+    zero_windows = reading: "closed TCP windows", "TCP 零窗口";
+    generator_memory = machine: "a generator short of memory", "负载机内存不足";
+    errors_named = errors: "errors", "错误";
+    concurrency_limit = concurrency: "a fixed number of requests at once", "固定的并发处理数";
+    plateau = concurrency: "a rate that does not grow with the users", "速率不随用户增长";
+    ports = ports: "local ports that run out", "本地端口用尽";
+    plan_fault = errors: "a plan that fails at any load", "在任何负载下都失败的计划";
+    cut_by_end = errors: "errors made by the end of the run", "运行结束造成的错误";
+    reset_under_load = resets: "connections reset from some load on", "达到一定负载后连接被重置";
+    connection_churn = connections: "connections that are not kept", "连接没有保持";
+    tls_cost = connections: "the cost of TLS handshakes", "TLS 握手的开销";
+    fixed_timeout = timeouts: "time limits", "时间限制";
+    accept_queue = timeouts: "a full accept queue", "接受队列已满";
+    backend_uneven = backends: "one backend that is ill or not used", "某个后端异常或未被使用";
+    rate_limit = rate_limit: "a rate limit", "限流";
+    late_starts = late_starts: "a rate that was not reached", "没有达到要求的速率";
+    warmup_unfinished = course: "an unfinished warm-up", "预热未完成";
+    stalls = stalls: "stops of the whole target", "被测系统整体停顿";
+    bimodal = bimodal: "two kinds of answers", "两类响应";
+    drift = course: "a target that gets slower", "被测系统逐渐变慢";
+    step_change = course: "a sudden change of the target", "被测系统突然变化";
+    network_loss = network: "lost segments", "网络丢包";
+    bandwidth = network: "a full line", "线路占满";
+    too_few_samples = samples: "too few samples", "样本太少";
+    circuit_breaker = breaker: "a circuit breaker", "熔断";
+    test_realism = realism: "a test unlike its users", "与真实用户不符的测试";
+}
+
+/// The verdict of all rules.
+pub fn verdict(record: &Record) -> Verdict {
+    crate::verdict::verdict(record, ALL)
+}
+
+/// The subject of a rule, as a list of what was checked names it.
+pub fn looks_for(id: &str) -> Option<Words> {
+    let rule = ALL.iter().find(|rule| rule.id == id)?;
+    let (en, zh) = rule.looks_for;
+    Some(Words { en: en.into(), zh: zh.into() })
+}

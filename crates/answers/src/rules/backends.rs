@@ -1,0 +1,172 @@
+//! One of several backends is slow, fails, or is not used.
+
+use record::{ClassName, Record};
+use stats::grouped::{count, percent};
+use stats::hist::Hist;
+
+use super::figures::{classes, ms, span, whole};
+use super::say::{found, lacks, time, words};
+use crate::verdict::{About, Confidence, Said, Words};
+
+/// Requests in all, and of each backend that is compared by its times.
+const SAMPLES: u64 = 1000;
+const EACH: u64 = 30;
+/// A backend is slow from this ratio of medians on, and fails from this share of errors, this often the others'.
+const SLOWER: f64 = 2.0;
+const FAILS: f64 = 0.05;
+const FAILS_MORE: f64 = 5.0;
+/// Parts of a fair share outside of which use is uneven; beyond chance by this χ² (p < .001, few degrees of freedom).
+const UNEVEN: (f64, f64) = (0.5, 2.0);
+const BEYOND: f64 = 27.0;
+/// More values of a header are no backends.
+const MOST: usize = 50;
+
+struct Backend {
+    name: String,
+    count: u64,
+    errors: u64,
+    times: Hist,
+}
+
+impl Backend {
+    fn failing(&self) -> f64 {
+        self.errors as f64 / self.count.max(1) as f64
+    }
+}
+
+/// A header by which a cache tells hits from misses names no backend.
+pub(super) fn is_cache(name: &ClassName) -> bool {
+    let ClassName::Header { name, value } = name else { return false };
+    let name = name.to_ascii_lowercase();
+    name.contains("cache")
+        || name == "age"
+        || ["HIT", "MISS"].contains(&&*value.to_ascii_uppercase())
+}
+
+fn groups(record: &Record) -> Vec<Vec<Backend>> {
+    let mut groups: [Vec<Backend>; 2] = Default::default();
+    for (at, class, times) in classes(whole(record)) {
+        let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
+            continue;
+        };
+        let (group, name) = match name {
+            ClassName::Address(address) => (0, address.to_string()),
+            ClassName::Header { name, value } => (1, format!("{name}: {value}")),
+        };
+        groups[group].push(Backend { name, count: class.count, errors: class.errors, times });
+    }
+    groups.into_iter().collect()
+}
+
+pub(super) fn backend_uneven(record: &Record) -> Said {
+    if !record.has.classes {
+        return lacks!("addresses and a response header of the backends", "后端的地址和响应头");
+    }
+    let mut groups = groups(record);
+    groups.retain(|group| group.len() > 1 && group.len() <= MOST);
+    if groups.is_empty() {
+        return lacks!(
+            "more than one address or value of a response header",
+            "多于一个的地址或响应头取值"
+        );
+    }
+    groups.iter().find_map(|group| ill(record, group)).unwrap_or_else(|| {
+        groups.iter().find_map(|group| unused(record, group)).unwrap_or(Said::Nothing)
+    })
+}
+
+fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
+    let all: u64 = group.iter().map(|b| b.count).sum();
+    if all < SAMPLES {
+        return None;
+    }
+    let span = span(whole(record));
+    let advice = words!(
+        "Take that backend out and look at its host, its version and its log; the figures of all backends together hide the others.",
+        "摘除该后端并检查其主机、版本和日志；所有后端合计的数据掩盖了其他后端。"
+    );
+    let total = group.len();
+    for (at, backend) in group.iter().enumerate().filter(|(_, b)| b.count >= EACH) {
+        let others: Vec<&Backend> = group
+            .iter()
+            .enumerate()
+            .filter(|(n, b)| *n != at && b.count >= EACH)
+            .map(|o| o.1)
+            .collect();
+        if others.is_empty() {
+            continue;
+        }
+        let mut rest = Hist::new();
+        others.iter().for_each(|other| rest.merge(&other.times));
+        let (mine, theirs) = (ms(&backend.times, 0.5), ms(&rest, 0.5));
+        let worst = others.iter().map(|b| ms(&b.times, 0.5)).fold(0.0, f64::max);
+        let rest_failing = others.iter().map(|b| b.failing()).fold(0.0, f64::max);
+        let (name, n) = (&backend.name, count(backend.count));
+        let said: Words;
+        let (metric, value, unit) = if mine >= SLOWER * worst && mine - worst >= 1.0 {
+            let (slow, usual) = (time(mine), time(theirs));
+            said = words!(
+                "One of {total} backends is slow: {name} takes {slow} at the median, the others {usual} ({n} requests went to it).",
+                "{total} 个后端中有一个慢：{name} 中位数 {slow}，其他为 {usual}（有 {n} 个请求发往它）。"
+            );
+            ("median_ratio", mine / theirs.max(1e-3), "times")
+        } else if backend.failing() >= FAILS && backend.failing() >= FAILS_MORE * rest_failing {
+            let (bad, usual) = (percent(backend.failing()), percent(rest_failing));
+            said = words!(
+                "One of {total} backends fails: {name} fails {bad} of its {n} requests, the others at most {usual}.",
+                "{total} 个后端中有一个出错：{name} 的 {n} 个请求失败 {bad}，其他最多 {usual}。"
+            );
+            ("error_share", backend.failing(), "share")
+        } else {
+            continue;
+        };
+        return Some(
+            found("backend_uneven", About::Target, Confidence::Statistical, said)
+                .with(metric, value, unit, span)
+                .with("median", mine, "ms", span)
+                .with("median_of_others", theirs, "ms", span)
+                .advise(advice)
+                .explaining(&[
+                    "errors_named",
+                    "bimodal",
+                    "concurrency_limit",
+                    "plateau",
+                    "fixed_timeout",
+                ])
+                .said(),
+        );
+    }
+    None
+}
+
+fn unused(record: &Record, group: &[Backend]) -> Option<Said> {
+    let all: u64 = group.iter().map(|b| b.count).sum();
+    let fair = all as f64 / group.len() as f64;
+    let chi: f64 = group.iter().map(|b| (b.count as f64 - fair).powi(2) / fair.max(1.0)).sum();
+    if all < SAMPLES || chi < BEYOND + 2.0 * group.len() as f64 {
+        return None;
+    }
+    let off = group.iter().find(|b| {
+        let part = b.count as f64 / fair;
+        part < UNEVEN.0 || part > UNEVEN.1
+    })?;
+    let (name, share, total) = (&off.name, percent(off.count as f64 / all as f64), group.len());
+    let expected = percent(1.0 / total as f64);
+    Some(
+        found(
+            "backend_uneven",
+            About::Target,
+            Confidence::Hint,
+            words!(
+                "Requests are uneven over {total} backends: {name} got {share}, an even share would be {expected}.",
+                "请求在 {total} 个后端上分布不均：{name} 得到 {share}，均分应为 {expected}。"
+            ),
+        )
+        .with("share", off.count as f64 / all as f64, "share", span(whole(record)))
+        .advise(words!(
+            "If no weights or sticky sessions are meant: look at the balancer's rule (ip_hash sees one generator as one client; use more source addresses), and at names cached by the client.",
+            "如果没有设置权重或会话保持：检查均衡规则（ip_hash 把一台负载机视为一个客户端；请使用更多源地址）以及客户端缓存的域名。"
+        ))
+        .said(),
+    )
+}

@@ -1,0 +1,177 @@
+//! Answers of two kinds under one label: two peaks, and what tells them apart.
+
+use record::{Kept, Record, Second};
+use stats::grouped::percent;
+use stats::hist::{Bins, Hist, layout};
+
+use super::figures::{span, steady};
+use super::say::{found, lacks, time, words};
+use super::{backends, stalls};
+use crate::verdict::{About, Confidence, Said};
+
+/// Bins of the smoothed histogram for each doubling of time.
+const PER_OCTAVE: f64 = 6.0;
+/// Share of the samples in each mode, depth of the valley, and distance of the modes.
+const MASS: f64 = 0.05;
+const VALLEY: f64 = 0.5;
+const APART: f64 = 2.0;
+const SAMPLES: u64 = 1000;
+const SECONDS: usize = 30;
+/// Slower modes below this are noise of schedulers and timers, ms.
+const SLOW_LEAST: f64 = 1.0;
+/// Kept samples that tell the two kinds apart: in number, and the share of one kind explained.
+const KEPT: usize = 20;
+const EXPLAINS: f64 = 0.9;
+
+struct Modes {
+    fast: f64,
+    slow: f64,
+    valley: f64,
+    slow_share: f64,
+}
+
+pub(super) fn bimodal(record: &Record) -> Said {
+    let seconds = steady(record);
+    if seconds.len() < SECONDS {
+        return lacks!("30 s under the same load", "30 秒不变的负载");
+    }
+    // What has a cause of its own is said there.
+    if backends::backend_uneven(record).is_found() || stalls::stalls(record).is_found() {
+        return Said::Nothing;
+    }
+    for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
+        let of = |seconds: &[Second]| {
+            let mut hist = Hist::new();
+            for (_, part) in seconds.iter().flat_map(|s| &s.labels).filter(|l| l.0 as usize == at) {
+                let bins: &Bins = &part.service;
+                hist.add(bins);
+            }
+            hist
+        };
+        let whole = of(seconds);
+        let Some(modes) = modes(&whole).filter(|_| whole.total() >= SAMPLES) else { continue };
+        // The second sign: it is so in every third of the time, and not a step or a drift from one to the other.
+        let thirds: Vec<Option<Modes>> = seconds
+            .chunks(seconds.len().div_ceil(3))
+            .map(|third| self::modes(&of(third)))
+            .collect();
+        let same = |other: &Option<Modes>| {
+            other.as_ref().is_some_and(|other| {
+                let near = |a: f64, b: f64| (a / b).ln().abs() < 0.35;
+                near(other.fast, modes.fast)
+                    && near(other.slow, modes.slow)
+                    && other.slow_share > 0.5 * modes.slow_share
+                    && other.slow_share < 2.0 * modes.slow_share
+            })
+        };
+        if !thirds.iter().all(same) {
+            continue;
+        }
+        let (fast, slow, share) = (time(modes.fast), time(modes.slow), percent(modes.slow_share));
+        let name = &label.name;
+        let (by, by_zh) = told_apart(record, at, &modes).unwrap_or_default();
+        return found(
+            "bimodal",
+            About::Target,
+            Confidence::Statistical,
+            words!(
+                "\"{name}\" has two kinds of answers: around {fast}, and around {slow} ({share} of them){by}. Means and percentiles between the two describe neither.",
+                "“{name}”有两类响应：约 {fast} 和约 {slow}（占 {share}）{by_zh}。介于两者之间的均值和百分位数不代表任何一类。"
+            ),
+        )
+        .with("fast", modes.fast, "ms", span(seconds))
+        .with("slow", modes.slow, "ms", span(seconds))
+        .with("slow_share", modes.slow_share, "share", span(seconds))
+        .advise(words!(
+            "Find out what the slow ones have in common: a cache miss, other data, a second query, a new connection, another backend. Give the two names of their own in the plan if it can tell them.",
+            "找出慢响应的共同点：缓存未命中、不同数据、额外查询、新连接、另一个后端。如果计划能区分，请给两类不同的名称。"
+        ))
+        .said();
+    }
+    Said::Nothing
+}
+
+/// The two modes of a histogram, if it has two.
+fn modes(hist: &Hist) -> Option<Modes> {
+    let place = |bin: u32| ((layout::middle_of(bin) as f64).max(1.0).log2() * PER_OCTAVE) as usize;
+    let time_of = |place: f64| 2f64.powf((place + 0.5) / PER_OCTAVE) / 1000.0;
+    let total = hist.total().max(1) as f64;
+    let mut raw: Vec<f64> = Vec::new();
+    for (bin, n) in hist.iter() {
+        let at = place(bin);
+        raw.resize(raw.len().max(at + 4), 0.0);
+        raw[at] += n as f64;
+    }
+    let smooth: Vec<f64> = (0..raw.len())
+        .map(|at| {
+            let of = |at: Option<usize>| at.and_then(|at| raw.get(at)).copied().unwrap_or(0.0);
+            0.5 * of(Some(at)) + 0.25 * (of(at.checked_sub(1)) + of(at.checked_add(1)))
+        })
+        .collect();
+    let best = (0..smooth.len()).max_by(|a, b| smooth[*a].total_cmp(&smooth[*b]))?;
+    let far = |at: usize| (at as f64 - best as f64).abs() >= APART.log2() * PER_OCTAVE;
+    let mut found: Option<Modes> = None;
+    for other in (0..smooth.len()).filter(|at| far(*at)) {
+        let (low, high) = (best.min(other), best.max(other));
+        let valley = (low..=high).min_by(|a, b| smooth[*a].total_cmp(&smooth[*b]))?;
+        let peak = smooth[other] >= smooth[other.saturating_sub(1)]
+            && smooth[other] >= smooth.get(other + 1).copied().unwrap_or(0.0);
+        let above: f64 = raw[valley + 1..].iter().sum::<f64>() / total;
+        let deep = smooth[valley] <= VALLEY * smooth[other];
+        let slow = time_of(high as f64);
+        let weighs = above >= MASS && 1.0 - above >= MASS;
+        let better = found
+            .as_ref()
+            .is_none_or(|m| (above.min(1.0 - above)) > m.slow_share.min(1.0 - m.slow_share));
+        if peak && deep && weighs && slow >= SLOW_LEAST && better {
+            found = Some(Modes {
+                fast: time_of(low as f64),
+                slow,
+                valley: time_of(valley as f64),
+                slow_share: above,
+            });
+        }
+    }
+    found
+}
+
+/// A property of kept samples that goes with the kind, in both languages.
+fn told_apart(record: &Record, label: usize, modes: &Modes) -> Option<(String, String)> {
+    let kept: Vec<&Kept> = record
+        .kept
+        .iter()
+        .filter(|kept| kept.label as usize == label && kept.why == record::kept::Why::Random)
+        .collect();
+    let is_slow = |kept: &Kept| kept.elapsed as f64 / 1e6 > modes.valley;
+    let slow = kept.iter().filter(|kept| is_slow(kept)).count();
+    if kept.len() < KEPT || slow < 3 || kept.len() - slow < 3 {
+        return None;
+    }
+    let split = |has: &dyn Fn(&Kept) -> bool| {
+        let agree = kept.iter().filter(|kept| has(kept) == is_slow(kept)).count();
+        agree as f64 >= EXPLAINS * kept.len() as f64
+    };
+    if split(&|kept| !kept.reused) {
+        return Some((": the slow ones open a connection".into(), "：慢的需要新建连接".into()));
+    }
+    let first = kept.iter().find(|kept| is_slow(kept))?;
+    if split(&|kept| kept.code == first.code) {
+        let code = &first.code;
+        return Some((
+            format!(": the slow ones have the code {code}"),
+            format!("：慢的响应码为 {code}"),
+        ));
+    }
+    if split(&|kept| kept.address == first.address) {
+        let address = &first.address;
+        return Some((
+            format!(": the slow ones come from {address}"),
+            format!("：慢的来自 {address}"),
+        ));
+    }
+    let same_size = |kept: &Kept| kept.received.abs_diff(first.received) * 50 <= first.received;
+    split(&same_size).then(|| {
+        let size = stats::grouped::bytes(first.received);
+        (format!(": the slow ones have {size}"), format!("：慢的大小为 {size}"))
+    })
+}

@@ -1,0 +1,99 @@
+//! Failures that come in runs of one length: a circuit breaker, or shedding of load.
+
+use record::{Record, Second};
+use stats::grouped::{count, percent};
+
+use super::errors::{reads, sheds};
+use super::figures::{causes, deviation, hist, median, ms, requests, service, span, whole};
+use super::say::{found, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// A second is failing or good by these shares of errors.
+const FAILING: f64 = 0.5;
+const GOOD: f64 = 0.05;
+/// Runs of failing seconds: how many, and how alike their lengths, by share or seconds.
+const RUNS: usize = 3;
+const ALIKE: f64 = 0.15;
+const ALIKE_S: f64 = 1.0;
+/// Failures are faster than answers by this.
+const FASTER: f64 = 0.5;
+/// z of the runs test: p < .001 on one side.
+const CHANCE: f64 = -3.1;
+const SAMPLES: u64 = 1000;
+const SECONDS: usize = 30;
+
+pub(super) fn circuit_breaker(record: &Record) -> Said {
+    let seconds = whole(record);
+    if requests(seconds) < SAMPLES || seconds.len() < SECONDS {
+        return Said::Nothing;
+    }
+    let share = |s: &Second| s.all.errors as f64 / s.all.count.max(1) as f64;
+    let is_failing: Vec<bool> = seconds.iter().map(|s| share(s) >= FAILING).collect();
+    let between = seconds.iter().filter(|s| (GOOD..FAILING).contains(&share(s))).count();
+    let runs = runs(&is_failing);
+    // A run at an end of the record may be cut.
+    let whole_runs: Vec<f64> = runs
+        .iter()
+        .filter(|run| run.0 > 0 && run.0 + run.1 < is_failing.len())
+        .map(|run| run.1 as f64)
+        .collect();
+    let length = median(&whole_runs);
+    let alike = deviation(&whole_runs) <= (ALIKE * length).max(ALIKE_S);
+    let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
+    let good = {
+        let calm: Vec<Second> = seconds.iter().filter(|s| s.all.errors == 0).cloned().collect();
+        ms(&service(&calm), 0.5)
+    };
+    let codes = causes(seconds);
+    let shed = codes.first().is_some_and(|(cause, _)| {
+        record.causes.get(*cause).is_some_and(|cause| sheds(&cause.code) && &*cause.code != "429")
+    });
+    let fast = failed < FASTER * good;
+    let few_between = between <= 2 * whole_runs.len().max(1);
+    let clear = z(&is_failing) < CHANCE;
+    if whole_runs.len() < RUNS || !alike || !few_between || !clear || !(fast || shed) {
+        return Said::Nothing;
+    }
+    let text = codes.first().map(|(cause, _)| reads(record, *cause)).unwrap_or_default();
+    let (n, each) = (count(whole_runs.len() as u64), time(length * 1000.0));
+    let (quick, usual) = (time(failed), time(good));
+    let part = percent(is_failing.iter().filter(|f| **f).count() as f64 / is_failing.len() as f64);
+    found(
+        "circuit_breaker",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "Failures come in {n} runs of about {each} each, {part} of the time, and fail in {quick} where answers take {usual}: a circuit breaker opens, or load is shed. {text}",
+            "失败成段出现：{n} 段，每段约 {each}，占总时间 {part}；失败只需 {quick}，而正常响应需 {usual}：熔断器打开或在卸载负载。{text}"
+        ),
+    )
+    .with("runs", whole_runs.len() as f64, "times", span(seconds))
+    .with("length", length, "s", span(seconds))
+    .advise(words!(
+        "Look for a breaker or a health check in the gateway or in a client behind the service, and for what opens it.",
+        "查找网关或服务后端客户端中的熔断器或健康检查，以及触发它的原因。"
+    ))
+    .explaining(&["errors_named", "bimodal", "step_change", "reset_under_load", "plan_fault"])
+    .said()
+}
+
+/// Runs of true: where each begins, and its length.
+fn runs(values: &[bool]) -> Vec<(usize, usize)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    for part in values.chunk_by(|a, b| a == b) {
+        if part[0] {
+            found.push((at, part.len()));
+        }
+        at += part.len();
+    }
+    found
+}
+
+/// The runs test of A. Wald and J. Wolfowitz (1940): how many deviations fewer runs there are than chance gives.
+fn z(values: &[bool]) -> f64 {
+    let (n, yes) = (values.len() as f64, values.iter().filter(|v| **v).count() as f64);
+    let no = n - yes;
+    let expected = 2.0 * yes * no / n + 1.0;
+    let variance = (expected - 1.0) * (expected - 2.0) / (n - 1.0);
+    (values.chunk_by(|a, b| a == b).count() as f64 - expected) / variance.max(1e-9).sqrt()
+}

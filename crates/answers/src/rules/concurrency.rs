@@ -1,0 +1,332 @@
+//! A target that works on a fixed number of requests at once, and a rate that no longer grows.
+//!
+//! Two ways to the number K. With a light load in the run (Little's law): K = C·S₀, the rate at which the run is flat
+//! times the time of a request alone. Without one, if completions are sparse: two completions closer together than the
+//! shortest service cannot come from the same worker, so of K independent workers pairs within a short slot are fewer
+//! than chance gives by 1/K (the superposition of K renewal processes: D. R. Cox and P. A. W. Lewis, "The Statistical
+//! Analysis of Series of Events", 1966, chapter 8).
+
+use record::second::SLOTS;
+use record::{Record, Second};
+use stats::grouped::percent;
+
+use super::figures::{
+    Window, deviation, half_width, in_flight, mean, requests, service, span, sum, variation, whole,
+    windows,
+};
+use super::say::{found, lacks, number, time, words};
+use super::{errors::per_second, generator, rate_limit};
+use crate::verdict::{About, Confidence, Said, Words};
+
+/// Seconds of a window.
+const WINDOW: usize = 5;
+/// Windows on the plateau, and their variation at most: 30 s; the rms of report's rule.
+const WINDOWS: usize = 6;
+const FLAT: f64 = 0.05;
+/// Samples alone that say how long a request takes, and seconds they come from at most to be one state.
+const ALONE: u64 = 20;
+/// More requests in flight than K, by this factor, are a plateau: the target is overloaded.
+const OVERLOAD: f64 = 1.5;
+/// A larger number is no limit that anybody set, and a smaller one is a limiter of the rate.
+const MOST: f64 = 10_000.0;
+const LEAST: f64 = 0.7;
+/// Of an integer at most so far, the number is named as that integer.
+const NEAR: f64 = 0.1;
+/// Response time grows with the load by a power of this: 1 where only the queue grows.
+const SLOPE: (f64, f64) = (0.9, 1.1);
+/// Load that varies by this factor shows a plateau without a request alone.
+const RANGE: f64 = 2.0;
+/// A host's processors count as full.
+const FULL: f64 = 0.9;
+/// Completions apart: samples, mean per slot, least time in slots of a request, and how alike two widths must be.
+const PAIRS_SAMPLES: u64 = 400;
+const PAIRS_SLOTS: f64 = 3.0;
+const PAIRS_ALIKE: f64 = 0.65;
+/// Workers that pairs can count: beyond, what is missing is too little.
+const PAIRS_MOST: f64 = 12.0;
+
+/// A number of workers with its interval.
+struct Workers {
+    k: f64,
+    low: f64,
+    high: f64,
+    /// Time of a request alone, ms.
+    alone: f64,
+    /// The rate that does not grow.
+    rate: f64,
+    in_flight: f64,
+    by_pairs: bool,
+}
+
+/// The seconds in which the target has all the work that it can do: those near the largest number in flight.
+fn loaded(seconds: &[Second]) -> Vec<Second> {
+    let most = seconds.iter().map(in_flight).fold(0.0, f64::max);
+    let mut busy: Vec<f64> = seconds.iter().map(in_flight).collect();
+    busy.sort_by(f64::total_cmp);
+    let high = busy.get(busy.len() * 9 / 10).copied().unwrap_or(most);
+    seconds.iter().filter(|s| in_flight(s) >= 0.5 * high).cloned().collect()
+}
+
+fn workers(record: &Record) -> Option<Workers> {
+    let seconds = whole(record);
+    let busy = loaded(seconds);
+    let flat = windows(&busy, WINDOW);
+    if flat.len() < WINDOWS {
+        return None;
+    }
+    let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
+    let (rate, flying) =
+        (mean(&rates), mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>()));
+    // Chance alone moves a window's count by the root of it.
+    let chance = 1.0 / (rate * WINDOW as f64).max(1.0).sqrt();
+    if variation(&rates) > FLAT + chance {
+        return None;
+    }
+    by_little(record, seconds, &rates, flying).or_else(|| by_pairs(&busy, rate, flying))
+}
+
+/// K = C·S₀, from seconds with so few users that none waits for another.
+fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) -> Option<Workers> {
+    if !record.has.users {
+        return None;
+    }
+    let rate = mean(rates);
+    let mut best = None;
+    for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
+        let light: Vec<&Second> = seconds.iter().filter(|s| s.users <= users).collect();
+        let hist = service(light.iter().copied());
+        if hist.total() < ALONE {
+            continue;
+        }
+        let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
+        let count: u64 = light.iter().map(|s| s.all.count).sum();
+        let alone = elapsed as f64 / count.max(1) as f64 / 1e6;
+        let spread: f64 = hist
+            .iter()
+            .map(|(bin, n)| {
+                let value = stats::hist::layout::middle_of(bin) as f64 / 1000.0;
+                (value - alone).powi(2) * n as f64
+            })
+            .sum::<f64>()
+            / hist.total() as f64;
+        let k = rate * alone / 1000.0;
+        // With no more users than workers nobody waits: the time is that of a request alone.
+        if users as f64 > k.max(1.0) * 1.01 {
+            break;
+        }
+        let error = (spread / hist.total() as f64).sqrt() * 1.96 / alone.max(1e-6);
+        let error = error.hypot(half_width(rates) / rate);
+        let (low, high) = (k * (1.0 - error), k * (1.0 + error));
+        best = Some(Workers { k, low, high, alone, rate, in_flight: flying, by_pairs: false });
+    }
+    let found = best?;
+    let light = found.alone;
+    let sits = (LEAST..=MOST).contains(&found.k) && flying >= OVERLOAD * found.k.max(1.0);
+    // Time must have grown as the load did, by itself and not by failures.
+    let heavy = flying / rate * 1000.0;
+    let slope = (heavy / light).ln() / (flying / found.k.max(LEAST)).ln();
+    (sits && (SLOPE.0..=SLOPE.1).contains(&slope)).then_some(found)
+}
+
+/// K from pairs of completions within slots of 100 ms and of 200 ms.
+fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
+    if requests(busy) < PAIRS_SAMPLES || busy.iter().all(|s| s.all.slots == [0; SLOTS]) {
+        return None;
+    }
+    let slots: Vec<f64> =
+        busy.iter().filter(|s| s.ms >= 900).flat_map(|s| s.all.slots).map(f64::from).collect();
+    let missing = |slots: &[f64]| {
+        let pairs: Vec<f64> = slots.iter().map(|n| n * (n - 1.0)).collect();
+        let square = mean(slots).powi(2);
+        let share = 1.0 - mean(&pairs) / square;
+        (share, 1.96 * deviation(&pairs) / (pairs.len() as f64).sqrt() / square)
+    };
+    let doubled: Vec<f64> = slots.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
+    let ((share, error), (wide, _)) = (missing(&slots), missing(&doubled));
+    let (low, high) = (share - error, (share + error).min(1.0));
+    if low <= 0.0 || wide < PAIRS_ALIKE * share {
+        return None;
+    }
+    let k = 1.0 / share;
+    let alone = k / rate * 1000.0;
+    let enough = alone >= PAIRS_SLOTS * 100.0 && (LEAST..=PAIRS_MOST).contains(&k);
+    (enough && flying >= OVERLOAD * k).then_some(Workers {
+        k,
+        low: 1.0 / high,
+        high: 1.0 / low,
+        alone,
+        rate,
+        in_flight: flying,
+        by_pairs: true,
+    })
+}
+
+/// Times of a request alone, for the rule about limits of the rate.
+pub(super) fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
+    let seconds = whole(record);
+    let busy = loaded(seconds);
+    let flat = windows(&busy, WINDOW);
+    let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
+    let light: Vec<&Second> = seconds.iter().filter(|s| s.users <= 1).collect();
+    let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
+    let count: u64 = light.iter().map(|s| s.all.count).sum();
+    let flying = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
+    let alone = elapsed as f64 / count.max(1) as f64 / 1e9;
+    let enough = record.has.users && count >= ALONE && flat.len() >= WINDOWS;
+    let waits = flying >= OVERLOAD && variation(&rates) <= FLAT;
+    (enough && waits && mean(&rates) * alone < LEAST).then(|| (mean(&rates), alone * 1000.0))
+}
+
+pub(super) fn concurrency_limit(record: &Record) -> Said {
+    if requests(whole(record)) < 100 {
+        return lacks!("100 requests", "100 个请求");
+    }
+    if rate_limit::rate_limit(record).is_found() {
+        return Said::Nothing;
+    }
+    let Some(w) = workers(record) else { return Said::Nothing };
+    let seconds = whole(record);
+    let nearest = w.k.round().max(1.0);
+    let is_near = (w.k - nearest).abs() <= NEAR * nearest
+        || w.low <= nearest && nearest <= w.high && w.high < 1.5 * w.low;
+    let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
+    let (low, high) = (number(w.low), number(w.high));
+    let (rate, alone) = (per_second(w.rate), time(w.alone));
+    let (rate_small, flying) = (number(w.rate), number(w.in_flight));
+    let rate = if w.rate < 10.0 { rate_small } else { rate };
+    let words = if w.by_pairs {
+        words!(
+            "The target works on about {k} requests at once ({low}–{high}). More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
+            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
+        )
+    } else {
+        words!(
+            "The target works on about {k} requests at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {k}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {k}，而在途 {flying} 个。"
+        )
+    };
+    let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
+    let host = full_host(record);
+    let mut finding = found("concurrency_limit", About::Target, confidence, words)
+        .between("concurrency", w.k, "requests", Some((w.low, w.high)), span(seconds))
+        .with("rate", w.rate, "1/s", span(seconds))
+        .with("alone", w.alone, "ms", span(seconds))
+        .with("in_flight", w.in_flight, "requests", span(seconds))
+        .advise(words!(
+            "Look for a limit of {k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
+            "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
+        ))
+        .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
+    if let Some((host, share)) = host {
+        finding.advice = words!(
+            "The processors of {host} are full ({share}): give it more, or make a request cheaper.",
+            "主机 {host} 的处理器已满（{share}）：增加处理器，或降低每个请求的开销。"
+        );
+    }
+    clear(record, finding).said()
+}
+
+/// Adds what the figures rule out.
+fn clear(record: &Record, finding: crate::verdict::Finding) -> crate::verdict::Finding {
+    let seconds = whole(record);
+    let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);
+    let all = sum(seconds, |s| s.all.elapsed).max(1);
+    let mut finding = finding;
+    if record.has.generator {
+        finding = finding.rules_out(generator::cleared(record));
+    }
+    let share = opening as f64 / all as f64;
+    if record.has.phases && share < 0.05 {
+        let share = percent(share);
+        finding = finding.rules_out(words!(
+            "opening connections ({share} of the response time)",
+            "建立连接（占响应时间 {share}）"
+        ));
+    }
+    finding
+}
+
+/// The watched host whose processors are full, if there is one.
+fn full_host(record: &Record) -> Option<(String, String)> {
+    hosts(record).into_iter().find(|host| host.1 >= FULL).map(|(host, cpu)| (host, percent(cpu)))
+}
+
+/// Watched hosts and their processors' use on average under the run's load.
+fn hosts(record: &Record) -> Vec<(String, f64)> {
+    let busy = loaded(whole(record));
+    let cpus = record.series.iter().enumerate().filter(|(_, series)| &*series.metric == "cpu");
+    cpus.filter_map(|(at, series)| {
+        let values: Vec<f64> = busy
+            .iter()
+            .flat_map(|s| &s.watched)
+            .filter(|(n, _)| *n as usize == at)
+            .map(|(_, value)| *value)
+            .collect();
+        (!values.is_empty()).then(|| (series.host.to_string(), mean(&values)))
+    })
+    .collect()
+}
+
+pub(super) fn plateau(record: &Record) -> Said {
+    if !record.has.users {
+        return lacks!("the number of users", "用户数");
+    }
+    // The number says more; a limit of the rate, too.
+    if concurrency_limit(record).is_found() || rate_limit::rate_limit(record).is_found() {
+        return Said::Nothing;
+    }
+    let all = windows(whole(record), WINDOW);
+    let Some(flat) = flat_part(&all) else { return Said::Nothing };
+    let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
+    let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
+    let (rate, width) = (mean(&rates), half_width(&rates));
+    let (from, to, each) = (low.round(), high.round(), per_second(rate));
+    let (before, after) = (time(flat[0].mean), time(flat[flat.len() - 1].mean));
+    let said: Words = match (full_host(record), hosts(record).is_empty()) {
+        (Some((host, share)), _) => words!(
+            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}). The processors of {host} are full ({share}).",
+            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）。主机 {host} 的处理器已满（{share}）。"
+        ),
+        (None, false) => words!(
+            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}), and no watched host's processors are full: look at the network, pools and locks.",
+            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}），而被监视的主机处理器都未满：请检查网络、连接池和锁。"
+        ),
+        (None, true) => words!(
+            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}).",
+            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）。"
+        ),
+    };
+    let at = (flat[0].at_ms, flat[flat.len() - 1].at_ms);
+    let finding = found("plateau", About::Target, Confidence::Statistical, said)
+        .between("rate", rate, "1/s", Some((rate - width, rate + width)), at)
+        .with("users_from", low, "users", at)
+        .with("users_to", high, "users", at)
+        .advise(words!(
+            "Watch the target's hosts (--watch NAME=URL) to see whose processors are full; begin the run with one user, and the number of requests it works on at once can be told.",
+            "监视被测主机（--watch NAME=URL）以查看谁的处理器已满；以一个用户开始运行，就能得出它同时处理的请求数。"
+        ))
+        .explaining(&["warmup_unfinished", "drift"]);
+    clear(record, finding).said()
+}
+
+/// The windows at the largest loads in which the rate is flat while the users at least double and time follows.
+fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
+    let mut sorted = all.to_vec();
+    sorted.sort_by(|a, b| a.users.total_cmp(&b.users));
+    let last = *sorted.last()?;
+    for from in 0..sorted.len().saturating_sub(WINDOWS - 1) {
+        let part = &sorted[from..];
+        let rates: Vec<f64> = part.iter().map(|w| w.rate).collect();
+        let chance = 1.0 / (mean(&rates) * WINDOW as f64).max(1.0).sqrt();
+        if variation(&rates) > FLAT + chance {
+            continue;
+        }
+        // Half of the users apart at least three windows on each side, so that it is no single outlier.
+        let middle = (part[0].users * last.users).sqrt();
+        let low = part.iter().filter(|w| w.users < middle).count();
+        let grows = last.mean >= 0.8 * part[0].mean * last.users / part[0].users.max(1.0);
+        let wide = last.users >= RANGE * part[0].users.max(1.0);
+        return (wide && grows && low >= 2).then(|| part.to_vec());
+    }
+    None
+}

@@ -1,0 +1,140 @@
+//! Connections that are not kept, and what opening them costs.
+
+use record::Record;
+use stats::Counter;
+use stats::grouped::{count, percent};
+
+use super::figures::{counter, requests, span, sum};
+use super::say::{found, lacks, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Reuse below this share is churn, if users send at least so many requests, and so many connections were opened.
+const REUSE: f64 = 0.5;
+const REQUESTS_PER_USER: f64 = 2.0;
+const OPENED_LEAST: u64 = 100;
+/// Share of the closes that names who closes.
+const MOST: f64 = 0.5;
+/// TLS is a finding from this share of the response time, or of the generator's processor time, and more handshakes
+/// than this for each user.
+const TLS_TIME: f64 = 0.2;
+const TLS_CPU: f64 = 0.5;
+const TLS_PER_USER: f64 = 2.0;
+const TLS_LEAST: u64 = 100;
+
+fn users(record: &Record) -> u64 {
+    let most = record.seconds.iter().map(|s| s.users).max().unwrap_or(0);
+    most.max(record.frame.load.users).max(1)
+}
+
+pub(super) fn connection_churn(record: &Record) -> Said {
+    if !record.has.connections {
+        return lacks!("counters of connections", "连接计数");
+    }
+    let seconds = &record.seconds;
+    let n = |c| counter(seconds, c);
+    let (opened, reused) = (n(Counter::ConnOpened), n(Counter::ConnReused));
+    let all = requests(seconds);
+    let per_user = all as f64 / users(record) as f64;
+    let reuse = reused as f64 / (opened + reused).max(1) as f64;
+    if opened < OPENED_LEAST || reuse >= REUSE || per_user < REQUESTS_PER_USER {
+        return Said::Nothing;
+    }
+    let (by_peer, by_us) = (n(Counter::ConnClosedByPeer), n(Counter::ConnClosedByUs));
+    let new_user = n(Counter::ConnClosedForNewUser);
+    let closes = (by_peer + by_us).max(1) as f64;
+    let opening = sum(seconds, |s| s.all.phases.dns + s.all.phases.connect + s.all.phases.tls);
+    let cost = opening as f64 / sum(seconds, |s| s.all.elapsed).max(1) as f64;
+    let (opened_words, all_words) = (count(opened), count(all));
+    let (again, cost_words) = (percent(reuse), percent(cost));
+    let share = percent(by_peer.max(new_user) as f64 / closes);
+    let finding = if new_user as f64 >= MOST * closes {
+        found(
+            "connection_churn",
+            About::Test,
+            Confidence::Certain,
+            words!(
+                "The plan makes every iteration a new user: {opened_words} connections for {all_words} requests, {again} reused; opening them is {cost_words} of the response time.",
+                "计划把每次迭代当作新用户：{all_words} 个请求用了 {opened_words} 个连接，复用 {again}；建立连接占响应时间的 {cost_words}。"
+            ),
+        )
+        .advise(words!(
+            "Keep it if your users are new each time; else tick \"Same user on each iteration\" in the thread group.",
+            "如果真实用户每次都是新的，请保持；否则在线程组勾选“Same user on each iteration”。"
+        ))
+    } else if by_peer as f64 >= MOST * closes {
+        found(
+            "connection_churn",
+            About::Target,
+            Confidence::Certain,
+            words!(
+                "The target closes connections after its answers: {opened_words} connections for {all_words} requests, {again} reused, {share} closed by the target; opening them is {cost_words} of the response time.",
+                "被测系统在响应后关闭连接：{all_words} 个请求用了 {opened_words} 个连接，复用 {again}，{share} 由被测系统关闭；建立连接占响应时间的 {cost_words}。"
+            ),
+        )
+        .advise(words!(
+            "Turn on keep-alive in the server or the proxy before it; look for Connection: close in its answers and for a small limit of requests per connection.",
+            "在服务器或其前面的代理上打开 keep-alive；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
+        ))
+    } else {
+        found(
+            "connection_churn",
+            About::Test,
+            Confidence::Certain,
+            words!(
+                "The plan does not keep connections: {opened_words} for {all_words} requests, {again} reused; opening them is {cost_words} of the response time.",
+                "计划没有保持连接：{all_words} 个请求用了 {opened_words} 个，复用 {again}；建立连接占响应时间的 {cost_words}。"
+            ),
+        )
+        .advise(words!(
+            "Tick \"Use KeepAlive\" in the samplers, and look for a plan that closes the connection or sends Connection: close; answers that are HTTP/1.0 or say close cannot be kept either.",
+            "在采样器中勾选“Use KeepAlive”，并检查计划是否关闭连接或发送 Connection: close；HTTP/1.0 或带 close 的响应也无法保持连接。"
+        ))
+    };
+    let span = span(seconds);
+    finding
+        .with("opened", opened as f64, "connections", span)
+        .with("reuse", reuse, "share", span)
+        .with("opening_share", cost, "share", span)
+        .said()
+}
+
+pub(super) fn tls_cost(record: &Record) -> Said {
+    if !record.has.connections {
+        return lacks!("counters of TLS handshakes", "TLS 握手计数");
+    }
+    let seconds = &record.seconds;
+    let n = |c| counter(seconds, c);
+    let (full, resumed) = (n(Counter::TlsFull), n(Counter::TlsResumed));
+    let all = full + resumed + n(Counter::TlsFailed);
+    let cpu_ns = n(Counter::TlsFullCpu) + n(Counter::TlsResumedCpu) + n(Counter::TlsFailedCpu);
+    let used: f64 = seconds.iter().map(|s| s.generator.cpu_s).sum();
+    let cpu = if used > 0.0 { cpu_ns as f64 / 1e9 / used } else { 0.0 };
+    let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
+    let time = n(Counter::TlsTime) as f64 / elapsed;
+    let many = all >= TLS_LEAST && all as f64 > TLS_PER_USER * users(record) as f64;
+    if !many || time < TLS_TIME && cpu < TLS_CPU {
+        return Said::Nothing;
+    }
+    let (handshakes, whole, again) = (count(all), count(full), count(resumed));
+    let (of_time, of_cpu) = (percent(time), percent(cpu.min(1.0)));
+    let span = span(seconds);
+    found(
+        "tls_cost",
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "TLS handshakes are {of_time} of the response time and {of_cpu} of the generator's processor time: {handshakes} of them, {whole} full and {again} resumed.",
+            "TLS 握手占响应时间的 {of_time}、负载机处理器时间的 {of_cpu}：共 {handshakes} 次，其中完整 {whole} 次，恢复 {again} 次。"
+        ),
+    )
+    .with("handshakes", all as f64, "handshakes", span)
+    .with("full", full as f64, "handshakes", span)
+    .with("tls_time_share", time, "share", span)
+    .with("tls_cpu_share", cpu, "share", span)
+    .advise(words!(
+        "If real users keep their connections, let the plan keep them (same user on each iteration, https.sessioncontext.shared); else allow resumption at the target, and give the generator more processors.",
+        "如果真实用户会保持连接，请让计划也保持（same user on each iteration、https.sessioncontext.shared）；否则在被测系统启用会话恢复，并给负载机更多处理器。"
+    ))
+    .explaining(&["connection_churn"])
+    .said()
+}

@@ -1,0 +1,119 @@
+//! The network: segments that are lost, and lines that are full.
+
+use record::Record;
+use stats::grouped::{bytes, count, percent};
+
+use super::figures::{classes, mean, span, steady, sum, variation};
+use super::say::{found, lacks, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Share of segments sent again, and how many at least.
+const RETRANSMITS: f64 = 0.02;
+const RETRANSMITS_LEAST: u64 = 100;
+/// A full line: variation of its bytes per second over 10 s at most, their number at least, and the share of the
+/// response time that passes in receiving or sending.
+const FLAT: f64 = 0.05;
+const BYTES_LEAST: f64 = 1e6;
+const MOVING: f64 = 0.5;
+const SECONDS: usize = 30;
+/// Usual lines, Mbit/s, and the share of them that is payload of a full line.
+const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
+const PAYLOAD: (f64, f64) = (0.88, 1.0);
+
+pub(super) fn network_loss(record: &Record) -> Said {
+    let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
+    if machines().next().is_none() {
+        return lacks!("figures of the generator's machine", "负载机所在机器的数据");
+    }
+    let again: u64 = machines().map(|m| m.retransmitted).sum();
+    let out: u64 = machines().map(|m| m.segments_out).sum();
+    let share = again as f64 / out.max(1) as f64;
+    if again < RETRANSMITS_LEAST || share < RETRANSMITS {
+        return Said::Nothing;
+    }
+    let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);
+    let to = worst.filter(|class| class.1.retransmitted > again / 2).and_then(|class| match record
+        .classes
+        .get(class.0 as usize)
+    {
+        Some(record::ClassName::Address(address)) => Some(address.to_string()),
+        _ => None,
+    });
+    let (way, way_zh) = to.map_or_else(Default::default, |to| {
+        (format!(", most of them to {to}"), format!("，大部分发往 {to}"))
+    });
+    let (n, of, part) = (count(again), count(out), percent(share));
+    found(
+        "network_loss",
+        About::Run,
+        Confidence::Certain,
+        words!(
+            "{n} of {of} TCP segments of the generator's machine ({part}) were sent again{way}: response times contain waits of 200 ms and more because of it.",
+            "负载机的 {of} 个 TCP 报文段中有 {n} 个（{part}）被重传{way_zh}：响应时间因此包含 200 ms 以上的等待。"
+        ),
+    )
+    .with("retransmitted", share, "share", span(&record.seconds))
+    .advise(words!(
+        "The network or an overloaded receiver loses packets: look at drops of interfaces and switches, and at the target's processors.",
+        "网络或过载的接收方在丢包：查看网卡和交换机的丢包计数，以及被测系统的处理器。"
+    ))
+    .said()
+}
+
+pub(super) fn bandwidth(record: &Record) -> Said {
+    if !record.has.phases {
+        return lacks!("the phases of requests", "请求各阶段的时间");
+    }
+    let seconds = steady(record);
+    if seconds.len() < SECONDS {
+        return lacks!("30 s under the same load", "30 秒不变的负载");
+    }
+    let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
+    type Bytes = fn(&record::Part) -> u64;
+    let directions: [(&str, &str, u64, Bytes); 2] = [
+        ("receiving", "接收", sum(seconds, |s| s.all.phases.receive), |p: &record::Part| {
+            p.received
+        }),
+        ("sending", "发送", sum(seconds, |s| s.all.phases.send), |p: &record::Part| p.sent),
+    ];
+    for (verb, verb_zh, time, of) in directions {
+        let blocks: Vec<f64> = seconds
+            .chunks_exact(10)
+            .map(|block| sum(block, |s| of(&s.all)) as f64 / super::figures::length_s(block))
+            .collect();
+        let (rate, share) = (mean(&blocks), time as f64 / elapsed);
+        if share < MOVING || rate < BYTES_LEAST || variation(&blocks) > FLAT {
+            continue;
+        }
+        let megabits = rate * 8.0 / 1e6;
+        let line = LINES.into_iter().find(|line| {
+            let part = megabits / line;
+            part >= PAYLOAD.0 && part <= PAYLOAD.1
+        });
+        let (line_en, line_zh) = line.map_or_else(Default::default, |line| {
+            (
+                format!(", a full line of {line:.0} Mbit/s"),
+                format!("，相当于占满 {line:.0} Mbit/s 的线路"),
+            )
+        });
+        let (each, part) = (bytes(rate as u64), percent(share));
+        return found(
+            "bandwidth",
+            About::Target,
+            Confidence::Statistical,
+            words!(
+                "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
+                "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
+            ),
+        )
+        .with("bytes_per_s", rate, "bytes/s", span(seconds))
+        .with("moving_share", share, "share", span(seconds))
+        .advise(words!(
+            "Compress or shorten answers, or use a faster line; look for a cap of the virtual machine or the proxy.",
+            "压缩或缩短响应，或使用更快的线路；检查虚拟机或代理的带宽上限。"
+        ))
+        .explaining(&["concurrency_limit", "plateau"])
+        .said();
+    }
+    Said::Nothing
+}

@@ -1,0 +1,159 @@
+//! A limit of the rate: requests are refused, or delayed so that answers come at a fixed rate.
+
+use record::{Record, Second};
+use stats::grouped::{count, percent};
+
+use super::concurrency::too_few_for_one;
+use super::errors::{per_second, reads};
+use super::figures::{causes, hist, mean, ms, requests, service, span, steady, variation, whole};
+use super::say::{found, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+const ID: &str = "rate_limit";
+
+/// Refusals that are a limit, in number and as share of all requests.
+const REFUSED: u64 = 10;
+const REFUSED_SHARE: f64 = 0.001;
+/// Answers at a fixed rate: their variation over windows at most, and that of the requests at least.
+const FIXED: f64 = 0.02;
+const OFFERED: f64 = 0.3;
+/// Refusals are faster than answers by this.
+const FASTER: f64 = 0.5;
+/// Requests and seconds that such a sign needs.
+const SAMPLES: u64 = 1000;
+const SECONDS: usize = 30;
+/// Words in answers by which a limiter names itself.
+const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
+
+pub(super) fn rate_limit(record: &Record) -> Said {
+    said_by_server(record)
+        .or_else(|| constant_answers(record))
+        .or_else(|| delayed(record))
+        .unwrap_or(Said::Nothing)
+}
+
+/// The rate of answers without failures in the seconds with refusals.
+fn passed(seconds: &[Second]) -> f64 {
+    let good: u64 = seconds.iter().map(|s| s.all.count - s.all.errors.min(s.all.count)).sum();
+    good as f64 / super::figures::length_s(seconds).max(1e-3)
+}
+
+fn advice() -> crate::verdict::Words {
+    words!(
+        "Look for a limiter in the gateway or the service (nginx limit_req, an API quota): raise it for the test, or ask for less than it allows.",
+        "查找网关或服务中的限流（nginx limit_req、API 配额）：测试期间提高限额，或将负载控制在其以下。"
+    )
+}
+
+fn said_by_server(record: &Record) -> Option<Said> {
+    let seconds = whole(record);
+    let named = |cause: usize| {
+        let Some(name) = record.causes.get(cause) else { return false };
+        let by_header = || {
+            record.kept.iter().any(|kept| {
+                let head = kept.response.to_ascii_lowercase();
+                kept.cause == Some(cause as u32) && HEADERS.iter().any(|words| head.contains(words))
+            })
+        };
+        &*name.code == "429" || &*name.code == "503" && by_header()
+    };
+    let (cause, n) = causes(seconds).into_iter().find(|(cause, _)| named(*cause))?;
+    let all = requests(seconds);
+    if n < REFUSED || (n as f64) < REFUSED_SHARE * all as f64 {
+        return None;
+    }
+    let refusing: Vec<Second> = seconds
+        .iter()
+        .filter(|s| s.causes.iter().any(|(at, _)| *at as usize == cause))
+        .cloned()
+        .collect();
+    let (rate, span) = (passed(&refusing), span(seconds));
+    let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
+    let through = per_second(rate);
+    Some(
+        found(
+            ID,
+            About::Target,
+            Confidence::Certain,
+            words!(
+                "A rate limit refuses requests: {refused} of them ({share}) got {text}; about {through}/s were let through.",
+                "限流拒绝了请求：{refused} 个（{share}）得到 {text}；放行约 {through}/s。"
+            ),
+        )
+        .with("refused", n as f64, "requests", span)
+        .with("passed", rate, "1/s", span)
+        .rules_out(words!("the target's capacity: refusals are its choice", "被测系统的容量：拒绝是其主动行为"))
+        .advise(advice())
+        .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
+        .said(),
+    )
+}
+
+/// Answers at a fixed rate whatever was asked for, and refusals faster than answers.
+fn constant_answers(record: &Record) -> Option<Said> {
+    let seconds = whole(record);
+    let failing = seconds.iter().filter(|s| s.all.errors > 0).count();
+    if requests(seconds) < SAMPLES || failing < SECONDS {
+        return None;
+    }
+    let blocks: Vec<&[Second]> = seconds.chunks_exact(10).collect();
+    let hit: Vec<&[Second]> =
+        blocks.into_iter().filter(|b| b.iter().any(|s| s.all.errors > 0)).collect();
+    let good: Vec<f64> = hit.iter().map(|block| passed(block)).collect();
+    let asked: Vec<f64> = hit.iter().map(|block| super::figures::rate(block)).collect();
+    let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
+    let fast = failed < FASTER * ms(&service(seconds), 0.9);
+    let range = asked.iter().copied().fold(0.0, f64::max)
+        / asked.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
+    if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
+        return None;
+    }
+    let rate = mean(&good);
+    let (through, most) = (per_second(rate), per_second(asked.iter().copied().fold(0.0, f64::max)));
+    Some(
+        found(
+            ID,
+            About::Target,
+            Confidence::Statistical,
+            words!(
+                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.",
+                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。"
+            ),
+        )
+        .with("passed", rate, "1/s", span(seconds))
+        .with("asked", mean(&asked), "1/s", span(seconds))
+        .advise(advice())
+        .explaining(&["errors_named", "circuit_breaker"])
+        .said(),
+    )
+}
+
+/// Answers that come more slowly than a single worker could give them, at a fixed rate.
+fn delayed(record: &Record) -> Option<Said> {
+    let (rate, alone) = too_few_for_one(record)?;
+    let seconds = steady(record);
+    let counts: Vec<f64> = seconds.iter().map(|s| s.all.count as f64).collect();
+    if requests(seconds) < SAMPLES || seconds.len() < SECONDS || variation(&counts) > OFFERED / 2.0
+    {
+        return None;
+    }
+    let (through, by_itself) = (per_second(rate), time(alone));
+    let one = per_second(1000.0 / alone);
+    Some(
+        found(
+            ID,
+            About::Target,
+            Confidence::Arithmetic,
+            words!(
+                "Requests are held back to {through}/s: a request alone takes {by_itself}, so a single worker could answer {one}/s. A rate limit delays them.",
+                "请求被限制在 {through}/s：单独一个请求只需 {by_itself}，一个工作者即可达到 {one}/s。是限流在延迟请求。"
+            ),
+        )
+        .with("rate", rate, "1/s", span(seconds))
+        .with("alone", alone, "ms", span(whole(record)))
+        .rules_out(words!("a limit of workers: it would be less than one", "工作者数量限制：那将少于一个"))
+        .advise(advice())
+        .explaining(&["plateau", "warmup_unfinished", "drift"])
+        .said(),
+    )
+}

@@ -1,0 +1,166 @@
+//! Signs that the test is not what its users will do.
+
+use record::{ClassName, Record};
+use stats::grouped::{count, percent};
+
+use super::figures::{classes, median, requests, sum, whole, windows};
+use super::say::{found, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Share of answers from a cache that is worth a word.
+const CACHED: f64 = 0.2;
+/// Kept samples that this share can be taken from.
+const KEPT: usize = 10;
+/// The median falls by this as the cache fills.
+const FALLS: f64 = 0.3;
+/// More labels than that are data in names.
+const LABELS: usize = 500;
+
+/// The share of answers that came from a cache.
+pub(super) fn cached(record: &Record) -> Option<f64> {
+    let (mut hits, mut all) = (0, 0);
+    for (at, class, _) in classes(whole(record)) {
+        if let Some(ClassName::Header { name, value }) = record.classes.get(at as usize)
+            && name.to_ascii_lowercase().contains("cache")
+        {
+            all += class.count;
+            hits += if value.to_ascii_lowercase().contains("hit") { class.count } else { 0 };
+        }
+    }
+    if all == 0 {
+        let kept: Vec<String> = record
+            .kept
+            .iter()
+            .filter(|kept| kept.why == record::kept::Why::Random && !kept.response.is_empty())
+            .map(|kept| kept.response.to_ascii_lowercase())
+            .collect();
+        let hit = |head: &&String| {
+            head.lines().any(|line| {
+                line.starts_with("age:") || line.contains("cache") && line.contains("hit")
+            })
+        };
+        if kept.len() < KEPT {
+            return None;
+        }
+        (hits, all) = (kept.iter().filter(hit).count() as u64, kept.len() as u64);
+    }
+    let share = hits as f64 / all.max(1) as f64;
+    (share >= CACHED).then_some(share)
+}
+
+pub(super) fn test_realism(record: &Record) -> Said {
+    let seconds = whole(record);
+    let span = super::figures::span(seconds);
+    if let Some(share) = cached(record) {
+        let values: Vec<f64> = windows(seconds, 5).iter().map(|w| w.p50).collect();
+        let part = (values.len() / 4).max(1).min(values.len());
+        let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
+        let hits = percent(share);
+        let (falls, falls_zh) = match last < (1.0 - FALLS) * first {
+            true => {
+                let (from, to) = (time(first), time(last));
+                (
+                    format!("; the median fell from {from} to {to}"),
+                    format!("；中位数从 {from} 降到 {to}"),
+                )
+            }
+            false => (String::new(), String::new()),
+        };
+        return found(
+            "test_realism",
+            About::Test,
+            Confidence::Certain,
+            words!(
+                "{hits} of the answers came from a cache{falls}: real users may ask for more different things than this plan.",
+                "{hits} 的响应来自缓存{falls_zh}：真实用户请求的内容可能比该计划更多样。"
+            ),
+        )
+        .with("cached", share, "share", span)
+        .advise(words!(
+            "Let the plan ask for as many different things as real users do, or say that a full cache is what you mean to test.",
+            "让计划请求与真实用户一样多样的内容，或明确表示要测试的就是缓存命中的情况。"
+        ))
+        .explaining(&["warmup_unfinished", "step_change", "bimodal"])
+        .said();
+    }
+    let folded: usize = record.labels.iter().map(|label| label.folded as usize).sum();
+    let labels = record.labels.len() + folded;
+    if labels > LABELS {
+        let n = count(labels as u64);
+        return found(
+            "test_realism",
+            About::Test,
+            Confidence::Hint,
+            words!(
+                "The run has {n} labels: names contain data, and figures of single labels say little.",
+                "本次运行有 {n} 个标签：名称中包含数据，单个标签的数据意义不大。"
+            ),
+        )
+        .with("labels", labels as f64, "labels", span)
+        .advise(words!(
+            "Give samplers names without ids; the address of each request is in its row.",
+            "给采样器起不含编号的名称；每个请求的地址在其结果行中。"
+        ))
+        .said();
+    }
+    let setting = |name: &str| {
+        record.frame.settings.iter().find(|setting| setting.0 == name).map(|setting| &*setting.1)
+    };
+    let addresses = record.classes.iter().filter(|c| matches!(c, ClassName::Address(_))).count();
+    if setting("dns_pinned") == Some("true") && addresses > 1 {
+        let used = classes(seconds).iter().filter(|class| class.1.count > 0).count();
+        return found(
+            "test_realism",
+            About::Test,
+            Confidence::Hint,
+            words!(
+                "The plan keeps to one address of a name that has {addresses}: {used} were used.",
+                "该名称有 {addresses} 个地址，但计划固定使用其中之一：用到了 {used} 个。"
+            ),
+        )
+        .advise(words!(
+            "Use a DNS Cache Manager that is cleared each iteration, so that the load spreads.",
+            "使用每次迭代清空的 DNS Cache Manager，使负载分散。"
+        ))
+        .said();
+    }
+    if setting("assertions") == Some("0") && two_sizes(record) {
+        return found(
+            "test_realism",
+            About::Test,
+            Confidence::Hint,
+            words!(
+                "Answers with code 200 have two sizes, and the plan asserts nothing: one of them may be a page of errors.",
+                "响应码 200 的响应有两种大小，而计划没有断言：其中一种可能是错误页面。"
+            ),
+        )
+        .with("received", sum(seconds, |s| s.all.received) as f64, "bytes", span)
+        .with("requests", requests(seconds) as f64, "requests", span)
+        .advise(words!(
+            "Look at a kept sample of each size, and assert what makes an answer right.",
+            "查看每种大小的保留样本，并断言正确响应的特征。"
+        ))
+        .said();
+    }
+    Said::Nothing
+}
+
+/// Whether kept good answers of a label have two sizes, one at most half of the other, each three times.
+fn two_sizes(record: &Record) -> bool {
+    let mut labels: Vec<u32> = record.kept.iter().map(|kept| kept.label).collect();
+    labels.dedup();
+    labels.into_iter().any(|label| {
+        let mut sizes: Vec<u64> = record
+            .kept
+            .iter()
+            .filter(|k| k.label == label && k.why == record::kept::Why::Random && &*k.code == "200")
+            .map(|kept| kept.received)
+            .collect();
+        sizes.sort_unstable();
+        let split = (1..sizes.len()).find(|at| sizes[*at] > 2 * sizes[at - 1]);
+        split.is_some_and(|at| {
+            let alike = |part: &[u64]| part.len() >= 3 && part[part.len() - 1] * 10 <= part[0] * 11;
+            alike(&sizes[..at]) && alike(&sizes[at..])
+        })
+    })
+}

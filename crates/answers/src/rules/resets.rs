@@ -1,0 +1,73 @@
+//! Connections that the target resets or refuses from some load on.
+
+use record::{Record, Second};
+use stats::Outcome;
+use stats::grouped::count;
+
+use super::figures::{in_flight, requests, span, sum, whole};
+use super::say::{found, lacks, number, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Resets, and seconds and samples without one below the threshold, that make a threshold.
+const RESETS: u64 = 10;
+const QUIET_SECONDS: usize = 10;
+const QUIET_SAMPLES: u64 = 300;
+/// Share of the seconds above the threshold that have resets.
+const ABOVE: f64 = 0.5;
+/// The threshold lies at this part of all resets, by load; below it a few are tolerated.
+const FEW: f64 = 0.02;
+
+pub(super) fn reset_under_load(record: &Record) -> Said {
+    let seconds = whole(record);
+    if !record.has.users {
+        return lacks!("the number of users", "用户数");
+    }
+    let is_reset = |cause: u32| {
+        let outcome = record.causes.get(cause as usize).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Reset | Outcome::Closed | Outcome::Refused))
+    };
+    let resets = |s: &Second| -> u64 {
+        s.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
+    };
+    let all = sum(seconds, resets);
+    if all < RESETS {
+        return Said::Nothing;
+    }
+    let mut by_load: Vec<&Second> = seconds.iter().collect();
+    by_load.sort_by_key(|s| s.users);
+    let mut seen = 0;
+    let Some(at) = by_load.iter().position(|s| {
+        seen += resets(s);
+        seen as f64 > FEW * all as f64
+    }) else {
+        return Said::Nothing;
+    };
+    let threshold = by_load[at].users;
+    let (below, above): (Vec<&Second>, Vec<&Second>) =
+        by_load.iter().partition(|s| s.users < threshold);
+    let quiet: u64 = below.iter().map(|s| s.all.count).sum();
+    let hit = above.iter().filter(|s| resets(s) > 0).count();
+    let enough = below.len() >= QUIET_SECONDS && quiet >= QUIET_SAMPLES;
+    if !enough || (hit as f64) < ABOVE * above.len() as f64 {
+        return Said::Nothing;
+    }
+    let (n, flying, calm) = (count(all), number(in_flight(by_load[at])), count(quiet));
+    found(
+        "reset_under_load",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "From about {threshold} users on ({flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users not at all in {calm} requests.",
+            "从约 {threshold} 个用户（{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{calm} 个请求中一次也没有。"
+        ),
+    )
+    .with("resets", all as f64, "connections", span(seconds))
+    .with("threshold", threshold as f64, "users", span(seconds))
+    .with("reset_share", all as f64 / requests(seconds).max(1) as f64, "share", span(seconds))
+    .advise(words!(
+        "Look for a limit of connections near that number: of the service, of a proxy (worker_connections), of descriptors (ulimit -n), of the accept queue (somaxconn).",
+        "查找接近该数值的连接上限：服务、代理（worker_connections）、文件描述符（ulimit -n）、接受队列（somaxconn）。"
+    ))
+    .explaining(&["errors_named"])
+    .said()
+}

@@ -1,0 +1,57 @@
+//! Too few samples for the figures that are shown.
+
+use record::Record;
+use stats::grouped::count;
+
+use super::figures::{requests, span};
+use super::say::{found, lacks, words};
+use crate::autocorrelation::effective;
+use crate::verdict::{About, Confidence, Said};
+
+/// Independent samples beyond a percentile that make it one.
+const BEYOND: f64 = 10.0;
+/// The percentile that every summary shows.
+const SHOWN: f64 = 0.99;
+/// Seconds in which independence can be judged.
+const SECONDS: usize = 20;
+
+pub(super) fn too_few_samples(record: &Record) -> Said {
+    let seconds = &record.seconds;
+    let n = requests(seconds);
+    if n == 0 {
+        return lacks!("requests", "请求");
+    }
+    // Neighbours are alike: the seconds' means tell how much each is worth.
+    let means: Vec<f64> = seconds
+        .iter()
+        .filter(|s| s.all.count > 0)
+        .map(|s| s.all.elapsed as f64 / s.all.count as f64)
+        .collect();
+    let worth = match means.len() >= SECONDS {
+        true => (effective(&means) / means.len() as f64).clamp(0.0, 1.0),
+        false => 1.0,
+    };
+    let independent = n as f64 * worth;
+    let beyond = independent * (1.0 - SHOWN);
+    // Judged by the count alone where the means say that a target's state, not chance, moved them.
+    if n as f64 * (1.0 - SHOWN) >= BEYOND {
+        return Said::Nothing;
+    }
+    let (all, need) = (count(n), count((BEYOND / (1.0 - SHOWN)).round() as u64));
+    found(
+        "too_few_samples",
+        About::Test,
+        Confidence::Arithmetic,
+        words!(
+            "Too few samples for p99: {all} requests; a p99 that means something needs at least {need}.",
+            "样本太少，不足以给出 p99：只有 {all} 个请求；有意义的 p99 至少需要 {need} 个。"
+        ),
+    )
+    .with("requests", n as f64, "requests", span(seconds))
+    .with("beyond_p99", beyond, "requests", span(seconds))
+    .advise(words!(
+        "Run longer, or judge by the median and the mean.",
+        "延长运行时间，或以中位数和均值评价。"
+    ))
+    .said()
+}

@@ -1,0 +1,117 @@
+//! Moments in which the target answers nobody: collections of garbage, flushes, failovers.
+
+use record::second::SLOTS;
+use record::{Record, Second};
+use stats::grouped::count;
+
+use super::figures::{median, ms, requests, service, span, variation, whole};
+use super::say::{clock, found, lacks, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// A slot of 100 ms is quiet with at most this share of the usual completions.
+const QUIET: f64 = 0.2;
+/// Completions that must be missing, so that chance does not make the gap.
+const MISSING: f64 = 12.0;
+/// Slots in a row: 100 ms to 5 s.
+const LONGEST: usize = 50;
+/// The burst behind: its best slot has this many times the usual, or requests took as long as the gap.
+const BURST: f64 = 1.5;
+const BURST_SLOTS: usize = 5;
+/// Gaps that make a finding; or fewer whose length is at least this, slots.
+const GAPS: usize = 5;
+const LONG: usize = 8;
+/// Intervals are even below this variation.
+const EVEN: f64 = 0.15;
+/// A pause of the generator explains a gap from this length on, ns.
+const OWN: u64 = 50_000_000;
+const SAMPLES: u64 = 1000;
+
+struct Gap {
+    at_ms: i64,
+    slots: usize,
+}
+
+pub(super) fn stalls(record: &Record) -> Said {
+    if !record.has.slots {
+        return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
+    }
+    let seconds = whole(record);
+    if requests(seconds) < SAMPLES {
+        return Said::Nothing;
+    }
+    let gaps = gaps(seconds);
+    let long = gaps.iter().filter(|gap| gap.slots >= LONG).count();
+    if gaps.len() < GAPS && long == 0 {
+        return Said::Nothing;
+    }
+    let starts: Vec<f64> = gaps.iter().map(|gap| gap.at_ms as f64).collect();
+    let apart: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
+    let (n, length) = (count(gaps.len() as u64), time(median(&lengths)));
+    let first = clock(gaps[0].at_ms - record.frame.start_ms);
+    let every = median(&apart);
+    let (rhythm, rhythm_zh) = match apart.len() >= 2 && variation(&apart) <= EVEN {
+        true => (format!(", every {}", time(every)), format!("，每隔 {}", time(every))),
+        false => (format!(", first at {first}"), format!("，首次在 {first}")),
+    };
+    let mut finding = found(
+        "stalls",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "The target stood still {n} times for about {length}{rhythm}: nobody got an answer, then all at once.",
+            "被测系统停顿了 {n} 次，每次约 {length}{rhythm_zh}：期间没有任何响应，随后一起返回。"
+        ),
+    )
+    .with("stalls", gaps.len() as f64, "times", span(seconds))
+    .with("length", median(&lengths), "ms", span(seconds))
+    .advise(words!(
+        "Look for a stop of the whole service at these times: garbage collection, a flush or checkpoint, a quota of processor time, a failover.",
+        "查找这些时刻整个服务的停顿：垃圾回收、刷盘或检查点、处理器配额、故障切换。"
+    ))
+    .explaining(&["bimodal", "step_change"]);
+    if apart.len() >= 2 {
+        finding = finding.with("every", every, "ms", span(seconds));
+    }
+    if record.has.generator {
+        finding = finding.rules_out(words!(
+            "the generator: it did not stand still in these seconds",
+            "负载机：它在这些秒内没有停顿"
+        ));
+    }
+    finding.said()
+}
+
+fn gaps(seconds: &[Second]) -> Vec<Gap> {
+    let slots: Vec<f64> = seconds.iter().flat_map(|s| s.all.slots).map(f64::from).collect();
+    let second = |slot: usize| &seconds[slot / SLOTS];
+    let typical = ms(&service(seconds), 0.5);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < slots.len() {
+        // The usual rate: of ten seconds around.
+        let (from, to) = (at.saturating_sub(50), (at + 50).min(slots.len()));
+        let usual = super::figures::mean(&slots[from..to]).max(median(&slots[from..to]));
+        let quiet = |slot: &usize| slots[*slot] <= QUIET * usual;
+        let end = (at..slots.len()).find(|slot| !quiet(slot)).unwrap_or(slots.len());
+        let length = end - at;
+        if length == 0 || end == slots.len() || at == 0 {
+            at = end.max(at) + 1;
+            continue;
+        }
+        let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
+        let behind = &slots[end..(end + BURST_SLOTS).min(slots.len())];
+        let burst = behind.iter().copied().fold(0.0, f64::max) >= BURST * usual;
+        // In a closed load those in flight took as long as the gap; a pause of all users leaves times as they were.
+        let held = 0.7 * length as f64 * 100.0;
+        let waited = [second(end), second((end + BURST_SLOTS).min(slots.len() - 1))]
+            .iter()
+            .any(|s| s.all.longest as f64 / 1e6 >= typical + held.max(50.0));
+        let own = [second(at), second(end)].iter().any(|s| s.generator.stall >= OWN);
+        if lost >= MISSING && length <= LONGEST && waited && (burst || length >= LONG) && !own {
+            let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
+            found.push(Gap { at_ms: begin, slots: length });
+        }
+        at = end + 1;
+    }
+    found
+}

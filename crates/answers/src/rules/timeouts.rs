@@ -1,0 +1,215 @@
+//! Times that mark their cause: time limits of the same length, and connects that a full accept queue delays.
+
+use record::Record;
+use stats::grouped::{count, percent};
+use stats::hist::{Hist, layout};
+use stats::{CloseCause, Outcome};
+
+use super::figures::{causes, hist, span, sum};
+use super::say::{found, lacks, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Errors or closes of one age, at least, and their share of all of them.
+const SAME_LEAST: u64 = 10;
+const SAME_SHARE: f64 = 0.5;
+/// They lie within this share of each other, or this many ms, and are no shorter than this, ms.
+const WITHIN: f64 = 0.05;
+const WITHIN_MS: f64 = 50.0;
+const SHORTEST: f64 = 1000.0;
+/// Silences of held connections are counted by whole seconds, and short ones are none, ms.
+const SILENCE_WITHIN_MS: f64 = 1000.0;
+const SILENCE: f64 = 5000.0;
+/// Usual limits of proxies and clients, s.
+const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120.0, 180.0, 300.0];
+
+/// Ages in seconds at which a connect succeeds after lost SYNs: 1, 3, 7 s (doubling), and 2, 4, 5, 11 s with
+/// `tcp_syn_linear_timeouts`. Source: Linux, include/net/tcp.h and ip-sysctl.
+const SYN_AGES: [f64; 7] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0];
+const SYN_WITHIN: f64 = 0.1;
+const SYN_LEAST: u64 = 10;
+const SYN_SHARE: f64 = 0.001;
+/// Connects this slow or slower, µs, that are at such an age: else they are just slow.
+const SLOW_CONNECT: u64 = 500_000;
+const AT_AGE: f64 = 0.8;
+/// Data sent again beyond this share is loss on the way, and no full queue.
+const LOSS: f64 = 0.01;
+
+/// The densest place of a histogram of times in ms: its middle and how many lie there.
+fn densest(bins: &[(f64, u64)], within_ms: f64, shortest: f64) -> Option<(f64, u64)> {
+    let (mut best, mut to, mut sum) = (None::<(f64, u64)>, 0, 0);
+    for (from, (low, n)) in bins.iter().enumerate() {
+        if to < from {
+            (to, sum) = (from, 0);
+        }
+        while to < bins.len() && bins[to].0 <= (low * (1.0 + WITHIN)).max(low + within_ms) {
+            sum += bins[to].1;
+            to += 1;
+        }
+        if *low >= shortest && best.is_none_or(|(_, most)| sum > most) {
+            let weights: f64 = bins[from..to].iter().map(|(at, n)| at * *n as f64).sum();
+            best = Some((weights / sum.max(1) as f64, sum));
+        }
+        sum -= n;
+    }
+    best
+}
+
+fn bins_of(hist: &Hist, unit: f64) -> Vec<(f64, u64)> {
+    hist.iter().map(|(bin, n)| (layout::middle_of(bin) as f64 / unit, n)).collect()
+}
+
+/// A usual limit near this time, s.
+fn usual(ms: f64) -> Option<f64> {
+    USUAL.into_iter().find(|s| (ms / 1000.0 - s).abs() <= 0.03 * s + 0.05)
+}
+
+pub(super) fn fixed_timeout(record: &Record) -> Said {
+    silence(record).or_else(|| errors(record)).unwrap_or(Said::Nothing)
+}
+
+/// Held connections that were cut after the same silence.
+fn silence(record: &Record) -> Option<Said> {
+    let peers = [CloseCause::PeerFin, CloseCause::PeerReset, CloseCause::PeerFrame];
+    let mut ages = Hist::new();
+    for close in record.seconds.iter().flat_map(|s| &s.closes) {
+        if peers.contains(&close.cause) {
+            ages.add(&close.idle_ms);
+        }
+    }
+    let all = ages.total();
+    let (age, n) = densest(&bins_of(&ages, 1.0), SILENCE_WITHIN_MS, SILENCE)?;
+    if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
+        return None;
+    }
+    let (connections, of, silent) =
+        (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
+    Some(
+        found(
+            "fixed_timeout",
+            About::Target,
+            Confidence::Arithmetic,
+            words!(
+                "A time limit of {silent} cuts connections: {connections} of {of} that the target closed had been without data for that long.",
+                "{silent} 的时间限制切断了连接：被测系统关闭的 {of} 个连接中有 {connections} 个此前恰好这么久没有数据。"
+            ),
+        )
+        .with("silence", age, "ms", span(&record.seconds))
+        .advise(words!(
+            "Send heartbeats more often than that, or raise the limit at the server or the proxy before it (proxy_read_timeout, idle timeout).",
+            "以更短的间隔发送心跳，或提高服务器或其前面代理的限制（proxy_read_timeout、idle timeout）。"
+        ))
+        .explaining(&["errors_named"])
+        .said(),
+    )
+}
+
+/// Requests that failed at the same age.
+fn errors(record: &Record) -> Option<Said> {
+    let seconds = &record.seconds;
+    let ages = hist(seconds, |s| &s.all.failed);
+    let all = ages.total();
+    let (age, n) = densest(&bins_of(&ages, 1000.0), WITHIN_MS, SHORTEST)?;
+    if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
+        return None;
+    }
+    let list = causes(seconds);
+    let is_ours = |cause: usize| {
+        let outcome = record.causes.get(cause).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Timeout(_)))
+    };
+    let ours: u64 = list.iter().filter(|(cause, _)| is_ours(*cause)).map(|(_, n)| n).sum();
+    // Answers of that age say that the service takes as long: then a failure at it is no limit.
+    let good = hist(seconds, |s| &s.all.service);
+    let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);
+    let that_old: u64 = bins_of(&good, 1000.0).iter().filter(|bin| near(bin.0)).map(|b| b.1).sum();
+    let answers_at = that_old.saturating_sub(n);
+    if answers_at > n {
+        return None;
+    }
+    let (errors, of, limit) = (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
+    let finding = if ours as f64 >= SAME_SHARE * n as f64 {
+        found(
+            "fixed_timeout",
+            About::Run,
+            Confidence::Certain,
+            words!(
+                "{errors} of {of} failed requests were given up after {limit}: the plan's own time limit. How long the target would have taken is not known.",
+                "{of} 个失败请求中有 {errors} 个在 {limit} 后被放弃：这是计划自身的时间限制。被测系统本来需要多久并不清楚。"
+            ),
+        )
+        .advise(words!(
+            "Look for what makes these requests slow; raise the limit in the sampler only if users would wait that long.",
+            "查找这些请求变慢的原因；只有当用户愿意等那么久时才提高采样器中的限制。"
+        ))
+    } else {
+        found(
+            "fixed_timeout",
+            About::Target,
+            Confidence::Statistical,
+            words!(
+                "{errors} of {of} failed requests failed after {limit}: a time limit of the target or of a proxy before it.",
+                "{of} 个失败请求中有 {errors} 个在 {limit} 后失败：这是被测系统或其前面代理的时间限制。"
+            ),
+        )
+        .advise(words!(
+            "Look for a limit of that length (proxy_read_timeout, a client behind the service, a pool's wait), then for what waits that long.",
+            "查找该时长的限制（proxy_read_timeout、服务后端的客户端、连接池等待），再查找是什么在等待那么久。"
+        ))
+    };
+    Some(
+        finding
+            .with("age", age, "ms", span(seconds))
+            .with("share", n as f64 / all as f64, "share", span(seconds))
+            .explaining(&["errors_named", "bimodal"])
+            .said(),
+    )
+}
+
+pub(super) fn accept_queue(record: &Record) -> Said {
+    let seconds = &record.seconds;
+    let connects = hist(seconds, |s| &s.connect);
+    if !record.has.connections || connects.total() == 0 {
+        return lacks!("times of connects", "连接建立时间");
+    }
+    let bins: Vec<(f64, u64)> = connects
+        .iter()
+        .filter(|(bin, _)| layout::middle_of(*bin) >= SLOW_CONNECT)
+        .map(|(bin, n)| (layout::middle_of(bin) as f64 / 1e6, n))
+        .collect();
+    let slow: u64 = bins.iter().map(|bin| bin.1).sum();
+    let at_age =
+        |s: f64| SYN_AGES.iter().any(|age| s >= 0.99 * age && s <= age * (1.0 + SYN_WITHIN));
+    let n: u64 = bins.iter().filter(|bin| at_age(bin.0)).map(|bin| bin.1).sum();
+    let all = connects.total();
+    let few = n < SYN_LEAST || (n as f64) < SYN_SHARE * all as f64;
+    let segments = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.segments_out));
+    let again = sum(seconds, |s| {
+        s.machine.as_ref().map_or(0, |m| m.retransmitted.saturating_sub(m.syn_retransmitted))
+    });
+    let lossy = segments > 0 && again as f64 >= LOSS * segments as f64 && again >= 100;
+    if few || (n as f64) < AT_AGE * slow as f64 || lossy {
+        return Said::Nothing;
+    }
+    let syns = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.syn_retransmitted))
+        .max(super::figures::classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
+    let (late, of, share) = (count(n), count(all), percent(n as f64 / all as f64));
+    let sent = count(syns);
+    found(
+        "accept_queue",
+        About::Target,
+        if syns >= n / 2 { Confidence::Certain } else { Confidence::Statistical },
+        words!(
+            "The target's accept queue is full: {late} of {of} connects ({share}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were).",
+            "被测系统的接受队列已满：{of} 次连接中有 {late} 次（{share}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）。"
+        ),
+    )
+    .with("slow_connects", n as f64, "connects", span(seconds))
+    .with("syn_retransmitted", syns as f64, "segments", span(seconds))
+    .rules_out(words!("loss of packets: data is hardly sent again", "丢包：数据几乎没有重传"))
+    .advise(words!(
+        "Raise the listen backlog of the service and net.core.somaxconn, accept faster, or keep connections; ListenOverflows of nstat on the target confirms it.",
+        "提高服务的 listen backlog 和 net.core.somaxconn，更快地接受连接，或保持连接；在被测主机上用 nstat 查看 ListenOverflows 可确认。"
+    ))
+    .explaining(&["connection_churn", "bimodal", "errors_named", "concurrency_limit", "plateau"])
+    .said()
+}
