@@ -2,7 +2,7 @@
 
 use record::{Kept, Record, Second};
 use stats::grouped::percent;
-use stats::hist::{Bins, Hist, layout};
+use stats::hist::{Hist, layout};
 
 use super::figures::{span, steady};
 use super::say::{found, lacks, time, words};
@@ -41,12 +41,12 @@ pub(super) fn bimodal(record: &Record) -> Said {
     }
     for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
         let of = |seconds: &[Second]| {
-            let mut hist = Hist::new();
+            let (mut all, mut failed) = (Hist::new(), Hist::new());
             for (_, part) in seconds.iter().flat_map(|s| &s.labels).filter(|l| l.0 as usize == at) {
-                let bins: &Bins = &part.service;
-                hist.add(bins);
+                all.add(&part.service);
+                failed.add(&part.failed);
             }
-            hist
+            without(&all, &failed)
         };
         let whole = of(seconds);
         let Some(modes) = modes(&whole).filter(|_| whole.total() >= SAMPLES) else { continue };
@@ -89,6 +89,19 @@ pub(super) fn bimodal(record: &Record) -> Said {
         .said();
     }
     Said::Nothing
+}
+
+/// A histogram without those in another: failures have times of their own.
+fn without(all: &Hist, failed: &Hist) -> Hist {
+    let failed: std::collections::HashMap<u32, u64> = failed.iter().collect();
+    let mut rest = Hist::new();
+    for (bin, n) in all.iter() {
+        let n = n.saturating_sub(failed.get(&bin).copied().unwrap_or(0));
+        if n > 0 {
+            rest.record(layout::middle_of(bin), n);
+        }
+    }
+    rest
 }
 
 /// The two modes of a histogram, if it has two.

@@ -161,18 +161,21 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
     })
 }
 
-/// Times of a request alone, for the rule about limits of the rate.
+/// The flat rate, and the time of a request alone, ms, where a single worker could do more than that rate.
 pub(super) fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
     let seconds = whole(record);
     let busy = loaded(seconds);
     let flat = windows(&busy, WINDOW);
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
-    let light: Vec<&Second> = seconds.iter().filter(|s| s.users <= 1).collect();
+    // Seconds with half of that rate: hardly anybody waits.
+    let half = 0.5 * mean(&rates);
+    let light: Vec<&Second> =
+        seconds.iter().filter(|s| s.all.count > 0 && (s.all.count as f64) <= half).collect();
     let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
     let count: u64 = light.iter().map(|s| s.all.count).sum();
     let flying = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
     let alone = elapsed as f64 / count.max(1) as f64 / 1e9;
-    let enough = record.has.users && count >= ALONE && flat.len() >= WINDOWS;
+    let enough = count >= ALONE && flat.len() >= WINDOWS;
     let waits = flying >= OVERLOAD && variation(&rates) <= FLAT;
     (enough && waits && mean(&rates) * alone < LEAST).then(|| (mean(&rates), alone * 1000.0))
 }
@@ -217,6 +220,12 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
             "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
         ))
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
+    if nearest == 1.0 {
+        finding.advice = words!(
+            "Look for a lock, a single worker or a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
+            "查找锁、单个工作者、后端的单个连接，或把请求延迟到 {rate}/s 的限流。"
+        );
+    }
     if let Some((host, share)) = host {
         finding.advice = words!(
             "The processors of {host} are full ({share}): give it more, or make a request cheaper.",

@@ -15,6 +15,8 @@ const ID: &str = "ports";
 const LITTLE_LEFT: f64 = 0.05;
 /// Share in use from which on the time is predicted at which they run out.
 const MUCH_USED: f64 = 0.7;
+/// Seconds that a closed connection keeps its port. Source: Linux, include/net/tcp.h, TCP_TIMEWAIT_LEN.
+const TIME_WAIT_S: f64 = 60.0;
 /// Seconds from whose trend that time is taken, and how many at least.
 const TREND: usize = 30;
 const TREND_LEAST: usize = 10;
@@ -76,6 +78,11 @@ pub(super) fn ports(record: &Record) -> Said {
         .length_ms
         .map_or(record.frame.start_ms + record.frame.length_ms, |l| record.frame.start_ms + l);
     let (at_ms, left_now) = now;
+    // Connections in TIME_WAIT come back: their number grows for that long and no longer.
+    let waiting = record.seconds.last().map_or(0, |s| s.generator.time_wait) as f64;
+    if waiting >= 0.5 * (all - left_now) && per_s * TIME_WAIT_S < all {
+        return Said::Nothing;
+    }
     let gone_ms = at_ms + (left_now / per_s * 1000.0) as i64;
     if left_now > (1.0 - MUCH_USED) * all || gone_ms > end_ms {
         return Said::Nothing;

@@ -3,6 +3,7 @@
 use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::count;
+use stats::hist::layout;
 
 use super::figures::{median, ms, requests, service, span, variation, whole};
 use super::say::{clock, found, lacks, time, words};
@@ -14,9 +15,9 @@ const QUIET: f64 = 0.2;
 const MISSING: f64 = 12.0;
 /// Slots in a row: 100 ms to 5 s.
 const LONGEST: usize = 50;
-/// The burst behind: its best slot has this many times the usual, or requests took as long as the gap.
-const BURST: f64 = 1.5;
-const BURST_SLOTS: usize = 5;
+/// Requests that ended in the seconds behind the gap and took at least this part of it longer than the median.
+const HELD: u64 = 3;
+const HELD_PART: f64 = 0.5;
 /// Gaps that make a finding; or fewer whose length is at least this, slots.
 const GAPS: usize = 5;
 const LONG: usize = 8;
@@ -99,15 +100,16 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
             continue;
         }
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
-        let behind = &slots[end..(end + BURST_SLOTS).min(slots.len())];
-        let burst = behind.iter().copied().fold(0.0, f64::max) >= BURST * usual;
-        // In a closed load those in flight took as long as the gap; a pause of all users leaves times as they were.
-        let held = 0.7 * length as f64 * 100.0;
-        let waited = [second(end), second((end + BURST_SLOTS).min(slots.len() - 1))]
+        // Those in flight took as long as the gap; a pause of all users leaves times as they were.
+        let long = typical + (HELD_PART * length as f64 * 100.0).max(50.0);
+        let held: u64 = [end, (end + SLOTS).min(slots.len() - 1)]
             .iter()
-            .any(|s| s.all.longest as f64 / 1e6 >= typical + held.max(50.0));
+            .flat_map(|slot| second(*slot).all.service.iter())
+            .filter(|(bin, _)| layout::middle_of(*bin) as f64 / 1000.0 >= long)
+            .map(|(_, n)| n)
+            .sum();
         let own = [second(at), second(end)].iter().any(|s| s.generator.stall >= OWN);
-        if lost >= MISSING && length <= LONGEST && waited && (burst || length >= LONG) && !own {
+        if lost >= MISSING && length <= LONGEST && held >= HELD && !own {
             let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
             found.push(Gap { at_ms: begin, slots: length });
         }

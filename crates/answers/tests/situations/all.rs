@@ -1,0 +1,375 @@
+//! The situations, each with the rule that must speak first and those that may follow because they are true as well.
+
+use answers::random::Random;
+use record::{Change, Mark, Record, Second};
+use stats::close::Close;
+use stats::hist::{Bins, layout};
+use stats::{CloseCause, Counter, Outcome, Phase};
+
+use super::{Answer, MS, Request, S, START, Users, Workers, about, bad, good, run, users};
+
+pub struct Situation {
+    pub name: &'static str,
+    /// The rule that must speak first; empty: nothing may.
+    pub right: &'static str,
+    /// Rules that say something true beside it.
+    pub beside: &'static [&'static str],
+    pub record: Record,
+}
+
+fn of(
+    name: &'static str,
+    right: &'static str,
+    beside: &'static [&'static str],
+    record: Record,
+) -> Situation {
+    Situation { name, right, beside, record }
+}
+
+/// A service that answers everybody in about 20 ms.
+fn service(_: &Request, random: &mut Random) -> Answer {
+    good(about(20 * MS, random))
+}
+
+/// A minute of a good run.
+pub fn quiet() -> Record {
+    run(&users(20).ramp(5).pause(80), service)
+}
+
+/// The same after a change to each second.
+fn changed(change: impl Fn(usize, &mut Second)) -> Record {
+    let mut record = quiet();
+    record.seconds.iter_mut().enumerate().for_each(|(n, second)| change(n, second));
+    record
+}
+
+fn limited(load: &Users, workers: usize, takes: impl Fn(&mut Random) -> u64) -> Record {
+    let mut workers = Workers::new(workers);
+    run(load, move |request, random| good(workers.work(request.at, takes(random))))
+}
+
+pub fn all() -> Vec<Situation> {
+    let mut list = of_capacity();
+    list.extend(of_errors());
+    list.extend(of_connections());
+    list.extend(of_time());
+    list.extend(of_generator());
+    list
+}
+
+fn of_capacity() -> Vec<Situation> {
+    let mut refill = (20.0, 0);
+    let limiter = run(&users(10).ramp(5).pause(20), move |request, random| {
+        let tokens: f64 = refill.0 + (request.at - refill.1) as f64 / 1e6 * 100.0;
+        refill = (tokens.min(20.0), request.at);
+        if refill.0 < 1.0 {
+            return bad(2 * MS, Outcome::Status, "429", "Too Many Requests");
+        }
+        refill.0 -= 1.0;
+        good(about(5 * MS, random))
+    });
+    let mut next = 0;
+    let delayed = run(&users(50).ramp(30).pause(100).seconds(90), move |request, random| {
+        next = request.at.max(next + 10 * MS);
+        good(next - request.at + about(MS, random))
+    });
+    let mut line = Workers::new(1);
+    let bandwidth = run(&users(20).ramp(2).pause(1), move |request, _| {
+        let moving = line.work(request.at, 10 * MS);
+        Answer { receive: moving, bytes: 117_500, ..good(moving + MS) }
+    });
+    let mut late = users(300).ramp(60).seconds(90);
+    late.at_once = 50;
+    vec![
+        of("quiet", "", &[], quiet()),
+        of("quiet, 100 users over a ramp", "", &[], run(&users(100).ramp(30).pause(50), service)),
+        of(
+            "4 workers of 20 ms, from one user on",
+            "concurrency_limit",
+            &[],
+            limited(&users(50).ramp(20), 4, |random| about(20 * MS, random)),
+        ),
+        of(
+            "2 workers of 100 to 1500 ms, 300 users",
+            "concurrency_limit",
+            &["too_few_samples"],
+            limited(&users(300).ramp(10).seconds(330), 2, |random| {
+                100 * MS + random.below(1400) as u64 * MS
+            }),
+        ),
+        of(
+            "8 workers, never a light load",
+            "plateau",
+            &[],
+            limited(&late, 8, |random| about(20 * MS, random)),
+        ),
+        of("a token bucket of 100/s that refuses", "rate_limit", &["errors_named"], limiter),
+        of("a token bucket of 100/s that delays", "rate_limit", &[], delayed),
+        of("a full line of 100 Mbit/s", "bandwidth", &[], bandwidth),
+    ]
+}
+
+fn of_errors() -> Vec<Situation> {
+    let failing = |share: f64| {
+        move |_: &Request, random: &mut Random| {
+            if random.uniform() < share {
+                bad(20 * MS, Outcome::Status, "500", "Internal Server Error")
+            } else {
+                good(about(20 * MS, random))
+            }
+        }
+    };
+    let load = || users(20).ramp(5).pause(80);
+    let breaker = run(&load(), |request, random| {
+        let open = request.at / S % 10 < 3 && request.at > 10 * S;
+        if open {
+            bad(2 * MS, Outcome::Status, "503", "Service Unavailable")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    let resets = run(&users(100).ramp(50).pause(50), |request, random| {
+        // User n starts half a second after user n-1: from the 60th on connections are refused.
+        if request.user >= 60 && random.uniform() < 0.3 {
+            bad(5 * MS, Outcome::Reset, "Non HTTP response code", "Connection reset")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    let hang = |limit: u64, outcome, code, message| {
+        run(&users(40).ramp(5).pause(80).seconds(90), move |_, random| {
+            if random.uniform() < 0.02 {
+                bad(limit, outcome, code, message)
+            } else {
+                good(about(20 * MS, random))
+            }
+        })
+    };
+    let mut at_end = run(&load(), |request, random| {
+        if request.at > 58_900 * MS {
+            bad(20 * MS, Outcome::Reset, "Non HTTP response code", "Socket closed")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    at_end.marks = vec![Mark { at_ms: START + 58_900, change: Change::Stop { at_once: true } }];
+    let mut cut = limited(&users(20).ramp(2).pause(500), 40, |random| about(100 * MS, random));
+    cut.seconds[59].all.cut = 9;
+    vec![
+        of("5 % of the answers are errors", "errors_named", &[], run(&load(), failing(0.05))),
+        of("every answer is an error", "plan_fault", &["errors_named"], run(&load(), failing(1.0))),
+        of("a circuit breaker, 3 s of 10", "circuit_breaker", &["errors_named"], breaker),
+        of("resets from 60 users on", "reset_under_load", &["errors_named"], resets),
+        of(
+            "a proxy gives up after 5 s",
+            "fixed_timeout",
+            &["errors_named"],
+            hang(5 * S, Outcome::Status, "504", "Gateway Timeout"),
+        ),
+        of(
+            "the plan gives up after 2 s",
+            "fixed_timeout",
+            &["errors_named"],
+            hang(
+                2 * S,
+                Outcome::Timeout(Phase::Response),
+                "Non HTTP response code",
+                "Read timed out",
+            ),
+        ),
+        of("errors only after the stop", "cut_by_end", &["errors_named"], at_end),
+        of("9 requests cut by the end", "cut_by_end", &[], cut),
+    ]
+}
+
+fn of_connections() -> Vec<Situation> {
+    let load = || users(20).ramp(5).pause(80);
+    let closing = |random: &mut Random| Answer { closes: true, ..good(about(20 * MS, random)) };
+    let churn = run(&load(), move |_, random| closing(random));
+    let tls = run(&load(), move |_, random| Answer { tls: 15 * MS, ..closing(random) });
+    let queue = run(&load(), move |_, random| {
+        let late = random.uniform() < 0.03;
+        Answer { connect: if late { 1_010 * MS } else { 200 }, ..closing(random) }
+    });
+    let backends = |slow: u64, failing: f64| {
+        run(&load(), move |request, random| {
+            let values = ["a", "b", "c"];
+            let value = values[(request.number % 3) as usize];
+            let ill = value == "b";
+            let mut answer = good(about(if ill { slow } else { 20 * MS }, random));
+            if ill && random.uniform() < failing {
+                answer = bad(20 * MS, Outcome::Status, "500", "Internal Server Error");
+            }
+            Answer { class: Some(("X-Served-By", value)), ..answer }
+        })
+    };
+    let mut idle = quiet();
+    let at = layout::index_of(180_004);
+    idle.seconds[50].closes = vec![Close {
+        cause: CloseCause::PeerFin,
+        code: 0,
+        idle_ms: Bins::try_from(vec![(at, 100)]).unwrap(),
+    }];
+    vec![
+        of("the server closes after each answer", "connection_churn", &[], churn),
+        of("a TLS handshake for each request", "tls_cost", &["connection_churn"], tls),
+        of("a full accept queue", "accept_queue", &["connection_churn"], queue),
+        of("one of three backends is slow", "backend_uneven", &[], backends(200 * MS, 0.0)),
+        of(
+            "one of three backends fails half",
+            "backend_uneven",
+            &["errors_named"],
+            backends(20 * MS, 0.5),
+        ),
+        of("silent connections are cut after 180 s", "fixed_timeout", &[], idle),
+    ]
+}
+
+/// Holds back what falls into the time: everybody waits for its end.
+fn frozen(at: u64, from: u64, length: u64, takes: u64) -> u64 {
+    if at + takes > from && at < from + length {
+        from + length - at + takes.min(20 * MS)
+    } else {
+        takes
+    }
+}
+
+fn of_time() -> Vec<Situation> {
+    let load = |s| users(20).ramp(5).pause(80).seconds(s);
+    let stalls = run(&load(60), |request, random| {
+        let takes = about(20 * MS, random);
+        let from = (request.at + takes) / (5 * S) * (5 * S);
+        good(if from == 0 { takes } else { frozen(request.at, from, 500 * MS, takes) })
+    });
+    let rate = |n, ramp| Users { rate: Some(500.0), ..users(n).ramp(ramp) };
+    let frozen_rate = run(&rate(50, 1), |request, random| {
+        good(frozen(request.at, 20 * S, 2 * S, about(20 * MS, random)))
+    });
+    let few = run(&rate(20, 1), |_, random| good(about(200 * MS, random)));
+    let step = run(&load(90), |request, random| {
+        good(about(if request.at > 45 * S { 80 * MS } else { 20 * MS }, random))
+    });
+    let leak = run(&load(180), |request, random| good(about(20 * MS + request.at / 8000, random)));
+    let cache = run(&load(120), |request, random| {
+        let hit = random.uniform() < request.at as f64 / (40.0 * 1e6);
+        let class = Some(("X-Cache", if hit { "HIT" } else { "MISS" }));
+        Answer { class, ..good(about(if hit { 3 * MS } else { 100 * MS }, random)) }
+    });
+    let two = run(&load(60), |_, random| {
+        good(about(if random.uniform() < 0.3 { 200 * MS } else { 10 * MS }, random))
+    });
+    let warm = run(&load(150), |request, random| {
+        good(about(20 * MS + (150 * S - request.at.min(150 * S)) / 1500, random))
+    });
+    vec![
+        of("stops of 500 ms every 5 s", "stalls", &[], stalls),
+        of("a freeze of 2 s under 500/s", "late_starts", &["stalls"], frozen_rate),
+        of("too few users for 500/s", "late_starts", &[], few),
+        of("four times slower from 45 s on", "step_change", &[], step),
+        of("a leak", "drift", &[], leak),
+        of("a cache that fills", "test_realism", &[], cache),
+        of("two kinds of answers", "bimodal", &[], two),
+        of("a warm-up that never ends", "warmup_unfinished", &[], warm),
+        of(
+            "a run of 300 requests",
+            "too_few_samples",
+            &[],
+            run(&users(5).pause(600).seconds(40), service),
+        ),
+    ]
+}
+
+fn of_generator() -> Vec<Situation> {
+    let mut lagging = quiet();
+    for second in &mut lagging.seconds {
+        let count = second.all.count;
+        second.all.phases.lag = second.all.elapsed / 2;
+        second.lag = Bins::try_from(vec![(layout::index_of(12 * MS), count.max(1))]).unwrap();
+    }
+    let failing = |outcome, message| {
+        run(&users(20).ramp(5).pause(80), move |request, random| {
+            if request.at > 40 * S && random.uniform() < 0.3 {
+                bad(100, outcome, "Non HTTP response code", message)
+            } else {
+                good(about(20 * MS, random))
+            }
+        })
+    };
+    let mut lost = quiet();
+    lost.marks.insert(0, Mark { at_ms: START + 30_000, change: Change::Lost("worker 2".into()) });
+    let mut going = changed(|n, s| s.generator.ports_left = Some(28_000 - 400 * n as u64));
+    going.seconds.truncate(50);
+    going.marks.clear();
+    (going.frame.load.length_ms, going.frame.length_ms) = (Some(120_000), 50_000);
+    let mut full_beside = limited(&users(50).ramp(20), 4, |random| about(20 * MS, random));
+    full_beside.seconds.iter_mut().for_each(|s| s.generator.cpu_s = 3.95);
+    vec![
+        of(
+            "a generator with full processors",
+            "generator_limit",
+            &[],
+            changed(|_, s| s.generator.cpu_s = 3.9),
+        ),
+        of("the same, before a limit of 4", "generator_limit", &[], full_beside),
+        of("answers wait in the generator", "generator_limit", &[], lagging),
+        of(
+            "the generator was stopped for 2 s",
+            "generator_stalled",
+            &[],
+            changed(|n, s| s.generator.stall = if n == 30 { 2_000_000_000 } else { 0 }),
+        ),
+        of(
+            "no port is free",
+            "ports",
+            &["errors_named"],
+            failing(Outcome::PortsExhausted, "Cannot assign requested address"),
+        ),
+        of("ports that run out in a minute", "ports", &[], going),
+        of(
+            "no descriptor is free",
+            "files_exhausted",
+            &["errors_named"],
+            failing(Outcome::FilesExhausted, "Too many open files"),
+        ),
+        of("a worker process was lost", "workers_lost", &[], lost),
+        of(
+            "full inboxes",
+            "reading_stopped",
+            &[],
+            changed(|n, s| s.counters.add(Counter::ReadingStopped, u64::from(n == 9))),
+        ),
+        of(
+            "dropped messages",
+            "messages_dropped",
+            &[],
+            changed(|n, s| s.counters.add(Counter::InboxDropped, u64::from(n == 9))),
+        ),
+        of(
+            "unread data piles up",
+            "unread_growing",
+            &[],
+            changed(|n, s| {
+                s.counters.add(Counter::UnreadProbed, 10);
+                s.counters.add(Counter::UnreadBytes, 10 * 5000 * n as u64);
+            }),
+        ),
+        of(
+            "closed windows",
+            "zero_windows",
+            &[],
+            changed(|_, s| s.machine.as_mut().unwrap().zero_windows_offered = 100),
+        ),
+        of(
+            "no memory left",
+            "generator_memory",
+            &[],
+            changed(|_, s| s.machine.as_mut().unwrap().memory_available = 100 << 20),
+        ),
+        of(
+            "a line that loses segments",
+            "network_loss",
+            &[],
+            changed(|_, s| s.machine.as_mut().unwrap().retransmitted = 40),
+        ),
+    ]
+}
