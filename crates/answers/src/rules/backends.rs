@@ -75,16 +75,19 @@ pub(super) fn backend_uneven(record: &Record) -> Said {
     })
 }
 
+fn take_out() -> Words {
+    words!(
+        "Take that backend out and look at its host, its version and its log; the figures of all backends together hide the others.",
+        "摘除该后端并检查其主机、版本和日志；所有后端合计的数据掩盖了其他后端。"
+    )
+}
+
 fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
     let all: u64 = group.iter().map(|b| b.count).sum();
     if all < SAMPLES {
         return None;
     }
     let span = span(whole(record));
-    let advice = words!(
-        "Take that backend out and look at its host, its version and its log; the figures of all backends together hide the others.",
-        "摘除该后端并检查其主机、版本和日志；所有后端合计的数据掩盖了其他后端。"
-    );
     let total = group.len();
     for (at, backend) in group.iter().enumerate().filter(|(_, b)| b.count >= EACH) {
         let others: Vec<&Backend> = group
@@ -97,7 +100,9 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
             continue;
         }
         let mut rest = Hist::new();
-        others.iter().for_each(|other| rest.merge(&other.times));
+        for other in &others {
+            rest.merge(&other.times);
+        }
         let (mine, theirs) = (ms(&backend.times, 0.5), ms(&rest, 0.5));
         let worst = others.iter().map(|b| ms(&b.times, 0.5)).fold(0.0, f64::max);
         let rest_failing = others.iter().map(|b| b.failing()).fold(0.0, f64::max);
@@ -125,7 +130,7 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
                 .with(metric, value, unit, span)
                 .with("median", mine, "ms", span)
                 .with("median_of_others", theirs, "ms", span)
-                .advise(advice)
+                .advise(take_out())
                 .explaining(&[
                     "errors_named",
                     "bimodal",

@@ -6,7 +6,7 @@ use stats::grouped::{count, percent};
 
 use super::figures::{counter, requests, span, sum};
 use super::say::{found, lacks, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 /// Reuse below this share is churn, if users send at least so many requests, and so many connections were opened.
 const REUSE: f64 = 0.5;
@@ -46,49 +46,15 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     let cost = opening as f64 / sum(seconds, |s| s.all.elapsed).max(1) as f64;
     let (opened_words, all_words) = (count(opened), count(all));
     let (again, cost_words) = (percent(reuse), percent(cost));
-    let share = percent(by_peer.max(new_user) as f64 / closes);
+    let share = percent(by_peer as f64 / closes);
+    let of = format!("{opened_words} connections for {all_words} requests, {again} reused");
+    let of_zh = format!("{all_words} 个请求用了 {opened_words} 个连接，复用 {again}");
     let finding = if new_user as f64 >= MOST * closes {
-        found(
-            "connection_churn",
-            About::Test,
-            Confidence::Certain,
-            words!(
-                "The plan makes every iteration a new user: {opened_words} connections for {all_words} requests, {again} reused; opening them is {cost_words} of the response time.",
-                "计划把每次迭代当作新用户：{all_words} 个请求用了 {opened_words} 个连接，复用 {again}；建立连接占响应时间的 {cost_words}。"
-            ),
-        )
-        .advise(words!(
-            "Keep it if your users are new each time; else tick \"Same user on each iteration\" in the thread group.",
-            "如果真实用户每次都是新的，请保持；否则在线程组勾选“Same user on each iteration”。"
-        ))
+        closed_for_new_users(&of, &of_zh, &cost_words)
     } else if by_peer as f64 >= MOST * closes {
-        found(
-            "connection_churn",
-            About::Target,
-            Confidence::Certain,
-            words!(
-                "The target closes connections after its answers: {opened_words} connections for {all_words} requests, {again} reused, {share} closed by the target; opening them is {cost_words} of the response time.",
-                "被测系统在响应后关闭连接：{all_words} 个请求用了 {opened_words} 个连接，复用 {again}，{share} 由被测系统关闭；建立连接占响应时间的 {cost_words}。"
-            ),
-        )
-        .advise(words!(
-            "Turn on keep-alive in the server or the proxy before it; look for Connection: close in its answers and for a small limit of requests per connection.",
-            "在服务器或其前面的代理上打开 keep-alive；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
-        ))
+        closed_by_target(&of, &of_zh, &share, &cost_words)
     } else {
-        found(
-            "connection_churn",
-            About::Test,
-            Confidence::Certain,
-            words!(
-                "The plan does not keep connections: {opened_words} for {all_words} requests, {again} reused; opening them is {cost_words} of the response time.",
-                "计划没有保持连接：{all_words} 个请求用了 {opened_words} 个，复用 {again}；建立连接占响应时间的 {cost_words}。"
-            ),
-        )
-        .advise(words!(
-            "Tick \"Use KeepAlive\" in the samplers, and look for a plan that closes the connection or sends Connection: close; answers that are HTTP/1.0 or say close cannot be kept either.",
-            "在采样器中勾选“Use KeepAlive”，并检查计划是否关闭连接或发送 Connection: close；HTTP/1.0 或带 close 的响应也无法保持连接。"
-        ))
+        closed_by_plan(&of, &of_zh, &cost_words)
     };
     let span = span(seconds);
     finding
@@ -96,6 +62,54 @@ pub(super) fn connection_churn(record: &Record) -> Said {
         .with("reuse", reuse, "share", span)
         .with("opening_share", cost, "share", span)
         .said()
+}
+
+fn closed_for_new_users(of: &str, of_zh: &str, cost: &str) -> Finding {
+    found(
+        "connection_churn",
+        About::Test,
+        Confidence::Certain,
+        words!(
+            "The plan makes every iteration a new user: {of}; opening them is {cost} of the response time.",
+            "计划把每次迭代当作新用户：{of_zh}；建立连接占响应时间的 {cost}。"
+        ),
+    )
+    .advise(words!(
+        "Keep it if your users are new each time; else tick \"Same user on each iteration\" in the thread group.",
+        "如果真实用户每次都是新的，请保持；否则在线程组勾选“Same user on each iteration”。"
+    ))
+}
+
+fn closed_by_target(of: &str, of_zh: &str, share: &str, cost: &str) -> Finding {
+    found(
+        "connection_churn",
+        About::Target,
+        Confidence::Certain,
+        words!(
+            "The target closes connections after its answers: {of}, {share} closed by the target; opening them is {cost} of the response time.",
+            "被测系统在响应后关闭连接：{of_zh}，{share} 由被测系统关闭；建立连接占响应时间的 {cost}。"
+        ),
+    )
+    .advise(words!(
+        "Turn on keep-alive in the server or the proxy before it; look for Connection: close in its answers and for a small limit of requests per connection.",
+        "在服务器或其前面的代理上打开 keep-alive；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
+    ))
+}
+
+fn closed_by_plan(of: &str, of_zh: &str, cost: &str) -> Finding {
+    found(
+        "connection_churn",
+        About::Test,
+        Confidence::Certain,
+        words!(
+            "Connections are not kept: {of}; opening them is {cost} of the response time.",
+            "连接没有保持：{of_zh}；建立连接占响应时间的 {cost}。"
+        ),
+    )
+    .advise(words!(
+        "Tick \"Use KeepAlive\" in the samplers; answers of the target that are HTTP/1.0 or say Connection: close cannot be kept either.",
+        "在采样器中勾选“Use KeepAlive”；被测系统的 HTTP/1.0 响应或带 Connection: close 的响应也无法保持连接。"
+    ))
 }
 
 pub(super) fn tls_cost(record: &Record) -> Said {

@@ -1,6 +1,6 @@
 //! Errors by their cause, and two that say more about the test than about the target.
 
-use record::Record;
+use record::{Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent, rate};
 
@@ -99,6 +99,32 @@ pub(super) fn sheds(code: &str) -> bool {
     matches!(code, "429" | "503" | "504")
 }
 
+/// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
+struct Early {
+    n: u64,
+    errors: u64,
+    end: usize,
+    share: f64,
+}
+
+fn early(seconds: &[Second], label: usize) -> Early {
+    let part = |s: &Second| {
+        let part = s.labels.iter().find(|(n, _)| *n as usize == label);
+        part.map_or((0, 0), |(_, part)| (part.count, part.errors))
+    };
+    let (all, errors) = (sum(seconds, |s| part(s).0), sum(seconds, |s| part(s).1));
+    let share = errors as f64 / all.max(1) as f64;
+    let mut early = Early { n: 0, errors: 0, end: 0, share };
+    for (index, second) in seconds.iter().enumerate() {
+        let (n, errors) = part(second);
+        early = Early { n: early.n + n, errors: early.errors + errors, end: index, share };
+        if early.n >= EARLY_SAMPLES {
+            break;
+        }
+    }
+    early
+}
+
 pub(super) fn plan_fault(record: &Record) -> Said {
     let seconds = whole(record);
     if requests(seconds) < EARLY_SAMPLES {
@@ -106,28 +132,11 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     }
     let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
-        let part = |s: &record::Second| {
-            let parts = &s.labels;
-            parts
-                .iter()
-                .find(|(n, _)| *n as usize == at)
-                .map_or((0, 0), |(_, p)| (p.count, p.errors))
-        };
-        let (mut early, mut early_errors, mut end) = (0, 0, 0);
-        for (index, second) in seconds.iter().enumerate() {
-            let (n, errors) = part(second);
-            (early, early_errors, end) = (early + n, early_errors + errors, index);
-            if early >= EARLY_SAMPLES {
-                break;
-            }
-        }
-        let all = sum(seconds, |s| part(s).0);
-        let errors = sum(seconds, |s| part(s).1);
+        let Early { n: early, errors: early_errors, end, share } = early(seconds, at);
         if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
             continue;
         }
-        let (share_early, share) =
-            (early_errors as f64 / early as f64, errors as f64 / all.max(1) as f64);
+        let share_early = early_errors as f64 / early as f64;
         let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
         // Without a light load at the start, only what fails always has nothing to do with load.
         let by_plan = if light { share >= 0.5 * share_early } else { share >= ALWAYS };

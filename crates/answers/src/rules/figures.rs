@@ -187,7 +187,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
         n if n % 2 == 1 => sorted[n / 2],
-        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
     }
 }
 

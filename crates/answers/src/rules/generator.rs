@@ -67,9 +67,10 @@ fn processors(record: &Record) -> Option<Said> {
     let others = looked.iter().filter(|s| other(s)).count();
     let (seconds, span) = (looked.len(), span(&record.seconds));
     let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
-    let (here, here_zh) = match record.frame.target_is_here {
-        true => ("; the target runs on this machine, too", "；被测系统也在这台机器上"),
-        false => ("", ""),
+    let (here, here_zh) = if record.frame.target_is_here {
+        ("; the target runs on this machine, too", "；被测系统也在这台机器上")
+    } else {
+        ("", "")
     };
     let finding = if enough(full) {
         let confidence = Confidence::Arithmetic;

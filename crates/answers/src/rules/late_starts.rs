@@ -4,8 +4,10 @@ use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::errors::per_second;
-use super::figures::{hist, in_flight, mean, median, ms, requests, span, steady, sum};
-use super::say::{clock, found, lacks, time, words};
+use super::figures::{
+    hist, in_flight, length_s, mean, median, ms, rate, requests, span, steady, sum,
+};
+use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
 use crate::verdict::{About, Confidence, Finding, Said};
 
@@ -18,6 +20,8 @@ const MISSED_LEAST: u64 = 10;
 const BUSY: f64 = 0.9;
 /// A second is a pause if it has this share of the usual answers.
 const PAUSE: f64 = 0.4;
+/// A pause is at least as long as this, ms.
+const PAUSE_LEAST: f64 = 500.0;
 /// Share of the missing starts that a pause explains.
 const MOST: f64 = 0.5;
 
@@ -44,12 +48,12 @@ fn starts(record: &Record) -> (u64, u64, Vec<(&Second, u64)>) {
         let lost = seconds.iter().filter(|s| s.missed > 0).map(|s| (s, s.missed)).collect();
         return (due, sum(seconds, |s| s.missed), lost);
     }
-    let Some(rate) = record.frame.load.rate.filter(|rate| *rate > 0.0 && record.has.load) else {
+    let Some(asked) = record.frame.load.rate.filter(|rate| *rate > 0.0 && record.has.load) else {
         return (0, 0, Vec::new());
     };
     // What the plan asks for each second, against the samples that ended in it: only under the full load.
     let steady = steady(record);
-    let each = |s: &Second| rate * f64::from(s.ms) / 1000.0;
+    let each = |s: &Second| asked * f64::from(s.ms) / 1000.0;
     let due: f64 = steady.iter().map(each).sum();
     let lost: Vec<(&Second, u64)> = steady
         .iter()
@@ -60,101 +64,132 @@ fn starts(record: &Record) -> (u64, u64, Vec<(&Second, u64)>) {
     (due as u64, missed, lost)
 }
 
+/// The figures of starts that were never made, as they read.
+struct Missing {
+    /// "14 of 500 starts (2.8 %)".
+    en: String,
+    zh: String,
+    /// Rates, asked for and made.
+    asked: f64,
+    asked_words: String,
+    reached: String,
+    users: u64,
+}
+
 fn never_made(record: &Record, due: u64, missed: u64, lost: &[(&Second, u64)]) -> Finding {
     let seconds = &record.seconds;
-    let span = span(seconds);
     let (n, of, share) = (count(missed), count(due), percent(missed as f64 / due.max(1) as f64));
-    let length = super::figures::length_s(seconds).max(1e-3);
-    let asked = record.frame.load.rate.unwrap_or(due as f64 / length);
-    let (asked_words, reached) =
-        (per_second(asked), per_second(super::figures::rate(steady(record))));
-    let users = seconds.iter().map(|s| s.users).max().unwrap_or(0).max(record.frame.load.users);
+    let asked = record.frame.load.rate.unwrap_or(due as f64 / length_s(seconds).max(1e-3));
+    let users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
+    let missing = Missing {
+        en: format!("{n} of {of} starts ({share})"),
+        zh: format!("{of} 次启动中有 {n} 次（{share}）"),
+        asked,
+        asked_words: per_second(asked),
+        reached: per_second(rate(steady(record))),
+        users: users.max(record.frame.load.users),
+    };
     let by_generator = generator::generator_limit(record).is_found()
         || machine::generator_stalled(record).is_found();
-    let usual = median(&seconds.iter().map(|s| s.all.count as f64).collect::<Vec<_>>());
-    let paused: Vec<&(&Second, u64)> =
-        lost.iter().filter(|(s, _)| (s.all.count as f64) < PAUSE * usual).collect();
-    let in_pauses: u64 = paused.iter().map(|(_, n)| n).sum();
-    let all_lost: u64 = lost.iter().map(|(_, n)| n).sum::<u64>().max(1);
     let busy = mean(&lost.iter().map(|(s, _)| in_flight(s)).collect::<Vec<_>>());
+    let mut finding = if by_generator {
+        by_the_generator(&missing)
+    } else {
+        in_a_pause(record, &missing, lost).unwrap_or_else(|| too_few_users(&missing, lost, busy))
+    };
+    finding = finding
+        .with("starts_due", due as f64, "starts", span(seconds))
+        .with("starts_missed", missed as f64, "starts", span(seconds))
+        .with("in_flight", busy, "requests", span(seconds));
+    if record.has.generator && !by_generator {
+        finding = finding.rules_out(generator::cleared(record));
+    }
+    finding
+}
+
+fn by_the_generator(missing: &Missing) -> Finding {
+    let Missing { en, zh, asked_words, reached, .. } = missing;
+    found(
+        ID,
+        About::Generator,
+        Confidence::Arithmetic,
+        words!(
+            "The rate was not reached: {en} were never made, because the generator was at its limit: {asked_words}/s asked for, {reached}/s made.",
+            "没有达到要求的速率：{zh}未执行，因为负载机已到极限：要求 {asked_words}/s，实际 {reached}/s。"
+        ),
+    )
+    .advise(words!(
+        "Give the generator more processors, or ask for a lower rate.",
+        "给负载机更多处理器，或降低要求的速率。"
+    ))
+}
+
+/// Most starts are missing in seconds in which hardly anybody got an answer.
+fn in_a_pause(record: &Record, missing: &Missing, lost: &[(&Second, u64)]) -> Option<Finding> {
+    let seconds = &record.seconds;
+    let usual = median(&seconds.iter().map(|s| s.all.count as f64).collect::<Vec<_>>());
+    let is_pause = |s: &Second| (s.all.count as f64) < PAUSE * usual;
+    let paused: Vec<&(&Second, u64)> = lost.iter().filter(|(s, _)| is_pause(s)).collect();
+    let in_pauses: u64 = paused.iter().map(|(_, n)| n).sum();
+    let all: u64 = lost.iter().map(|(_, n)| n).sum::<u64>().max(1);
     let longest = seconds.iter().map(|s| s.all.longest).max().unwrap_or(0) as f64 / 1e6;
-    let finding = if by_generator {
-        found(
-            ID,
-            About::Generator,
-            Confidence::Arithmetic,
-            words!(
-                "The rate was not reached: {n} of {of} starts ({share}) were never made, because the generator was at its limit: {asked_words}/s asked for, {reached}/s made.",
-                "没有达到要求的速率：{of} 次启动中有 {n} 次（{share}）未执行，因为负载机已到极限：要求 {asked_words}/s，实际 {reached}/s。"
-            ),
-        )
-        .advise(words!(
-            "Give the generator more processors, or ask for a lower rate.",
-            "给负载机更多处理器，或降低要求的速率。"
-        ))
-    } else if in_pauses as f64 >= MOST * all_lost as f64 && longest >= 500.0 {
-        let at = clock(paused.first().map_or(0, |(s, _)| s.at_ms - 1000) - record.frame.start_ms);
-        let pause = time(longest);
-        let lost_then = count(in_pauses);
+    if (in_pauses as f64) < MOST * all as f64 || longest < PAUSE_LEAST {
+        return None;
+    }
+    let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
+    let (at, pause, then) = (clock(first - record.frame.start_ms), time(longest), count(in_pauses));
+    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    Some(
         found(
             ID,
             About::Run,
             Confidence::Arithmetic,
             words!(
-                "The rate was not reached: {n} of {of} starts ({share}) were never made. The target gave no answers for up to {pause} (first at {at}), all {users} users waited for it, and {lost_then} starts fell into that time: {asked_words}/s asked for, {reached}/s made.",
-                "没有达到要求的速率：{of} 次启动中有 {n} 次（{share}）未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其间错过 {lost_then} 次启动：要求 {asked_words}/s，实际 {reached}/s。"
+                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), all {users} users waited for it, and {then} starts fell into that time: {asked_words}/s asked for, {reached}/s made.",
+                "没有达到要求的速率：{zh}未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其间错过 {then} 次启动：要求 {asked_words}/s，实际 {reached}/s。"
             ),
         )
         .advise(words!(
             "Ask for the rate with an open load (--rps), which starts whatever the answers do, and look at the target at that time.",
             "用开放式负载（--rps）施加该速率，它不受响应影响地启动；并查看被测系统在该时刻的情况。"
         ))
-        .explaining(&["stalls"])
-    } else {
-        let typical = mean(
-            &lost
-                .iter()
-                .filter(|(s, _)| s.all.count > 0)
-                .map(|(s, _)| s.all.elapsed as f64 / 1e6 / s.all.count as f64)
-                .collect::<Vec<_>>(),
-        );
-        let each = time(typical);
-        let need = count((asked * typical / 1000.0).ceil() as u64);
-        let waiting = super::say::number(busy);
-        let why = if busy >= BUSY * users as f64 {
-            words!(
-                "all {users} users were waiting for answers of {each}",
-                "{users} 个用户都在等待耗时 {each} 的响应"
-            )
-        } else {
-            words!(
-                "{waiting} of {users} users were waiting for answers, the others paused",
-                "{users} 个用户中有 {waiting} 个在等待响应，其余在暂停"
-            )
-        };
-        let (en, zh) = (why.en, why.zh);
-        found(
-            ID,
-            About::Run,
-            Confidence::Arithmetic,
-            words!(
-                "The rate was not reached: {n} of {of} starts ({share}) were never made, because {en}: {asked_words}/s asked for, {reached}/s made. That rate needs at least {need} users.",
-                "没有达到要求的速率：{of} 次启动中有 {n} 次（{share}）未执行，因为{zh}：要求 {asked_words}/s，实际 {reached}/s。该速率至少需要 {need} 个用户。"
-            ),
+        .explaining(&["stalls"]),
+    )
+}
+
+fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Finding {
+    let times: Vec<f64> = lost
+        .iter()
+        .filter(|(s, _)| s.all.count > 0)
+        .map(|(s, _)| s.all.elapsed as f64 / 1e6 / s.all.count as f64)
+        .collect();
+    let Missing { en, zh, asked, asked_words, reached, users } = missing;
+    let (each, waiting) = (time(mean(&times)), number(busy));
+    let need = count((asked * mean(&times) / 1000.0).ceil() as u64);
+    let (why, why_zh) = if busy >= BUSY * *users as f64 {
+        (
+            format!("all {users} users were waiting for answers of {each}"),
+            format!("{users} 个用户都在等待耗时 {each} 的响应"),
         )
-        .advise(words!(
-            "Give the plan at least {need} users, or ask for the rate with an open load (--rps); if the target slowed down, that is the result of the test.",
-            "给计划至少 {need} 个用户，或用开放式负载（--rps）施加该速率；如果是被测系统变慢，那就是测试的结论。"
-        ))
+    } else {
+        (
+            format!("{waiting} of {users} users were waiting for answers, the others paused"),
+            format!("{users} 个用户中有 {waiting} 个在等待响应，其余在暂停"),
+        )
     };
-    let mut finding = finding
-        .with("starts_due", due as f64, "starts", span)
-        .with("starts_missed", missed as f64, "starts", span)
-        .with("in_flight", busy, "requests", span);
-    if record.has.generator && !by_generator {
-        finding = finding.rules_out(generator::cleared(record));
-    }
-    finding
+    found(
+        ID,
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. That rate needs at least {need} users.",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。该速率至少需要 {need} 个用户。"
+        ),
+    )
+    .advise(words!(
+        "Give the plan at least {need} users, or ask for the rate with an open load (--rps); if the target slowed down, that is the result of the test.",
+        "给计划至少 {need} 个用户，或用开放式负载（--rps）施加该速率；如果是被测系统变慢，那就是测试的结论。"
+    ))
 }
 
 fn late(record: &Record) -> Finding {

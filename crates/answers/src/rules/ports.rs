@@ -7,7 +7,7 @@ use stats::grouped::count;
 use super::figures::{mean, span};
 use super::machine::failed;
 use super::say::{clock, found, lacks, number, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 const ID: &str = "ports";
 
@@ -21,13 +21,16 @@ const TIME_WAIT_S: f64 = 60.0;
 const TREND: usize = 30;
 const TREND_LEAST: usize = 10;
 
+fn advice() -> Words {
+    words!(
+        "Widen net.ipv4.ip_local_port_range, add source addresses, or keep connections open; throng preflight computes the need.",
+        "扩大 net.ipv4.ip_local_port_range、增加源地址，或保持连接；throng preflight 会计算需求。"
+    )
+}
+
 pub(super) fn ports(record: &Record) -> Said {
     let all_span = span(&record.seconds);
     let (n, example) = failed(record, Outcome::PortsExhausted);
-    let advice = words!(
-        "Widen net.ipv4.ip_local_port_range, add source addresses, or keep connections open; throng preflight computes the need.",
-        "扩大 net.ipv4.ip_local_port_range、增加源地址，或保持连接；throng preflight 会计算需求。"
-    );
     if n > 0 {
         let samples = count(n);
         return found(
@@ -40,7 +43,7 @@ pub(super) fn ports(record: &Record) -> Said {
             ),
         )
         .with("ports_exhausted", n as f64, "samples", all_span)
-        .advise(advice)
+        .advise(advice())
         .explaining(&["errors_named", "plan_fault", "reset_under_load"])
         .said();
     }
@@ -68,10 +71,15 @@ pub(super) fn ports(record: &Record) -> Said {
             ),
         )
         .with("ports_left", least, "ports", all_span)
-        .advise(advice)
+        .advise(advice())
         .said();
     }
-    let Some((now, per_s)) = trend(&left) else { return Said::Nothing };
+    predicted(record, &left, all).unwrap_or(Said::Nothing)
+}
+
+/// Ports that run out before the run ends, if they go on like this.
+fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
+    let (now, per_s) = trend(left)?;
     let end_ms = record
         .frame
         .load
@@ -81,14 +89,15 @@ pub(super) fn ports(record: &Record) -> Said {
     // Connections in TIME_WAIT come back: their number grows for that long and no longer.
     let waiting = record.seconds.last().map_or(0, |s| s.generator.time_wait) as f64;
     if waiting >= 0.5 * (all - left_now) && per_s * TIME_WAIT_S < all {
-        return Said::Nothing;
+        return None;
     }
     let gone_ms = at_ms + (left_now / per_s * 1000.0) as i64;
     if left_now > (1.0 - MUCH_USED) * all || gone_ms > end_ms {
-        return Said::Nothing;
+        return None;
     }
+    let (least_words, all_words) = (count(left_now as u64), count(all as u64));
     let (when, pace) = (clock(gone_ms - record.frame.start_ms), number(per_s));
-    found(
+    Some(found(
         ID,
         About::Run,
         Confidence::Arithmetic,
@@ -99,8 +108,8 @@ pub(super) fn ports(record: &Record) -> Said {
     )
     .with("ports_left", left_now, "ports", (at_ms, at_ms))
     .with("ports_run_out_at", gone_ms as f64, "epoch ms", (at_ms, gone_ms))
-    .advise(advice)
-    .said()
+    .advise(advice())
+    .said())
 }
 
 /// The last reading, and the ports lost each second; `None` where they do not fall.

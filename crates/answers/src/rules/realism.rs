@@ -5,7 +5,7 @@ use stats::grouped::{count, percent};
 
 use super::figures::{classes, median, requests, sum, whole, windows};
 use super::say::{found, time, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 /// Share of answers from a cache that is worth a word.
 const CACHED: f64 = 0.2;
@@ -48,25 +48,20 @@ pub(super) fn cached(record: &Record) -> Option<f64> {
     (share >= CACHED).then_some(share)
 }
 
-pub(super) fn test_realism(record: &Record) -> Said {
+fn from_cache(record: &Record, share: f64) -> Finding {
     let seconds = whole(record);
     let span = super::figures::span(seconds);
-    if let Some(share) = cached(record) {
-        let values: Vec<f64> = windows(seconds, 5).iter().map(|w| w.p50).collect();
-        let part = (values.len() / 4).max(1).min(values.len());
-        let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
-        let hits = percent(share);
-        let (falls, falls_zh) = match last < (1.0 - FALLS) * first {
-            true => {
-                let (from, to) = (time(first), time(last));
-                (
-                    format!("; the median fell from {from} to {to}"),
-                    format!("；中位数从 {from} 降到 {to}"),
-                )
-            }
-            false => (String::new(), String::new()),
-        };
-        return found(
+    let values: Vec<f64> = windows(seconds, 5).iter().map(|w| w.p50).collect();
+    let part = (values.len() / 4).max(1).min(values.len());
+    let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
+    let hits = percent(share);
+    let (falls, falls_zh) = if last < (1.0 - FALLS) * first {
+        let (from, to) = (time(first), time(last));
+        (format!("; the median fell from {from} to {to}"), format!("；中位数从 {from} 降到 {to}"))
+    } else {
+        Default::default()
+    };
+    found(
             "test_realism",
             About::Test,
             Confidence::Certain,
@@ -81,7 +76,13 @@ pub(super) fn test_realism(record: &Record) -> Said {
             "让计划请求与真实用户一样多样的内容，或明确表示要测试的就是缓存命中的情况。"
         ))
         .explaining(&["warmup_unfinished", "step_change", "bimodal"])
-        .said();
+}
+
+pub(super) fn test_realism(record: &Record) -> Said {
+    let seconds = whole(record);
+    let span = super::figures::span(seconds);
+    if let Some(share) = cached(record) {
+        return from_cache(record, share).said();
     }
     let folded: usize = record.labels.iter().map(|label| label.folded as usize).sum();
     let labels = record.labels.len() + folded;
@@ -103,13 +104,18 @@ pub(super) fn test_realism(record: &Record) -> Said {
         ))
         .said();
     }
-    let setting = |name: &str| {
-        record.frame.settings.iter().find(|setting| setting.0 == name).map(|setting| &*setting.1)
-    };
+    one_address(record).or_else(|| unasserted(record)).unwrap_or(Said::Nothing)
+}
+
+fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
+    record.frame.settings.iter().find(|setting| setting.0 == name).map(|setting| &*setting.1)
+}
+
+fn one_address(record: &Record) -> Option<Said> {
     let addresses = record.classes.iter().filter(|c| matches!(c, ClassName::Address(_))).count();
-    if setting("dns_pinned") == Some("true") && addresses > 1 {
-        let used = classes(seconds).iter().filter(|class| class.1.count > 0).count();
-        return found(
+    if setting(record, "dns_pinned") == Some("true") && addresses > 1 {
+        let used = classes(whole(record)).iter().filter(|class| class.1.count > 0).count();
+        return Some(found(
             "test_realism",
             About::Test,
             Confidence::Hint,
@@ -122,10 +128,16 @@ pub(super) fn test_realism(record: &Record) -> Said {
             "Use a DNS Cache Manager that is cleared each iteration, so that the load spreads.",
             "使用每次迭代清空的 DNS Cache Manager，使负载分散。"
         ))
-        .said();
+        .said());
     }
-    if setting("assertions") == Some("0") && two_sizes(record) {
-        return found(
+    None
+}
+
+fn unasserted(record: &Record) -> Option<Said> {
+    let seconds = whole(record);
+    let span = super::figures::span(seconds);
+    if setting(record, "assertions") == Some("0") && two_sizes(record) {
+        return Some(found(
             "test_realism",
             About::Test,
             Confidence::Hint,
@@ -140,9 +152,9 @@ pub(super) fn test_realism(record: &Record) -> Said {
             "Look at a kept sample of each size, and assert what makes an answer right.",
             "查看每种大小的保留样本，并断言正确响应的特征。"
         ))
-        .said();
+        .said());
     }
-    Said::Nothing
+    None
 }
 
 /// Whether kept good answers of a label have two sizes, one at most half of the other, each three times.

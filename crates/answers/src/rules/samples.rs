@@ -27,9 +27,10 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
         .filter(|s| s.all.count > 0)
         .map(|s| s.all.elapsed as f64 / s.all.count as f64)
         .collect();
-    let worth = match means.len() >= SECONDS {
-        true => (effective(&means) / means.len() as f64).clamp(0.0, 1.0),
-        false => 1.0,
+    let worth = if means.len() >= SECONDS {
+        (effective(&means) / means.len() as f64).clamp(0.0, 1.0)
+    } else {
+        1.0
     };
     let independent = n as f64 * worth;
     let beyond = independent * (1.0 - SHOWN);

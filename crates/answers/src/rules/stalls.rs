@@ -51,9 +51,10 @@ pub(super) fn stalls(record: &Record) -> Said {
     let (n, length) = (count(gaps.len() as u64), time(median(&lengths)));
     let first = clock(gaps[0].at_ms - record.frame.start_ms);
     let every = median(&apart);
-    let (rhythm, rhythm_zh) = match apart.len() >= 2 && variation(&apart) <= EVEN {
-        true => (format!(", every {}", time(every)), format!("，每隔 {}", time(every))),
-        false => (format!(", first at {first}"), format!("，首次在 {first}")),
+    let (rhythm, rhythm_zh) = if apart.len() >= 2 && variation(&apart) <= EVEN {
+        (format!(", every {}", time(every)), format!("，每隔 {}", time(every)))
+    } else {
+        (format!(", first at {first}"), format!("，首次在 {first}"))
     };
     let mut finding = found(
         "stalls",
