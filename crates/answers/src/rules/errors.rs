@@ -71,7 +71,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     .said()
 }
 
-/// What to look at first, by the kind of an error.
+/// Advice on an error: the first place to look, by the kind of an error.
 fn advice(kind: &str) -> crate::verdict::Words {
     match kind {
         "refused" => words!(

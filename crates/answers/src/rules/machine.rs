@@ -1,4 +1,4 @@
-//! What the generator's machine ran out of, and moments in which it stood still.
+//! Descriptors, processes and memory that the generator's machine lacked, and moments in which it stood still.
 
 use record::{Change, Record};
 use stats::grouped::{bytes, count};
