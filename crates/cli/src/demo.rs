@@ -52,6 +52,7 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
         plan: PathBuf::from(example.path),
         sources,
         json: flags.json,
+        lang: flags.lang,
         runs: flags.runs,
         ..Request::default()
     };

@@ -110,6 +110,8 @@ pub(crate) enum Verb {
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
     Demo(DemoFlags),
+    /// Say what stopped a run, also one that was killed, or what a result file shows.
+    Verdict(VerdictFlags),
     /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
@@ -169,6 +171,9 @@ pub(crate) struct RunFlags {
     /// Level of the log.
     #[arg(short = 'L', long = "loglevel", value_name = "[CATEGORY=]LEVEL")]
     level: Vec<String>,
+    /// Language of the verdict; by default that of LANG.
+    #[arg(long)]
+    lang: Option<Lang>,
     /// Print the summary as JSON on standard output, and everything else on standard error.
     #[arg(long)]
     json: bool,
@@ -358,8 +363,34 @@ pub(crate) struct DemoFlags {
     /// Parent folder of the run's folder.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+    /// Language of the verdict; by default that of LANG.
+    #[arg(long)]
+    pub(crate) lang: Option<Lang>,
     #[command(flatten)]
     pub(crate) properties: PropertyFlags,
+}
+
+/// A language of the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lang {
+    En,
+    Zh,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerdictFlags {
+    /// The folder of a run, its record, or a result file of JMeter or Throng.
+    #[arg(value_name = "RUN|JTL")]
+    pub(crate) path: PathBuf,
+    /// Print it as JSON: the form is the one under `verdict` in summary.json.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Language; by default that of LANG.
+    #[arg(long)]
+    pub(crate) lang: Option<Lang>,
+    /// The same as --lang zh.
+    #[arg(long, conflicts_with = "lang")]
+    pub(crate) zh: bool,
 }
 
 #[derive(Debug, Args)]
@@ -388,6 +419,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
                 }
             }
             Verb::Target(_)
+            | Verb::Verdict(_)
             | Verb::Jvm(JvmVerb::Install { .. })
             | Verb::Help(_)
             | Verb::Version => {}
@@ -470,6 +502,7 @@ impl RunFlags {
             levels: self.level.iter().map(level).collect(),
             sources,
             json: self.json,
+            lang: self.lang,
             quiet: self.quiet,
             skip_unsupported: self.skip_unsupported,
             runs: self.runs,

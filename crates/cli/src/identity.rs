@@ -6,7 +6,7 @@ use record::Ending;
 use serde_json::{Value, json};
 
 /// The form of `summary.json`. The number grows when a field that was there goes or means something else.
-pub(crate) const SCHEMA: &str = "throng-summary/1";
+pub(crate) const SCHEMA: &str = "throng-summary/2";
 
 /// The reason for the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

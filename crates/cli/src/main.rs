@@ -5,7 +5,7 @@
 //! | `flags`, `jmeter_line` | our own command line, and JMeter's |
 //! | `suggest` | suggestions for misspelled options and verbs |
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
-//! | `run`, `check`, `target`, `demo`, `jars` | the verbs |
+//! | `run`, `check`, `target`, `demo`, `jars`, `verdict` | the verbs |
 //! | `questions` | the verbs sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
 //! | `asked_load` | the load that was asked for beside the plan, in words |
@@ -60,6 +60,7 @@ mod suggest;
 mod target;
 mod terminal;
 mod tty;
+mod verdict;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -114,6 +115,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),
         Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
         Ok(Verb::Compare(flags)) => questions::compare::run(flags),
+        Ok(Verb::Verdict(flags)) => verdict::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::criteria::Criteria;
+use crate::flags::Lang;
 use crate::properties::{Setting, Sources};
 
 /// The property behind `--overcommit`.
@@ -28,6 +29,8 @@ pub(crate) struct Request {
     /// `-e`, `-o`: JMeter's HTML report, which is not made yet.
     pub(crate) report_asked: bool,
     pub(crate) json: bool,
+    /// Language of the verdict; that of the surroundings if it was not asked for.
+    pub(crate) lang: Option<Lang>,
     /// `--quiet`: nothing but warnings and errors on the console.
     pub(crate) quiet: bool,
     pub(crate) skip_unsupported: bool,

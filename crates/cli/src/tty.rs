@@ -31,6 +31,11 @@ pub(crate) fn renews_lines(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Columns of standard output, if it is a terminal.
+pub(crate) fn output_width() -> Option<usize> {
+    std::io::stdout().is_terminal().then(|| width(false))
+}
+
 /// Columns of the terminal, less one; 80 where it does not know.
 pub(crate) fn width(stderr: bool) -> usize {
     let size = if stderr {

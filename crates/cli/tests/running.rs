@@ -466,7 +466,7 @@ fn the_summary_says_which_plan_ran_and_how_it_ended() {
         serde_json::from_str::<serde_json::Value>(&text.expect("a summary")).expect("JSON")
     };
     let completed = summary(&[], &|_| {});
-    assert_eq!(completed["schema"], "throng-summary/1");
+    assert_eq!(completed["schema"], "throng-summary/2");
     assert_eq!(
         (&completed["plan"], &completed["end"]["how"]),
         (&"plan.jmx".into(), &"completed".into())

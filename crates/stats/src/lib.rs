@@ -12,7 +12,6 @@
 //! | `class`, `kept` | exchanges by address and header; samples kept whole |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
-//! | `summary`, `verdict`, `laws` | the end of a run, and whether the generator kept up |
 //! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, the course of a run, WebSocket connections per second |
 //! | `jtl` | result files: rows, XML elements, reading |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
@@ -43,7 +42,6 @@ pub mod summary;
 pub mod tally;
 pub mod timeline;
 pub mod totals;
-pub mod verdict;
 
 pub use class::ClassId;
 pub use close::CloseCause;

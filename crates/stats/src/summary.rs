@@ -1,7 +1,6 @@
 //! The end of a run: everything a tester wants to know, as data and as text.
 //!
-//! Computed once from `Totals` and the run's course; the JSON is this struct. Findings that make its figures
-//! doubtful come first. Response times, connections and the
+//! Computed once from `Totals` and the run's course; the JSON is this struct. Response times, connections and the
 //! generator's own share are side by side, so that a slow generator cannot be taken for a slow
 //! server. Samples cut by the end of the run are counted separately.
 mod connections;
@@ -12,15 +11,12 @@ use lang::decimal_format::percent;
 use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report, cut};
-use crate::close::CloseCause;
 use crate::counter::{Counter, Counters};
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
-use crate::sample::Outcome;
 use crate::timeline::Timeline;
 use crate::totals::{Row, Totals};
-use crate::verdict::{self, Evidence, Finding};
 
 pub use connections::{ClosedLine, Connections};
 pub use handshakes::Handshakes;
@@ -41,8 +37,6 @@ pub struct Frame {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Warnings from the generator's own figures that make the results doubtful; none in a good run.
-    pub findings: Vec<Finding>,
     pub start_ms: i64,
     pub duration_ms: i64,
     /// Requests, without transactions.
@@ -139,7 +133,6 @@ impl Summary {
         let per_s = if t.count > 0 && span_s > 0.0 { t.count as f64 / span_s } else { 0.0 };
         let mean_s = t.sum_elapsed as f64 / 1e9 / t.count.max(1) as f64;
         Self {
-            findings: Vec::new(),
             start_ms: frame.start_ms,
             duration_ms: frame.end_ms - frame.start_ms,
             requests: t.count,
@@ -163,32 +156,11 @@ impl Summary {
         }
     }
 
-    /// Adds what the run's course says: connections over time, and whether the generator kept up.
+    /// Adds what the run's course says: connections over time.
     pub fn over_time(mut self, totals: &Totals, timeline: &Timeline) -> Self {
         self.connections = Connections::new(totals, timeline, self.duration_ms);
         self.tls =
             Handshakes::new(totals, timeline, self.generator.user_s + self.generator.system_s);
-        let failed = |outcome: Outcome| {
-            let causes = totals.causes().iter().filter(move |cause| cause.outcome == outcome);
-            causes.max_by_key(|cause| cause.count).map_or((0, ""), |most| {
-                let all = totals.causes().iter().filter(|cause| cause.outcome == outcome);
-                (all.map(|cause| cause.count).sum(), &*most.message)
-            })
-        };
-        let (ports_exhausted, example) = failed(Outcome::PortsExhausted);
-        let lost = totals.closed().iter().filter(|closed| closed.cause == CloseCause::WorkerLost);
-        self.findings = verdict::findings(&Evidence {
-            requests: self.requests,
-            service_p99: self.service.p99,
-            response_p99: self.response.p99,
-            lag_p99: self.lag.p99,
-            counters: self.counters,
-            timeline: timeline.clone(),
-            ports_exhausted,
-            files_exhausted: failed(Outcome::FilesExhausted).0,
-            lost: lost.map(|closed| closed.idle_ms.total()).sum(),
-            example,
-        });
         self.course = Some(timeline.clone());
         self
     }
@@ -204,8 +176,7 @@ impl Summary {
 
     /// The same for a terminal of so many columns: tables leave out what does not fit.
     pub fn text_within(&self, width: Option<usize>) -> String {
-        let mut out = verdict::text(&self.findings);
-        out.push_str(&self.aggregate.text(width));
+        let mut out = self.aggregate.text(width);
         self.push_errors(&mut out, width);
         if let Some(connections) = &self.connections {
             out.push_str(&connections.text());

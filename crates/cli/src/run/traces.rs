@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
 use crate::starts::Starts;
-use crate::{lost, terminal};
+use crate::{lost, terminal, verdict};
 
 /// The outputs of a run: console, log and folder.
 pub(crate) struct Traces<'a> {
@@ -159,12 +159,19 @@ impl<'a> Traces<'a> {
             last.add_lost(folder.record_lost(), "seconds of the record");
         }
         let missed = starts.map(Starts::text).unwrap_or_default();
+        let verdict = verdict::of_folder(folder.path());
+        let language = verdict::language(request.lang);
+        let said = |width| {
+            verdict.as_ref().map(|found| verdict::text(found, language, width)).unwrap_or_default()
+        };
         let first = format!("{}{missed}{}", judgement.text(), last.text());
-        let text = format!("{first}{}{}", summary.text(), lost::text(workers, losses));
+        let text =
+            format!("{}{first}{}{}", said(None), summary.text(), lost::text(workers, losses));
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
+        let json = verdict::into_json(json, verdict.as_ref());
         let json = identity::into_json(json, &request.plan, end);
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {
@@ -174,7 +181,8 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{first}{}{}",
+                "{}{first}{}{}",
+                said(Some(width)),
                 summary.text_within(Some(width)),
                 lost::text(workers, losses)
             ),

@@ -1,0 +1,184 @@
+//! The rules on the generator, on a good minute that one thing is wrong with: each speaks from its threshold on and is
+//! silent below.
+mod situations;
+
+use answers::rules;
+use record::{Record, Second};
+use situations::all::quiet;
+use stats::Counter;
+use stats::hist::{Bins, layout};
+use stats::machine::Machine;
+
+/// The change to each second of a good minute, and the rules that speak.
+type Row = (&'static str, fn(&mut Second, usize), &'static [&'static str]);
+
+fn check(table: &[Row]) {
+    let quiet = quiet();
+    for (name, change, expected) in table {
+        let mut record = quiet.clone();
+        record.seconds.iter_mut().enumerate().for_each(|(n, second)| change(second, n));
+        assert_eq!(spoken(&record), *expected, "{name}");
+    }
+}
+
+fn spoken(record: &Record) -> Vec<&'static str> {
+    rules::verdict(record).findings.iter().map(|finding| finding.id).collect()
+}
+
+fn machine(second: &mut Second) -> &mut Machine {
+    second.machine.as_mut().expect("a machine")
+}
+
+/// All requests take so many milliseconds, of which so many in the generator.
+fn lag(second: &mut Second, takes: u64, lag: u64) {
+    let count = second.all.count.max(1);
+    let bins = |ms: u64| Bins::try_from(vec![(layout::index_of(ms * 1000), count)]).unwrap();
+    second.all.service = bins(takes);
+    second.all.response = bins(takes);
+    second.all.elapsed = count * takes * 1_000_000;
+    second.all.phases.lag = 0;
+    second.lag = bins(lag);
+}
+
+#[test]
+fn lag_counts_if_it_spoils_the_response_time() {
+    check(&[
+        ("a good run", |_, _| {}, &[]),
+        ("lag over 100 ms", |s, _| lag(s, 9000, 101), &["generator_limit"]),
+        ("lag that is a quarter", |s, _| lag(s, 41, 11), &["generator_limit"]),
+        ("lag of most of very little", |s, _| lag(s, 9, 8), &[]),
+        ("lag beside long answers", |s, _| lag(s, 2000, 90), &[]),
+        ("a tenth of all time", |s, _| s.all.phases.lag = s.all.elapsed / 9, &["generator_limit"]),
+        ("less than a tenth", |s, _| s.all.phases.lag = s.all.elapsed / 11, &[]),
+    ]);
+}
+
+#[test]
+fn processors_count_if_they_are_full_for_long() {
+    check(&[
+        (
+            "full for a quarter",
+            |s, n| s.generator.cpu_s = if n < 15 { 3.9 } else { 0.4 },
+            &["generator_limit"],
+        ),
+        ("full for less", |s, n| s.generator.cpu_s = if n < 14 { 3.9 } else { 0.4 }, &[]),
+        ("others fill the machine", |s, _| machine(s).cpu = 1.0, &[]),
+        (
+            "others fill the machine, and it hurts",
+            |s, _| {
+                machine(s).cpu = 1.0;
+                lag(s, 41, 11);
+            },
+            &["generator_limit"],
+        ),
+        (
+            "a stall",
+            |s, n| s.generator.stall = if n == 9 { 1_005_000_000 } else { 0 },
+            &["generator_stalled"],
+        ),
+        ("a short stall", |s, _| s.generator.stall = 199_000_000, &[]),
+    ]);
+}
+
+#[test]
+fn reading_too_slowly_is_found() {
+    check(&[
+        (
+            "reading stopped",
+            |s, n| s.counters.add(Counter::ReadingStopped, u64::from(n == 3)),
+            &["reading_stopped"],
+        ),
+        (
+            "dropped",
+            |s, n| s.counters.add(Counter::InboxDropped, u64::from(n == 3)),
+            &["messages_dropped"],
+        ),
+        (
+            "unread much",
+            |s, n| {
+                s.counters.add(Counter::UnreadProbed, u64::from(n == 3));
+                s.counters.add(Counter::UnreadBytes, if n == 3 { 64 << 10 } else { 0 });
+            },
+            &["unread_growing"],
+        ),
+        (
+            "unread more for four seconds",
+            |s, n| {
+                s.counters.add(Counter::UnreadProbed, 1);
+                s.counters.add(Counter::UnreadBytes, if n < 4 { 5000 + n as u64 } else { 0 });
+            },
+            &[],
+        ),
+        (
+            "zero windows of connections held",
+            |s, n| {
+                s.counters.add(Counter::WsOpened, if n == 0 { 20_000 } else { 0 });
+                machine(s).zero_windows_offered = if n == 3 { 21 } else { 0 };
+            },
+            &["zero_windows"],
+        ),
+        (
+            "few zero windows",
+            |s, n| {
+                s.counters.add(Counter::WsOpened, if n == 0 { 20_000 } else { 0 });
+                machine(s).zero_windows_offered = if n == 3 { 20 } else { 0 };
+            },
+            &[],
+        ),
+        ("large bodies", |s, _| machine(s).zero_windows_offered = s.all.count / 21, &[]),
+    ]);
+}
+
+#[test]
+fn a_machine_that_lacks_something_is_found() {
+    check(&[
+        ("pressure", |s, n| machine(s).memory_pressures = u64::from(n == 3), &["generator_memory"]),
+        ("dropped", |s, n| machine(s).aborted_memory = u64::from(n == 3), &["generator_memory"]),
+        ("memory", |s, _| machine(s).memory_available = 800 << 20, &["generator_memory"]),
+        (
+            "memory unknown",
+            |s, _| (machine(s).memory_available, machine(s).memory_total) = (0, 0),
+            &[],
+        ),
+        ("ports low", |s, _| s.generator.ports_left = Some(1400), &["ports"]),
+        ("ports enough", |s, _| s.generator.ports_left = Some(1500), &[]),
+        (
+            "retransmits",
+            |s, _| machine(s).retransmitted = machine(s).segments_out / 49,
+            &["network_loss"],
+        ),
+        ("few retransmits", |s, _| machine(s).retransmitted = machine(s).segments_out / 51, &[]),
+    ]);
+}
+
+#[test]
+fn starts_that_are_late_are_found() {
+    let mut record = quiet();
+    for second in &mut record.seconds {
+        let count = second.all.count.max(1);
+        second.all.response = Bins::try_from(vec![(layout::index_of(1_800_000), count)]).unwrap();
+    }
+    assert_eq!(spoken(&record), ["late_starts"]);
+}
+
+#[test]
+fn rules_without_their_data_say_so() {
+    let mut record = quiet();
+    record.has = record::Has::default();
+    record.seconds.iter_mut().for_each(|second| second.machine = None);
+    let verdict = rules::verdict(&record);
+    let lacking: Vec<&str> = verdict.unchecked.iter().map(|unchecked| unchecked.id).collect();
+    for id in [
+        "generator_limit",
+        "generator_stalled",
+        "stalls",
+        "backend_uneven",
+        "tls_cost",
+        "network_loss",
+    ] {
+        assert!(lacking.contains(&id), "{id} is not in {lacking:?}");
+    }
+    assert_eq!(verdict.findings.len(), 0, "{:?}", verdict.findings);
+    let all = verdict.silent.len() + verdict.unchecked.len();
+    assert_eq!(all, rules::ALL.len());
+}

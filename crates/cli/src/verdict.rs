@@ -1,0 +1,192 @@
+//! The verdict on a run, as people and programs read it; and `throng verdict`, which says it of any run or result file.
+
+use std::path::Path;
+
+use answers::rules;
+use answers::verdict::{About, Confidence, Finding, Language, Verdict};
+use record::Record;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::flags::{Lang, VerdictFlags};
+use crate::{terminal, tty};
+
+/// Columns of the text where no terminal says its own.
+const WIDTH: usize = 120;
+const INDENT: &str = "  ";
+
+/// `throng verdict`.
+pub(crate) fn run(flags: &VerdictFlags) -> Exit {
+    let record = match Record::read(&flags.path) {
+        Ok(record) => record,
+        Err(error) => {
+            terminal::error(&error.to_string());
+            return Exit::Usage;
+        }
+    };
+    for flaw in &record.flaws {
+        terminal::warning(&flaw.to_string());
+    }
+    let verdict = rules::verdict(&record);
+    if flags.json {
+        let json = serde_json::to_string_pretty(&data(&verdict)).unwrap_or_default();
+        terminal::json(&json);
+    } else {
+        let language = if flags.zh { Language::Chinese } else { language(flags.lang) };
+        terminal::out(&terminal::visible(&text(&verdict, language, tty::output_width())));
+    }
+    Exit::Ok
+}
+
+/// The verdict on the run of that folder; `None` where it has no record.
+pub(crate) fn of_folder(folder: Option<&Path>) -> Option<Verdict> {
+    Record::read(folder?).ok().map(|record| rules::verdict(&record))
+}
+
+/// The language that was asked for, or that of the surroundings.
+pub(crate) fn language(asked: Option<Lang>) -> Language {
+    let surroundings = || {
+        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(set).unwrap_or_default()
+    };
+    match asked {
+        Some(Lang::En) => Language::English,
+        Some(Lang::Zh) => Language::Chinese,
+        None if surroundings().starts_with("zh") => Language::Chinese,
+        None => Language::English,
+    }
+}
+
+/// The verdict as JSON.
+pub(crate) fn data(verdict: &Verdict) -> Value {
+    serde_json::to_value(verdict).unwrap_or_default()
+}
+
+/// The summary's JSON with its verdict, `null` where there is none.
+pub(crate) fn into_json(json: String, verdict: Option<&Verdict>) -> String {
+    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+    summary.insert("verdict".into(), verdict.map_or(json!(null), data));
+    serde_json::to_string_pretty(&summary).unwrap_or(json)
+}
+
+/// The verdict for people, with an empty line behind it.
+pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) -> String {
+    let zh = language == Language::Chinese;
+    let width = width.unwrap_or(WIDTH).clamp(40, WIDTH);
+    let mut out = String::from(if zh { "结论\n" } else { "Verdict\n" });
+    let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
+    if verdict.doubts_generator() {
+        let words = if zh {
+            "负载机或其所在机器成为瓶颈：以下关于被测系统的数据不可信。"
+        } else {
+            "THE GENERATOR DID NOT KEEP UP, or its machine was the bottleneck: these results are doubtful."
+        };
+        line(INDENT, words);
+    }
+    for finding in &verdict.findings {
+        let (bullet, rest) = ("* ", INDENT.to_owned() + INDENT);
+        let sentence =
+            format!("{bullet}{} [{}]", finding.words.of(language), confidence(finding, zh));
+        line(INDENT, &sentence);
+        line(&rest, &format!("-> {}", finding.advice.of(language)));
+        if !finding.exonerates.is_empty() {
+            let list: Vec<&str> = finding.exonerates.iter().map(|w| w.of(language)).collect();
+            let (head, between) =
+                if zh { ("不是原因：", "；") } else { ("Not the cause: ", "; ") };
+            line(&rest, &format!("{head}{}", list.join(between)));
+        }
+        line(&rest, &finding.doc);
+    }
+    if verdict.findings.is_empty() {
+        line(INDENT, if zh { "没有异常。" } else { "Nothing stands out." });
+        let names = |ids: &mut dyn Iterator<Item = &'static str>| {
+            let words = ids.filter_map(rules::looks_for).map(|words| words.of(language).to_owned());
+            words.collect::<Vec<_>>().join(if zh { "、" } else { ", " })
+        };
+        let checked = names(&mut verdict.silent.iter().copied());
+        line(INDENT, &format!("{}{checked}.", if zh { "已检查：" } else { "Checked: " }));
+        let lacking = names(&mut verdict.unchecked.iter().map(|unchecked| unchecked.id));
+        if !lacking.is_empty() {
+            let head =
+                if zh { "缺少数据而未检查：" } else { "Not checked for want of data: " };
+            line(INDENT, &format!("{head}{lacking}."));
+        }
+    }
+    if !verdict.hidden.is_empty() {
+        let ids: Vec<&str> = verdict.hidden.iter().map(|finding| finding.id).collect();
+        let ids = ids.join(", ");
+        let words = if zh {
+            format!("关于被测系统的结论因此暂不给出：{ids}")
+        } else {
+            format!("Held back because of that, about the target: {ids}")
+        };
+        line(INDENT, &words);
+    }
+    out.push('\n');
+    out
+}
+
+fn confidence(finding: &Finding, zh: bool) -> &'static str {
+    match (finding.confidence, zh) {
+        _ if finding.about == About::Generator && !zh => "generator",
+        _ if finding.about == About::Generator => "负载机",
+        (Confidence::Certain, false) => "certain",
+        (Confidence::Certain, true) => "确定",
+        (Confidence::Arithmetic, false) => "arithmetic",
+        (Confidence::Arithmetic, true) => "计算得出",
+        (Confidence::Statistical, false) => "statistical",
+        (Confidence::Statistical, true) => "统计",
+        (Confidence::Hint, false) => "hint",
+        (Confidence::Hint, true) => "提示",
+    }
+}
+
+/// Lines of at most so many columns. Chinese has no spaces: it may be broken behind any of its characters, which are two
+/// columns wide.
+fn wrapped(indent: &str, text: &str, width: usize) -> String {
+    let wide = |c: char| if c >= '\u{2e80}' { 2 } else { 1 };
+    let (mut out, mut line, mut column) = (String::new(), String::new(), indent.len());
+    let mut word = String::new();
+    let mut place = |word: &mut String, line: &mut String, column: &mut usize| {
+        let columns: usize = word.trim_end().chars().map(wide).sum();
+        if *column + columns > width && !line.is_empty() {
+            out.push_str(&format!("{indent}{}\n", line.trim_end()));
+            line.clear();
+            *column = indent.len();
+        }
+        *column += word.chars().map(wide).sum::<usize>();
+        line.push_str(word);
+        word.clear();
+    };
+    for c in text.chars() {
+        word.push(c);
+        if c == ' ' || wide(c) == 2 {
+            place(&mut word, &mut line, &mut column);
+        }
+    }
+    place(&mut word, &mut line, &mut column);
+    out + &format!("{indent}{}\n", line.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_words_and_within_chinese() {
+        assert_eq!(wrapped("  ", "one two three", 9), "  one two\n  three\n");
+        assert_eq!(wrapped("", "一二三四", 4), "一二\n三四\n");
+        assert_eq!(wrapped("", "abcdefgh ij", 4), "abcdefgh\nij\n");
+    }
+
+    #[test]
+    fn a_run_without_findings_says_what_was_checked() {
+        let verdict = rules::verdict(&Record::default());
+        let english = text(&verdict, Language::English, Some(80));
+        assert!(english.starts_with("Verdict\n  Nothing stands out.\n  Checked: "), "{english}");
+        assert!(english.contains("Not checked for want of data: "), "{english}");
+        assert!(english.lines().all(|line| line.len() <= 80), "{english}");
+        let chinese = text(&verdict, Language::Chinese, None);
+        assert!(chinese.starts_with("结论\n  没有异常。\n"), "{chinese}");
+    }
+}

@@ -1,0 +1,146 @@
+//! The verdict as the program says it: first in what a run prints, in summary.json, and of a run's folder at any time.
+
+mod program;
+
+use program::Program;
+use serde_json::Value;
+
+/// A schema, as far as the published one uses the language: an error names the place.
+fn check(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.strip_prefix("#/$defs/").expect("a definition of this file");
+        return check(&root["$defs"][name], root, value, at);
+    }
+    if let Some(any) = schema["anyOf"].as_array() {
+        let tried: Vec<_> = any.iter().map(|schema| check(schema, root, value, at)).collect();
+        return tried.iter().find(|tried| tried.is_ok()).unwrap_or(&tried[tried.len() - 1]).clone();
+    }
+    let fails = |what: &str| Err(format!("{at} {what}: {value}"));
+    let one_of = |key: &str| schema[key].as_array().is_none_or(|all| all.contains(value));
+    if !one_of("enum") || schema.get("const").is_some_and(|only| only != value) {
+        return fails("is not one of the values");
+    }
+    let is = |kind: &str| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "null" => value.is_null(),
+        other => panic!("a type that no schema has: {other}"),
+    };
+    let kinds = match &schema["type"] {
+        Value::String(kind) => vec![kind.as_str()],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !kinds.is_empty() && !kinds.into_iter().any(is) {
+        return fails("is of another type");
+    }
+    let below = |key: &str| value.as_f64().zip(schema[key].as_f64()).map(|(a, b)| a - b);
+    if below("minimum").is_some_and(|by| by < 0.0) || below("maximum").is_some_and(|by| by > 0.0) {
+        return fails("is out of its bounds");
+    }
+    if let Some(items) = value.as_array() {
+        let length = items.len() as u64;
+        let short = schema["minItems"].as_u64().is_some_and(|least| length < least);
+        if short || schema["maxItems"].as_u64().is_some_and(|most| length > most) {
+            return fails("is of another length");
+        }
+        for (number, item) in items.iter().enumerate() {
+            check(&schema["items"], root, item, &format!("{at}[{number}]"))?;
+        }
+    }
+    if let Some(fields) = value.as_object() {
+        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !fields.contains_key(name) {
+                return fails(&format!("lacks {name}"));
+            }
+        }
+        for (name, field) in fields {
+            match schema["properties"].get(name) {
+                Some(schema) => check(schema, root, field, &format!("{at}.{name}"))?,
+                None if schema["additionalProperties"] == false => {
+                    return fails(&format!("has {name}"));
+                }
+                None => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the schema")).expect("JSON")
+}
+
+fn summary(program: &Program) -> Value {
+    let text =
+        std::fs::read_to_string(program.run_folder().join("summary.json")).expect("a summary");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// A run whose every sample fails.
+fn failing() -> Program {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    program
+}
+
+#[test]
+fn a_run_begins_its_summary_with_the_verdict() {
+    let program = Program::new();
+    let ended = program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5", "--lang", "en"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let (verdict, table) = (ended.out.find("Verdict\n"), ended.out.find("Label"));
+    assert!(verdict.is_some() && verdict < table, "{ended:?}");
+    assert!(ended.out.contains("Too few samples for p99: 15 requests"), "{ended:?}");
+    assert!(ended.out.contains("docs/verdict.md#too_few_samples"), "{ended:?}");
+}
+
+#[test]
+fn the_summary_has_the_published_form() {
+    let program = failing();
+    let (schema, summary) = (schema(), summary(&program));
+    assert_eq!(check(&schema, &schema, &summary, "summary"), Ok(()));
+    assert_eq!(summary["verdict"]["findings"][0]["id"], "too_few_samples");
+    let mut other = summary;
+    other["verdict"]["findings"][0]["about"] = "weather".into();
+    assert!(check(&schema, &schema, &other, "summary").is_err(), "the schema refuses nothing");
+}
+
+#[test]
+fn the_verdict_of_a_folder_is_that_of_its_run_in_both_languages() {
+    let program = failing();
+    let folder = program.run_folder();
+    let folder = folder.to_str().expect("a path");
+    let of_run = summary(&program)["verdict"].clone();
+    let json = program.run(&["verdict", folder, "--json"]);
+    assert_eq!(json.code, 0, "{json:?}");
+    assert_eq!(serde_json::from_str::<Value>(&json.out).expect("JSON"), of_run);
+    let english = program.run(&["verdict", folder, "--lang", "en"]);
+    assert!(english.out.starts_with("Verdict\n  * Too few samples"), "{english:?}");
+    let chinese = program.run(&["verdict", folder, "--zh"]);
+    assert!(chinese.out.starts_with("结论\n  * 样本太少"), "{chinese:?}");
+    let by_surroundings = program.shell("LC_ALL=zh_CN.UTF-8 $0 verdict runs/*");
+    assert_eq!(by_surroundings.out, chinese.out);
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let program = Program::new();
+    let ended = program.run(&["verdict", "nothing"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("cannot read nothing"), "{ended:?}");
+}
+
+#[test]
+fn each_rule_has_its_heading() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md");
+    let text = std::fs::read_to_string(path).expect("the page");
+    let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let rules: Vec<&str> = answers::rules::ALL.iter().map(|rule| rule.id).collect();
+    assert_eq!(headings, rules);
+}
