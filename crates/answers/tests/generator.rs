@@ -144,10 +144,10 @@ fn a_machine_that_lacks_something_is_found() {
         ("ports enough", |s, _| s.generator.ports_left = Some(1500), &[]),
         (
             "retransmits",
-            |s, _| machine(s).retransmitted = machine(s).segments_out / 49,
+            |s, _| machine(s).retransmitted = machine(s).segments_out / 40,
             &["network_loss"],
         ),
-        ("few retransmits", |s, _| machine(s).retransmitted = machine(s).segments_out / 51, &[]),
+        ("few retransmits", |s, _| machine(s).retransmitted = machine(s).segments_out / 60, &[]),
     ]);
 }
 
