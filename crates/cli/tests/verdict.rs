@@ -51,20 +51,24 @@ fn check(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), St
             check(&schema["items"], root, item, &format!("{at}[{number}]"))?;
         }
     }
-    if let Some(fields) = value.as_object() {
-        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if !fields.contains_key(name) {
-                return fails(&format!("lacks {name}"));
-            }
+    fields(schema, root, value, at)
+}
+
+/// The fields of an object: those that must be there, and the form of each.
+fn fields(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
+    let Some(fields) = value.as_object() else { return Ok(()) };
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if !fields.contains_key(name) {
+            return Err(format!("{at} lacks {name}"));
         }
-        for (name, field) in fields {
-            match schema["properties"].get(name) {
-                Some(schema) => check(schema, root, field, &format!("{at}.{name}"))?,
-                None if schema["additionalProperties"] == false => {
-                    return fails(&format!("has {name}"));
-                }
-                None => {}
+    }
+    for (name, field) in fields {
+        match schema["properties"].get(name) {
+            Some(schema) => check(schema, root, field, &format!("{at}.{name}"))?,
+            None if schema["additionalProperties"] == false => {
+                return Err(format!("{at} has {name}"));
             }
+            None => {}
         }
     }
     Ok(())
