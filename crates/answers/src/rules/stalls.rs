@@ -25,6 +25,8 @@ const LONG: usize = 8;
 const EVEN: f64 = 0.15;
 /// A pause of the generator explains a gap from this length on, ns.
 const OWN: u64 = 50_000_000;
+/// So does a machine of the generator whose processors are full: nobody knows who waited for one.
+const FULL: f64 = 0.95;
 const SAMPLES: u64 = 1000;
 
 struct Gap {
@@ -109,7 +111,10 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
             .filter(|(bin, _)| layout::middle_of(*bin) as f64 / 1000.0 >= long)
             .map(|(_, n)| n)
             .sum();
-        let own = [second(at), second(end)].iter().any(|s| s.generator.stall >= OWN);
+        let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
+            let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
+            s.generator.stall >= OWN || full
+        });
         if lost >= MISSING && length <= LONGEST && held >= HELD && !own {
             let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
             found.push(Gap { at_ms: begin, slots: length });
