@@ -17,7 +17,7 @@ const INDENT: &str = "  ";
 
 /// `throng verdict`.
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
-    let record = match Record::read(&flags.path) {
+    let record = match Record::open(&flags.path) {
         Ok(record) => record,
         Err(error) => {
             terminal::error(&error.to_string());

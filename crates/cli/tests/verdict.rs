@@ -133,6 +133,20 @@ fn the_verdict_of_a_folder_is_that_of_its_run_in_both_languages() {
 }
 
 #[test]
+fn a_result_file_has_a_verdict_and_says_what_it_lacks() {
+    let program = Program::new();
+    program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5", "-l", "out.jtl"]);
+    let text = program.run(&["verdict", "out.jtl", "--lang", "en"]);
+    assert!(text.out.contains("Too few samples for p99: 15 requests"), "{text:?}");
+    let json = program.run(&["verdict", "out.jtl", "--json"]);
+    let verdict: Value = serde_json::from_str(&json.out).expect("JSON");
+    let unchecked = verdict["unchecked"].as_array().expect("a list");
+    let lacks = |id: &str| unchecked.iter().find(|rule| rule["id"] == id);
+    let lacks = lacks("generator_limit").expect("rows say nothing of the generator");
+    assert_eq!(lacks["lacks"]["en"], "figures of the generator");
+}
+
+#[test]
 fn what_is_no_run_is_refused() {
     let program = Program::new();
     let ended = program.run(&["verdict", "nothing"]);
