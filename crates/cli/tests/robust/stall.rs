@@ -81,8 +81,8 @@ fn http_answers_in_time() {
         through_a_stall(&http(&[("HTTPSampler.response_timeout", LIMIT)], ""), port, asked);
     assert!(rows.len() == 1 && rows[0].success, "{rows:?}");
     let summary = trial.summary();
-    let found = &summary["findings"][0];
-    assert_eq!(found["kind"], "stalled", "{summary}");
+    let found = &summary["verdict"]["findings"][0];
+    assert_eq!(found["id"], "generator_stalled", "{summary}");
     // The stall is the generator's part of the sample.
     let lag = summary["lag"]["max"].as_f64().expect("milliseconds");
     assert!(lag > 2000.0 && lag <= rows[0].elapsed as f64 + 1.0, "{lag}: {rows:?}");
