@@ -41,8 +41,8 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let alike = deviation(&whole_runs) <= (ALIKE * length).max(ALIKE_S);
     let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
     let good = {
-        let calm: Vec<Second> = seconds.iter().filter(|s| s.all.errors == 0).cloned().collect();
-        ms(&service(&calm), 0.5)
+        let calm = seconds.iter().filter(|s| s.all.errors == 0);
+        ms(&service(calm), 0.5)
     };
     let codes = causes(seconds);
     let shed = codes.first().is_some_and(|(cause, _)| {

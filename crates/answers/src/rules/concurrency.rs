@@ -11,8 +11,8 @@ use record::{Record, Second};
 use stats::grouped::percent;
 
 use super::figures::{
-    Window, deviation, half_width, in_flight, mean, requests, service, span, sum, variation, whole,
-    windows,
+    Window, deviation, half_width, in_all, in_flight, mean, requests, service, span, sum,
+    variation, whole, windows,
 };
 use super::say::{found, lacks, number, time, words};
 use super::{errors::per_second, generator, rate_limit};
@@ -64,7 +64,7 @@ fn loaded(seconds: &[Second]) -> Vec<Second> {
     let mut busy: Vec<f64> = seconds.iter().map(in_flight).collect();
     busy.sort_by(f64::total_cmp);
     let high = busy.get(busy.len() * 9 / 10).copied().unwrap_or(most);
-    seconds.iter().filter(|s| in_flight(s) >= 0.5 * high).cloned().collect()
+    seconds.iter().filter(|s| in_flight(s) >= 0.5 * high).map(in_all).collect()
 }
 
 fn workers(record: &Record) -> Option<Workers> {

@@ -52,6 +52,18 @@ pub(crate) fn ms(hist: &Hist, q: f64) -> f64 {
     hist.quantile(q) as f64 / 1000.0
 }
 
+/// A second without its labels and classes: a copy that costs little however many there are.
+pub(crate) fn in_all(second: &Second) -> Second {
+    Second {
+        at_ms: second.at_ms,
+        ms: second.ms,
+        users: second.users,
+        all: second.all.clone(),
+        watched: second.watched.clone(),
+        ..Second::default()
+    }
+}
+
 /// Requests in flight on average in a second, by Little's law.
 pub(crate) fn in_flight(second: &Second) -> f64 {
     second.all.elapsed as f64 / 1e6 / f64::from(second.ms.max(1))

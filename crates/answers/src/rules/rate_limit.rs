@@ -5,7 +5,9 @@ use stats::grouped::{count, percent};
 
 use super::concurrency::too_few_for_one;
 use super::errors::{per_second, reads};
-use super::figures::{causes, hist, mean, ms, requests, service, span, steady, variation, whole};
+use super::figures::{
+    causes, hist, in_all, mean, ms, requests, service, span, steady, variation, whole,
+};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -65,7 +67,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
     let refusing: Vec<Second> = seconds
         .iter()
         .filter(|s| s.causes.iter().any(|(at, _)| *at as usize == cause))
-        .cloned()
+        .map(in_all)
         .collect();
     let (rate, span) = (passed(&refusing), span(seconds));
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
