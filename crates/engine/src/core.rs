@@ -4,11 +4,11 @@
 //! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
 
 pub(crate) mod arrivals;
+pub(crate) mod branches;
 pub(crate) mod connections;
 pub(crate) mod exchanges;
 pub(crate) mod interrupts;
 pub(crate) mod java;
-pub(crate) mod lanes;
 pub(crate) mod lifecycle;
 pub(crate) mod requests;
 pub(crate) mod samples;
@@ -333,9 +333,9 @@ impl<'p> Core<'p> {
                 return;
             }
             Wait::Pause(sampler) => self.after_action(index, sampler),
-            Wait::Lanes(sampler) => {
-                user.wait = Wait::Lanes(sampler);
-                if !self.go_on_with_lanes(index) {
+            Wait::Branches(sampler) => {
+                user.wait = Wait::Branches(sampler);
+                if !self.go_on_with_branches(index) {
                     return;
                 }
             }
@@ -436,7 +436,7 @@ impl<'p> Core<'p> {
         if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
-        // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a lane.
+        // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a branch.
         if over && (self.cx.stop.asked || self.cx.time_is_up(self.cx.users.root(index))) {
             return self.end_user(index);
         }
@@ -510,8 +510,8 @@ impl<'p> Core<'p> {
                 }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
                 Message::Ask(ask) => self.flow.answer(&mut self.cx, ask),
-                Message::LetGo(ticket) => let_go(&mut self.cx, ticket),
-                Message::Arrival(group, ticket, at) => self.on_arrival(group, ticket, at),
+                Message::LetGo(waiter) => let_go(&mut self.cx, waiter),
+                Message::Arrival(group, waiter, at) => self.on_arrival(group, waiter, at),
                 Message::NoArrivals(group) => self.close_arrivals(group),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
@@ -536,7 +536,7 @@ impl<'p> Core<'p> {
             match self.cx.users[index].wait {
                 Wait::Arrival | Wait::Lock => self.end_user(index),
                 // It looks for a sampler, and has it soon.
-                Wait::Ready if !self.cx.users.is_branch(index) => self.enqueue(index),
+                Wait::Ready if !self.cx.users.is_download(index) => self.enqueue(index),
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
                 }
@@ -569,9 +569,9 @@ impl<'p> Core<'p> {
                 | Wait::Job(_)
                 | Wait::File(_)
                 | Wait::Java
-                // Its branches or lanes end, each for itself.
+                // Its branches end, each for itself.
                 | Wait::Page(_)
-                | Wait::Lanes(_) => {}
+                | Wait::Branches(_) => {}
             }
         }
         for group in groups {

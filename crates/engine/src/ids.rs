@@ -44,9 +44,9 @@ impl RouteId {
     pub(crate) const NONE: Self = Self(u32::MAX);
 }
 
-/// One wait of one user.
+/// A user that waits: at a barrier, for a lock, or for an arrival. Good for one wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct Waiter {
     pub(crate) core: u32,
     pub(crate) user: UserId,
     /// Which of all waits of the users of that core.

@@ -17,7 +17,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use plan::plan::{BarrierId, GroupId};
 use stats::Snapshot;
 
-use crate::ids::{Addressee, RouteId, Ticket, UserId};
+use crate::ids::{Addressee, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 
 /// After how long a core looks for messages that were left, at the latest.
@@ -117,15 +117,15 @@ impl Inbox {
 #[derive(Debug)]
 pub(crate) enum Ask {
     /// A user is at a barrier that opens for so many.
-    Arrive { barrier: BarrierId, size: u32, ticket: Ticket },
+    Arrive { barrier: BarrierId, size: u32, waiter: Waiter },
     /// A user waits no longer; a barrier opens for all who are there, as in JMeter.
-    GiveUp { barrier: BarrierId, ticket: Ticket },
+    GiveUp { barrier: BarrierId, waiter: Waiter },
     /// A user wants a lock.
-    Lock { name: Box<str>, ticket: Ticket },
+    Lock { name: Box<str>, waiter: Waiter },
     /// A user has no more use for it.
-    Unlock { name: Box<str>, ticket: Ticket },
+    Unlock { name: Box<str>, waiter: Waiter },
     /// A user is free for an arrival.
-    Free { group: GroupId, number: u32, ticket: Ticket },
+    Free { group: GroupId, number: u32, waiter: Waiter },
     /// A user of a group of arrivals has ended.
     Leave { group: GroupId, number: u32 },
 }
@@ -175,9 +175,9 @@ pub(crate) enum Message {
     /// Asks this core as the home of a barrier or a lock.
     Ask(Ask),
     /// A user of this core may go on.
-    LetGo(Ticket),
+    LetGo(Waiter),
     /// A user of this core, one of a group, begins an iteration then: one that is free, or a new one.
-    Arrival(GroupId, Option<Ticket>, Nanos),
+    Arrival(GroupId, Option<Waiter>, Nanos),
     /// Nobody comes to that group any more.
     NoArrivals(GroupId),
     Stop,

@@ -18,18 +18,18 @@
 //! | `interrupt` | Sample Timeouts |
 //! | `names` | names that are expressions |
 //! | `record`, `save`, `reporting` | rows of result files, files of responses, and the order of those that hear of a result |
-//! | `lanes`, `transaction` | samples that are part of another |
+//! | `branches`, `transaction` | samples that are part of another |
 //! | `samples` | state of a core's samples |
 
 pub(crate) mod action;
 pub(crate) mod begin;
+pub(crate) mod branches;
 pub(crate) mod close;
 pub(crate) mod delay;
 pub(crate) mod exceptions;
 mod finish;
 pub(crate) mod instant;
 pub(crate) mod interrupt;
-pub(crate) mod lanes;
 pub(crate) mod names;
 pub(crate) mod outcome;
 pub(crate) mod prepare;

@@ -3,8 +3,8 @@
 //! Parts that only some plans need (transactions, cookies, further connections, redirects) hang off `extra`, absent until
 //! used. The compiler holds the size to its bound.
 
+pub(crate) mod branches;
 pub(crate) mod controllers;
-pub(crate) mod lanes;
 pub(crate) mod parts;
 pub(crate) mod timers;
 
@@ -16,7 +16,7 @@ use plan::result::SampleResult;
 use plan::vars::Vars;
 use stats::{ClassId, Phases};
 
-use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, Ticket, UserId};
+use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting};
 use parts::Parts;
@@ -58,8 +58,8 @@ pub(crate) enum Wait {
     Job(SamplerId),
     /// A file, which a thread of its own reads.
     File(SamplerId),
-    /// The lanes of a Parallel Controller.
-    Lanes(SamplerId),
+    /// The branches of a Parallel Controller.
+    Branches(SamplerId),
     /// A Java machine; its `extra` says where it goes on.
     Java,
 }
@@ -110,10 +110,10 @@ pub(crate) struct User {
     pub(crate) fresh: bool,
     /// The sampler whose listeners a transaction's sample goes to.
     pub(crate) last_sampler: Option<SamplerId>,
-    /// The user that this one works for; it is no virtual user then, but a branch of that one, which loads something for it, or a lane.
+    /// The user that this one works for; it is no virtual user then, but a branch of that one: a download of a page, or a parallel branch.
     pub(crate) branch_of: UserId,
-    /// It is a lane: it runs a child of a Parallel Controller, as a user would.
-    pub(crate) lane: bool,
+    /// It is a parallel branch: it runs a child of a Parallel Controller, as a user would.
+    pub(crate) parallel: bool,
     /// Connections that failed or were lost since one stood; the next is opened later for it.
     pub(crate) setbacks: u8,
     /// It has waited for its turn to connect.
@@ -132,7 +132,7 @@ pub(crate) struct Extra {
     /// Locks of Critical Sections.
     pub(crate) locks: Vec<Held>,
     /// It is free for an arrival.
-    pub(crate) free: Option<Ticket>,
+    pub(crate) free: Option<Waiter>,
     /// Transactions under way, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
@@ -161,15 +161,15 @@ pub(crate) struct Extra {
     pub(crate) given: Given,
     /// Parallel Controllers that run nothing any more, because a Sample Timeout has interrupted them.
     pub(crate) closed: Vec<SamplerId>,
-    /// Of a lane: what it runs.
+    /// Of a parallel branch: what it runs.
     pub(crate) main: Option<ControllerId>,
-    /// Lanes were under way: to JMeter, each iteration of its group is a new user's from then on.
+    /// Branches were under way: to JMeter, each iteration of its group is a new user's from then on.
     pub(crate) new_each_iteration: bool,
     /// Its group's iteration is not the first.
     pub(crate) again: bool,
-    /// To whom HttpClient counts the connections opened now: the user itself (0), or the lanes of a Parallel Controller.
+    /// To whom HttpClient counts the connections opened now: the user itself (0), or the branches of a Parallel Controller.
     pub(crate) holder: u16,
-    /// Lanes that have sent something.
+    /// Branches that have sent something.
     pub(crate) ran: Vec<ControllerId>,
     /// Of a branch: which link of the page it loads.
     pub(crate) link: usize,
@@ -216,7 +216,7 @@ pub(crate) struct Redirect {
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub(crate) barrier: BarrierId,
-    pub(crate) ticket: Ticket,
+    pub(crate) waiter: Waiter,
     /// The timer to go on with, and the delay of those before it.
     pub(crate) timer: usize,
     pub(crate) delay: u64,
@@ -227,7 +227,7 @@ pub(crate) struct Meeting {
 pub(crate) struct Held {
     pub(crate) controller: ControllerId,
     pub(crate) name: Box<str>,
-    pub(crate) ticket: Ticket,
+    pub(crate) waiter: Waiter,
     pub(crate) granted: bool,
     /// A section inside of another with the same lock: it has nothing to give back.
     pub(crate) inner: bool,
@@ -274,7 +274,7 @@ pub(crate) struct Transaction {
 pub(crate) struct Users {
     pub(crate) all: Vec<User>,
     free: Vec<UserId>,
-    /// Branches and lanes that have nothing to do.
+    /// Branches that have nothing to do.
     spare: Vec<UserId>,
     /// Numbers given so far to what users wait for: programs, files, exchanges, jobs.
     pub(crate) tickets: u64,
@@ -332,20 +332,20 @@ impl Users {
     }
 
     /// Whether one loads a part of a page for another.
-    pub(crate) fn is_branch(&self, index: UserId) -> bool {
-        self[index].branch_of != NO_USER && !self[index].lane
+    pub(crate) fn is_download(&self, index: UserId) -> bool {
+        self[index].branch_of != NO_USER && !self[index].parallel
     }
 
-    /// The user whose connections a branch uses; a lane has its own.
+    /// The user whose connections a download uses; a parallel branch has its own.
     pub(crate) fn owner(&self, index: UserId) -> UserId {
         let mut index = index;
-        while self[index].branch_of != NO_USER && !self[index].lane {
+        while self[index].branch_of != NO_USER && !self[index].parallel {
             index = self[index].branch_of;
         }
         index
     }
 
-    /// The virtual user that a branch or a lane works for: it has the variables, the cookies and the state of the controllers.
+    /// The virtual user that a branch works for: it has the variables, the cookies and the state of the controllers.
     pub(crate) fn root(&self, index: UserId) -> UserId {
         let mut index = index;
         while self[index].branch_of != NO_USER {
@@ -384,7 +384,7 @@ impl User {
             conn: NO_CONN,
             socket: NO_SOCKET,
             branch_of: NO_USER,
-            lane: false,
+            parallel: false,
             setbacks: 0,
             paced: false,
             intended: 0,

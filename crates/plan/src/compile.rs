@@ -145,9 +145,9 @@ struct Walk<'a> {
     groups: HashMap<ElementId, GroupId>,
     /// Where controllers went in the table of the plan.
     controllers: HashMap<ElementId, ControllerId>,
-    /// Time limits for the samplers of the thread that the walk is in: of a group, or of a lane.
+    /// Time limits for the samplers of the thread that the walk is in: of a group, or of a branch.
     timeouts: Vec<u32>,
-    /// The walk is in a lane of a Parallel Controller with a parent sample.
+    /// The walk is in a branch of a Parallel Controller with a parent sample.
     silent: bool,
     /// State slots of the group so far.
     slots: u32,
@@ -477,7 +477,7 @@ impl Walk<'_> {
                 from = own;
                 break;
             }
-            if matches!(controller.kind, ControllerKind::Lane) {
+            if matches!(controller.kind, ControllerKind::Branch) {
                 break;
             }
             own = own.saturating_sub(1);

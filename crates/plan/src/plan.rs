@@ -130,8 +130,8 @@ impl Plan {
                 Child::Sampler(id) => {
                     found.push(id);
                     if let SamplerKind::Parallel(parallel) = &self.samplers[id.0 as usize].kind {
-                        let lanes = parallel.lanes.iter().rev();
-                        open.extend(lanes.map(|lane| Child::Controller(*lane)));
+                        let branches = parallel.branches.iter().rev();
+                        open.extend(branches.map(|branch| Child::Controller(*branch)));
                     }
                 }
                 Child::Controller(id) => {
@@ -306,7 +306,7 @@ pub enum ControllerKind {
     /// Runs what its own class in Java picks.
     Hosted(HostedId),
     /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.
-    Lane,
+    Branch,
 }
 
 impl ControllerKind {
@@ -556,12 +556,12 @@ pub enum SamplerKind {
 /// A bzm Parallel Controller.
 #[derive(Debug)]
 pub struct Parallel {
-    /// Samples of its lanes become part of one sample, and nobody else is told.
+    /// Samples of its branches become part of one sample, and nobody else is told.
     pub parent: bool,
-    /// How many lanes run at the same time; `None` is all.
+    /// How many branches run at the same time; `None` is all.
     pub most: Option<Text>,
-    /// Controllers of the kind [`ControllerKind::Lane`], one for each child that it holds.
-    pub lanes: Vec<ControllerId>,
+    /// Controllers of the kind [`ControllerKind::Branch`], one for each child that it holds.
+    pub branches: Vec<ControllerId>,
 }
 
 /// Managers of a user's HTTP requests: places in the tables of the plan.

@@ -454,7 +454,7 @@ fn controllers_of_their_own_classes_hold_what_stands_in_them() {
 fn in_a_parallel_controller_none_runs_by_its_own_class() {
     let control = element("com.example.Every", "", "Control", &[], "", &http("a", ""));
     let class = "com.blazemeter.jmeter.controller.ParallelSampler";
-    let body = element(class, "", "Lanes", &[], "", &(control + &http("b", "")));
+    let body = element(class, "", "Branches", &[], "", &(control + &http("b", "")));
     let compiled = compiled(&body, "");
     let told = compiled.support.iter().find(|one| one.name == "Control").expect("told");
     assert_eq!(told.level, Level::Unsupported);

@@ -1,4 +1,4 @@
-//! Parallel Controllers and Sample Timeouts: lanes, what applies to whom, and what hears of iterations.
+//! Parallel Controllers and Sample Timeouts: branches, what applies to whom, and what hears of iterations.
 
 mod world;
 
@@ -54,7 +54,7 @@ fn limits<'p>(plan: &'p Plan, sampler: &Sampler) -> Vec<&'p str> {
 }
 
 #[test]
-fn each_child_is_a_lane_and_the_whole_is_a_sampler() {
+fn each_child_is_a_branch_and_the_whole_is_a_sampler() {
     let inner = http("a", "") + &element("GenericController", "", "c", &[], "", &http("b", ""));
     let body = parallel(&[("PARENT_SAMPLE", "true")], &(timer("5") + &inner)) + &http("z", "");
     let plan = plan(&body, "");
@@ -64,12 +64,13 @@ fn each_child_is_a_lane_and_the_whole_is_a_sampler() {
     // What stands in it applies to itself as well.
     assert_eq!(sampler.timers.len(), 1);
     assert_eq!(sampler.controller, ControllerId(0));
-    let lanes: Vec<_> = parallel.lanes.iter().map(|id| &plan.controllers[id.0 as usize]).collect();
-    assert_eq!(lanes.len(), 2);
-    assert!(lanes.iter().all(|lane| matches!(lane.kind, ControllerKind::Lane)));
-    assert!(lanes.iter().all(|lane| lane.parent == Some(ControllerId(0))));
-    assert!(matches!(lanes[0].children[..], [Child::Sampler(_)]));
-    assert!(matches!(lanes[1].children[..], [Child::Controller(_)]));
+    let branches: Vec<_> =
+        parallel.branches.iter().map(|id| &plan.controllers[id.0 as usize]).collect();
+    assert_eq!(branches.len(), 2);
+    assert!(branches.iter().all(|branch| matches!(branch.kind, ControllerKind::Branch)));
+    assert!(branches.iter().all(|branch| branch.parent == Some(ControllerId(0))));
+    assert!(matches!(branches[0].children[..], [Child::Sampler(_)]));
+    assert!(matches!(branches[1].children[..], [Child::Controller(_)]));
     // The group itself has two samplers to choose from; all of them belong to it.
     assert_eq!(plan.controllers[0].children.len(), 2);
     assert_eq!(plan.samplers_of(&plan.groups[0]).len(), 4);
@@ -111,7 +112,7 @@ fn a_sample_timeout_is_for_all_of_its_thread() {
     let all = plan.samplers.len();
     assert_eq!(all, 5);
     assert_eq!(of(0), ["1", "2", "3"]);
-    // Lanes are threads of their own.
+    // Branches are threads of their own.
     assert_eq!(of(1), ["2"]);
     assert!(of(2).is_empty());
     assert_eq!(limits(&plan, the_parallel(&plan).0), ["1", "2", "3"]);

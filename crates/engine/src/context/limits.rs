@@ -23,8 +23,8 @@ impl Context<'_> {
     /// When a user must end, if it must.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
         let user = &self.users[index];
-        // A lane runs to its end, as in JMeter.
-        if user.lane { None } else { self.run.ends_at(user.group, user.number) }
+        // A branch runs to its end, as in JMeter.
+        if user.parallel { None } else { self.run.ends_at(user.group, user.number) }
     }
 
     /// The parts that sessions use.

@@ -1,9 +1,9 @@
-//! Names that JMeter's threads would have: those of users, and of the lanes that work for them.
+//! Names that JMeter's threads would have: those of users, and of the branches that work for them.
 
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::users::NO_USER;
-use crate::users::lanes::Lanes;
+use crate::users::branches::Branches;
 
 impl Context<'_> {
     /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
@@ -11,8 +11,8 @@ impl Context<'_> {
         let user = &self.users[index];
         let group = &self.run.groups[user.group.at()];
         let mut active = self.run.counts.active(user.group);
-        if user.lane {
-            active.0 = self.write_lane_name(index, out);
+        if user.parallel {
+            active.0 = self.write_branch_name(index, out);
         } else {
             out.push_str(&group.name);
             out.push_str(group.tail);
@@ -29,37 +29,38 @@ impl Context<'_> {
         name
     }
 
-    /// Writes what JMeter calls the thread of a lane; gives how many lanes run beside it and itself.
-    fn write_lane_name(&self, lane: UserId, out: &mut String) -> u32 {
-        let parent = self.users[lane].branch_of;
-        let Some(lanes) = self.lanes(parent) else { return 0 };
+    /// Writes what JMeter calls the thread of a branch; gives how many branches run beside it and itself.
+    fn write_branch_name(&self, branch: UserId, out: &mut String) -> u32 {
+        let parent = self.users[branch].branch_of;
+        let Some(branches) = self.branches(parent) else { return 0 };
         out.push_str("parallel ");
-        out.push_str(self.sampler_name(parent, lanes.id));
-        lanes.under_way as u32
+        out.push_str(self.sampler_name(parent, branches.id));
+        branches.under_way as u32
     }
 
-    /// An action has ended its user: of a lane, the user ends when its other lanes have.
+    /// An action has ended its user: of a branch, the user ends when its other branches have.
     pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.users[index].branch_of;
         if parent != NO_USER
-            && let Some(lanes) = self.lanes_mut(parent)
+            && let Some(branches) = self.branches_mut(parent)
         {
-            lanes.stops = true;
+            branches.stops = true;
         }
     }
 
-    /// The lanes of a user's Parallel Controller, while they run, to be changed.
-    pub(crate) fn lanes_mut(&mut self, index: UserId) -> Option<&mut Lanes> {
+    /// The branches of a user's Parallel Controller, while they run, to be changed.
+    pub(crate) fn branches_mut(&mut self, index: UserId) -> Option<&mut Branches> {
         self.users[index].extra.as_mut()?.parts.get_mut()
     }
 
-    /// Whether what a lane reports is only part of the sample around it.
+    /// Whether what a branch reports is only part of the sample around it.
     pub(crate) fn is_silent(&self, index: UserId) -> bool {
         let user = &self.users[index];
-        user.lane && self.lanes(user.branch_of).is_some_and(|lanes| lanes.whole.is_some())
+        user.parallel
+            && self.branches(user.branch_of).is_some_and(|branches| branches.whole.is_some())
     }
 
-    fn lanes(&self, index: UserId) -> Option<&Lanes> {
+    fn branches(&self, index: UserId) -> Option<&Branches> {
         self.users[index].extra.as_ref()?.parts.get()
     }
 }

@@ -4,7 +4,7 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::flow::arrivals::{OVER, Who, comes_again};
-use crate::ids::{Ticket, UserId};
+use crate::ids::{UserId, Waiter};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 use plan::plan::GroupId;
@@ -19,7 +19,7 @@ impl Core<'_> {
         }
         match moment.here {
             None => {}
-            Some(Who::Free(ticket)) => self.on_arrival(group, Some(ticket), at),
+            Some(Who::Free(waiter)) => self.on_arrival(group, Some(waiter), at),
             Some(Who::New) => self.on_arrival(group, None, at),
         }
         if moment.is_last {
@@ -28,13 +28,13 @@ impl Core<'_> {
         }
     }
 
-    /// A user runs an iteration: the one that has the ticket, or a new one.
-    pub(crate) fn on_arrival(&mut self, group: GroupId, ticket: Option<Ticket>, at: Nanos) {
+    /// A user runs an iteration: the one that waits for it, or a new one.
+    pub(crate) fn on_arrival(&mut self, group: GroupId, waiter: Option<Waiter>, at: Nanos) {
         if self.cx.stop.asked {
             return;
         }
-        match ticket {
-            Some(ticket) => comes_again(&mut self.cx, group, ticket, at),
+        match waiter {
+            Some(waiter) => comes_again(&mut self.cx, group, waiter, at),
             None => {
                 let number = self.cx.run.counts.number(group, self.cx.run.shard);
                 self.start_user(group, number, at);

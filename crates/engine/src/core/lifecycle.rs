@@ -103,8 +103,8 @@ impl Core<'_> {
         self.flow.end_meetings(&mut self.cx, index);
         self.flow.end_arrival(&mut self.cx, index);
         self.end_java(index);
-        if self.cx.users[index].lane {
-            return self.end_lane(index);
+        if self.cx.users[index].parallel {
+            return self.end_branch(index);
         }
         let (group, number) = (self.cx.users[index].group, self.cx.users[index].number);
         if let Some(line) = self.cx.run.diary.finished(|| self.cx.thread_name(index)) {

@@ -84,7 +84,7 @@ impl<'p> Core<'p> {
     }
 
     /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at): its sample ends, or is that of
-    /// a branch.
+    /// a download.
     pub(crate) fn close_sample(
         &mut self,
         index: UserId,
@@ -93,7 +93,7 @@ impl<'p> Core<'p> {
         outcome: Outcome,
     ) {
         let user = &self.cx.users[index];
-        if user.branch_of != NO_USER && !user.lane {
+        if user.branch_of != NO_USER && !user.parallel {
             return self.branch_done(index, &timing, outcome);
         }
         let (samples, mut on) = self.sampling();
@@ -109,7 +109,7 @@ impl<'p> Core<'p> {
         let plan = self.cx.plan;
         match self.cx.own_sampler(index).cloned() {
             None => match &plan.samplers[id.0 as usize].kind {
-                SamplerKind::Parallel(parallel) => self.begin_lanes(index, id, parallel),
+                SamplerKind::Parallel(parallel) => self.begin_branches(index, id, parallel),
                 kind => self.begin_kind(index, id, kind),
             },
             Some(own) => self.begin_kind(index, id, &own),

@@ -62,7 +62,7 @@ impl Core<'_> {
                     | Wait::Arrival
                     | Wait::Queued
                     | Wait::Done
-                    | Wait::Lanes(_) => false,
+                    | Wait::Branches(_) => false,
                 }
         });
         waits || self.sessions.held.awaits_answers()

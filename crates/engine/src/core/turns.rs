@@ -89,8 +89,8 @@ impl<'p> Core<'p> {
     /// The controller that a user asks.
     fn main(&self, index: UserId) -> ControllerId {
         let user = &self.cx.users[index];
-        let lane = user.extra.as_ref().filter(|_| user.lane).and_then(|extra| extra.main);
-        lane.unwrap_or(self.cx.plan.groups[user.group.at()].main)
+        let branch = user.extra.as_ref().filter(|_| user.parallel).and_then(|extra| extra.main);
+        branch.unwrap_or(self.cx.plan.groups[user.group.at()].main)
     }
 
     /// A user's way through the tree of controllers, down to so many pending calls of Java.
@@ -138,7 +138,7 @@ impl<'p> Core<'p> {
     pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.cx.users[index];
         let next_loop = self.cx.run.groups[user.group.at()].on_error == OnError::NextLoop;
-        if next_loop && !user.last_ok && !user.lane {
+        if next_loop && !user.last_ok && !user.parallel {
             let thread = self.cx.thread_name(index);
             self.cx.log(format!(
                 "Test failed! {thread} ends: a transaction with a parent sample failed by its assertions, and JMeter's \"start next thread \

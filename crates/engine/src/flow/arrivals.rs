@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::search::Pull;
-use crate::ids::{Ticket, UserId};
+use crate::ids::{UserId, Waiter};
 use crate::inbox::{Ask, Message};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
@@ -23,7 +23,7 @@ pub(crate) const OVER: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     /// Users that are free, by their numbers.
-    free: BTreeMap<u32, Ticket>,
+    free: BTreeMap<u32, Waiter>,
     /// Users that run an iteration.
     busy: u32,
     arrived: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Pool {
 /// The user that runs an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
-    Free(Ticket),
+    Free(Waiter),
     New,
 }
 
@@ -43,7 +43,7 @@ impl Pool {
     /// One more arrival; `most`: users at once, 0 is no bound.
     fn arrive(&mut self, most: u32) -> Option<Who> {
         let who = match self.free.pop_first() {
-            Some((_, ticket)) => Who::Free(ticket),
+            Some((_, waiter)) => Who::Free(waiter),
             None if most == 0 || self.busy < most => Who::New,
             None => {
                 self.lost += 1;
@@ -56,9 +56,9 @@ impl Pool {
     }
 
     /// A user has ended its iteration.
-    pub(crate) fn free(&mut self, number: u32, ticket: Ticket) {
+    pub(crate) fn free(&mut self, number: u32, waiter: Waiter) {
         self.busy = self.busy.saturating_sub(1);
-        self.free.insert(number, ticket);
+        self.free.insert(number, waiter);
     }
 
     /// A user has ended.
@@ -102,8 +102,8 @@ impl Flow {
         let Some(who) = pool.arrive(most) else { return Moment { is_lost: true, ..moment } };
         moment.is_last =
             bounds.arrivals > 0 && pool.arrived >= cx.run.shard.users_of(bounds.arrivals).max(1);
-        let (core, ticket) = match who {
-            Who::Free(ticket) => (ticket.core, Some(ticket)),
+        let (core, waiter) = match who {
+            Who::Free(waiter) => (waiter.core, Some(waiter)),
             Who::New => {
                 pool.next += 1;
                 ((pool.next - 1) % cx.run.cores, None)
@@ -112,7 +112,7 @@ impl Flow {
         if core == cx.index {
             moment.here = Some(who);
         } else {
-            cx.run.inbox(core).send(Message::Arrival(group, ticket, at));
+            cx.run.inbox(core).send(Message::Arrival(group, waiter, at));
         }
         moment
     }
@@ -145,13 +145,13 @@ fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
     bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)
 }
 
-/// The user that has a ticket runs another iteration, if it still waits for that.
-pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, ticket: Ticket, at: Nanos) {
-    let index = ticket.user;
+/// A waiter runs another iteration, if it still waits for one.
+pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, at: Nanos) {
+    let index = waiter.user;
     let waits = cx.users.all.get(index.at()).is_some_and(|user| {
         user.alive
             && user.wait == Wait::Arrival
-            && user.extra.as_ref().is_some_and(|extra| extra.free == Some(ticket))
+            && user.extra.as_ref().is_some_and(|extra| extra.free == Some(waiter))
     });
     if waits {
         cx.run.counts.resume(group);
@@ -169,7 +169,7 @@ impl Flow {
     /// A user may have come for this iteration. `Some`: it waits for the next arrival, or ends because there is none.
     pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
         let (group, number) = (cx.users[index].group, cx.users[index].number);
-        if cx.users[index].lane || cx.run.groups[group.at()].arrivals.is_none() {
+        if cx.users[index].parallel || cx.run.groups[group.at()].arrivals.is_none() {
             return None;
         }
         let main = cx.plan.groups[group.at()].main;
@@ -179,12 +179,12 @@ impl Flow {
         if !self.starts.iter().any(|start| start.group == group && !start.finished()) {
             return Some(Pull::Ends);
         }
-        let ticket = self.ticket(cx, index);
+        let waiter = self.waiter(cx, index);
         cx.run.counts.pause(group);
         let user = &mut cx.users[index];
         user.wait = Wait::Arrival;
-        user.extra().free = Some(ticket);
-        self.ask(cx, Ask::Free { group, number, ticket });
+        user.extra().free = Some(waiter);
+        self.ask(cx, Ask::Free { group, number, waiter });
         Some(Pull::Later)
     }
 
@@ -192,7 +192,7 @@ impl Flow {
     pub(crate) fn end_arrival(&mut self, cx: &mut Context<'_>, index: UserId) {
         let user = &mut cx.users[index];
         let (group, number) = (user.group, user.number);
-        if user.lane || cx.run.groups[group.at()].arrivals.is_none() {
+        if user.parallel || cx.run.groups[group.at()].arrivals.is_none() {
             return;
         }
         if user.extra.as_mut().is_some_and(|extra| extra.free.take().is_some()) {
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn who_is_free_comes_first_and_then_somebody_new() {
         let mut pool = Pool::default();
-        let ticket = |number: u32| Ticket { core: 0, user: number.into(), number: number.into() };
+        let waiter = |number: u32| Waiter { core: 0, user: number.into(), number: number.into() };
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), Some(Who::New));
         assert_eq!(pool.arrive(2), None);
-        pool.free(1, ticket(1));
-        pool.free(0, ticket(0));
-        assert_eq!(pool.arrive(2), Some(Who::Free(ticket(0))));
-        assert_eq!(pool.arrive(2), Some(Who::Free(ticket(1))));
+        pool.free(1, waiter(1));
+        pool.free(0, waiter(0));
+        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(0))));
+        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(1))));
         assert_eq!((pool.busy, pool.arrived, pool.lost), (2, 4, 1));
         pool.leave(1);
         assert_eq!(pool.arrive(2), Some(Who::New));

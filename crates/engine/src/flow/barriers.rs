@@ -1,7 +1,7 @@
 //! Users that wait for each other: at Synchronizing Timers, and before Critical Sections.
 //!
 //! Each barrier and each lock has a home, one of the cores, which alone knows who waits there. Users of other cores ask by message and are let go by
-//! message, so that nothing is locked and no core waits. A ticket is good for one wait: whoever gave up, or has ended, is not let go by
+//! message, so that nothing is locked and no core waits. A waiter is good for one wait: whoever gave up, or has ended, is not let go by
 //! an answer that was under way. Costs a message each way where the home is another core.
 
 use std::collections::{HashMap, VecDeque};
@@ -11,7 +11,7 @@ use plan::plan::{BarrierId, GroupId};
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::arrivals::Pool;
-use crate::ids::{Ticket, UserId};
+use crate::ids::{UserId, Waiter};
 use crate::inbox::{Ask, Message};
 use crate::sample::step::Arrival;
 use crate::time::clock::MS;
@@ -20,38 +20,38 @@ use crate::users::{Meeting, Wait};
 /// Barriers, locks and arrivals that a core owns.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
-    barriers: HashMap<BarrierId, Vec<Ticket>>,
+    barriers: HashMap<BarrierId, Vec<Waiter>>,
     /// Users that wait for each lock; the first has it.
-    locks: HashMap<Box<str>, VecDeque<Ticket>>,
+    locks: HashMap<Box<str>, VecDeque<Waiter>>,
     /// Groups of arrivals.
     pub(crate) pools: HashMap<GroupId, Pool>,
 }
 
 impl Home {
     /// Takes in what is asked; tells who may go on.
-    fn answer(&mut self, ask: Ask) -> Vec<Ticket> {
+    fn answer(&mut self, ask: Ask) -> Vec<Waiter> {
         match ask {
-            Ask::Arrive { barrier, size, ticket } => {
+            Ask::Arrive { barrier, size, waiter } => {
                 let waiting = self.barriers.entry(barrier).or_default();
-                waiting.push(ticket);
+                waiting.push(waiter);
                 if waiting.len() >= size as usize { std::mem::take(waiting) } else { Vec::new() }
             }
-            Ask::GiveUp { barrier, ticket } => {
+            Ask::GiveUp { barrier, waiter } => {
                 let waiting = self.barriers.entry(barrier).or_default();
-                if !waiting.contains(&ticket) {
+                if !waiting.contains(&waiter) {
                     return Vec::new();
                 }
                 std::mem::take(waiting)
             }
-            Ask::Lock { name, ticket } => {
+            Ask::Lock { name, waiter } => {
                 let queue = self.locks.entry(name).or_default();
-                queue.push_back(ticket);
-                if queue.len() == 1 { vec![ticket] } else { Vec::new() }
+                queue.push_back(waiter);
+                if queue.len() == 1 { vec![waiter] } else { Vec::new() }
             }
-            Ask::Unlock { name, ticket } => {
+            Ask::Unlock { name, waiter } => {
                 let Some(queue) = self.locks.get_mut(&name) else { return Vec::new() };
-                let had = queue.front() == Some(&ticket);
-                queue.retain(|waiting| *waiting != ticket);
+                let had = queue.front() == Some(&waiter);
+                queue.retain(|waiting| *waiting != waiter);
                 if queue.is_empty() {
                     self.locks.remove(&name);
                     return Vec::new();
@@ -59,9 +59,9 @@ impl Home {
                 queue.front().filter(|_| had).copied().into_iter().collect()
             }
             // A group that is over has no pool any more; its users are told, or know.
-            Ask::Free { group, number, ticket } => {
+            Ask::Free { group, number, waiter } => {
                 if let Some(pool) = self.pools.get_mut(&group) {
-                    pool.free(number, ticket);
+                    pool.free(number, waiter);
                 }
                 Vec::new()
             }
@@ -95,19 +95,19 @@ impl Ask {
 }
 
 /// A user has what it waited for.
-pub(crate) fn let_go(cx: &mut Context<'_>, ticket: Ticket) {
-    let index = ticket.user;
+pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
+    let index = waiter.user;
     let Some(extra) = cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut()) else {
         return;
     };
-    if let Some(held) = extra.locks.iter_mut().find(|held| held.ticket == ticket) {
+    if let Some(held) = extra.locks.iter_mut().find(|held| held.waiter == waiter) {
         held.granted = true;
         // One that has it at once never waited.
         if cx.users[index].wait == Wait::Lock {
             cx.users[index].wait = Wait::Ready;
             cx.queue.later.push_user(index);
         }
-    } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.ticket == ticket) {
+    } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.waiter == waiter) {
         cx.timers.wheel.remove(index, &mut cx.users);
         if let Wait::Barrier(sampler) = cx.users[index].wait {
             // Whoever comes last waits for nothing, but is not done with its timers yet either.
@@ -127,18 +127,18 @@ impl Flow {
 
     /// Another core, or this one, asks.
     pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: Ask) {
-        for ticket in self.home.answer(ask) {
-            if ticket.core == cx.index {
-                let_go(cx, ticket);
+        for waiter in self.home.answer(ask) {
+            if waiter.core == cx.index {
+                let_go(cx, waiter);
             } else {
-                cx.run.inbox(ticket.core).send(Message::LetGo(ticket));
+                cx.run.inbox(waiter.core).send(Message::LetGo(waiter));
             }
         }
     }
 
-    pub(crate) fn ticket(&mut self, cx: &Context<'_>, user: UserId) -> Ticket {
+    pub(crate) fn waiter(&mut self, cx: &Context<'_>, user: UserId) -> Waiter {
         self.meetings += 1;
-        Ticket { core: cx.index, user, number: self.meetings }
+        Waiter { core: cx.index, user, number: self.meetings }
     }
 
     /// A user waits at a Synchronizing Timer.
@@ -149,14 +149,14 @@ impl Flow {
         let now = cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
         let end = [limit, cx.ends_at(index)].into_iter().flatten().min();
-        let ticket = self.ticket(cx, index);
+        let waiter = self.waiter(cx, index);
         let user = &mut cx.users[index];
         user.wait = Wait::Barrier(sampler);
-        user.extra().meeting = Some(Meeting { barrier, ticket, timer, delay });
+        user.extra().meeting = Some(Meeting { barrier, waiter, timer, delay });
         if let Some(end) = end {
             cx.timers.wheel.insert(index, end.max(now), &mut cx.users);
         }
-        self.ask(cx, Ask::Arrive { barrier, size, ticket });
+        self.ask(cx, Ask::Arrive { barrier, size, waiter });
     }
 
     /// A user's wait at a barrier is over; `met` if the barrier let it go. The timer that it goes on with, and the delay of those before.
@@ -168,7 +168,7 @@ impl Flow {
     ) -> Option<(usize, u64)> {
         let meeting = cx.users[index].extra().meeting.take()?;
         if !met {
-            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
         }
         cx.users[index].intended = cx.clock.now();
         Some((meeting.timer, meeting.delay))
@@ -180,7 +180,7 @@ impl Flow {
         let Some(extra) = &mut cx.users[index].extra else { return };
         for held in std::mem::take(&mut extra.locks) {
             if !held.inner {
-                self.ask(cx, Ask::Unlock { name: held.name, ticket: held.ticket });
+                self.ask(cx, Ask::Unlock { name: held.name, waiter: held.waiter });
             }
         }
     }
@@ -189,7 +189,7 @@ impl Flow {
     pub(crate) fn leave_meeting(&mut self, cx: &mut Context<'_>, index: UserId) {
         let extra = cx.users[index].extra.as_mut();
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {
-            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, ticket: meeting.ticket });
+            self.ask(cx, Ask::GiveUp { barrier: meeting.barrier, waiter: meeting.waiter });
         }
     }
 }
@@ -198,23 +198,23 @@ impl Flow {
 mod tests {
     use super::*;
 
-    fn ticket(number: u64) -> Ticket {
-        Ticket { core: 0, user: UserId::from(number as u32), number }
+    fn waiter(number: u64) -> Waiter {
+        Waiter { core: 0, user: UserId::from(number as u32), number }
     }
 
-    fn names(tickets: &[Ticket]) -> Vec<u64> {
-        tickets.iter().map(|ticket| ticket.number).collect()
+    fn names(waiters: &[Waiter]) -> Vec<u64> {
+        waiters.iter().map(|waiter| waiter.number).collect()
     }
 
     #[test]
     fn a_barrier_opens_for_its_number_and_for_who_gives_up() {
         let (mut home, barrier) = (Home::default(), BarrierId(3));
-        let arrive = |number| Ask::Arrive { barrier, size: 3, ticket: ticket(number) };
+        let arrive = |number| Ask::Arrive { barrier, size: 3, waiter: waiter(number) };
         assert_eq!(names(&home.answer(arrive(1))), [0u64; 0]);
         assert_eq!(names(&home.answer(arrive(2))), [0u64; 0]);
         assert_eq!(names(&home.answer(arrive(3))), [1, 2, 3]);
         assert_eq!(names(&home.answer(arrive(4))), [0u64; 0]);
-        let give_up = |number| Ask::GiveUp { barrier, ticket: ticket(number) };
+        let give_up = |number| Ask::GiveUp { barrier, waiter: waiter(number) };
         // One that was let go meanwhile has nothing to give up.
         assert_eq!(names(&home.answer(give_up(2))), [0u64; 0]);
         assert_eq!(names(&home.answer(arrive(5))), [0u64; 0]);
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn a_lock_goes_from_one_to_the_next() {
         let mut home = Home::default();
-        let lock = |number| Ask::Lock { name: "l".into(), ticket: ticket(number) };
-        let unlock = |number| Ask::Unlock { name: "l".into(), ticket: ticket(number) };
+        let lock = |number| Ask::Lock { name: "l".into(), waiter: waiter(number) };
+        let unlock = |number| Ask::Unlock { name: "l".into(), waiter: waiter(number) };
         assert_eq!(names(&home.answer(lock(1))), [1]);
         assert_eq!(names(&home.answer(lock(2))), [0u64; 0]);
         assert_eq!(names(&home.answer(lock(3))), [0u64; 0]);

@@ -3,13 +3,13 @@
 //! The walk through them is in [`search`](crate::flow::search); it asks a kind here, by one dispatch for each moment. Kinds that have nothing to say of a
 //! moment do as a [`simple`] controller.
 
+pub(crate) mod branch;
 pub(crate) mod counted_loop;
 pub(crate) mod critical_section;
 pub(crate) mod for_each;
 pub(crate) mod hosted;
 pub(crate) mod if_controller;
 pub(crate) mod interleave;
-pub(crate) mod lane;
 pub(crate) mod once_only;
 pub(crate) mod parallel;
 pub(crate) mod parameterized;
@@ -140,7 +140,7 @@ impl Visit<'_, '_> {
             Kind::Runtime(seconds) => runtime::behind(self, seconds),
             Kind::Interleave(settings) => interleave::behind(self, settings),
             Kind::OnceOnly => once_only::behind(),
-            Kind::Lane => lane::behind(self),
+            Kind::Branch => branch::behind(self),
             _ => simple::behind(self),
         }
     }

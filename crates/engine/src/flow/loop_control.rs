@@ -6,7 +6,7 @@
 
 use plan::plan::{ControllerId, ControllerKind};
 
-use crate::flow::kinds::{hosted, lane};
+use crate::flow::kinds::{branch, hosted};
 use crate::flow::search::Walk;
 use crate::flow::visit::Visit;
 use crate::users::Leave;
@@ -22,8 +22,8 @@ impl Walk<'_, '_> {
             let controller = visit.controller;
             let is_group = controller.parent.is_none();
             match &controller.kind {
-                ControllerKind::Lane => {
-                    lane::leaves(&mut visit, how);
+                ControllerKind::Branch => {
+                    branch::leaves(&mut visit, how);
                     break;
                 }
                 ControllerKind::Hosted(element)

@@ -69,7 +69,7 @@ pub(crate) fn answer_from_cache(
             redirect::conclude_chain(cx, index, id);
             return Begun::UnderWay;
         }
-        CacheHit::NoSample if cx.users.is_branch(index) => {
+        CacheHit::NoSample if cx.users.is_download(index) => {
             page::branch_left_out(cx, index);
             return Begun::UnderWay;
         }

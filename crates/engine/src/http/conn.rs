@@ -44,7 +44,7 @@ pub(crate) struct Conn {
     pub(crate) route: RouteId,
     /// Its opening; the addresses tried are those of the route, but for users that look names up for themselves.
     pub(crate) opening: Opening,
-    /// The owner to HttpClient, where lanes are about (a user's own `holder`).
+    /// The owner to HttpClient, where branches are about (a user's own `holder`).
     pub(crate) holder: u16,
     /// Its address, as the recorder has it.
     pub(crate) class: ClassId,
@@ -313,8 +313,8 @@ pub(crate) struct Conns {
     pub(crate) all: Vec<Conn>,
     free: Vec<ConnId>,
     pub(crate) stashes: Stashes,
-    /// The plan has Parallel Controllers, whose lanes have connections of their own.
-    pub(crate) has_lanes: bool,
+    /// The plan has Parallel Controllers, whose branches have connections of their own.
+    pub(crate) has_branches: bool,
 }
 
 impl std::ops::Index<ConnId> for Conns {
@@ -331,8 +331,8 @@ impl std::ops::IndexMut<ConnId> for Conns {
 }
 
 impl Conns {
-    pub(crate) fn new(has_lanes: bool) -> Self {
-        Self { all: Vec::new(), free: Vec::new(), stashes: Stashes::default(), has_lanes }
+    pub(crate) fn new(has_branches: bool) -> Self {
+        Self { all: Vec::new(), free: Vec::new(), stashes: Stashes::default(), has_branches }
     }
 
     /// A free slot for `user`, in state `Connecting`, without a socket yet.

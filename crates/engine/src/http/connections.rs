@@ -59,7 +59,7 @@ impl Conns {
 
     /// To whom HttpClient counts what a user opens now.
     pub(crate) fn holder(&self, cx: &Context<'_>, index: UserId) -> u16 {
-        if !self.has_lanes {
+        if !self.has_branches {
             return 0;
         }
         let root = &cx.users[cx.users.root(index)];

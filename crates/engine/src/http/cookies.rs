@@ -8,7 +8,7 @@ use crate::http::conn::Stash;
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
-use crate::users::lanes::Lanes;
+use crate::users::branches::Branches;
 
 impl Requests {
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
@@ -18,10 +18,10 @@ impl Requests {
         if !std::mem::replace(&mut user.fresh, false) {
             return;
         }
-        if user.lane {
-            return refresh_lane(cx, index);
+        if user.parallel {
+            return refresh_branch(cx, index);
         }
-        // Lanes count as iterations, but the first is the first.
+        // Branches count as iterations, but the first is the first.
         let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
         if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
             return;
@@ -42,14 +42,14 @@ impl Requests {
     }
 }
 
-/// The first HTTP sample of a lane. If the lane has been there before, it is another visitor's to JMeter: what HttpClient has learned of
+/// The first HTTP sample of a branch. If the branch has been there before, it is another visitor's to JMeter: what HttpClient has learned of
 /// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
-fn refresh_lane(cx: &mut Context<'_>, lane: UserId) {
-    let (parent, main) = (cx.users[lane].branch_of, cx.users[lane].extra().main);
-    let lanes = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Lanes>());
-    let (Some(lanes), Some(main)) = (lanes, main) else { return };
-    let holder = u16::try_from(lanes.id.0 + 1).unwrap_or(u16::MAX);
-    let root = cx.users.of(lane);
+fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
+    let (parent, main) = (cx.users[branch].branch_of, cx.users[branch].extra().main);
+    let branches = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Branches>());
+    let (Some(branches), Some(main)) = (branches, main) else { return };
+    let holder = u16::try_from(branches.id.0 + 1).unwrap_or(u16::MAX);
+    let root = cx.users.of(branch);
     let fresh = root.fresh;
     let extra = root.extra();
     if extra.ran.contains(&main) {

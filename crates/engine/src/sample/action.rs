@@ -66,7 +66,7 @@ fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Te
     let user = &on.cx.users[index];
     if let Some(end) = on.cx.run.waits_until(user.group, user.number)
         && until > end
-        && !user.lane
+        && !user.parallel
     {
         until = end.max(now);
         on.cut_transactions(index);

@@ -145,7 +145,7 @@ fn wait(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), delay: Delay) ->
     // Timers count from the end of what came before, not from when this process got round to them.
     let from = user.intended.clamp(now - SECOND, now);
     let until = from.saturating_add(Nanos::try_from(delay.nanos).unwrap_or(Nanos::MAX));
-    let ends_at = if user.lane { None } else { cx.run.waits_until(user.group, user.number) };
+    let ends_at = if user.parallel { None } else { cx.run.waits_until(user.group, user.number) };
     // Who waits for a turn is not cut by the group's duration.
     let is_over = !delay.shaped && ends_at.is_some_and(|end| until > end);
     if user.stopping || is_over {

@@ -70,7 +70,7 @@ pub(crate) fn read_names(cx: &mut Context<'_>, index: UserId, id: ControllerId) 
             Child::Sampler(sampler) => {
                 let kind = &plan.samplers[sampler.0 as usize].kind;
                 if let SamplerKind::Parallel(parallel) = kind {
-                    parallel.lanes.iter().for_each(|lane| read_names(cx, index, *lane));
+                    parallel.branches.iter().for_each(|branch| read_names(cx, index, *branch));
                 }
             }
         }

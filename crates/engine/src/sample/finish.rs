@@ -38,8 +38,8 @@ impl Samples {
         if cut {
             // The recorder counts those it is given.
             on.cx.recorder.add(Counter::CutByEnd, u64::from(!recorded));
-            if on.cx.users[index].lane {
-                on.cut_lane(index);
+            if on.cx.users[index].parallel {
+                on.cut_branch(index);
             }
         }
         on.cx.users[index].intended = timing.end.max(*since);
@@ -64,7 +64,7 @@ impl Samples {
         let silent = on.cx.is_silent(index);
         if let Some(around) = on.parent_around(index, sampler.controller) {
             if silent {
-                on.show_to_lanes(index, timing, success);
+                on.show_to_branches(index, timing, success);
             }
             if *observed {
                 on.write_part(index, sampler);
@@ -77,7 +77,7 @@ impl Samples {
             return false;
         }
         if silent {
-            on.add_to_lanes(index, timing, success);
+            on.add_to_branches(index, timing, success);
             return false;
         }
         self.record(on, index, closing, success);

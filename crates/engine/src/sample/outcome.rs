@@ -42,8 +42,8 @@ pub(crate) fn after_sample(
 ) -> Step {
     let sampler = &on.cx.plan.samplers[id.0 as usize];
     let user = &on.cx.users[index];
-    // Of what a group does at a failure, JMeter's lanes know nothing.
-    if !ok && !user.lane {
+    // Of what a group does at a failure, JMeter's branches know nothing.
+    if !ok && !user.parallel {
         asked.add(match on.cx.run.groups[user.group.at()].on_error {
             OnError::Continue => Request::Nothing,
             OnError::NextLoop => Request::NextIteration,

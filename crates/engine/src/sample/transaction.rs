@@ -81,7 +81,7 @@ impl<'p> Reporting<'_, 'p> {
         for open in self.cx.users[index].transactions() {
             open.cut = true;
         }
-        if self.cx.users[index].lane {
+        if self.cx.users[index].parallel {
             self.cut_transactions(self.cx.users[index].branch_of);
         }
     }
@@ -164,8 +164,8 @@ impl<'p> Reporting<'_, 'p> {
     ) {
         let plan = self.cx.plan;
         let around = |id: ControllerId| plan.controllers[id.0 as usize].parent;
-        // What a lane does is heard of around its Parallel Controller as well.
-        if self.cx.users[index].lane {
+        // What a branch does is heard of around its Parallel Controller as well.
+        if self.cx.users[index].parallel {
             let around = self.cx.users[index].branch_of;
             self.add_below(around, inside, timing, success, parent);
         }

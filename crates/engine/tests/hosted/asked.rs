@@ -1,4 +1,4 @@
-//! Controllers, transactions and lanes around jobs: what is asked when, and with which texts.
+//! Controllers, transactions and branches around jobs: what is asked when, and with which texts.
 
 use super::*;
 
@@ -120,7 +120,7 @@ fn listeners_hear_of_transactions_and_assertions_of_them_are_asked() {
 }
 
 #[test]
-fn lanes_have_jobs_of_their_own() {
+fn branches_have_jobs_of_their_own() {
     let parallel = controller(
         "com.blazemeter.jmeter.controller.ParallelSampler",
         "",

@@ -56,7 +56,7 @@ impl Walk<'_> {
         hosted.map(SamplerKind::Hosted)
     }
 
-    /// A controller that its own class is. In a lane there is none: a lane is another user to Java.
+    /// A controller that its own class is. In a branch there is none: a branch is another user to Java.
     pub(super) fn hosted_controller(
         &mut self,
         id: ElementId,
@@ -65,7 +65,7 @@ impl Walk<'_> {
         let mut at = Some(around);
         while let Some(outer) = at {
             let outer = &self.plan.controllers[outer.0 as usize];
-            if matches!(outer.kind, ControllerKind::Lane) {
+            if matches!(outer.kind, ControllerKind::Branch) {
                 let what = "a controller that only its Java class knows cannot run in a Parallel Controller: put what it holds into another one";
                 self.ctx.remark(id, Level::Unsupported, what);
                 return None;

@@ -1,6 +1,6 @@
-//! Parallel Controllers: a sampler with its own scope, and a lane for each child.
+//! Parallel Controllers: a sampler with its own scope, and a branch for each child.
 //!
-//! Events at the start of an iteration do not reach what stands directly in one: the plug-in lets nobody listen. A lane is a
+//! Events at the start of an iteration do not reach what stands directly in one: the plug-in lets nobody listen. A branch is a
 //! thread of its own to JMeter, with the Sample Timeouts that stand inside of it and no others.
 
 use jmx::ElementId;
@@ -23,11 +23,11 @@ impl Walk<'_> {
             if matches!(scope::kind(self.ctx.doc, child), Kind::Controller | Kind::Sampler) {
                 let timeouts = self.timeouts_below(vec![child]);
                 let timeouts = std::mem::replace(&mut self.timeouts, timeouts);
-                let lane_mark = self.ctx.mark();
-                let lane = self.open(child, ControllerKind::Lane, Some(around), lane_mark);
-                self.body(&[child], lane);
+                let branch_mark = self.ctx.mark();
+                let branch = self.open(child, ControllerKind::Branch, Some(around), branch_mark);
+                self.body(&[child], branch);
                 self.timeouts = timeouts;
-                parallel.lanes.push(lane);
+                parallel.branches.push(branch);
             }
         }
         let mark = self.ctx.mark();

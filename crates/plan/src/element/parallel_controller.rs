@@ -1,5 +1,5 @@
-//! bzm Parallel Controller: what it holds runs side by side, each child a lane of its own. To the tree it is a sampler as
-//! well: timers, processors and assertions in its scope apply to it too, once before or after all of its lanes.
+//! bzm Parallel Controller: what it holds runs side by side, each child a branch of its own. To the tree it is a sampler as
+//! well: timers, processors and assertions in its scope apply to it too, once before or after all of its branches.
 
 use jmx::{Document, ElementId};
 
@@ -18,6 +18,6 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Parallel {
     Parallel {
         parent: ctx.flag(id, "PARENT_SAMPLE", false),
         most: limited.then(|| ctx.prop_or(id, "MAX_THREAD_NUMBER", USUAL)),
-        lanes: Vec::new(),
+        branches: Vec::new(),
     }
 }

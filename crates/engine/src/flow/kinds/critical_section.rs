@@ -28,18 +28,18 @@ fn enter(visit: &mut Visit<'_, '_>, lock: &Text) -> bool {
         visit.cx.texts.give(name);
         return true;
     }
-    let ticket = visit.flow.ticket(visit.cx, index);
+    let waiter = visit.flow.waiter(visit.cx, index);
     let locks = &mut visit.cx.users[index].extra().locks;
     let around = locks.iter().any(|held| *held.name == *name && held.granted);
     let own: Box<str> = name.as_str().into();
     visit.cx.texts.give(name);
-    locks.push(Held { controller: id, name: own.clone(), ticket, granted: around, inner: around });
+    locks.push(Held { controller: id, name: own.clone(), waiter, granted: around, inner: around });
     if around {
         return true;
     }
-    visit.flow.ask(visit.cx, Ask::Lock { name: own, ticket });
+    visit.flow.ask(visit.cx, Ask::Lock { name: own, waiter });
     let locks = &visit.cx.users[index].extra().locks;
-    if locks.iter().any(|held| held.ticket == ticket && held.granted) {
+    if locks.iter().any(|held| held.waiter == waiter && held.granted) {
         return true;
     }
     visit.cx.users[index].wait = Wait::Lock;
@@ -53,6 +53,6 @@ pub(crate) fn end_pass(visit: &mut Visit<'_, '_>) {
     let Some(at) = extra.locks.iter().position(|held| held.controller == visit.id) else { return };
     let held = extra.locks.remove(at);
     if !held.inner {
-        visit.flow.ask(visit.cx, Ask::Unlock { name: held.name, ticket: held.ticket });
+        visit.flow.ask(visit.cx, Ask::Unlock { name: held.name, waiter: held.waiter });
     }
 }

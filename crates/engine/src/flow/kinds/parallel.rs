@@ -1,9 +1,9 @@
-//! Lanes: what a bzm Parallel Controller holds, side by side, each child on a lane of its user.
+//! Parallel branches: what a bzm Parallel Controller holds, side by side, each child on a branch of its user.
 //!
-//! A lane is a slot among the users that is no virtual user: it asks its part of the tree for samplers and runs them as a user would, with
-//! connections of its own, but with the variables, cookies and controllers' state of its user, which waits meanwhile. Lanes that end put their user
-//! in line; it starts those that wait for their turn and goes on when all have ended. With a parent sample, what lanes
-//! report becomes part of it and nobody else is told. Costs a slot and a box for each lane while it runs.
+//! A branch is a slot among the users that is no virtual user: it asks its part of the tree for samplers and runs them as a user would, with
+//! connections of its own, but with the variables, cookies and controllers' state of its user, which waits meanwhile. Branches that end put their user
+//! in line; it starts those that wait for their turn and goes on when all have ended. With a parent sample, what branches
+//! report becomes part of it and nobody else is told. Costs a slot and a box for each branch while it runs.
 
 use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
@@ -13,32 +13,32 @@ use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::visit::Visit;
 use crate::ids::{NO_CONN, NO_SOCKET, UserId};
+use crate::users::branches::Branches;
 use crate::users::controllers as state;
-use crate::users::lanes::Lanes;
 use crate::users::{Leave, NO_USER, Wait};
 
 /// The next step of the user of a Parallel Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It waits for its lanes, or for the sample around them to be closed.
+    /// It waits for its branches, or for the sample around them to be closed.
     Waits,
-    /// It goes on behind lanes of which there is no sample; perhaps with the next iteration.
+    /// It goes on behind branches of which there is no sample; perhaps with the next iteration.
     Behind { id: SamplerId, leaves: bool },
 }
 
-/// A turn of a user for its lanes.
+/// A turn of a user for its branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) next: Next,
-    /// A lane that could not begin: it is to be ended.
+    /// A branch that could not begin: it is to be ended.
     pub(crate) ended: Option<UserId>,
-    /// All lanes have ended.
+    /// All branches have ended.
     pub(crate) all: bool,
 }
 
 impl Flow {
-    /// Starts the lanes of a Parallel Controller.
-    pub(crate) fn begin_lanes<'p>(
+    /// Starts the branches of a Parallel Controller.
+    pub(crate) fn begin_branches<'p>(
         &mut self,
         cx: &mut Context<'p>,
         index: UserId,
@@ -51,14 +51,14 @@ impl Flow {
             Some(most) => usize::try_from(cx.java_number(index, most)).unwrap_or(0),
         };
         let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
-        // The plug-in has no threads then, or cannot make so few: no lane runs, and nothing is told of it.
+        // The plug-in has no threads then, or cannot make so few: no branch runs, and nothing is told of it.
         if at_a_time == 0 || closed {
             return Turn { next: Next::Behind { id, leaves: false }, ended: None, all: true };
         }
         let whole = parallel.parent.then(|| whole_of(cx, index, parallel));
         let user = &mut cx.users[index];
-        user.wait = Wait::Lanes(id);
-        user.extra().parts.put(Box::new(Lanes {
+        user.wait = Wait::Branches(id);
+        user.extra().parts.put(Box::new(Branches {
             id,
             timing,
             whole,
@@ -77,136 +77,136 @@ impl Flow {
         if !std::mem::replace(&mut extra.new_each_iteration, true) {
             extra.again = again;
         }
-        self.start_lanes(cx, index)
+        self.start_branches(cx, index)
     }
 
-    /// A user looks after its lanes.
-    pub(crate) fn go_on_with_lanes(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
-        if let Some(lanes) = cx.lanes_mut(index) {
-            lanes.called = false;
+    /// A user looks after its branches.
+    pub(crate) fn go_on_with_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
+        if let Some(branches) = cx.branches_mut(index) {
+            branches.called = false;
         }
-        self.start_lanes(cx, index)
+        self.start_branches(cx, index)
     }
 
-    /// Starts a lane, if one more may run; the next when that has had its first turn. Where all have ended, the user goes on.
-    fn start_lanes(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
+    /// Starts a branch, if one more may run; the next when that has had its first turn. Where all have ended, the user goes on.
+    fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
         let waits = Turn { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;
         let stopping = cx.stop.asked;
-        let Some(lanes) = cx.lanes_mut(index) else { return waits };
-        let SamplerKind::Parallel(parallel) = &plan.samplers[lanes.id.0 as usize].kind else {
+        let Some(branches) = cx.branches_mut(index) else { return waits };
+        let SamplerKind::Parallel(parallel) = &plan.samplers[branches.id.0 as usize].kind else {
             return waits;
         };
-        let Some(next) = parallel.lanes.get(lanes.next).filter(|_| !stopping) else {
-            if lanes.under_way > 0 {
+        let Some(next) = parallel.branches.get(branches.next).filter(|_| !stopping) else {
+            if branches.under_way > 0 {
                 return waits;
             }
             return Turn { next: join(cx, index), ended: None, all: true };
         };
-        if lanes.under_way >= lanes.at_a_time {
+        if branches.under_way >= branches.at_a_time {
             return waits;
         }
-        lanes.next += 1;
-        lanes.under_way += 1;
-        let called = std::mem::replace(&mut lanes.called, true);
-        let ended = self.start_lane(cx, index, *next).err();
+        branches.next += 1;
+        branches.under_way += 1;
+        let called = std::mem::replace(&mut branches.called, true);
+        let ended = self.start_branch(cx, index, *next).err();
         if !called {
             cx.queue.now.push_user(index);
         }
         Turn { ended, ..waits }
     }
 
-    /// Starts a lane. `Err`: it could not begin.
-    fn start_lane(
+    /// Starts a branch. `Err`: it could not begin.
+    fn start_branch(
         &mut self,
         cx: &mut Context<'_>,
         parent: UserId,
         main: ControllerId,
     ) -> Result<(), UserId> {
-        let lane = cx.users.branch(parent, cx.clock.now());
-        let user = &mut cx.users[lane];
-        // To JMeter each lane is the first user of a group.
-        (user.lane, user.number, user.fresh) = (true, 0, true);
+        let branch = cx.users.branch(parent, cx.clock.now());
+        let user = &mut cx.users[branch];
+        // To JMeter each branch is the first user of a group.
+        (user.parallel, user.number, user.fresh) = (true, 0, true);
         user.extra = None;
         user.extra().main = Some(main);
-        cx.users.of(lane).iteration += 1;
-        cx.set_last_ok(lane, true);
-        cx.controller_state(lane, main).0.fill(0);
+        cx.users.of(branch).iteration += 1;
+        cx.set_last_ok(branch, true);
+        cx.controller_state(branch, main).0.fill(0);
         for child in &cx.controller(main).children {
             if let plan::plan::Child::Controller(inner) = child {
-                cx.controller_state(lane, *inner).clear(state::DROPPED);
+                cx.controller_state(branch, *inner).clear(state::DROPPED);
             }
         }
-        if !Visit::new(cx, self, lane, main).begin() {
-            return Err(lane);
+        if !Visit::new(cx, self, branch, main).begin() {
+            return Err(branch);
         }
-        cx.go_on(lane);
+        cx.go_on(branch);
         Ok(())
     }
 }
 
-/// The sample around all lanes, as it begins; its label and start stand in the core's result.
+/// The sample around all branches, as it begins; its label and start stand in the core's result.
 fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
     let mut whole = cx.lend_result();
     whole.success = true;
     whole.code.push_str("200");
     whole.message.push_str("OK");
     whole.sampler_data.push_str("Parallel items:\n");
-    for lane in &parallel.lanes {
-        let name = &cx.controller(*lane).name;
+    for branch in &parallel.branches {
+        let name = &cx.controller(*branch).name;
         name.eval(&mut cx.env(index, ""), &mut whole.sampler_data);
         whole.sampler_data.push('\n');
     }
     whole
 }
 
-/// A lane has ended; what it had is given back. Gives its user, if that is to look after its lanes.
-pub(crate) fn end_lane(cx: &mut Context<'_>, lane: UserId) -> Option<UserId> {
-    let user = &mut cx.users[lane];
+/// A branch has ended; what it had is given back. Gives its user, if that is to look after its branches.
+pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId> {
+    let user = &mut cx.users[branch];
     let parent = user.branch_of;
-    (user.alive, user.lane, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
+    (user.alive, user.parallel, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
     (user.stopping, user.last_sampler, user.extra) = (false, None, None);
     (user.setbacks, user.paced) = (0, false);
     (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
-    cx.users.put_away(lane);
-    let lanes = cx.lanes_mut(parent)?;
-    lanes.under_way -= 1;
-    (!std::mem::replace(&mut lanes.called, true)).then_some(parent)
+    cx.users.put_away(branch);
+    let branches = cx.branches_mut(parent)?;
+    branches.under_way -= 1;
+    (!std::mem::replace(&mut branches.called, true)).then_some(parent)
 }
 
-/// All lanes have ended.
+/// All branches have ended.
 fn join(cx: &mut Context<'_>, index: UserId) -> Next {
     let user = &mut cx.users[index];
-    let Some(mut lanes) = user.extra().parts.take::<Lanes>() else { return Next::Waits };
+    let Some(mut branches) = user.extra().parts.take::<Branches>() else { return Next::Waits };
     user.wait = Wait::Ready;
-    if lanes.stops {
+    if branches.stops {
         user.stopping = true;
         cx.stop_around(index);
     }
-    let Some(mut whole) = lanes.whole.take() else {
-        return Next::Behind { id: lanes.id, leaves: lanes.leaves };
+    let Some(mut whole) = branches.whole.take() else {
+        return Next::Behind { id: branches.id, leaves: branches.leaves };
     };
-    if lanes.leaves {
+    if branches.leaves {
         whole.request = Request::NextIteration;
     }
-    let mut timing = lanes.timing;
+    let mut timing = branches.timing;
     if whole.sub_count == 0 {
         timing.end = cx.clock.now();
     }
     (timing.received, timing.sent) = (whole.bytes, whole.sent);
     // Of what ran side by side, each was late by its share.
-    timing.lag += lanes.lag / lanes.at_a_time.min(lanes.next.max(1)) as u64;
-    let outcome = match (lanes.cut, whole.success) {
+    timing.lag += branches.lag / branches.at_a_time.min(branches.next.max(1)) as u64;
+    let outcome = match (branches.cut, whole.success) {
         (true, _) => Outcome::CutByEnd,
         (false, true) => Outcome::Ok,
         (false, false) => Outcome::Status,
     };
     cx.return_result(whole);
-    cx.conclude(index, lanes.id, timing, outcome);
+    cx.conclude(index, branches.id, timing, outcome);
     Next::Waits
 }
 
-/// Where a user leaves to behind lanes of which there is no sample, if it does.
+/// Where a user leaves to behind branches of which there is no sample, if it does.
 pub(crate) fn leaves_behind(
     cx: &mut Context<'_>,
     index: UserId,
@@ -217,6 +217,6 @@ pub(crate) fn leaves_behind(
     cx.users[index].intended = cx.clock.now();
     let user = &cx.users[index];
     let next_loop = cx.run.groups[user.group.at()].on_error == OnError::NextLoop;
-    let failed = !user.lane && next_loop && !user.last_ok;
+    let failed = !user.parallel && next_loop && !user.last_ok;
     (leaves || failed).then_some((sampler.controller, Leave::NextIteration))
 }

@@ -239,7 +239,7 @@ impl Reporting<'_, '_> {
         if let Some(around) = around.filter(|_| how != End::GoesOn) {
             self.nest(index, around, timing, success);
         } else if self.cx.is_silent(index) {
-            self.show_to_lanes(index, timing, success);
+            self.show_to_branches(index, timing, success);
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);
             // Those right inside of it are its listeners, too; they are under way when its user stops.

@@ -1,4 +1,4 @@
-//! Between the lanes of a Parallel Controller and the loop: lanes that end, and users that go on behind theirs.
+//! Between the branches of a Parallel Controller and the loop: branches that end, and users that go on behind theirs.
 
 use plan::plan::{Parallel, SamplerId};
 
@@ -9,28 +9,28 @@ use crate::sample::outcome::continue_or_stop;
 use crate::sample::step::Step;
 
 impl<'p> Core<'p> {
-    /// Starts the lanes of a Parallel Controller.
-    pub(crate) fn begin_lanes(
+    /// Starts the branches of a Parallel Controller.
+    pub(crate) fn begin_branches(
         &mut self,
         index: UserId,
         id: SamplerId,
         parallel: &'p Parallel,
     ) -> Step {
-        let turn = self.flow.begin_lanes(&mut self.cx, index, id, parallel);
+        let turn = self.flow.begin_branches(&mut self.cx, index, id, parallel);
         self.carry_on(index, turn)
     }
 
-    /// A user looks after its lanes. False: it still waits for some.
-    pub(crate) fn go_on_with_lanes(&mut self, index: UserId) -> bool {
-        let turn = self.flow.go_on_with_lanes(&mut self.cx, index);
+    /// A user looks after its branches. False: it still waits for some.
+    pub(crate) fn go_on_with_branches(&mut self, index: UserId) -> bool {
+        let turn = self.flow.go_on_with_branches(&mut self.cx, index);
         let step = self.carry_on(index, turn);
         self.take(index, step);
         turn.all
     }
 
     fn carry_on(&mut self, index: UserId, turn: Turn) -> Step {
-        if let Some(lane) = turn.ended {
-            self.end_user(lane);
+        if let Some(branch) = turn.ended {
+            self.end_user(branch);
         }
         match turn.next {
             Next::Waits => Step::Done,
@@ -42,9 +42,9 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// A lane has ended.
-    pub(crate) fn end_lane(&mut self, lane: UserId) {
-        if let Some(parent) = parallel::end_lane(&mut self.cx, lane) {
+    /// A branch has ended.
+    pub(crate) fn end_branch(&mut self, branch: UserId) {
+        if let Some(parent) = parallel::end_branch(&mut self.cx, branch) {
             self.put_in_line(parent);
         }
     }

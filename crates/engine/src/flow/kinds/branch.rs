@@ -10,13 +10,13 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
-/// A sampler in it asks for what leads out of it: the lane ends, and its user may have to go on elsewhere.
+/// A sampler in it asks for what leads out of it: the branch ends, and its user may have to go on elsewhere.
 pub(crate) fn leaves(visit: &mut Visit<'_, '_>, how: Leave) {
     visit.end_for_good();
     let parent = visit.cx.users[visit.index].branch_of;
     if how == Leave::NextIteration
-        && let Some(lanes) = visit.cx.lanes_mut(parent)
+        && let Some(branches) = visit.cx.branches_mut(parent)
     {
-        lanes.leaves = true;
+        branches.leaves = true;
     }
 }

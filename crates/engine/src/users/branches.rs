@@ -1,20 +1,20 @@
-//! The lanes of a user: what it keeps of a Parallel Controller while its children run side by side.
+//! The branches of a user: what it keeps of a Parallel Controller while its children run side by side.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
 
 use crate::time::timing::Timing;
 
-/// The lanes of a user's Parallel Controller.
+/// The branches of a user's Parallel Controller.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct Branches {
     pub(crate) id: SamplerId,
     pub(crate) timing: Timing,
     /// The sample that all becomes part of.
     pub(crate) whole: Option<Box<SampleResult>>,
     /// Time in this process, of all parts together.
     pub(crate) lag: u64,
-    /// The lane that starts next.
+    /// The branch that starts next.
     pub(crate) next: usize,
     pub(crate) under_way: usize,
     pub(crate) at_a_time: usize,
