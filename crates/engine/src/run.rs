@@ -19,8 +19,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use plan::element::Shard;
 use plan::plan::{GroupId, Phase, Plan};
+use plan::state::Shard;
 use stats::Snapshot;
 
 use crate::inbox::Message;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use plan::element::Shard;
+use plan::state::Shard;
 use plan::vars::{Initial, VarId};
 
 use crate::files::Reader;
@@ -54,7 +54,7 @@ pub(crate) struct RunShared {
     pub(crate) diary: Diary,
     pub(crate) initial: Arc<Initial>,
     pub(crate) shared: plan::function::Shared,
-    pub(crate) state: plan::element::RunState,
+    pub(crate) state: plan::state::RunState,
     /// By the place of the listener in the plan.
     pub(crate) savers: Vec<Option<SaverStart>>,
     /// The plan's folder.

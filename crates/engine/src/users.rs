@@ -100,7 +100,7 @@ pub(crate) struct User {
     pub(crate) state: Box<[u32]>,
     pub(crate) vars: Vars,
     pub(crate) memory: Memory,
-    pub(crate) notes: plan::element::Memory,
+    pub(crate) notes: plan::state::Memory,
     pub(crate) extra: Option<Box<Extra>>,
     /// Whether the last sample passed (`JMeterThread.last_sample_ok`).
     pub(crate) last_ok: bool,
@@ -366,7 +366,7 @@ impl Users {
         user.alive = false;
         user.vars = Vars::default();
         user.memory = Memory::default();
-        user.notes = plan::element::Memory::default();
+        user.notes = plan::state::Memory::default();
         user.extra = None;
         user.state = Box::default();
         self.free.push(index);
@@ -393,7 +393,7 @@ impl User {
             state: Box::default(),
             vars: plan::vars::Vars::default(),
             memory: plan::function::Memory::default(),
-            notes: plan::element::Memory::default(),
+            notes: plan::state::Memory::default(),
             extra: None,
             last_ok: true,
             stopping: false,

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use engine::offload::{Offload, Surroundings};
 use engine::{Event, Handle, Options, Paced, ResultFile, Run};
-use plan::element::Shard;
 use plan::plan::{GroupId, Plan};
+use plan::state::Shard;
 use stats::jtl::Columns;
 use stats::process::Usage;
 

@@ -1,8 +1,8 @@
 //! A user for unit tests, with everything that evaluating needs, and the escapes of the tables that JMeter recorded.
 
-use crate::element;
 use crate::env::{Env, Scratch, Who};
 use crate::function::{Memory, Shared};
+use crate::state;
 use crate::text::Text;
 use crate::vars::{Names, Vars};
 
@@ -13,8 +13,8 @@ pub(crate) struct Bench {
     pub(crate) memory: Memory,
     pub(crate) shared: Shared,
     pub(crate) core: Scratch,
-    notes: element::Memory,
-    run: element::RunState,
+    notes: state::Memory,
+    run: state::RunState,
 }
 
 impl Bench {
@@ -25,8 +25,8 @@ impl Bench {
             memory: Memory::default(),
             shared,
             core: Scratch::new(1),
-            notes: element::Memory::default(),
-            run: element::RunState::default(),
+            notes: state::Memory::default(),
+            run: state::RunState::default(),
         }
     }
 

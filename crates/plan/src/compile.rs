@@ -568,7 +568,7 @@ impl Walk<'_> {
     /// Gives slots to the variables that JMeter itself sets, for a Debug Sampler to show them, and for scripts.
     fn name_what_jmeter_sets(&mut self) {
         let names = &mut self.ctx.text.names;
-        for name in element::START_VARIABLES {
+        for name in crate::state::START_VARIABLES {
             names.intern(name);
         }
         if self

@@ -23,9 +23,9 @@ pub struct Env<'a> {
     /// The memory of functions for this user (per-user counters, file positions).
     pub memory: &'a mut Memory,
     /// The memory of elements for this user (its own counters, its place in CSV files, its row of User Parameters).
-    pub notes: &'a mut crate::element::Memory,
+    pub notes: &'a mut crate::state::Memory,
     /// State that elements share between all users (CSV files, counters, throughput timers).
-    pub run: &'a crate::element::RunState,
+    pub run: &'a crate::state::RunState,
     /// State that functions share between all users (properties, counters, files, log).
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.

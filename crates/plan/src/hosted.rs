@@ -143,7 +143,7 @@ pub struct Hosted {
     /// The first of these blocks is the Test Plan's own.
     pub begins_blank: bool,
     /// Of the texts, those that are evaluated once, behind the variables and before any user starts: in the settings of thread groups,
-    /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::element::RunState::set_java)).
+    /// in names of files, in what users share. Their values hold for the whole run ([`RunState::set_java`](crate::state::RunState::set_java)).
     pub at_start: Vec<TextId>,
     /// Config elements that are told of iterations, as far as their classes listen.
     pub iterating: Vec<HostedId>,

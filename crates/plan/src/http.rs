@@ -32,8 +32,8 @@ pub use redirect::{host_location, is_uri, java_location, location, method_after_
 pub use resources::Resources;
 pub use source::{Source, SourceKind};
 
-use crate::element::Flag;
 use crate::text::Text;
+use crate::text::flag::Flag;
 
 /// A compiled HTTP Request with its defaults, headers and cookie manager merged in.
 #[derive(Debug)]

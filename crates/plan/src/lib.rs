@@ -11,6 +11,8 @@
 //! | `element` | one file per JMeter element: its properties, compiled form, `compile`, support level |
 //! | `text`, `function` | expressions with `${…}` and the functions in them |
 //! | `vars`, `env`, `random` | what expressions read and write |
+//! | `state` | what changes while a plan runs: of the run, and of its users |
+//! | `event` | the work of elements at the start of an iteration, and before a sampler |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `assertion` | post-processors and assertions; their languages are in `lang` |
@@ -32,6 +34,7 @@ pub mod condition;
 pub mod element;
 pub mod env;
 mod evaluation;
+pub mod event;
 pub mod extract;
 pub mod function;
 pub mod hosted;
@@ -45,6 +48,7 @@ pub mod random;
 pub mod result;
 pub mod root;
 pub mod script;
+pub mod state;
 pub mod support;
 pub mod text;
 pub mod vars;

@@ -2,7 +2,7 @@
 //!
 //! Controllers are asked for the next sampler, as in JMeter ([`Controller`]); JMeter's scoping (which config elements, processors,
 //! timers, assertions and listeners apply to a sampler) is resolved into each [`Sampler`]. Nothing in here
-//! changes while a run goes on: what does is in [`RunState`](crate::element::RunState) and in the users.
+//! changes while a run goes on: what does is in [`RunState`](crate::state::RunState) and in the users.
 
 use std::sync::Arc;
 

@@ -5,9 +5,12 @@
 //! variable evaluates to its own reference. Known variable names are slots, so that evaluating copies bytes and
 //! allocates nothing once the buffers have grown.
 
+pub(crate) mod flag;
+pub(crate) mod number_format;
 mod parse;
 #[cfg(test)]
 mod tests;
+pub(crate) mod variable;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -28,10 +28,10 @@ pub(crate) use heartbeat::{compile as heartbeat, is_one as is_heartbeat};
 pub use hold::{Heard, Hold, HoldSettings};
 pub use zaleski::{GOODBYE, Talk, Verdict, Zaleski};
 
-use crate::element::Flag;
 use crate::env::Env;
 use crate::http::Header;
 use crate::text::Text;
+use crate::text::flag::Flag;
 
 /// A compiled WebSocket sampler.
 #[derive(Debug)]

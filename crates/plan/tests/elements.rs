@@ -6,8 +6,10 @@ mod world;
 
 use std::path::PathBuf;
 
-use plan::element::{Memory, RedisCall, Stop, Take, before, iterate};
+use plan::element::{RedisCall, Take};
+use plan::event::{Stop, before, iterate};
 use plan::plan::{GroupId, OnIteration};
+use plan::state::Memory;
 use world::{World, element, http_sampler, plan_of};
 
 /// A world whose group does one thing when an iteration starts.

@@ -9,12 +9,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use lang::java::parse_int;
-use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::http::{Destination, Target};
 use plan::number::Setting;
 use plan::plan::{ControllerKind, Group, LoopCount, Plan, SamplerKind};
+use plan::state::{Memory, RunState};
 use plan::text::Text;
 use plan::vars::Vars;
 use plan::websocket;

@@ -63,7 +63,7 @@ impl Core<'_> {
             intended,
             state: vec![0; compiled.slots as usize].into_boxed_slice(),
             vars: plan::vars::Vars::new(Arc::clone(&self.cx.run.initial)),
-            notes: plan::element::Memory::of_group(group),
+            notes: plan::state::Memory::of_group(group),
             fresh: true,
             ..User::new(group, number)
         };

@@ -1,6 +1,6 @@
 //! The beginning of a controller's pass, of which all are told that want to know.
 
-use plan::element::Stop;
+use plan::event::Stop;
 use plan::plan::{Controller, ControllerId, ControllerKind, OnIteration};
 
 use crate::flow::search::{Pull, Walk};
@@ -87,7 +87,7 @@ impl<'p> Walk<'_, 'p> {
                 OnIteration::Redis(at) => {
                     redis::set_data(self.cx, self.index, *at).map_err(Stop::User)
                 }
-                event => plan::element::iterate(*event, plan, &mut self.cx.env(self.index, "")),
+                event => plan::event::iterate(*event, plan, &mut self.cx.env(self.index, "")),
             };
             if let Err(stop) = done {
                 return Some(self.is_stopped_by(&stop));

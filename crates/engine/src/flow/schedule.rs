@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use plan::element::Shard;
 use plan::load::Rate;
 use plan::plan::GroupId;
+use plan::state::Shard;
 
 use crate::flow::arrivals::OVER;
 use crate::shared::group::GroupSettings;

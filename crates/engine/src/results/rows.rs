@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-use plan::element::Shard;
+use plan::state::Shard;
 use stats::jtl::Columns;
 
 use crate::reports::line::Line;

@@ -8,13 +8,14 @@ use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use lang::java::{parse_int, parse_long};
-use plan::element::{Bounds, KeySelection, Memory, RunState, Span, key_selection};
+use plan::element::{Bounds, KeySelection, Span, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
 use plan::load::Rate;
 use plan::number::Setting;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
+use plan::state::{Memory, RunState};
 use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
 use serde::{Deserialize, Serialize};

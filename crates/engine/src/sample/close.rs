@@ -104,6 +104,6 @@ fn is_noted(cx: &Context<'_>) -> bool {
 fn note(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     if is_noted(cx) {
         let plan = cx.plan;
-        cx.with_env(index, id, |env, result| plan::element::note(result, plan, env));
+        cx.with_env(index, id, |env, result| plan::event::note(result, plan, env));
     }
 }

@@ -89,7 +89,7 @@ fn run_native(
             job = Some((at, *found));
             break;
         }
-        plan::element::before(*before, plan, &mut env);
+        plan::event::before(*before, plan, &mut env);
         if env.core.thrown.is_some() {
             break;
         }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plan::element::{Bounds, Shard, Span};
+use plan::element::{Bounds, Span};
 use plan::load::Rate;
 use plan::plan::{GroupId, OnError};
+use plan::state::Shard;
 
 use crate::shared::polling::Looks;
 use crate::time::clock::Nanos;

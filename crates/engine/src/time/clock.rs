@@ -5,7 +5,7 @@
 //! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
 
 use nix::time::{ClockId, clock_gettime};
-use plan::element::Shard;
+use plan::state::Shard;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A point in time or a duration, in nanoseconds of the core's clock.

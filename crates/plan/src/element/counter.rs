@@ -7,16 +7,18 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jmx::ElementId;
 
-use super::format::NumberFormat;
-use super::{Deal, Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
+use crate::state::Deal;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
+use crate::text::number_format::NumberFormat;
+use crate::text::variable::Variable;
 
 /// A compiled Counter.
 #[derive(Debug)]
 pub struct CounterConfig {
-    variable: super::Variable,
+    variable: Variable,
     start: Text,
     end: Text,
     increment: Text,
@@ -27,7 +29,7 @@ pub struct CounterConfig {
 
 /// The number of all users.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     next: AtomicI64,
     /// Steps of this process, where others are dealt to other processes.
     stepped: AtomicU64,
@@ -44,14 +46,14 @@ impl Default for Shared {
 
 /// The number of one user, and the iteration it was last stepped in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Own {
+pub(crate) struct Own {
     next: i64,
     iteration: u32,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CounterConfig {
     CounterConfig {
-        variable: super::Variable::compile(ctx, id, "CounterConfig.name"),
+        variable: Variable::compile(ctx, id, "CounterConfig.name"),
         start: ctx.prop(id, "CounterConfig.start"),
         end: ctx.prop(id, "CounterConfig.end"),
         increment: ctx.prop(id, "CounterConfig.incr"),
@@ -63,7 +65,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CounterConfig {
 
 impl CounterConfig {
     /// Sets the variable and steps the number.
-    pub(super) fn step(&self, at: usize, env: &mut Env<'_>) {
+    pub(crate) fn step(&self, at: usize, env: &mut Env<'_>) {
         let start = self.start.long(env);
         let end = self.end.parsed(env, |end| match end {
             "" => i64::MAX,
@@ -126,8 +128,8 @@ fn nth_value(nth: u64, start: i64, end: i64, increment: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shard;
     use super::*;
+    use crate::state::Shard;
 
     /// Numbers that `count` processes give out in `steps` steps each, in the order of the run.
     fn dealt(count: u32, steps: usize, (start, end, increment): (i64, i64, i64)) -> Vec<i64> {

@@ -15,13 +15,15 @@ use std::sync::Arc;
 
 use jmx::ElementId;
 
-use super::{Flag, Stop, flag};
 use crate::compile::Context;
 use crate::env::Env;
+use crate::event::Stop;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 use crate::vars::VarId;
 
-pub(super) use source::{Key, Sources};
+use source::Key;
+pub(crate) use source::Sources;
 
 /// Characters of a bad line that are shown.
 const SHOWN: usize = 60;
@@ -53,7 +55,7 @@ enum Names {
 
 /// A user's place in a file.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(crate) struct Handle {
     source: Arc<source::Source>,
     /// Names found at run time; those of the element where it is absent.
     names: Option<Box<[Box<str>]>>,
@@ -100,7 +102,7 @@ fn split_names(list: &str) -> impl Iterator<Item = &str> {
 impl CsvDataSet {
     /// Reads the file into memory if its name and form are known before any user starts. What is wrong with it is
     /// told to the first user who needs it.
-    pub(super) fn preload(&self, sources: &Sources) {
+    pub(crate) fn preload(&self, sources: &Sources) {
         let flag = |flag: &Flag| match flag {
             Flag::Fixed(value) => Some(*value),
             Flag::Text(_) => None,
@@ -124,7 +126,7 @@ impl CsvDataSet {
     }
 
     /// Reads the next line into the user's variables.
-    pub(super) fn next(&self, at: usize, env: &mut Env<'_>) -> Result<(), Stop> {
+    pub(crate) fn next(&self, at: usize, env: &mut Env<'_>) -> Result<(), Stop> {
         let handle = match env.notes.csv(at).take() {
             Some(handle) => handle,
             None => self.open(env)?,

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use jmx::ElementId;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
+use crate::text::flag::{self, Flag};
 
 /// A compiled Debug Sampler.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use jmx::ElementId;
 use lang::url;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled Dummy Sampler.
 #[derive(Debug)]

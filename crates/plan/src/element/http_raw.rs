@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use jmx::ElementId;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled HTTP Raw Request.
 #[derive(Debug)]

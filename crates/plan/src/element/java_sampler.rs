@@ -20,8 +20,8 @@ pub struct JavaSampler {
 
 /// Values that a `SleepTest` keeps for a user.
 #[derive(Debug)]
-pub(super) struct Setup {
-    pub(super) element: u32,
+pub(crate) struct Setup {
+    pub(crate) element: u32,
     base: i64,
     mask: i64,
     label: String,

@@ -7,11 +7,11 @@ use std::fmt::Write;
 
 use jmx::ElementId;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::support::Level;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled OS Process Sampler.
 #[derive(Debug)]

@@ -4,12 +4,12 @@
 
 use jmx::{ElementId, Value};
 
-use super::Variable;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::ControllerKind;
 use crate::support::Level;
 use crate::text::Text;
+use crate::text::variable::Variable;
 
 /// Variables of one controller.
 const MOST: usize = 1000;

@@ -7,10 +7,10 @@
 
 use jmx::ElementId;
 
-use super::Deal;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::function::Level;
+use crate::state::Deal;
 use crate::text::Text;
 
 /// Moments of a stretch at most: 400 MB, and some seconds to draw them, during which a core does nothing else.
@@ -31,7 +31,7 @@ pub struct PreciseTimer {
 
 /// The moments of a group.
 #[derive(Debug)]
-pub(super) struct Moments {
+pub(crate) struct Moments {
     owner: ElementId,
     batch: i32,
     duration: i64,
@@ -54,7 +54,7 @@ pub(super) struct Moments {
 
 /// `java.util.Random`, as far as `nextDouble` goes.
 #[derive(Debug)]
-pub(super) struct JavaDoubles(u64);
+pub(crate) struct JavaDoubles(u64);
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
     PreciseTimer {
@@ -69,7 +69,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
 
 impl PreciseTimer {
     /// How long to wait, nanoseconds.
-    pub(super) fn delay(&self, env: &mut Env<'_>) -> u64 {
+    pub(crate) fn delay(&self, env: &mut Env<'_>) -> u64 {
         let throughput = self.throughput.double(env) / f64::from(self.period.int(env));
         let group = env.notes.group();
         let run = env.run;
@@ -172,7 +172,7 @@ impl JavaDoubles {
     const MULTIPLIER: u64 = 0x5_DEEC_E66D;
     const MASK: u64 = (1 << 48) - 1;
 
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self((seed ^ Self::MULTIPLIER) & Self::MASK)
     }
 
@@ -181,7 +181,7 @@ impl JavaDoubles {
         self.0 >> (48 - bits)
     }
 
-    pub(super) fn next_double(&mut self) -> f64 {
+    pub(crate) fn next_double(&mut self) -> f64 {
         let high = self.bits(26) << 27;
         (high + self.bits(27)) as f64 / (1u64 << 53) as f64
     }
@@ -189,8 +189,8 @@ impl JavaDoubles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shard;
     use super::*;
+    use crate::state::Shard;
 
     fn moments(batch: i32, duration: i64) -> Moments {
         let (doc, _) = jmx::parse(

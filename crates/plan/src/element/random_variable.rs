@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jmx::ElementId;
 
-use super::format::NumberFormat;
-use super::{Deal, Flag, Variable, flag};
 use crate::compile::Context;
 use crate::env::Env;
+use crate::state::Deal;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
+use crate::text::number_format::NumberFormat;
+use crate::text::variable::Variable;
 
 /// A compiled Random Variable.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ pub struct RandomVariable {
 
 /// `java.util.Random`: a linear congruential generator of 48 bits.
 #[derive(Debug)]
-pub(super) struct JavaRandom {
+pub(crate) struct JavaRandom {
     state: AtomicU64,
     /// Numbers drawn here, where others are dealt to other processes.
     drawn: AtomicU64,
@@ -54,7 +56,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> RandomVariable {
 
 impl RandomVariable {
     /// Sets the variable to the next number; does nothing if the maximum is below the minimum.
-    pub(super) fn draw(&self, at: usize, env: &mut Env<'_>) {
+    pub(crate) fn draw(&self, at: usize, env: &mut Env<'_>) {
         let minimum = self.minimum.long(env);
         let maximum = self.maximum.long(env);
         if minimum > maximum {
@@ -117,8 +119,8 @@ impl JavaRandom {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shard;
     use super::*;
+    use crate::state::Shard;
 
     #[test]
     fn a_seed_gives_the_numbers_of_java() {

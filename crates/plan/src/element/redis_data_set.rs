@@ -4,10 +4,10 @@
 
 use jmx::ElementId;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 use crate::vars::VarId;
 
 /// The port of a Redis server that the plan does not name.

@@ -4,11 +4,11 @@
 
 use jmx::ElementId;
 
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled Save Responses to a file.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use jmx::ElementId;
 use lang::charset::Charset;
 use lang::property_file;
 
-use super::{Flag, flag};
 use crate::compile::{Context, Settings, scope};
 use crate::env::Env;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled TCP Sampler.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::plan::{ControllerKind, ThroughputController, ThroughputShare};
 
 /// The count of all users together: executions in the upper half, iterations in the lower.
 #[derive(Debug, Default)]
-pub(super) struct Shared(AtomicU64);
+pub(crate) struct Shared(AtomicU64);
 
 /// Runs so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

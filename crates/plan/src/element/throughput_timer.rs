@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
-use super::Deal;
 use crate::compile::Context;
 use crate::env::Env;
+use crate::state::Deal;
 use crate::text::Text;
 
 /// A compiled Constant Throughput Timer.
 #[derive(Debug)]
 pub struct ThroughputTimer {
     /// Which of the timers it is.
-    pub(super) at: u32,
+    pub(crate) at: u32,
     /// Samples per minute.
     throughput: Text,
     mode: Mode,
@@ -44,7 +44,7 @@ const MODES: [Mode; 5] = [Mode::User, Mode::All, Mode::Group, Mode::AllShared, M
 
 /// When the next sample of all who take turns is due, nanoseconds since 1970.
 #[derive(Debug, Default)]
-pub(super) struct Turns(AtomicI64);
+pub(crate) struct Turns(AtomicI64);
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ThroughputTimer {
     // The mode is a number, or the words of the language it was saved in.
@@ -122,7 +122,7 @@ fn words(source: &str) -> Option<usize> {
 
 impl ThroughputTimer {
     /// How long to wait, nanoseconds.
-    pub(super) fn delay(&self, env: &mut Env<'_>) -> i64 {
+    pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
         const MINUTE: f64 = 60e9;
         let interval = MINUTE / self.throughput.double(env);
         if self.rounded {
@@ -199,8 +199,8 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shard;
     use super::*;
+    use crate::state::Shard;
 
     #[test]
     fn turns_keep_the_exact_rate() {

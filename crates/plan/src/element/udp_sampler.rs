@@ -8,9 +8,9 @@ use lang::charset::Charset;
 
 use super::http_raw::{buffer_size, port};
 use super::tcp_sampler::unhex;
-use super::{Flag, flag};
 use crate::compile::Context;
 use crate::env::Env;
+use crate::text::flag::{self, Flag};
 use crate::text::{Text, Thrown};
 
 /// A compiled UDP Request.

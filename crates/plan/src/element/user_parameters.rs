@@ -2,10 +2,11 @@
 
 use jmx::{ElementId, Prop};
 
-use super::{Flag, Variable, flag};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
+use crate::text::variable::Variable;
 
 /// Compiled User Parameters.
 #[derive(Debug)]
@@ -32,14 +33,14 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> UserParameters {
 
 impl UserParameters {
     /// An iteration starts.
-    pub(super) fn at_iteration(&self, env: &mut Env<'_>) {
+    pub(crate) fn at_iteration(&self, env: &mut Env<'_>) {
         if self.per_iteration.get(env) {
             self.set(env);
         }
     }
 
     /// A sampler in scope is about to run.
-    pub(super) fn at_sampler(&self, env: &mut Env<'_>) {
+    pub(crate) fn at_sampler(&self, env: &mut Env<'_>) {
         if !self.per_iteration.get(env) {
             self.set(env);
         }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jmx::ElementId;
 
-use super::Shard;
 use super::profile::short_time;
 use crate::compile::Context;
 use crate::env::Env;
+use crate::state::Shard;
 use crate::text::Text;
 
 /// Where the schedule is: the table in the plan, and the property in its place, by itself or behind the timer's name and a dot.
@@ -22,7 +22,7 @@ const PROFILE: &str = "load_profile";
 #[derive(Debug)]
 pub struct ShapingTimer {
     /// Which of the throughput timers it is.
-    pub(super) at: u32,
+    pub(crate) at: u32,
     name: String,
     /// Rate at the beginning, at the end, seconds.
     rows: Vec<[Text; 3]>,
@@ -39,7 +39,7 @@ pub struct Turn {
 
 /// The state that users share of a timer.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     begun: OnceLock<Schedule>,
     /// The next turn: its second above, its place within the second below.
     next: AtomicU64,

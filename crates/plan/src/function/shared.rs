@@ -16,7 +16,7 @@ use super::csv_read::Tables;
 use super::queues::Queues;
 use super::string_from_file::Lines;
 use super::xpath::Nodes;
-use crate::element::Deal;
+use crate::state::Deal;
 
 /// Properties by name; `None` is one that was removed.
 pub(super) type Map = HashMap<Box<str>, Option<Box<str>>>;

@@ -15,11 +15,11 @@ use lang::regexp::Regexp;
 use super::link::Target;
 use super::{Argument, Http, Request};
 use crate::compile::Context;
-use crate::element::{Flag, flag};
 use crate::env::Env;
 use crate::evaluation;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// A compiled HTTP URL Re-writing Modifier.
 #[derive(Debug)]

@@ -13,11 +13,11 @@ use super::file::FileArgument;
 use super::source::{SourceKind, Spread};
 use super::{Argument, Client, Header, Http, Proxy, Resources};
 use crate::compile::{Context, scope};
-use crate::element::{Flag, flag};
 use crate::pattern::Pattern;
 use crate::plan::Managers;
 use crate::support::Level;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// Compiles a sampler with the configuration in its scope, nearest first.
 pub(crate) fn compile(

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::file::FileArgument;
 use super::{Argument, Header, Http};
-use crate::element::Flag;
 use crate::text::Text;
+use crate::text::flag::Flag;
 
 /// A request as scripts have left it; all texts are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

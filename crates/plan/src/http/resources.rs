@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use lang::links::Parsers;
 
-use crate::element::Flag;
 use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::text::Text;
+use crate::text::flag::Flag;
 
 /// Downloads at a time where the plan gives no number.
 const POOL: usize = 6;

@@ -11,11 +11,11 @@ use super::{
     Act, FilterId, Form, FrameFilter, HeartbeatId, Payload, Peer, Want, WebSocket, hold, zaleski,
 };
 use crate::compile::{Context, scope};
-use crate::element::{Flag, flag};
 use crate::http::{self, Header};
 use crate::pattern::Pattern;
 use crate::support::Level;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 const PACKAGE: &str = "eu.luminis.jmeter.wssampler.";
 

@@ -17,10 +17,10 @@
 //! A fault ([`FrameFilter::fault`]) shows when the level starts to read, before anything comes from the connection.
 
 use super::{Frame, FrameKind, binary};
-use crate::element::Flag;
 use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::text::Text;
+use crate::text::flag::Flag;
 
 /// Index of a filter in [`Plan::frame_filters`](crate::plan::Plan::frame_filters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,10 +14,10 @@ use lang::regexp::Regexp;
 
 use super::{Call, Refusal, WebSocket};
 use crate::compile::Context;
-use crate::element::{Flag, flag};
 use crate::env::Env;
 use crate::result::SampleResult;
 use crate::text::Text;
+use crate::text::flag::{self, Flag};
 
 /// Messages that are kept where the plan does not say how many.
 const BACKLOG: usize = 3;

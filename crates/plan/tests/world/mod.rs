@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use plan::compile::{Compiled, Settings, compile};
-use plan::element::{Memory, RunState};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::http::{Http, Request, Unsendable};
 use plan::plan::{Plan, SamplerKind};
 use plan::result::SampleResult;
+use plan::state::{Memory, RunState};
 use plan::vars::Vars;
 
 /// One user and the run around it.
@@ -36,7 +36,7 @@ impl World {
 
     pub(crate) fn in_folder(compiled: Compiled, folder: &Path) -> Self {
         let plan = compiled.plan.expect("a plan");
-        let run = Arc::new(RunState::new(&plan, folder, plan::element::Shard::default(), &[]));
+        let run = Arc::new(RunState::new(&plan, folder, plan::state::Shard::default(), &[]));
         let mut world = Self {
             plan,
             run,

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::file::{self, Lines, Problem, Shape};
 use super::parse;
-use crate::element::Deal;
 use crate::plan::GroupId;
+use crate::state::Deal;
 
 /// Whom a place in a file is shared with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::element) enum Share {
+pub(super) enum Share {
     All,
     /// Users of the group with that index.
     Group(GroupId),
@@ -23,12 +23,12 @@ pub(in crate::element) enum Share {
 
 /// The key that tells places apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::element) struct Key {
-    pub(in crate::element) file: String,
-    pub(in crate::element) encoding: String,
-    pub(in crate::element) quoted: Option<char>,
-    pub(in crate::element) skip_first: bool,
-    pub(in crate::element) share: Share,
+pub(super) struct Key {
+    pub(super) file: String,
+    pub(super) encoding: String,
+    pub(super) quoted: Option<char>,
+    pub(super) skip_first: bool,
+    pub(super) share: Share,
 }
 
 /// A place in a file.
@@ -94,14 +94,14 @@ impl Source {
 
 /// All places of a run.
 #[derive(Debug, Default)]
-pub(in crate::element) struct Sources {
+pub(crate) struct Sources {
     folder: PathBuf,
     places: Mutex<HashMap<Key, Arc<Source>>>,
     files: Mutex<HashMap<(PathBuf, String, Shape), Arc<Content>>>,
 }
 
 impl Sources {
-    pub(in crate::element) fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         Self { folder: folder.to_path_buf(), ..Self::default() }
     }
 
@@ -173,7 +173,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::Shard;
+    use crate::state::Shard;
 
     /// Lines that `count` processes read in turns until the first finds the end, at most `most` of them.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {

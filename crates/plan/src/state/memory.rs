@@ -1,9 +1,9 @@
 //! Memory of elements for one user. Two words until an element needs it.
 
-use super::counter::Own;
-use super::csv_data_set::Handle;
-use super::java_sampler::Setup;
-use super::random_variable::JavaRandom;
+use crate::element::counter::Own;
+use crate::element::csv_data_set::Handle;
+use crate::element::java_sampler::Setup;
+use crate::element::random_variable::JavaRandom;
 use crate::hosted::Values;
 use crate::http::{Noted, Page};
 use crate::plan::GroupId;
@@ -53,28 +53,28 @@ impl Memory {
         self.notes.get_or_insert_default()
     }
 
-    pub(super) fn csv(&mut self, at: usize) -> &mut Option<Handle> {
+    pub(crate) fn csv(&mut self, at: usize) -> &mut Option<Handle> {
         grown(&mut self.notes().csv, at)
     }
 
     /// The places in data files that the user's elements have so far.
-    pub(super) fn csv_places(&self) -> impl Iterator<Item = &Handle> {
+    pub(crate) fn csv_places(&self) -> impl Iterator<Item = &Handle> {
         self.notes.iter().flat_map(|notes| notes.csv.iter().flatten())
     }
 
-    pub(super) fn counter(&mut self, at: usize) -> &mut Option<Own> {
+    pub(crate) fn counter(&mut self, at: usize) -> &mut Option<Own> {
         grown(&mut self.notes().counters, at)
     }
 
-    pub(super) fn random(&mut self, at: usize) -> &mut JavaRandom {
+    pub(crate) fn random(&mut self, at: usize) -> &mut JavaRandom {
         grown(&mut self.notes().randoms, at)
     }
 
-    pub(super) fn setup(&self, element: u32) -> Option<&Setup> {
+    pub(crate) fn setup(&self, element: u32) -> Option<&Setup> {
         self.notes.as_ref()?.setups.iter().find(|setup| setup.element == element)
     }
 
-    pub(super) fn keep(&mut self, setup: Setup) {
+    pub(crate) fn keep(&mut self, setup: Setup) {
         self.notes().setups.push(setup);
     }
 
@@ -86,7 +86,7 @@ impl Memory {
         &mut self.notes().page
     }
 
-    pub(super) fn previous(&mut self, at: usize) -> &mut i64 {
+    pub(crate) fn previous(&mut self, at: usize) -> &mut i64 {
         grown(&mut self.notes().previous, at)
     }
 }

@@ -8,19 +8,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::csv_data_set::Sources;
-use super::precise_throughput_timer::Moments;
-use super::throughput_timer::Turns;
-use super::{
-    Deal, Shard, counter, random_variable, throughput_controller, variable_throughput_timer,
-};
+use super::{Deal, Shard};
+use crate::element::csv_data_set::Sources;
+use crate::element::precise_throughput_timer::Moments;
+use crate::element::throughput_timer::Turns;
+use crate::element::{counter, random_variable, throughput_controller, variable_throughput_timer};
 use crate::hosted::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, GroupId, OnIteration, Plan};
 
 /// Shared state of a run.
 #[derive(Debug, Default)]
 pub struct RunState {
-    pub(super) csv: Sources,
+    pub(crate) csv: Sources,
     counters: Box<[counter::Shared]>,
     randoms: Box<[random_variable::JavaRandom]>,
     turns: Turns,
@@ -164,22 +163,22 @@ impl RunState {
     }
 
     /// The number that all users count up, and this process's share of it.
-    pub(super) fn counter(&self, at: usize) -> Option<(&counter::Shared, Deal)> {
+    pub(crate) fn counter(&self, at: usize) -> Option<(&counter::Shared, Deal)> {
         Some((self.counters.get(at)?, *self.counting.get(at)?))
     }
 
     /// The generator that all users draw from, and this process's share of its numbers.
-    pub(super) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Deal)> {
+    pub(crate) fn random(&self, at: usize) -> Option<(&random_variable::JavaRandom, Deal)> {
         Some((self.randoms.get(at)?, *self.drawing.get(at)?))
     }
 
     /// The count of all users' runs of a Throughput Controller, and this process's share of it.
-    pub(super) fn throughput(&self, at: usize) -> Option<(&throughput_controller::Shared, Deal)> {
+    pub(crate) fn throughput(&self, at: usize) -> Option<(&throughput_controller::Shared, Deal)> {
         self.throughput.get(at).map(|(shared, deal)| (shared, *deal))
     }
 
     /// This process's share of the lines of a data file that users of all groups, or of one, read together.
-    pub(super) fn lines(&self, group: Option<GroupId>) -> Deal {
+    pub(crate) fn lines(&self, group: Option<GroupId>) -> Deal {
         match group {
             None => self.files,
             Some(group) => self.groups.get(group.at()).map_or(self.files, |group| group.deal),
@@ -187,17 +186,17 @@ impl RunState {
     }
 
     /// When the run started, milliseconds since 1970.
-    pub(super) fn started_ms(&self) -> i64 {
+    pub(crate) fn started_ms(&self) -> i64 {
         self.started_ms
     }
 
     /// The moments of a group's Precise Throughput Timers, and this process's share of them.
-    pub(super) fn moments(&self, group: GroupId) -> Option<(&Mutex<Option<Moments>>, Deal)> {
+    pub(crate) fn moments(&self, group: GroupId) -> Option<(&Mutex<Option<Moments>>, Deal)> {
         self.groups.get(group.at()).map(|group| (&group.moments, group.deal))
     }
 
     /// The state that users share of a Throughput Shaping Timer, and which share of the run this process has.
-    pub(super) fn shaping(
+    pub(crate) fn shaping(
         &self,
         timer: u32,
     ) -> Option<(&variable_throughput_timer::Shared, Shard)> {
@@ -205,7 +204,7 @@ impl RunState {
     }
 
     /// Turns of all users, or of those of a group.
-    pub(super) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
+    pub(crate) fn turns(&self, group: Option<GroupId>) -> Option<(&Turns, Deal)> {
         match group {
             None => Some((&self.turns, self.all)),
             Some(group) => self.groups.get(group.at()).map(|group| (&group.turns, group.deal)),

@@ -9,19 +9,19 @@ use crate::vars::VarId;
 
 /// Where a value goes.
 #[derive(Debug)]
-pub(super) enum Variable {
+pub(crate) enum Variable {
     Known(VarId),
     Named(Text),
 }
 
 impl Variable {
     /// From the property that names it.
-    pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, property: &str) -> Self {
+    pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, property: &str) -> Self {
         let text = ctx.prop(id, property);
         Self::of(ctx, text)
     }
 
-    pub(super) fn of(ctx: &mut Context<'_>, name: Text) -> Self {
+    pub(crate) fn of(ctx: &mut Context<'_>, name: Text) -> Self {
         match name.fixed() {
             Some(fixed) => Self::Known(ctx.text.names.intern(fixed)),
             None => Self::Named(name),
@@ -29,7 +29,7 @@ impl Variable {
     }
 
     /// Sets it to what `write` appends.
-    pub(super) fn set(&self, env: &mut Env<'_>, write: impl FnOnce(&mut Env<'_>, &mut String)) {
+    pub(crate) fn set(&self, env: &mut Env<'_>, write: impl FnOnce(&mut Env<'_>, &mut String)) {
         let mut value = env.core.take();
         write(env, &mut value);
         match self {

@@ -11,7 +11,7 @@ use crate::text::Text;
 
 /// A compiled format.
 #[derive(Debug)]
-pub(super) enum NumberFormat {
+pub(crate) enum NumberFormat {
     Plain,
     Pattern(DecimalFormat),
     /// A pattern with expressions in it, read anew each time.
@@ -19,7 +19,7 @@ pub(super) enum NumberFormat {
 }
 
 impl NumberFormat {
-    pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, name: &str) -> Self {
+    pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, name: &str) -> Self {
         let text = ctx.prop(id, name);
         match text.fixed() {
             None => Self::Text(text),
@@ -41,7 +41,7 @@ impl NumberFormat {
     }
 
     /// Appends the number.
-    pub(super) fn write(&self, value: i64, env: &mut Env<'_>, out: &mut String) {
+    pub(crate) fn write(&self, value: i64, env: &mut Env<'_>, out: &mut String) {
         let read;
         let pattern = match self {
             Self::Plain => None,

@@ -1,0 +1,11 @@
+//! What changes while a plan runs: state of a run that elements share, memory of its users, and the share of a run that is in this process.
+
+mod memory;
+mod run;
+mod shard;
+mod start;
+
+pub use memory::Memory;
+pub use run::RunState;
+pub use shard::{Deal, Shard};
+pub(crate) use start::START_VARIABLES;
