@@ -1,4 +1,4 @@
-//! What changes while a plan runs: state of a run that elements share, memory of its users, and the share of a run that is in this process.
+//! State that changes while a plan runs: that of the run, which elements share, memory of its users, and the share of a run that is in this process.
 
 mod memory;
 mod run;
