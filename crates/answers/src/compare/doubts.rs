@@ -33,7 +33,13 @@ pub fn doubts(a: &Record, b: &Record, limited: (Option<&str>, Option<&str>)) -> 
     }
     let (frame_a, frame_b) = (&a.frame, &b.frame);
     if frame_a.plan_hash != 0 && frame_b.plan_hash != 0 && frame_a.plan_hash != frame_b.plan_hash {
-        doubt(false, format!("the plans are not the same: A {}, B {}", frame_a.plan, frame_b.plan));
+        doubt(
+            false,
+            format!(
+                "the plans or their properties are not the same: A {}, B {}",
+                frame_a.plan, frame_b.plan
+            ),
+        );
     }
     if frame_a.processors != 0
         && frame_b.processors != 0

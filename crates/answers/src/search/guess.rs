@@ -74,7 +74,7 @@ fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
     let light = probes.iter().find(|p| p.purpose == Purpose::Light)?;
     let over = probes.iter().find(|p| p.purpose == Purpose::Overload && !p.generator)?;
     if !settings.whole {
-        return (over.rate > 0.0 && over.rate < over.load).then_some(over.rate * 0.97);
+        return (over.rate > 0.0 && over.rate < over.load).then_some(over.rate * 0.99);
     }
     let knee = (light.rate > 0.0).then(|| over.rate / (light.rate / light.load));
     match (over.margin, knee) {

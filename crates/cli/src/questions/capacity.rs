@@ -204,9 +204,11 @@ impl Search<'_> {
             margin: judge::margin(&judged),
             generator: finding.is_some(),
         };
-        let needed = judge::needed(self.criteria, &figures);
-        self.length =
-            self.length.max(Duration::from_secs_f64(needed.min(self.longest.as_secs_f64())));
+        // A light probe has few samples, and those after it have many.
+        if purpose != Purpose::Light {
+            let needed = judge::needed(self.criteria, &figures).min(self.longest.as_secs_f64());
+            self.length = self.length.max(Duration::from_secs_f64(needed));
+        }
         Ok(Done {
             probe,
             seconds: seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum(),
