@@ -1,12 +1,14 @@
 //! Exact counts of whole milliseconds, for JMeter's formulas.
 //!
-//! JMeter keeps a sorted map from value to count; so does this, dense below 16 384 ms and as a
-//! map above. Percentiles walk it as JMeter's StatCalculator does.
+//! JMeter keeps a sorted map from value to count; so does this, and once there are many values it is
+//! dense below 16 384 ms. Percentiles walk it as JMeter's StatCalculator does.
 use std::collections::BTreeMap;
 
 use super::Bins;
 
 const DENSE: u32 = 16_384;
+/// Values up to which all are in the map.
+const FEW: usize = 32;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exact {
@@ -22,16 +24,32 @@ impl Exact {
 
     /// Adds `n` times a value in ms.
     pub fn record(&mut self, ms: u32, n: u64) {
-        if ms < DENSE {
-            let at = ms as usize;
-            if at >= self.low.len() {
-                self.low.resize((at + 1).next_power_of_two(), 0);
-            }
-            self.low[at] += n;
+        if ms < DENSE && !self.low.is_empty() {
+            self.record_low(ms, n);
         } else {
             *self.high.entry(ms).or_default() += n;
+            if self.high.len() > FEW && self.low.is_empty() {
+                self.grow_dense();
+            }
         }
         self.total += n;
+    }
+
+    fn record_low(&mut self, ms: u32, n: u64) {
+        let at = ms as usize;
+        if at >= self.low.len() {
+            self.low.resize((at + 1).next_power_of_two(), 0);
+        }
+        self.low[at] += n;
+    }
+
+    /// Moves small values out of the map.
+    #[cold]
+    fn grow_dense(&mut self) {
+        self.low.resize(FEW, 0);
+        let high = self.high.split_off(&DENSE);
+        let low = std::mem::replace(&mut self.high, high);
+        low.into_iter().for_each(|(ms, n)| self.record_low(ms, n));
     }
 
     pub fn add(&mut self, bins: &Bins) {

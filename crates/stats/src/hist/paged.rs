@@ -1,13 +1,18 @@
 //! A histogram of microseconds in pages of 64 bins, allocated when first touched.
 //!
 //! Adding a snapshot's bins costs one addition per bin; memory is 512 bytes per touched page, a
-//! few tens of KB for a typical spread of response times.
+//! few tens of KB for a typical spread of response times. With few bins it is a sorted list of
+//! them: a run may have ten thousand labels with some samples each.
 use super::{Bins, layout};
 
 const PAGE: usize = 64;
+/// Bins up to which they are a list.
+const FEW: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub struct Hist {
+    /// All bins, as long as there are no pages.
+    few: Bins,
     pages: Vec<Option<Box<[u64; PAGE]>>>,
     total: u64,
 }
@@ -70,26 +75,40 @@ impl Hist {
         for page in self.pages.iter_mut().flatten() {
             page.fill(0);
         }
+        self.few.clear();
         self.total = 0;
     }
 
     /// Touched bins in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.pages.iter().enumerate().flat_map(|(p, page)| {
+        let pages = self.pages.iter().enumerate().flat_map(|(p, page)| {
             page.iter().flat_map(move |page| {
                 let first = p * PAGE;
                 (first..).zip(page.iter()).filter(|b| *b.1 > 0).map(|(i, n)| (i as u32, *n))
             })
-        })
+        });
+        self.few.iter().chain(pages)
     }
 
     fn add_bin(&mut self, bin: u32, n: u64) {
-        let bin = bin.min(layout::BINS - 1) as usize;
+        let bin = bin.min(layout::BINS - 1);
+        self.total += n;
+        if self.pages.is_empty() {
+            self.few.add(bin, n);
+            if self.few.len() > FEW {
+                let few = std::mem::take(&mut self.few);
+                few.iter().for_each(|(bin, n)| self.add_to_page(bin as usize, n));
+            }
+        } else {
+            self.add_to_page(bin as usize, n);
+        }
+    }
+
+    fn add_to_page(&mut self, bin: usize, n: u64) {
         let page = bin / PAGE;
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);
         }
         self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[bin % PAGE] += n;
-        self.total += n;
     }
 }
