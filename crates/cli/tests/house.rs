@@ -521,7 +521,6 @@ const PARTS: &[(&str, &str)] = &[
     ("core", "Core"),
     ("cx", "Context"),
     ("http", "Requests"),
-    ("conns", "Conns"),
     ("websocket", "WebSockets"),
     ("sessions", "Sessions"),
     ("jobs", "Jobs"),

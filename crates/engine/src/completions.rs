@@ -20,12 +20,12 @@ use crate::time::timing::Timing;
 pub(crate) enum Done {
     /// A sampler's work has ended, with its result.
     Sample(Sampled),
-    /// A request got no answer because its connection was gone: it is to be sent anew; by the number that it has where it is kept.
-    Unanswered(UserId, u64),
     /// A function has thrown what no sampler catches: its user ends.
     Thrown(UserId, Thrown),
     /// An exchange of a session has ended.
     Exchange(Ticket),
+    /// The connection of an exchange stands to a proxy, which is to be asked for a tunnel.
+    Proxied(Ticket),
     /// The connection of an exchange stands, but for TLS, whose settings are asked for.
     Unsecured(Ticket),
     /// Something that a user's held connection has for its listener.
@@ -68,10 +68,43 @@ pub(crate) struct Queue(VecDeque<Done>);
 /// Completions of a core.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
+    /// Exchanges of sessions that have ended; before all others, and in a list of their own, for there is one with nearly every sample.
+    exchanges: VecDeque<Ticket>,
     /// Of what the loop does just now.
     pub(crate) now: Queue,
     /// To be carried out when all others had their turn.
     pub(crate) later: Queue,
+}
+
+impl Completions {
+    /// An exchange of a session has ended.
+    #[inline]
+    pub(crate) fn push_exchange(&mut self, ticket: Ticket) {
+        self.exchanges.push_back(ticket);
+    }
+
+    /// The exchange that has ended first.
+    #[inline]
+    pub(crate) fn pop_exchange(&mut self) -> Option<Ticket> {
+        self.exchanges.pop_front()
+    }
+
+    /// The number of completions of what the loop does just now.
+    #[inline]
+    pub(crate) fn mark(&self) -> (usize, usize) {
+        (self.exchanges.len(), self.now.0.len())
+    }
+
+    /// Puts off all that came behind a mark until the others had their turn.
+    #[inline]
+    pub(crate) fn put_off(&mut self, (exchanges, others): (usize, usize)) {
+        if self.exchanges.len() > exchanges {
+            self.later.0.extend(self.exchanges.drain(exchanges..).map(Done::Exchange));
+        }
+        if self.now.0.len() > others {
+            self.later.0.extend(self.now.0.drain(others..));
+        }
+    }
 }
 
 impl Queue {
@@ -93,21 +126,9 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// An exchange of a session has ended.
-    pub(crate) fn push_exchange(&mut self, ticket: Ticket) {
-        self.push(Done::Exchange(ticket));
-    }
-
     /// A user's place among others that are ready.
     pub(crate) fn push_user(&mut self, index: UserId) {
         self.push(Done::User(index));
-    }
-
-    /// Moves all behind the first `kept` to the end of another queue.
-    pub(crate) fn move_behind(&mut self, kept: usize, to: &mut Self) {
-        if self.0.len() > kept {
-            to.0.extend(self.0.drain(kept..));
-        }
     }
 
     /// The last completion, if it is that of a user's sample which passed.

@@ -214,13 +214,9 @@ impl<'p> Core<'p> {
             if let Some(line) = held.by_token(ready.token) {
                 held.on_ready(&mut self.cx.around(), line, ready);
             }
-        } else if slab == session::line::SLAB {
-            if let Some(line) = self.sessions.lines.by_token(ready.token) {
-                let (sessions, mut around) = self.sessions();
-                sessions.on_ready(&mut around, line, ready);
-            }
-        } else {
-            self.http.on_event(&mut self.cx, ready);
+        } else if let Some(line) = self.sessions.lines.by_token(ready.token) {
+            let (sessions, mut around) = self.sessions();
+            sessions.on_ready(&mut around, line, ready);
         }
         self.carry_out_done();
     }
@@ -271,9 +267,6 @@ impl<'p> Core<'p> {
         self.cx.timers.wheel.expire(now, &mut self.cx.users, &mut due);
         for index in due.drain(..) {
             match self.cx.users[index].wait {
-                Wait::Exchange(_) | Wait::Resolve(_) => {
-                    self.http.check_limit(&mut self.cx, index, now);
-                }
                 Wait::Session(ticket) => {
                     let (sessions, mut around) = self.sessions();
                     sessions.check_limit(&mut around, ticket, now);
@@ -341,8 +334,6 @@ impl<'p> Core<'p> {
             }
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
             wait @ (Wait::Done
-            | Wait::Exchange(_)
-            | Wait::Resolve(_)
             | Wait::Session(_)
             | Wait::Socket(_)
             | Wait::Page(_)
@@ -384,8 +375,14 @@ impl<'p> Core<'p> {
 
     /// Carries out all that has been completed by what the loop has just done.
     pub(crate) fn carry_out_done(&mut self) {
-        while let Some(done) = self.cx.queue.now.pop() {
-            self.carry_out(done);
+        loop {
+            if let Some(ticket) = self.cx.queue.pop_exchange() {
+                self.end_exchange(ticket);
+            } else if let Some(done) = self.cx.queue.now.pop() {
+                self.carry_out(done);
+            } else {
+                return;
+            }
         }
     }
 
@@ -398,9 +395,9 @@ impl<'p> Core<'p> {
                 self.end_sampled(sampled);
                 self.take_turn(index);
             }
-            Done::Unanswered(user, ticket) => self.send_again(user, ticket),
             Done::Thrown(user, thrown) => self.end_thrown(user, thrown),
             Done::Exchange(ticket) => self.end_exchange(ticket),
+            Done::Proxied(ticket) => self.ask_for_tunnel(ticket),
             Done::Unsecured(ticket) => self.secure(ticket),
             Done::Held(user, heard) => {
                 let (websocket, mut on) = self.websocket();
@@ -429,10 +426,10 @@ impl<'p> Core<'p> {
 
     /// Runs a user until it must wait.
     fn take_turn(&mut self, index: UserId) {
-        let before = self.cx.queue.now.len();
+        let before = self.cx.queue.mark();
         let over = self.run_user(index);
         // What the turn has completed has its own when others had theirs.
-        self.cx.queue.now.move_behind(before, &mut self.cx.queue.later);
+        self.cx.queue.put_off(before);
         if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
@@ -492,21 +489,19 @@ impl<'p> Core<'p> {
                             let (held, around) = (&mut self.sessions.held, &mut self.cx.around());
                             held.on_resolved(around, user, (route, known));
                         }
-                        Wait::Session(ticket) => {
-                            let (sessions, mut around) = self.sessions();
-                            sessions.on_resolved(&mut around, ticket, (route, known));
-                        }
-                        _ => self.http.on_resolved(&mut self.cx, user, route, known),
+                        Wait::Session(ticket) => self.on_resolved(ticket, route, known),
+                        _ => {}
                     }
                 }
                 Message::Process { user, done } => process::end(&mut self.cx, user, *done),
                 Message::File { user, content } => file::on_file(&mut self.cx, user, *content),
                 Message::Job { to, reply, done } => self.on_job(to, reply, done),
                 Message::Looked { user, route, addresses } => {
-                    self.http.on_looked(&mut self.cx, user, route, addresses);
+                    let found = Ok(addresses);
+                    self.http.on_named(&mut self.cx, &mut self.sessions, user, route, found);
                 }
                 Message::Named { user, route, found } => {
-                    self.http.on_named(&mut self.cx, user, route, found);
+                    self.http.on_named(&mut self.cx, &mut self.sessions, user, route, found);
                 }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
                 Message::Ask(ask) => self.flow.answer(&mut self.cx, ask),
@@ -540,7 +535,6 @@ impl<'p> Core<'p> {
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
                 }
-                Wait::Exchange(_) | Wait::Resolve(_) if now => self.cut(index),
                 Wait::Session(ticket) if now => {
                     let (sessions, mut around) = self.sessions();
                     sessions.fail(&mut around, ticket, Failure::Cut);
@@ -561,8 +555,6 @@ impl<'p> Core<'p> {
                 Wait::Ready
                 | Wait::Queued
                 | Wait::Done
-                | Wait::Exchange(_)
-                | Wait::Resolve(_)
                 | Wait::Session(_)
                 | Wait::Sleep(_)
                 | Wait::Socket(_)

@@ -25,13 +25,6 @@ impl From<UserId> for u32 {
     }
 }
 
-/// The place of a connection in its core's slab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConnId(pub(crate) u32);
-
-/// No connection.
-pub(crate) const NO_CONN: ConnId = ConnId(u32::MAX);
-
 /// No WebSocket connection.
 pub(crate) const NO_SOCKET: u32 = u32::MAX;
 

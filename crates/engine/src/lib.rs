@@ -4,7 +4,7 @@
 //! thread that owns its users, connections, timers and recorder; cores share nothing that changes but a few counters.
 //!
 //! The hot path, in reading order: `core` (the loop) → `core::turns` → `flow::search` (the next sampler) → `sample` (a sampler from
-//! pre-processors to listeners) → `http::exchange` (a request goes out) → `http::receive` (its response comes in) →
+//! pre-processors to listeners) → `http::exchange` (a request goes out) → `session` (it is sent, its response comes in) → `http::answer` (the result) →
 //! `completions` (the completion that the loop takes).
 //!
 //! Rooms, each above those it may import:

@@ -82,7 +82,7 @@ fn start_fetch(
     exchange.intended = exchange.start;
     exchange.limit = Nanos::from(call.timeout_ms) * MS;
     exchange.connect_limit = exchange.limit;
-    exchange.room_limit = call.wait_ms.map(|ms| Nanos::from(ms) * MS);
+    exchange.terms.room_limit = call.wait_ms.map(|ms| Nanos::from(ms) * MS);
     exchange.call = Call::Redis(call);
     sessions.start(&mut cx.around(), ticket);
 }
@@ -105,7 +105,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         Ending::Eof | Ending::None => {
             (false, Err(Some("the server closed the connection".to_owned())))
         }
-        Ending::Failed { failure: Failure::Cut, .. } => {
+        Ending::Failed { failure, .. } if matches!(*failure, Failure::Cut) => {
             sessions.leave_pool(&mut cx.around(), ticket, false);
             sessions.exchanges.end(ticket);
             return false;

@@ -12,23 +12,33 @@
 //! | `open` | from a place and a route to a connection that stands |
 //! | `pools` | lines that belong to no user, and who waits for one |
 //! | `held` | connections that their users hold, on which the peer speaks unasked |
-//! | `drive` | from the call to the end of the exchange: sending, reading, limits, failures |
+//! | `idle` | lines that clients of HTTP keep, and how they end |
+//! | `drive` | from the call to the end of the exchange: its line, sending, failures |
+//! | `receive` | reading, and feeding sessions |
+//! | `http1` | what of an answer of HTTP is noted and kept while it comes |
+//! | `limits` | time limits, interruption |
 
 pub(crate) mod drive;
 pub(crate) mod exchange;
 pub(crate) mod held;
+pub(crate) mod http1;
+pub(crate) mod idle;
+mod limits;
 pub(crate) mod line;
 pub(crate) mod open;
 pub(crate) mod pools;
+mod receive;
 
 use plan::random::Random;
 use stats::Recorder;
+use wire::http1::Memo;
 
 use crate::completions::Completions;
 use crate::ids::UserId;
 use crate::net::Net;
 use crate::session::exchange::Exchanges;
 use crate::session::held::{Bounds, Held};
+use crate::session::http1::Stashes;
 use crate::session::line::Lines;
 use crate::session::pools::Pools;
 use crate::time::clock::{Clock, Nanos};
@@ -42,6 +52,11 @@ pub(crate) struct Sessions {
     pub(crate) lines: Lines,
     pub(crate) pools: Pools,
     pub(crate) held: Held,
+    pub(crate) stashes: Stashes,
+    /// The last head of a response.
+    memo: Memo,
+    /// An address as a text.
+    text: String,
 }
 
 impl Sessions {
@@ -51,6 +66,9 @@ impl Sessions {
             lines: Lines::default(),
             pools: Pools::default(),
             held: Held::new(bounds, now),
+            stashes: Stashes::default(),
+            memo: Memo::default(),
+            text: String::new(),
         }
     }
 }

@@ -84,7 +84,7 @@ fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool 
             true
         }
     };
-    exchange.call = Call::Sse(call);
+    exchange.call = Call::Sse(Box::new(call));
     sends
 }
 

@@ -1,6 +1,6 @@
 //! Where one virtual user is: data in a slab, neither a future nor a thread.
 //!
-//! Parts that only some plans need (transactions, cookies, further connections, redirects) hang off `extra`, absent until
+//! Parts that only some plans need (transactions, cookies, redirects) hang off `extra`, absent until
 //! used. The compiler holds the size to its bound.
 
 pub(crate) mod branches;
@@ -16,7 +16,7 @@ use plan::result::SampleResult;
 use plan::vars::Vars;
 use stats::{ClassId, Phases};
 
-use crate::ids::{ConnId, NO_CONN, NO_SOCKET, RouteId, UserId, Waiter};
+use crate::ids::{NO_SOCKET, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting};
 use parts::Parts;
@@ -44,10 +44,6 @@ pub(crate) enum Wait {
     Lock,
     /// The next arrival.
     Arrival,
-    /// An HTTP exchange.
-    Exchange(SamplerId),
-    /// An address.
-    Resolve(SamplerId),
     /// The exchange of a session.
     Session(wire::session::Ticket),
     /// The WebSocket connection: its opening, a frame, the end of a hold.
@@ -87,8 +83,6 @@ pub(crate) struct User {
     pub(crate) number: u32,
     /// Iteration of the group's main loop, from 1 once running.
     pub(crate) iteration: u32,
-    /// The connection used last; others are in `extra`.
-    pub(crate) conn: ConnId,
     /// The WebSocket connection; a user has one at most.
     pub(crate) socket: u32,
     /// When what runs now should have started.
@@ -145,8 +139,6 @@ pub(crate) struct Extra {
     pub(crate) lookups: Vec<u32>,
     /// State that other rooms keep of the user, of types of their own.
     pub(crate) parts: Parts,
-    /// Connections besides [`User::conn`].
-    pub(crate) conns: Vec<ConnId>,
     /// The user's own TLS configuration with its sessions.
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
     /// The key that this configuration presents, where a variable names it.
@@ -381,7 +373,6 @@ impl User {
             group,
             number,
             iteration: 0,
-            conn: NO_CONN,
             socket: NO_SOCKET,
             branch_of: NO_USER,
             parallel: false,

@@ -169,6 +169,11 @@ impl Decoder {
         }
     }
 
+    /// The response is complete with what has come of it.
+    fn finish(&mut self) {
+        self.state = State::Done;
+    }
+
     /// Whether any byte was seen. A peer that closes before has not answered at all.
     pub fn started(&self) -> bool {
         self.started

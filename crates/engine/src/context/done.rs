@@ -66,12 +66,6 @@ impl Context<'_> {
         }));
     }
 
-    /// A user's request is to be sent anew, the one of that number.
-    pub(crate) fn push_unanswered(&mut self, index: UserId, ticket: u64) {
-        self.users[index].wait = Wait::Done;
-        self.queue.now.push(Done::Unanswered(index, ticket));
-    }
-
     /// A function has thrown what no sampler catches.
     pub(crate) fn push_thrown(&mut self, index: UserId, thrown: Thrown) {
         self.users[index].wait = Wait::Done;

@@ -10,12 +10,10 @@ impl Core<'_> {
         self.cx.net.begin_turn();
         while let Some(token) = self.cx.net.next_queued() {
             let slab = Slot::of(token).slab;
-            if slab == session::line::SLAB {
+            if slab != websocket::SLAB {
                 let Some(line) = self.sessions.lines.by_token(token) else { continue };
                 let (sessions, mut around) = self.sessions();
                 sessions.connect(&mut around, line);
-            } else if slab != session::held::SLAB {
-                self.http.connect_queued(&mut self.cx, token);
             } else if let Some(line) = self.sessions.held.by_token(token) {
                 self.sessions.held.connect(&mut self.cx.around(), line);
             }

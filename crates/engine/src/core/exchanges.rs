@@ -7,7 +7,9 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::session::Ticket;
 
 use crate::core::Core;
-use crate::ids::UserId;
+use crate::http::{dns_cache, tunnel};
+use crate::ids::{RouteId, UserId};
+use crate::net::outcome::Failure;
 use crate::sample::step::Step;
 use crate::session::exchange::Call;
 use crate::tcp::{datagram, raw, stream};
@@ -58,6 +60,30 @@ impl Core<'_> {
         Step::Done
     }
 
+    /// The resolver has answered the line of an exchange.
+    pub(crate) fn on_resolved(
+        &mut self,
+        ticket: Ticket,
+        route: RouteId,
+        known: Result<(), Failure>,
+    ) {
+        if known.is_ok() && self.sessions.naming(ticket, route).is_some() {
+            dns_cache::keep_name(&mut self.cx, &mut self.sessions, ticket);
+        }
+        let (sessions, mut around) = self.sessions();
+        sessions.on_resolved(&mut around, ticket, (route, known));
+    }
+
+    /// Asks the proxy that the connection of an exchange stands to for a tunnel.
+    pub(crate) fn ask_for_tunnel(&mut self, ticket: Ticket) {
+        let Self { cx, sessions, .. } = self;
+        if sessions.exchanges.has(ticket)
+            && matches!(sessions.exchanges[ticket].call, Call::Http(_))
+        {
+            tunnel::ask_for_tunnel(cx, sessions, ticket);
+        }
+    }
+
     /// Begins TLS on the connection of an exchange, with its user's settings.
     pub(crate) fn secure(&mut self, ticket: Ticket) {
         if !self.sessions.exchanges.has(ticket) {
@@ -65,13 +91,18 @@ impl Core<'_> {
         }
         let user = self.sessions.exchanges[ticket].user;
         let settings = self.cx.tls_config(self.cx.users.owner(user));
+        // It has stood at least since the kernel said so; others' turn came first.
+        let since = self.cx.net.woke;
         let (sessions, mut around) = self.sessions();
-        sessions.secure(&mut around, ticket, settings);
+        sessions.secure(&mut around, ticket, settings, since);
     }
 
     /// Makes a sample of an exchange that is over.
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
-        let Self { cx, sessions, .. } = self;
+        let Self { cx, sessions, http, .. } = self;
+        if !sessions.exchanges.has(ticket) {
+            return;
+        }
         let exchange = &sessions.exchanges[ticket];
         let index = exchange.user;
         if !cx.users[index].alive || cx.users[index].wait != Wait::Done {
@@ -88,6 +119,7 @@ impl Core<'_> {
                 }
             }
             Call::Sse(_) => sse::end(cx, sessions, ticket),
+            Call::Http(_) => http.end(cx, sessions, ticket),
             Call::None => sessions.exchanges.end(ticket),
         }
     }

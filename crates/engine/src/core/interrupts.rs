@@ -14,15 +14,17 @@ impl Core<'_> {
             return;
         }
         match user.wait {
-            Wait::Exchange(_) | Wait::Resolve(_) => self.http.interrupt(&mut self.cx, index),
             Wait::Session(ticket) => {
                 let (sessions, mut around) = self.sessions();
                 sessions.interrupt(&mut around, ticket);
             }
             Wait::Page(_) => {
                 // What is loaded side by side is loaded by samplers that JMeter does not see.
-                if let Some(branch) = page::only_branch(&mut self.cx, index) {
-                    self.http.interrupt(&mut self.cx, branch);
+                if let Some(branch) = page::only_branch(&mut self.cx, index)
+                    && let Wait::Session(ticket) = self.cx.users[branch].wait
+                {
+                    let (sessions, mut around) = self.sessions();
+                    sessions.interrupt(&mut around, ticket);
                 }
             }
             Wait::Pause(_) => {

@@ -95,7 +95,6 @@ impl Core<'_> {
     pub(crate) fn end_user(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.samples.watch.remove(index);
-        self.http.close_connections(&mut self.cx, index);
         let (sessions, mut around) = self.sessions();
         sessions.close_all(&mut around, index);
         let (websocket, mut on) = self.websocket();

@@ -1,4 +1,4 @@
-//! The loop's part in requests of HTTP: their beginning, their pages, and the end of a run while one is under way.
+//! The loop's part in requests of HTTP: their beginning and their pages.
 
 use plan::http::Http;
 use plan::plan::{Needs, SamplerId};
@@ -15,7 +15,7 @@ use crate::users::Wait;
 impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
     pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) -> Step {
-        match self.http.begin(&mut self.cx, index, id, http) {
+        match self.http.begin(&mut self.cx, &mut self.sessions, (index, id), http) {
             Begun::UnderWay => Step::Done,
             Begun::LeftOut => {
                 let (samples, mut on) = self.sampling();
@@ -35,7 +35,8 @@ impl Core<'_> {
     ) {
         let is_page = self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
         if is_page && outcome == Outcome::Ok {
-            match self.http.load_page(&mut self.cx, index, id, timing) {
+            let Self { cx, sessions, http, .. } = self;
+            match http.load_page(cx, sessions, (index, id), timing) {
                 None => return,
                 Some(loaded) => (timing, outcome) = loaded,
             }
@@ -45,14 +46,7 @@ impl Core<'_> {
 
     /// A branch has its result, which stands in the core's.
     pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
-        self.http.branch_done(&mut self.cx, branch, timing, outcome);
-    }
-
-    /// A request that got no answer goes out anew.
-    pub(crate) fn send_again(&mut self, user: UserId, ticket: u64) {
-        if self.http.send_again(&mut self.cx, user, ticket) && self.cx.stop.now {
-            self.cut(user);
-        }
+        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, timing, outcome);
     }
 
     /// A function in a user's request has thrown what no sampler catches.
@@ -62,13 +56,6 @@ impl Core<'_> {
             entry.wait = Wait::Ready;
             self.cx.texts.thrown = Some(thrown);
             self.ends_by_exception(user);
-        }
-    }
-
-    /// The run ends at once while an exchange is under way.
-    pub(crate) fn cut(&mut self, index: UserId) {
-        if !self.http.cut(&mut self.cx, index) {
-            self.end_wait(index);
         }
     }
 }

@@ -44,9 +44,7 @@ impl Core<'_> {
         let waits = (0..).zip(&self.cx.users.all).any(|(index, user)| {
             user.alive
                 && match user.wait {
-                    Wait::Exchange(_)
-                    | Wait::Resolve(_)
-                    | Wait::Session(_)
+                    Wait::Session(_)
                     | Wait::Page(_)
                     | Wait::Job(_)
                     | Wait::File(_)

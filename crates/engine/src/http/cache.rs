@@ -9,10 +9,10 @@ use wire::cache::{Cache, Conditions, Malformed};
 
 use crate::context::Context;
 use crate::http::assemble::latin1;
-use crate::http::conn::{Exchange, Stash};
 use crate::http::exchange::Begun;
 use crate::http::{page, redirect};
 use crate::ids::UserId;
+use crate::session::http1::{HttpExchange, Stash, is_cacheable};
 use crate::settings::http::CacheHit;
 use crate::time::timing::Timing;
 
@@ -107,7 +107,7 @@ pub(crate) fn note_answer(
     cx: &mut Context<'_>,
     index: UserId,
     id: SamplerId,
-    exchange: &Exchange,
+    exchange: &HttpExchange,
     stash: &Stash,
 ) -> bool {
     let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind else {
@@ -155,11 +155,6 @@ fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c
         caches[at] = Some(Box::new(Cache::new(usize::try_from(most).unwrap_or(0))));
     }
     cx.users[index].extra().caches[at].as_deref_mut()
-}
-
-/// Whether an answer of that status may be noted.
-pub(crate) fn is_cacheable(status: u16) -> bool {
-    matches!(status, 200..=299 | 304)
 }
 
 /// The exception that JMeter throws.

@@ -4,16 +4,22 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Origin, Stored};
 
 use crate::context::Context;
-use crate::http::conn::Stash;
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
+use crate::session::Sessions;
+use crate::session::http1::Stash;
 use crate::users::branches::Branches;
 
 impl Requests {
     /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
     /// and sessions of the one before.
-    pub(crate) fn refresh_user(&mut self, cx: &mut Context<'_>, index: UserId) {
+    pub(crate) fn refresh_user(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        index: UserId,
+    ) {
         let user = &mut cx.users[index];
         if !std::mem::replace(&mut user.fresh, false) {
             return;
@@ -36,7 +42,7 @@ impl Requests {
                 extra.alias = None;
                 extra.holder = 0;
             }
-            let closed = self.conns.close_connections(cx, index);
+            let closed = sessions.close_clients(&mut cx.around(), index);
             cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
         }
     }

@@ -9,15 +9,17 @@ use std::ops::Range;
 use plan::http::{Http, Request, show_lines};
 use plan::plan::{Authorization, SamplerId};
 use wire::auth::{Asker, Credentials, Dialogue, Message};
+use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::conn::{Exchange, Stash};
-use crate::http::exchange::Outgoing;
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::http::{basic, tunnel};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
+use crate::session::Sessions;
+use crate::session::exchange::Call;
+use crate::session::http1::{HttpCall, Stash};
 
 /// The credentials that a user's HTTP client knows for one server.
 #[derive(Debug)]
@@ -33,6 +35,15 @@ pub(crate) struct Talk {
     pub(crate) dialogue: Dialogue,
     /// An Authorization Manager without an entry for the URL has made the HTTP client forget the proxy's credentials.
     pub(crate) lost: bool,
+}
+
+/// The consequence of an answer that may ask for credentials.
+#[derive(Debug)]
+pub(super) enum Challenged {
+    /// It did, and the request goes out again.
+    Again,
+    /// It is the sample's, with what was kept of it.
+    No(Option<Box<Stash>>),
 }
 
 /// Credentials, for one realm or for any.
@@ -79,49 +90,34 @@ impl crate::users::Extra {
 }
 
 impl Requests {
-    /// Takes an answer. True: it asked for credentials, and the request goes out again.
-    pub(crate) fn answers_challenge(
+    /// Takes an answer, which may ask for credentials.
+    pub(super) fn answers_challenge(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        exchange: &Exchange,
-        stash: &mut Option<Box<Stash>>,
-    ) -> bool {
+        sessions: &mut Sessions,
+        ticket: Ticket,
+    ) -> Challenged {
+        let exchange = &mut sessions.exchanges[ticket];
+        let index = exchange.user;
         let round = cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
-        let Some(mut round) = round else { return false };
-        let route = round.route;
-        let login = proxy_login(cx, index, route);
-        let Round { server, keys, proxy, .. } = &mut *round;
-        let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
-        let mut again = false;
-        if exchange.status == Asker::Server.status() {
-            again = server.challenged(Asker::Server, head, &|realm| for_realm(keys, realm));
-        } else if exchange.status != Asker::Proxy.status() {
-            server.accepted();
-        }
-        if let Some(proxy) = proxy {
-            if exchange.status == Asker::Proxy.status() {
-                again |= proxy.challenged(Asker::Proxy, head, &|_| login.clone());
-            } else {
-                proxy.accepted();
-            }
-        }
-        if !again && let Some(proxy) = round.proxy.take() {
-            talk(cx, index, route).dialogue = proxy;
-        }
-        let Some(extra) = cx.users[index].extra.as_mut() else { return false };
-        let Some(mut stash) = stash.take_if(|_| again) else {
-            // Where HttpClient follows redirects itself, it goes on with what was agreed.
-            let goes_on = exchange.auto_follow
-                && matches!(exchange.status, 301..=308)
-                && round.server.has_begun();
-            if goes_on {
-                extra.parts.put(round);
-            }
-            return false;
+        let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else {
+            return Challenged::No(None);
         };
-        let mut request = std::mem::take(&mut stash.request);
+        let Some(mut round) = round else { return Challenged::No(stash.take()) };
+        let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
+        let again = challenged(cx, index, &mut round, facts.status, head);
+        let Some(stash) = stash.as_mut().filter(|_| again) else {
+            // Where HttpClient follows redirects itself, it goes on with what was agreed.
+            let goes_on =
+                facts.auto_follow && matches!(facts.status, 301..=308) && round.server.has_begun();
+            if goes_on {
+                cx.users[index].extra().parts.put(round);
+            }
+            return Challenged::No(stash.take());
+        };
+        *facts = facts.again();
+        let (route, java) = (round.route, facts.java);
+        let mut request = std::mem::take(&mut exchange.request);
         write_credentials(cx, &mut round, &mut request);
         cx.users[index].extra().parts.put(round);
         stash.clear_answer();
@@ -129,22 +125,51 @@ impl Requests {
             stash.request_headers.clear();
             show_lines(&request, &mut stash.request_headers);
         }
-        let next = exchange.again();
-        let now = cx.clock.now();
-        match self.conns.idle_connection(cx, index, route, next.java, now) {
-            Some(conn) => {
+        sessions.renew(&mut cx.around(), ticket);
+        let (now, wanted) = (cx.clock.now(), (self.place(cx, index, java), route));
+        match self.idle_line(cx, sessions, index, wanted, now) {
+            Some(line) => {
+                sessions.start_on(&mut cx.around(), ticket, line, &request);
                 // The bytes may be needed once more.
-                stash.request.extend_from_slice(&request);
-                let (exchange, stash) = (next, Some(stash));
-                self.send_on(cx, index, id, conn, Outgoing { exchange, stash, bytes: &request });
+                sessions.exchanges[ticket].request = request;
             }
             None => {
-                stash.request = request;
-                self.open(cx, index, id, route, next, stash);
+                sessions.exchanges[ticket].request = request;
+                self.open(cx, sessions, ticket, 0);
             }
         }
-        true
+        Challenged::Again
     }
+}
+
+/// Whether an answer asks for credentials that the user has, and has not tried.
+fn challenged(
+    cx: &mut Context<'_>,
+    index: UserId,
+    round: &mut Round,
+    status: u16,
+    head: &[u8],
+) -> bool {
+    let route = round.route;
+    let login = proxy_login(cx, index, route);
+    let Round { server, keys, proxy, .. } = round;
+    let mut again = false;
+    if status == Asker::Server.status() {
+        again = server.challenged(Asker::Server, head, &|realm| for_realm(keys, realm));
+    } else if status != Asker::Proxy.status() {
+        server.accepted();
+    }
+    if let Some(proxy) = proxy {
+        if status == Asker::Proxy.status() {
+            again |= proxy.challenged(Asker::Proxy, head, &|_| login.clone());
+        } else {
+            proxy.accepted();
+        }
+    }
+    if !again && let Some(proxy) = round.proxy.take() {
+        talk(cx, index, route).dialogue = proxy;
+    }
+    again
 }
 
 /// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
@@ -267,18 +292,7 @@ fn begin_round(
     let Some(manager) = manager else { return round };
     let entries = &cx.plan.auth_managers[manager as usize].entries;
     if !cx.run.settings.http.auth_preemptive {
-        for entry in entries {
-            let url = cx.text_of(index, id, &entry.url);
-            let (user, password) =
-                (cx.text_of(index, id, &entry.user), cx.text_of(index, id, &entry.password));
-            let realm = Some(cx.text_of(index, id, &entry.realm));
-            let fits = lang::url::absolute(&url).is_ok_and(|url| {
-                url.host == request.host.to_lowercase() && url.port_or_default() == request.port
-            });
-            if fits {
-                round.keys.push(Key { realm, credentials: Credentials { user, password } });
-            }
-        }
+        round.keys = keys_for(cx, (index, id), entries, request);
         return round;
     }
     let names = names_of(request, tunnel::is_forwarded(cx, route));
@@ -320,6 +334,29 @@ fn begin_round(
         round.server = Dialogue::preemptive(credentials);
     }
     round
+}
+
+/// The keys of an Authorization Manager for the server of a request, where servers ask first.
+fn keys_for(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    entries: &[Authorization],
+    request: &Request,
+) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for entry in entries {
+        let url = cx.text_of(index, id, &entry.url);
+        let (user, password) =
+            (cx.text_of(index, id, &entry.user), cx.text_of(index, id, &entry.password));
+        let realm = Some(cx.text_of(index, id, &entry.realm));
+        let fits = lang::url::absolute(&url).is_ok_and(|url| {
+            url.host == request.host.to_lowercase() && url.port_or_default() == request.port
+        });
+        if fits {
+            keys.push(Key { realm, credentials: Credentials { user, password } });
+        }
+    }
+    keys
 }
 
 fn key_of(cx: &mut Context<'_>, index: UserId, id: SamplerId, entry: &Authorization) -> Key {

@@ -10,155 +10,143 @@ use std::net::SocketAddr;
 
 use plan::plan::{SamplerId, SamplerKind};
 use stats::Counter;
+use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::conn::{ConnId, NO_CONN};
 use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::net::nameserver::{Found, Lookup};
 use crate::net::outcome::Failure;
 use crate::net::resolve::{self, Question};
 use crate::net::routes::{Route, RouteId};
+use crate::session::Sessions;
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-impl Requests {
-    /// Finds the addresses for a new connection among what the user keeps. True: it is being connected, or waits for
-    /// addresses of the plan's own.
-    pub(crate) fn look_up_name(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        conn: ConnId,
-    ) -> bool {
-        let Some(manager) = dns_manager(cx, id) else { return false };
-        let route = self.conns[conn].route;
-        let Route { host, port, .. } = &cx.net.routes[route];
-        let (host, port) = (host.clone(), *port);
-        let owner = cx.users.root(index);
-        let kept = cx.users[owner].extra.as_ref().and_then(|extra| extra.names.get(manager));
-        let kept = kept.and_then(|names| names.iter().find(|(name, _)| *name == host));
-        if let Some((_, via)) = kept {
-            let via = &cx.net.routes[*via];
-            let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
-            self.conns[conn].opening.route = cx.net.routes.pin(route, addresses, found_as);
-            self.connect(cx, conn);
-            return true;
-        }
-        let mut aliases = None;
-        for entry in &cx.plan.dns_managers[manager].hosts {
-            let name = cx.text_of(index, id, &entry.name);
-            if !name.eq_ignore_ascii_case(&host) {
-                continue;
-            }
-            aliases.get_or_insert_with(Vec::new);
-            // JMeter finds a host whatever its case, but its addresses only by the same.
-            if name == host {
-                let text = cx.text_of(index, id, &entry.addresses);
-                aliases = Some(text.split(',').map(|alias| alias.trim().to_owned()).collect());
-                break;
-            }
-        }
-        let servers = &cx.plan.dns_managers[manager].servers;
-        if !servers.is_empty() {
-            let servers = servers.iter().map(|server| cx.text_of(index, id, server)).collect();
-            let reply_to = cx.run.inbox(cx.index);
-            let lookup = Lookup { host, aliases, servers, turn: 0, user: index, route, reply_to };
-            ask_servers(cx, id, manager, lookup);
-            return true;
-        }
-        let Some(aliases) = aliases else { return false };
-        let written: Option<Vec<_>> = aliases
-            .iter()
-            .map(|alias| resolve::literal(alias).map(|ip| SocketAddr::new(ip, port)))
-            .collect();
-        if let Some(addresses) = written {
-            let found_as = vec![String::new(); addresses.len()];
-            let via = cx.net.routes.pin(route, addresses, found_as);
-            keep(cx, owner, manager, host, via);
-            self.conns[conn].opening.route = via;
-            self.connect(cx, conn);
-            return true;
-        }
-        cx.users[index].wait = Wait::Resolve(id);
-        let reply_to = cx.run.inbox(cx.index);
-        let question = Question { host, port, user: index, route, aliases, reply_to };
-        let _ = cx.run.resolver.send(question);
-        true
+/// Finds the addresses for the line of an exchange among what the user keeps. True: it is being connected, or waits for
+/// addresses of the plan's own.
+pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
+    let exchange = &sessions.exchanges[ticket];
+    let (index, id, route) = (exchange.user, exchange.sampler, exchange.route);
+    let Some(manager) = dns_manager(cx, id) else { return false };
+    let Route { host, port, .. } = &cx.net.routes[route];
+    let (host, port) = (host.clone(), *port);
+    let owner = cx.users.root(index);
+    if let Some(via) = kept(cx, owner, manager, &host) {
+        let via = &cx.net.routes[via];
+        let (addresses, found_as) = (via.addresses.clone(), via.found_as.clone());
+        let via = cx.net.routes.pin(route, addresses, found_as);
+        sessions.connect_to(&mut cx.around(), ticket, via);
+        return true;
     }
+    let aliases = aliases(cx, (index, id), manager, &host);
+    let servers = &cx.plan.dns_managers[manager].servers;
+    if !servers.is_empty() {
+        let servers = servers.iter().map(|server| cx.text_of(index, id, server)).collect();
+        let reply_to = cx.run.inbox(cx.index);
+        let lookup = Lookup { host, aliases, servers, turn: 0, user: index, route, reply_to };
+        ask_servers(cx, manager, lookup);
+        return true;
+    }
+    let Some(aliases) = aliases else { return false };
+    let written: Option<Vec<_>> = aliases
+        .iter()
+        .map(|alias| resolve::literal(alias).map(|ip| SocketAddr::new(ip, port)))
+        .collect();
+    if let Some(addresses) = written {
+        let found_as = vec![String::new(); addresses.len()];
+        let via = cx.net.routes.pin(route, addresses, found_as);
+        keep(cx, owner, manager, host, via);
+        sessions.connect_to(&mut cx.around(), ticket, via);
+        return true;
+    }
+    cx.users[index].limit = Nanos::MAX;
+    let reply_to = cx.run.inbox(cx.index);
+    let question = Question { host, port, user: index, route, aliases, reply_to };
+    let _ = cx.run.resolver.send(question);
+    true
+}
 
-    /// Name servers of the plan's own have answered.
+/// The route to a host's addresses that a user has found.
+fn kept(cx: &Context<'_>, owner: UserId, manager: usize, host: &str) -> Option<RouteId> {
+    let names = cx.users[owner].extra.as_ref()?.names.get(manager)?;
+    names.iter().find(|(name, _)| name == host).map(|(_, via)| *via)
+}
+
+/// The addresses or names that the plan has for a host, if it names it.
+fn aliases(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    manager: usize,
+    host: &str,
+) -> Option<Vec<String>> {
+    let mut aliases = None;
+    for entry in &cx.plan.dns_managers[manager].hosts {
+        let name = cx.text_of(index, id, &entry.name);
+        if !name.eq_ignore_ascii_case(host) {
+            continue;
+        }
+        aliases.get_or_insert_with(Vec::new);
+        // JMeter finds a host whatever its case, but its addresses only by the same.
+        if name == host {
+            let text = cx.text_of(index, id, &entry.addresses);
+            aliases = Some(text.split(',').map(|alias| alias.trim().to_owned()).collect());
+            break;
+        }
+    }
+    aliases
+}
+
+/// The system's resolver has answered: a user with a DNS Cache Manager keeps the addresses that the line of its exchange is about to be
+/// connected to.
+pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let exchange = &sessions.exchanges[ticket];
+    let (index, line) = (exchange.user, exchange.line);
+    let Some(manager) = dns_manager(cx, exchange.sampler) else { return };
+    let route = exchange.route;
+    let data = &cx.net.routes[route];
+    if resolve::literal(&data.host).is_some() {
+        return;
+    }
+    let (host, addresses) = (data.host.clone(), data.addresses.clone());
+    let via = cx.net.routes.pin(route, addresses, Vec::new());
+    keep(cx, cx.users.root(index), manager, host, via);
+    sessions.lines[line].opening.route = via;
+}
+
+impl Requests {
+    /// Addresses of the plan's own were found, or name servers of its own do not know them.
     pub(crate) fn on_named(
         &mut self,
         cx: &mut Context<'_>,
+        sessions: &mut Sessions,
         index: UserId,
         route: RouteId,
         found: Found,
     ) {
-        let user = &cx.users[index];
-        let (Wait::Resolve(id), conn) = (user.wait, user.conn) else { return };
-        if conn == NO_CONN || self.conns[conn].route != route {
+        let Wait::Session(ticket) = cx.users[index].wait else { return };
+        if sessions.naming(ticket, route).is_none() {
             return;
         }
-        self.note_name(cx, conn);
-        match found {
-            Ok(addresses) => self.on_looked(cx, index, route, addresses),
+        sessions.note_name(&cx.around(), ticket);
+        let addresses = match found {
+            Ok(addresses) => addresses,
             Err(words) => {
-                cx.users[index].wait = Wait::Exchange(id);
-                self.fail(cx, conn, &Failure::NotFound(words));
+                return sessions.fail(&mut cx.around(), ticket, Failure::NotFound(words));
             }
-        }
-    }
-
-    /// Addresses of the plan's own were found.
-    pub(crate) fn on_looked(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        route: RouteId,
-        addresses: Vec<(String, SocketAddr)>,
-    ) {
-        let (Wait::Resolve(id), conn) = (cx.users[index].wait, cx.users[index].conn) else {
-            return;
         };
-        if conn == NO_CONN || self.conns[conn].route != route {
-            return;
-        }
-        cx.users[index].wait = Wait::Exchange(id);
         let (found_as, addresses) = addresses.into_iter().unzip();
         let via = cx.net.routes.pin(route, addresses, found_as);
-        if let Some(manager) = dns_manager(cx, id) {
+        if let Some(manager) = dns_manager(cx, sessions.exchanges[ticket].sampler) {
             let host = cx.net.routes[route].host.clone();
             keep(cx, cx.users.root(index), manager, host, via);
         }
-        self.conns[conn].opening.route = via;
-        self.connect(cx, conn);
-    }
-
-    /// The system's resolver has answered: a user with a DNS Cache Manager keeps what it said.
-    pub(crate) fn keep_name(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        conn: ConnId,
-    ) {
-        let Some(manager) = dns_manager(cx, id) else { return };
-        let route = self.conns[conn].route;
-        let data = &cx.net.routes[route];
-        if resolve::literal(&data.host).is_some() {
-            return;
-        }
-        let (host, addresses) = (data.host.clone(), data.addresses.clone());
-        let via = cx.net.routes.pin(route, addresses, Vec::new());
-        keep(cx, cx.users.root(index), manager, host, via);
-        self.conns[conn].opening.route = via;
+        sessions.connect_to(&mut cx.around(), ticket, via);
     }
 }
 
 /// Asks name servers of the plan's own; each question of a user begins with another.
-fn ask_servers(cx: &mut Context<'_>, id: SamplerId, manager: usize, mut lookup: Lookup) {
+fn ask_servers(cx: &mut Context<'_>, manager: usize, mut lookup: Lookup) {
     let index = lookup.user;
     let owner = cx.users.owner(index);
     let turns = &mut cx.users[owner].extra().lookups;
@@ -168,8 +156,7 @@ fn ask_servers(cx: &mut Context<'_>, id: SamplerId, manager: usize, mut lookup: 
     lookup.turn = turns[manager];
     turns[manager] = lookup.turn.wrapping_add(1);
     cx.recorder.add(Counter::DnsLookups, 1);
-    let user = &mut cx.users[index];
-    (user.wait, user.limit) = (Wait::Resolve(id), Nanos::MAX);
+    cx.users[index].limit = Nanos::MAX;
     if let Some(names) = &cx.run.names {
         names.ask(lookup);
     }

@@ -1,26 +1,23 @@
-//! An HTTP request on its way out: rendered, put on a connection of the user or on a new one, sent. Hot.
+//! An HTTP request on its way out: rendered, put on a line of the user or on a new one, sent. Hot.
 //!
 //! A request that cannot vary is rendered once per core; cookies are put in where a user has some.
 
-use plan::http::{Http, Request, show_lines};
+use plan::http::{Http, Request, Unsendable, show_lines};
 use plan::plan::{Needs, SamplerId};
 use plan::text::Thrown;
-use stats::Counter;
 use wire::cookie::Origin;
-use wire::http1::{Decoder, Limits};
 
 use crate::context::Context;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
-use crate::http::conn::{ConnId, Exchange, Stash, State};
 use crate::http::requests::Requests;
 use crate::http::{cache, credentials, failure, file, names, tunnel};
 use crate::ids::UserId;
-use crate::net::outcome::Failure;
 use crate::net::routes::RouteId;
-use crate::net::transport::Unwritten;
+use crate::session::Sessions;
+use crate::session::exchange::Call;
+use crate::session::http1::{HttpCall, HttpExchange, Stash};
 use crate::time::clock::{MS, Nanos};
-use crate::users::Wait;
 
 /// A request that never changes.
 #[derive(Debug)]
@@ -53,26 +50,21 @@ struct Sending<'a> {
     challenges: bool,
 }
 
-/// A request that goes out on a kept connection.
-#[derive(Debug)]
-pub(crate) struct Outgoing<'a> {
-    pub(crate) exchange: Exchange,
-    pub(crate) stash: Option<Box<Stash>>,
-    pub(crate) bytes: &'a [u8],
-}
-
 impl Requests {
     /// Puts the request of a user's sampler together and sends it.
     pub(crate) fn begin(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
         http: &Http,
     ) -> Begun {
-        self.refresh_user(cx, index);
+        self.refresh_user(cx, sessions, index);
         let slot = id.0 as usize;
-        if self.fixed[slot].is_none() && http.is_fixed() {
+        if !http.is_fixed() {
+            return self.begin_varying(cx, sessions, (index, id), http);
+        }
+        if self.fixed[slot].is_none() {
             let mut request = Request::default();
             if cx.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
                 let route = tunnel::route_of(cx, &request);
@@ -82,87 +74,80 @@ impl Requests {
             }
         }
         // What scripts made of a request is never fixed, whatever the plan's is.
-        if http.is_fixed()
-            && let Some(fixed) = self.fixed[slot].take()
-        {
-            names::begin(cx, index, id, false);
-            if failure::fails_by_exception(cx, index, id, None) {
-                self.fixed[slot] = Some(fixed);
-                return Begun::UnderWay;
-            }
-            let mut begun = Begun::UnderWay;
-            if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
-                begun = self.send_rendered(cx, index, id, http, &fixed.request);
-            } else if self.cookie_line(cx, index, http, &fixed.request) {
-                let named = Some(&fixed.request).filter(|request| !request.java);
-                if failure::fails_by_exception(cx, index, id, named) {
-                    self.fixed[slot] = Some(fixed);
-                    return Begun::UnderWay;
-                }
-                let mut out = std::mem::take(&mut cx.net.out);
-                let cookies = std::mem::take(&mut self.cookie_line);
-                let added = Added { cookies: Some(&cookies), ..Added::default() };
-                assemble(&fixed.request, &added, &mut out);
-                let sending = Sending {
-                    bytes: &out,
-                    cookies: &cookies,
-                    route: fixed.route,
-                    repeatable: false,
-                    challenges: false,
-                };
-                self.dispatch(cx, index, id, http, &fixed.request, sending);
-                self.cookie_line = cookies;
-                cx.net.out = out;
-            } else {
-                let sending = Sending {
-                    bytes: &fixed.bytes,
-                    cookies: b"",
-                    route: fixed.route,
-                    repeatable: true,
-                    challenges: false,
-                };
-                self.dispatch(cx, index, id, http, &fixed.request, sending);
-            }
-            self.fixed[slot] = Some(fixed);
-            return begun;
-        }
-        let mut request = std::mem::take(&mut self.request);
-        let rendered = cx.with_env(index, id, |env, _| http.render(env, &mut request));
-        if failure::fails_by_exception(cx, index, id, Some(&request)) {
-            self.request = request;
+        let Some(fixed) = self.fixed[slot].take() else {
+            return self.begin_varying(cx, sessions, (index, id), http);
+        };
+        let begun = self.begin_fixed(cx, sessions, (index, id), http, &fixed);
+        self.fixed[slot] = Some(fixed);
+        begun
+    }
+
+    /// Sends a request that never changes.
+    #[inline]
+    fn begin_fixed(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
+        http: &Http,
+        fixed: &Fixed,
+    ) -> Begun {
+        names::begin(cx, index, id, false);
+        if failure::fails_by_exception(cx, index, id, None) {
             return Begun::UnderWay;
         }
-        let problem = rendered.as_ref().err();
-        if problem.is_none_or(|problem| !problem.no_url) {
-            names::begin(cx, index, id, problem.is_some_and(|problem| problem.no_client));
-            if failure::fails_by_exception(cx, index, id, None) {
-                self.request = request;
-                return Begun::UnderWay;
-            }
+        let request = &fixed.request;
+        if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
+            return self.send_rendered(cx, sessions, (index, id), http, request);
         }
-        let begun = match rendered {
-            Ok(()) => self.send_rendered(cx, index, id, http, &request),
+        let mut sending = Sending {
+            bytes: &fixed.bytes,
+            cookies: b"",
+            route: fixed.route,
+            repeatable: true,
+            challenges: false,
+        };
+        if !self.cookie_line(cx, index, http, request) {
+            self.dispatch(cx, sessions, (index, id), http, request, sending);
+            return Begun::UnderWay;
+        }
+        let named = Some(request).filter(|request| !request.java);
+        if failure::fails_by_exception(cx, index, id, named) {
+            return Begun::UnderWay;
+        }
+        let mut out = std::mem::take(&mut cx.net.out);
+        let cookies = std::mem::take(&mut self.cookie_line);
+        let added = Added { cookies: Some(&cookies), ..Added::default() };
+        assemble(request, &added, &mut out);
+        (sending.bytes, sending.cookies, sending.repeatable) = (&out, &cookies, false);
+        self.dispatch(cx, sessions, (index, id), http, request, sending);
+        self.cookie_line = cookies;
+        cx.net.out = out;
+        Begun::UnderWay
+    }
+
+    /// Renders a request and sends it.
+    fn begin_varying(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
+        http: &Http,
+    ) -> Begun {
+        let mut request = std::mem::take(&mut self.request);
+        let rendered = cx.with_env(index, id, |env, _| http.render(env, &mut request));
+        let problem = rendered.as_ref().err();
+        let named = problem.is_none_or(|problem| !problem.no_url);
+        let mut fails = failure::fails_by_exception(cx, index, id, Some(&request));
+        if !fails && named {
+            names::begin(cx, index, id, problem.is_some_and(|problem| problem.no_client));
+            fails = failure::fails_by_exception(cx, index, id, None);
+        }
+        let begun = match &rendered {
+            _ if fails => Begun::UnderWay,
+            Ok(()) => self.send_rendered(cx, sessions, (index, id), http, &request),
             Err(problem) => {
-                cx.result.clear();
-                if !problem.no_url && !problem.no_client {
-                    cx.result.url.push_str(&request.url);
-                    cx.result.method.push_str(&request.method);
-                    if cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
-                        request.query_string.clear();
-                        request.write_sampler_data("", &mut cx.result.sampler_data);
-                    }
-                    if request.java {
-                        plan::http::show_set_lines(&request, &mut cx.result.request_headers);
-                    }
-                }
-                failure::unsendable(
-                    cx,
-                    index,
-                    id,
-                    &problem.code,
-                    &problem.message,
-                    !problem.no_url,
-                );
+                end_unrendered(cx, (index, id), &mut request, problem);
                 Begun::UnderWay
             }
         };
@@ -174,8 +159,8 @@ impl Requests {
     pub(crate) fn send_rendered(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
         http: &Http,
         request: &Request,
     ) -> Begun {
@@ -216,155 +201,58 @@ impl Requests {
             repeatable: false,
             challenges,
         };
-        self.dispatch(cx, index, id, http, request, sending);
+        self.dispatch(cx, sessions, (index, id), http, request, sending);
         self.cookie_line = cookies;
         cx.net.out = out;
         Begun::UnderWay
     }
 
-    /// Sends `bytes` on a connection of the user, or opens one for them.
+    /// Sends a request on an idle line of the user, or opens one for it.
     fn dispatch(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
         http: &Http,
         request: &Request,
         sending: Sending<'_>,
     ) {
-        let Sending { bytes, cookies, route, repeatable, challenges } = sending;
-        let needs = cx.plan.samplers[id.0 as usize].needs;
-        let observed = cx.observes(id);
-        let user = &cx.users[index];
         let start = cx.clock.now();
-        let intended = user.intended;
-        let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
-        let exchange = Exchange {
-            intended,
-            start,
-            limit: Nanos::from(request.response_timeout_ms) * MS,
-            connect_limit: Nanos::from(request.connect_timeout_ms) * MS,
-            is_head: request.method == "HEAD",
-            java: request.java,
-            // JMeter counts from the end of sending, and Java's own client shows nothing of them.
-            interim_uncounted: request.java || request.expects_continue,
-            want_keep_alive: request.keep_alive,
-            keep_head: observed,
-            keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
-            parse: needs.contains(Needs::PAGE),
-            digest: http.md5,
-            // Followed by HttpClient itself, redirects never reach the sampler.
-            follow: request.follow_redirects && !request.auto_redirects,
-            auto_follow: request.auto_redirects,
-            cookies: http.cookies.is_some(),
-            challenges,
-            caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
-            ..Exchange::NONE
-        };
-        let connection = self.conns.idle_connection(cx, index, route, request.java, start);
-        let needs_stash = observed
+        let facts = facts_of(cx, id, http, request, sending.challenges);
+        let (place, route) = (self.place(cx, index, request.java), sending.route);
+        let line = self.idle_line(cx, sessions, index, (place, route), start);
+        let redirected =
+            cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let stashed = facts.keep_head
             || redirected
-            || connection.is_none()
-            || !repeatable
+            || line.is_none()
+            || !sending.repeatable
             || request.follow_redirects
             || request.auto_redirects
             || !request.connection_fault.is_empty();
-        let stash = needs_stash.then(|| {
-            let mut stash = self.conns.stashes.take();
-            stash.url.push_str(&request.url);
-            stash.method.push_str(&request.method);
-            stash.connection_fault.push_str(&request.connection_fault);
-            if needs.contains(Needs::REQUEST_HEADERS) || exchange.caches {
-                if request.java {
-                    plan::http::show_set_lines(request, &mut stash.request_headers);
-                    crate::http::basic::show(bytes, &mut stash.request_headers);
-                } else {
-                    show_lines(bytes, &mut stash.request_headers);
-                }
-            }
-            if needs.contains(Needs::SAMPLER_DATA) {
-                stash.cookies.push_str(&String::from_utf8_lossy(cookies));
-                if cookies.is_empty() {
-                    request.write_own_cookie(&mut stash.cookies);
-                }
-                stash.query_string.push_str(&request.query_string);
-                request.write_sampler_data(&stash.cookies, &mut stash.sampler_data);
-            }
-            if connection.is_none() || !repeatable {
-                stash.request.extend_from_slice(bytes);
-            }
+        let stash = stashed.then(|| {
+            let needs = cx.plan.samplers[id.0 as usize].needs;
+            let mut stash = sessions.stashes.take();
+            show(&mut stash, needs, &facts, request, &sending);
             stash
         });
-        let Some(conn) = connection else {
-            return self.open(cx, index, id, route, exchange, stash.unwrap_or_default());
-        };
-        self.send_on(cx, index, id, conn, Outgoing { exchange, stash, bytes });
-    }
-
-    /// Sends `bytes` on a kept connection of the user.
-    pub(crate) fn send_on(
-        &mut self,
-        cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        conn: ConnId,
-        Outgoing { exchange, stash, bytes }: Outgoing<'_>,
-    ) {
-        cx.recorder.add(Counter::ConnReused, 1);
-        let entry = &mut self.conns[conn];
-        entry.exchange = Exchange { reused: true, ..exchange };
-        entry.opening.set_own(0);
-        entry.stash = stash;
-        entry.state = State::Busy;
-        self.conns.remember(cx, index, conn);
-        cx.users[index].wait = Wait::Exchange(id);
-        if self.conns[conn].transport.fd.is_none() {
-            return self.fail(cx, conn, &Failure::Http(wire::http1::Error::NoResponse));
+        let ticket = sessions.exchange(index, id);
+        let exchange = &mut sessions.exchanges[ticket];
+        (exchange.place, exchange.route) = (place, route);
+        (exchange.intended, exchange.start) = (cx.users[index].intended, start);
+        exchange.limit = Nanos::from(request.response_timeout_ms) * MS;
+        exchange.connect_limit = Nanos::from(request.connect_timeout_ms) * MS;
+        match &mut exchange.call {
+            Call::Http(http) => (http.facts, http.stash) = (facts, stash),
+            other => *other = Call::Http(HttpCall { facts, stash }),
         }
-        self.transmit(cx, conn, bytes);
-    }
-
-    /// Sends a request on an established connection.
-    pub(crate) fn transmit(&mut self, cx: &mut Context<'_>, conn: ConnId, bytes: &[u8]) {
-        let limits = Limits::default();
-        let entry = &mut self.conns[conn];
-        entry.decoder = Decoder::new(entry.exchange.is_head, limits);
-        entry.exchange.sent = bytes.len() as u64;
-        cx.recorder.add(Counter::BytesOut, bytes.len() as u64);
-        let entry = &mut self.conns[conn];
-        let failure = match entry.transport.send(bytes, &mut cx.net.sealed) {
-            Ok(_) => None,
-            Err(Unwritten::Socket(error)) => Some(Failure::Socket(error)),
-            Err(Unwritten::Tls(error)) => Some(Failure::Tls(error)),
-        };
-        if let Some(failure) = failure {
-            return self.fail(cx, conn, &failure);
+        if line.is_none() || !sending.repeatable {
+            exchange.request.extend_from_slice(sending.bytes);
         }
-        let entry = &mut self.conns[conn];
-        // Of a reused connection the start is the sending; another look at the clock would only measure itself.
-        let first = entry.exchange.reused && !entry.exchange.again;
-        let now = if first { entry.exchange.start } else { cx.clock.now() };
-        let entry = &mut self.conns[conn];
-        entry.exchange.sent_at = now;
-        entry.exchange.all_sent = entry.transport.all_sent();
-        let (index, limit) = (entry.user, entry.exchange.limit);
-        if limit == 0 {
-            cx.users[index].limit = Nanos::MAX;
-        } else {
-            cx.arm(index, now + limit);
+        match line {
+            Some(line) => sessions.start_on(&mut cx.around(), ticket, line, sending.bytes),
+            None => self.open(cx, sessions, ticket, 0),
         }
-    }
-
-    /// Hands bytes to the kernel as they are. False: the exchange has failed.
-    pub(crate) fn send_raw(&mut self, cx: &mut Context<'_>, conn: ConnId, bytes: &[u8]) -> bool {
-        let sent = self.conns[conn].transport.send_raw(bytes);
-        sent.map_err(|error| self.fail(cx, conn, &Failure::Socket(error))).is_ok()
-    }
-
-    /// Sends what is left over. False: the exchange has failed.
-    pub(crate) fn flush(&mut self, cx: &mut Context<'_>, conn: ConnId) -> bool {
-        let sent = self.conns[conn].transport.flush();
-        sent.map_err(|error| self.fail(cx, conn, &Failure::Socket(error))).is_ok()
     }
 
     /// Writes the user's cookies for a request into `self.cookie_line`. False: there are none.
@@ -409,4 +297,86 @@ impl Requests {
 fn ends_header(value: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', value).any(|at| !matches!(value.get(at + 1), Some(b' ' | b'\t')))
         || memchr::memchr(b'\r', value).is_some()
+}
+
+/// The facts of a request that decide what becomes of its answer.
+#[inline]
+fn facts_of(
+    cx: &Context<'_>,
+    id: SamplerId,
+    http: &Http,
+    request: &Request,
+    challenges: bool,
+) -> HttpExchange {
+    let needs = cx.plan.samplers[id.0 as usize].needs;
+    HttpExchange {
+        is_head: request.method == "HEAD",
+        java: request.java,
+        // JMeter counts from the end of sending, and Java's own client shows nothing of them.
+        interim_uncounted: request.java || request.expects_continue,
+        want_keep_alive: request.keep_alive,
+        keep_head: cx.observes(id) || cx.run.settings.http.record_header.is_some(),
+        keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
+        parse: needs.contains(Needs::PAGE),
+        digest: http.md5,
+        most: cx.run.settings.bodies.most_of_body(http.md5).1,
+        // Followed by HttpClient itself, redirects never reach the sampler.
+        follow: request.follow_redirects && !request.auto_redirects,
+        auto_follow: request.auto_redirects,
+        cookies: http.cookies.is_some(),
+        challenges,
+        caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
+        ..HttpExchange::NONE
+    }
+}
+
+/// Notes of a request what is shown of it.
+fn show(
+    stash: &mut Stash,
+    needs: Needs,
+    facts: &HttpExchange,
+    request: &Request,
+    sending: &Sending<'_>,
+) {
+    stash.url.push_str(&request.url);
+    stash.method.push_str(&request.method);
+    stash.connection_fault.push_str(&request.connection_fault);
+    if needs.contains(Needs::REQUEST_HEADERS) || facts.caches {
+        if request.java {
+            plan::http::show_set_lines(request, &mut stash.request_headers);
+            crate::http::basic::show(sending.bytes, &mut stash.request_headers);
+        } else {
+            show_lines(sending.bytes, &mut stash.request_headers);
+        }
+    }
+    if needs.contains(Needs::SAMPLER_DATA) {
+        stash.cookies.push_str(&String::from_utf8_lossy(sending.cookies));
+        if sending.cookies.is_empty() {
+            request.write_own_cookie(&mut stash.cookies);
+        }
+        stash.query_string.push_str(&request.query_string);
+        request.write_sampler_data(&stash.cookies, &mut stash.sampler_data);
+    }
+}
+
+/// Ends the sample of a request that could not be rendered.
+fn end_unrendered(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    request: &mut Request,
+    problem: &Unsendable,
+) {
+    cx.result.clear();
+    if !problem.no_url && !problem.no_client {
+        cx.result.url.push_str(&request.url);
+        cx.result.method.push_str(&request.method);
+        if cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
+            request.query_string.clear();
+            request.write_sampler_data("", &mut cx.result.sampler_data);
+        }
+        if request.java {
+            plan::http::show_set_lines(request, &mut cx.result.request_headers);
+        }
+    }
+    failure::unsendable(cx, index, id, &problem.code, &problem.message, !problem.no_url);
 }

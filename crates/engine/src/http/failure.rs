@@ -1,117 +1,89 @@
 //! Exchanges that fail: the connection is closed, and the sample concluded with what JMeter would report.
 
 use plan::plan::{Needs, SamplerId};
-use stats::{Counter, Outcome, Phase};
+use stats::{ClassId, Counter, Outcome};
+use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::conn::{ConnId, NO_CONN, State};
 use crate::http::redirect;
 use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::net::driver;
 use crate::net::outcome::Failure;
+use crate::session::Sessions;
+use crate::session::exchange::Call;
+use crate::session::http1::HttpCall;
+use crate::session::line::State;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Requests {
-    /// An exchange failed: the connection is closed and the sample concluded, unless the request may be sent again.
-    pub(crate) fn fail(&mut self, cx: &mut Context<'_>, conn: ConnId, failure: &Failure) {
-        let now = cx.clock.now();
-        let entry = &mut self.conns[conn];
-        let (exchange, index, route) = (entry.exchange, entry.user, entry.route);
-        let (via, own) = (entry.opening.route, entry.opening.own());
-        if entry.state == State::Connecting {
-            self.classify(cx, conn);
+    /// An exchange failed: its line is closed and the sample concluded, unless the request may be sent again.
+    pub(super) fn fail(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        failure: &Failure,
+    ) {
+        let exchange = &sessions.exchanges[ticket];
+        let line = &sessions.lines[exchange.line];
+        let (via, own) = (line.opening.route, line.opening.own());
+        let untouched = !exchange.began && line.is_drained();
+        let id = exchange.line;
+        if line.state == State::Connecting {
+            sessions.classify(&mut cx.around(), id);
         }
-        let entry = &mut self.conns[conn];
-        let class = entry.class;
-        let stash = entry.stash.take();
-        let dead =
-            matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
-        let untouched = !exchange.head_seen && entry.tail.is_empty();
+        let line = &sessions.lines[id];
+        let class = line.class;
         let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
-        if self.conns[conn].state == State::Connecting {
-            self.conns.drop_connection(cx, conn, Counter::ConnFailed);
+        let counter = if matches!(line.state, State::Naming | State::Connecting) {
+            Counter::ConnFailed
+        } else if by_peer {
+            Counter::ConnClosedByPeer
         } else {
-            if !by_peer && let Some(fd) = self.conns[conn].transport.fd.as_ref() {
+            if let Some(fd) = line.transport.fd.as_ref() {
                 driver::reset(fd);
             }
-            self.conns.drop_connection(
-                cx,
-                conn,
-                if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs },
-            );
+            Counter::ConnClosedByUs
+        };
+        sessions.close(&mut cx.around(), ticket, counter);
+        let dead =
+            matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
+        if dead && untouched && self.repeats(cx, &sessions.exchanges[ticket]) {
+            return self.repeat(cx, sessions, ticket, own);
         }
-        let (Wait::Exchange(id) | Wait::Resolve(id)) = cx.users[index].wait else { return };
-        if dead && untouched {
-            let first = exchange.retries == 0;
-            // Java's own client sends every request once more.
-            let stale =
-                first && (exchange.java || exchange.reused && cx.run.settings.http.retry_stale);
-            if stale || self.repeats(cx, id, &exchange, stash.as_deref()) {
-                return self.repeat(cx, index, id, (route, own), exchange, stash);
-            }
-        }
+        let exchange = &mut sessions.exchanges[ticket];
+        let (index, id) = (exchange.user, exchange.sampler);
         cx.users[index].wait = Wait::Ready;
+        let header = match &exchange.call {
+            Call::Http(http) => http.facts.header,
+            _ => ClassId::NONE,
+        };
         let timing = Timing {
             start: exchange.start,
-            end: now,
+            end: exchange.ended,
             connect: exchange.connect as u64,
             latency: exchange.latency as u64,
             wait: (exchange.start - exchange.intended).max(0) as u64,
-            phases: exchange.phases(now),
-            classes: [class, exchange.header],
+            phases: exchange.phases(),
+            classes: [class, header],
             ..Timing::default()
         };
         cx.result.clear();
+        let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
+        let (java, stash) = (facts.java, stash.take());
+        sessions.exchanges.end(ticket);
         if let Some(stash) = stash {
             crate::http::fill::show_request(&mut cx.result, &stash);
-            self.conns.stashes.give(stash);
+            sessions.stashes.give(stash);
         }
-        let route = &cx.net.routes[via];
         let result = &mut *cx.result;
-        let describe = if exchange.java {
-            crate::net::outcome::describe_java
-        } else {
-            crate::net::outcome::describe
-        };
+        let describe =
+            if java { crate::net::outcome::describe_java } else { crate::net::outcome::describe };
+        let route = &cx.net.routes[via];
         let outcome = describe(failure, route, &mut result.code, &mut result.message);
         fail_result(cx, index, id, timing, outcome, true);
-    }
-
-    /// The run ends at once while an exchange is under way. False: it has no connection yet.
-    pub(crate) fn cut(&mut self, cx: &mut Context<'_>, index: UserId) -> bool {
-        let conn = cx.users[index].conn;
-        if conn == NO_CONN {
-            return false;
-        }
-        self.fail(cx, conn, &Failure::Cut);
-        true
-    }
-
-    /// Interrupts the exchange of a user, which takes too long.
-    pub(crate) fn interrupt(&mut self, cx: &mut Context<'_>, index: UserId) {
-        let conn = cx.users[index].conn;
-        if conn == NO_CONN || !matches!(cx.users[index].wait, Wait::Exchange(_) | Wait::Resolve(_))
-        {
-            return;
-        }
-        let entry = &self.conns[conn];
-        let phase = match entry.state {
-            State::Connecting => Phase::Connect,
-            State::Handshaking | State::Tunnelling => Phase::Tls,
-            _ => Phase::Response,
-        };
-        let (generation, start) = (entry.transport.generation, entry.exchange.start);
-        if phase != Phase::Connect && self.takes_what_lies_there(cx, index, conn) {
-            let entry = &self.conns[conn];
-            let same = entry.transport.generation == generation && entry.exchange.start == start;
-            let waits = matches!(cx.users[index].wait, Wait::Exchange(_));
-            if !(same && waits && cx.users[index].conn == conn) {
-                return;
-            }
-        }
-        self.fail(cx, conn, &Failure::Interrupted(phase));
     }
 }
 

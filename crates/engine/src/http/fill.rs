@@ -7,9 +7,9 @@ use plan::result::SampleResult;
 use wire::coding::{Coding, CodingError};
 
 use crate::context::Context;
-use crate::http::conn::{Exchange, Stash};
 use crate::http::requests::Requests;
 use crate::ids::UserId;
+use crate::session::http1::{HttpExchange, Stash};
 use crate::time::timing::Timing;
 
 impl Requests {
@@ -17,31 +17,14 @@ impl Requests {
     pub(crate) fn fill(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        exchange: &Exchange,
+        (index, id): (UserId, SamplerId),
+        exchange: &HttpExchange,
         timing: &Timing,
         stash: &mut Stash,
     ) {
         let needs = cx.plan.samplers[id.0 as usize].needs;
         let mut result = cx.lend_result();
-        result.clear();
-        result.label.push_str(cx.sampler_name(index, id));
-        result.code.push_str(itoa::Buffer::new().format(exchange.status));
-        push_reason(&mut result.message, &stash.head, exchange.java);
-        result.success = (200..400).contains(&exchange.status);
-        show_request(&mut result, stash);
-        if let Some((_, shown)) = &cx.run.settings.http.local_address
-            && !result.request_headers.is_empty()
-        {
-            result.request_headers.push_str("X-LocalAddress: ");
-            result.request_headers.push_str(shown);
-            result.request_headers.push('\n');
-        }
-        result.start_ms = cx.clock.wall_ms(timing.start);
-        (result.elapsed, result.latency, result.connect) =
-            (timing.elapsed(), timing.latency, timing.connect);
-        (result.bytes, result.sent) = (timing.received, timing.sent);
+        begin_result(cx, (index, id), exchange, timing, stash, &mut result);
         let content_type = stash.content_type.clone().map(|place| &stash.head[place]);
         let coding = stash.content_encoding.clone().map(|place| &stash.head[place]);
         if let Some(content_type) = content_type {
@@ -74,49 +57,89 @@ impl Requests {
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {
-            let (limit, received) = cx.run.settings.bodies.most_of_body(exchange.digest);
-            let mut broken = None;
-            match coding {
-                // Both buffers go back to their pools: nothing is copied.
-                None => {
-                    stash.body.truncate(limit);
-                    std::mem::swap(&mut result.body, &mut stash.body);
-                }
-                // What was decoded before an error is kept, as a reader of the stream would have it.
-                Some(coding) => {
-                    // Of what is longer the end was not kept.
-                    let forgiving = cx.run.settings.http.forgives_end_of(coding)
-                        || stash.body.len() >= received;
-                    let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
-                    broken =
-                        self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
-                    broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
-                }
-            }
-            if let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind
-                && http.md5
-                // Of nothing JMeter makes no digest.
-                && !result.body.is_empty()
-            {
-                digest(&mut result.body);
-            }
-            if let Some(error) = broken {
-                undecodable(&mut result, coding, error);
-            }
-            if result.encoding.is_empty()
-                && result.content_type.starts_with("text/html")
-                && let Some(charset) = wire::charset::charset_in_html(&result.body)
-            {
-                result.encoding.push_str(charset);
-            }
-            if needs.contains(Needs::TEXT) || exchange.parse {
-                let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
-                let charset = charset.or(Some(&*cx.run.settings.bodies.default_encoding));
-                lang::charset::decode_into(charset, &result.body, &mut result.text);
-            }
+            self.fill_body(cx, id, exchange, (stash, coding), &mut result);
         }
         cx.return_result(result);
     }
+
+    /// Fills in the body, decoded, and its text.
+    fn fill_body(
+        &mut self,
+        cx: &Context<'_>,
+        id: SamplerId,
+        exchange: &HttpExchange,
+        (stash, coding): (&mut Stash, Option<Coding>),
+        result: &mut SampleResult,
+    ) {
+        let needs = cx.plan.samplers[id.0 as usize].needs;
+        let (limit, received) = cx.run.settings.bodies.most_of_body(exchange.digest);
+        let mut broken = None;
+        match coding {
+            // Both buffers go back to their pools: nothing is copied.
+            None => {
+                stash.body.truncate(limit);
+                std::mem::swap(&mut result.body, &mut stash.body);
+            }
+            // What was decoded before an error is kept, as a reader of the stream would have it.
+            Some(coding) => {
+                // Of what is longer the end was not kept.
+                let forgiving =
+                    cx.run.settings.http.forgives_end_of(coding) || stash.body.len() >= received;
+                let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
+                broken = self.inflater.decode(coding, &stash.body, &mut result.body, limit).err();
+                broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
+            }
+        }
+        if let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind
+            && http.md5
+            // Of nothing JMeter makes no digest.
+            && !result.body.is_empty()
+        {
+            digest(&mut result.body);
+        }
+        if let Some(error) = broken {
+            undecodable(result, coding, error);
+        }
+        if result.encoding.is_empty()
+            && result.content_type.starts_with("text/html")
+            && let Some(charset) = wire::charset::charset_in_html(&result.body)
+        {
+            result.encoding.push_str(charset);
+        }
+        if needs.contains(Needs::TEXT) || exchange.parse {
+            let charset = (!result.encoding.is_empty()).then_some(&*result.encoding);
+            let charset = charset.or(Some(&*cx.run.settings.bodies.default_encoding));
+            lang::charset::decode_into(charset, &result.body, &mut result.text);
+        }
+    }
+}
+
+/// Begins a result: all of it but the response's headers and body.
+fn begin_result(
+    cx: &Context<'_>,
+    (index, id): (UserId, SamplerId),
+    exchange: &HttpExchange,
+    timing: &Timing,
+    stash: &Stash,
+    result: &mut SampleResult,
+) {
+    result.clear();
+    result.label.push_str(cx.sampler_name(index, id));
+    result.code.push_str(itoa::Buffer::new().format(exchange.status));
+    push_reason(&mut result.message, &stash.head, exchange.java);
+    result.success = (200..400).contains(&exchange.status);
+    show_request(result, stash);
+    if let Some((_, shown)) = &cx.run.settings.http.local_address
+        && !result.request_headers.is_empty()
+    {
+        result.request_headers.push_str("X-LocalAddress: ");
+        result.request_headers.push_str(shown);
+        result.request_headers.push('\n');
+    }
+    result.start_ms = cx.clock.wall_ms(timing.start);
+    (result.elapsed, result.latency, result.connect) =
+        (timing.elapsed(), timing.latency, timing.connect);
+    (result.bytes, result.sent) = (timing.received, timing.sent);
 }
 
 /// Shows the facts of a request that are known whatever becomes of it. The stash holds those that are needed.

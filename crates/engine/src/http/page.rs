@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::http::requests::Requests;
 use crate::http::{failure, names, side_cookies};
 use crate::ids::UserId;
+use crate::session::Sessions;
 use crate::time::timing::Timing;
 use crate::users::{NO_USER, Wait};
 
@@ -46,13 +47,32 @@ pub(crate) struct Page {
     cut: bool,
 }
 
+impl Page {
+    fn new(id: SamplerId, timing: Timing, at_a_time: usize, links: usize) -> Self {
+        Self {
+            id,
+            whole: Box::default(),
+            timing,
+            lag: 0,
+            links: Vec::with_capacity(links),
+            results: Vec::with_capacity(links),
+            jars: Vec::new(),
+            next: 0,
+            last: NO_USER,
+            under_way: 0,
+            at_a_time,
+            cut: false,
+        }
+    }
+}
+
 impl Requests {
     /// Loads what is embedded in the page that stands in the core's result. `Some`: there is nothing to load, and its sample is to be closed with that.
     pub(crate) fn load_page(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
         mut timing: Timing,
     ) -> Option<(Timing, Outcome)> {
         (cx.result.bytes, cx.result.sent) = (timing.received, timing.sent);
@@ -65,7 +85,7 @@ impl Requests {
         (timing.received, timing.sent) = (cx.result.bytes, cx.result.sent);
         let outcome = match begun {
             None => {
-                self.fill_branches(cx, index);
+                self.fill_branches(cx, sessions, index);
                 return None;
             }
             Some(true) => Outcome::Ok,
@@ -78,7 +98,7 @@ impl Requests {
     }
 
     /// Starts branches while there is something to load, and ends the page when all is there.
-    fn fill_branches(&mut self, cx: &mut Context<'_>, index: UserId) {
+    fn fill_branches(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId) {
         loop {
             let Some(page) = page(cx, index) else { return };
             let more = !page.cut && page.next < page.links.len();
@@ -95,11 +115,17 @@ impl Requests {
             }
             page.under_way += 1;
             let id = page.id;
-            self.start_branch(cx, index, id, link);
+            self.start_branch(cx, sessions, (index, id), link);
         }
     }
 
-    fn start_branch(&mut self, cx: &mut Context<'_>, parent: UserId, id: SamplerId, link: usize) {
+    fn start_branch(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (parent, id): (UserId, SamplerId),
+        link: usize,
+    ) {
         let plan = cx.plan;
         let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
         let branch = branch(cx, parent, link);
@@ -110,7 +136,7 @@ impl Requests {
             }
             None => return,
         };
-        self.load_link(cx, branch, id, http, &url);
+        self.load_link(cx, sessions, (branch, id), http, &url);
         if let Some(page) = page(cx, parent) {
             page.links[link] = url;
         }
@@ -119,8 +145,8 @@ impl Requests {
     fn load_link(
         &mut self,
         cx: &mut Context<'_>,
-        branch: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (branch, id): (UserId, SamplerId),
         http: &Http,
         url: &str,
     ) {
@@ -130,7 +156,7 @@ impl Requests {
             cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
         match rendered {
             Ok(()) => {
-                self.send_rendered(cx, branch, id, http, &request);
+                self.send_rendered(cx, sessions, (branch, id), http, &request);
             }
             Err(problem) => {
                 cx.result.clear();
@@ -145,6 +171,7 @@ impl Requests {
     pub(crate) fn branch_done(
         &mut self,
         cx: &mut Context<'_>,
+        sessions: &mut Sessions,
         branch: UserId,
         timing: &Timing,
         outcome: Outcome,
@@ -162,7 +189,7 @@ impl Requests {
             page.timing.end = page.timing.end.max(timing.end);
             page.cut |= outcome == Outcome::CutByEnd;
         }
-        self.fill_branches(cx, parent);
+        self.fill_branches(cx, sessions, parent);
     }
 }
 
@@ -224,20 +251,7 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
     if found.is_empty() {
         return Some(true);
     }
-    let mut page = Box::new(Page {
-        id,
-        whole: Box::default(),
-        timing,
-        lag: 0,
-        links: Vec::with_capacity(found.len()),
-        results: Vec::with_capacity(found.len()),
-        jars: Vec::new(),
-        next: 0,
-        last: NO_USER,
-        under_way: 0,
-        at_a_time,
-        cut: false,
-    });
+    let mut page = Box::new(Page::new(id, timing, at_a_time, found.len()));
     choose(cx, index, id, resources, found, &mut page);
     page.whole = cx.lend_result();
     let user = &mut cx.users[index];

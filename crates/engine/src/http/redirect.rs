@@ -7,12 +7,13 @@ use stats::{Counter, Outcome, Phases};
 use std::fmt::Write;
 
 use crate::context::Context;
-use crate::http::conn::{Exchange, Stash};
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
 use crate::http::{failure, names};
 use crate::ids::UserId;
 use crate::net::outcome::{Failure, describe, describe_java};
+use crate::session::Sessions;
+use crate::session::http1::{HttpExchange, Stash};
 use crate::time::timing::Timing;
 use crate::users::Redirect;
 
@@ -41,7 +42,7 @@ struct Hop {
 }
 
 impl Follower {
-    fn of(exchange: &Exchange) -> Self {
+    fn of(exchange: &HttpExchange) -> Self {
         match exchange.auto_follow && !exchange.follow {
             false => Self::JMeter,
             true if exchange.java => Self::Java,
@@ -130,10 +131,10 @@ impl Requests {
     pub(crate) fn follow(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
         timing: &Timing,
-        exchange: &Exchange,
+        exchange: &HttpExchange,
         stash: &Stash,
     ) -> bool {
         let chain = cx.users[index].extra().redirect.take();
@@ -196,13 +197,14 @@ impl Requests {
         method.clone_into(&mut chain.method);
         let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
         cx.users[index].extra().redirect = Some(chain);
-        self.send_hop(cx, (index, id), &timing, target, &next)
+        self.send_hop(cx, sessions, (index, id), &timing, target, &next)
     }
 
     /// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.
     fn send_hop(
         &mut self,
         cx: &mut Context<'_>,
+        sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
         timing: &Timing,
         target: Result<(), Unsendable>,
@@ -227,7 +229,7 @@ impl Requests {
                 if next.by == Follower::JMeter {
                     names::read(cx, index, id);
                 }
-                self.send_rendered(cx, index, id, http, &request);
+                self.send_rendered(cx, sessions, (index, id), http, &request);
                 true
             }
             Err(problem) => {
@@ -255,7 +257,7 @@ impl Requests {
         &mut self,
         cx: &mut Context<'_>,
         id: SamplerId,
-        exchange: &Exchange,
+        exchange: &HttpExchange,
         stash: &Stash,
         first: Option<&Redirect>,
     ) -> bool {

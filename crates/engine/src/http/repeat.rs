@@ -1,43 +1,33 @@
 //! Requests whose connection was gone before there was an answer, and that are sent once more.
 
-use plan::plan::SamplerId;
 use stats::Counter;
+use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::conn::{Exchange, Stash};
 use crate::http::requests::Requests;
-use crate::ids::UserId;
-use crate::net::routes::RouteId;
-use crate::users::Wait;
-
-/// A request that got no answer because its connection was gone.
-#[derive(Debug)]
-pub(crate) struct Unanswered {
-    /// The number by which its completion names it.
-    ticket: u64,
-    pub(crate) sampler: SamplerId,
-    pub(crate) route: RouteId,
-    pub(crate) exchange: Exchange,
-    pub(crate) stash: Box<Stash>,
-    /// Time that opening that connection took in this process, nanoseconds.
-    pub(crate) own: u64,
-}
+use crate::net::outcome::Failure;
+use crate::session::Sessions;
+use crate::session::exchange::{Call, Exchange};
 
 impl Requests {
-    /// Whether a request that got no answer is sent once more, as HttpClient's retry handler has it: by default none is.
-    pub(crate) fn repeats(
-        &self,
-        cx: &Context<'_>,
-        id: SamplerId,
-        exchange: &Exchange,
-        stash: Option<&Stash>,
-    ) -> bool {
+    /// Whether a request that got no answer is sent once more.
+    pub(super) fn repeats(&self, cx: &Context<'_>, exchange: &Exchange) -> bool {
+        let Call::Http(http) = &exchange.call else { return false };
         let settings = &cx.run.settings;
-        if u32::from(exchange.retries) >= settings.http.retry_count {
+        // Java's own client sends every request once more.
+        let stale = http.facts.retries == 0
+            && (http.facts.java || exchange.reused && settings.http.retry_stale);
+        stale || self.is_retried(cx, exchange, http.facts.retries)
+    }
+
+    /// Whether HttpClient's retry handler sends a request once more: by default it sends none.
+    fn is_retried(&self, cx: &Context<'_>, exchange: &Exchange, retries: u8) -> bool {
+        let settings = &cx.run.settings;
+        if u32::from(retries) >= settings.http.retry_count {
             return false;
         }
-        let own = stash.map_or(&[][..], |stash| &stash.request);
-        let sent = match &self.fixed[id.0 as usize] {
+        let own = &exchange.request;
+        let sent = match &self.fixed[exchange.sampler.0 as usize] {
             Some(fixed) if own.is_empty() => &fixed.bytes,
             _ => own,
         };
@@ -46,42 +36,30 @@ impl Requests {
             || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
     }
 
-    /// The connection is gone and there was no answer: the request is to be sent anew.
-    pub(crate) fn repeat(
+    /// The connection is gone and there was no answer: the request is sent anew. Opening that connection took so much of this process's
+    /// time.
+    pub(super) fn repeat(
         &mut self,
         cx: &mut Context<'_>,
-        index: UserId,
-        id: SamplerId,
-        (route, own): (RouteId, u64),
-        exchange: Exchange,
-        stash: Option<Box<Stash>>,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        own: u64,
     ) {
         cx.recorder.add(Counter::StaleRetried, 1);
-        let mut stash = stash.unwrap_or_else(|| self.conns.stashes.take());
-        if stash.request.is_empty()
-            && let Some(fixed) = &self.fixed[id.0 as usize]
+        let exchange = &mut sessions.exchanges[ticket];
+        if exchange.request.is_empty()
+            && let Some(fixed) = &self.fixed[exchange.sampler.0 as usize]
         {
-            stash.request.extend_from_slice(&fixed.bytes);
+            exchange.request.extend_from_slice(&fixed.bytes);
         }
-        let retries = exchange.retries.saturating_add(1);
-        let exchange = Exchange { retries, reused: false, received: 0, ..exchange };
-        cx.users.tickets += 1;
-        let ticket = cx.users.tickets;
-        let request = Unanswered { ticket, sampler: id, route, exchange, stash, own };
-        self.unanswered.push_back(request);
-        cx.push_unanswered(index, ticket);
-    }
-
-    /// A request that got no answer goes out anew. False: nobody waits for it any more.
-    pub(crate) fn send_again(&mut self, cx: &mut Context<'_>, user: UserId, ticket: u64) -> bool {
-        let Some(at) = self.unanswered.iter().position(|one| one.ticket == ticket) else {
-            return false;
-        };
-        let Some(request) = self.unanswered.remove(at) else { return false };
-        let waits = cx.users[user].alive && cx.users[user].wait == Wait::Done;
-        if waits {
-            self.open_again(cx, user, request);
+        if let Call::Http(http) = &mut exchange.call {
+            http.facts.retries = http.facts.retries.saturating_add(1);
+            http.facts.received = 0;
         }
-        waits
+        sessions.renew(&mut cx.around(), ticket);
+        self.open(cx, sessions, ticket, own);
+        if cx.stop.now {
+            sessions.fail(&mut cx.around(), ticket, Failure::Cut);
+        }
     }
 }

@@ -8,9 +8,9 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar};
 
 use crate::context::Context;
-use crate::http::conn::Stash;
 use crate::http::{cookies, page};
 use crate::ids::UserId;
+use crate::session::http1::Stash;
 use crate::users::NO_USER;
 
 /// Takes the cookies of a response.

@@ -7,166 +7,125 @@
 use plan::http::{Request, show_lines};
 use plan::plan::SamplerKind;
 use wire::auth::{Asker, Credentials, Message};
-use wire::http1::{Decoder, Event, Limits};
+use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::conn::{ConnId, State};
+use crate::http::answer::Closing;
 use crate::http::credentials;
-use crate::http::receive::{Closing, broken, keep};
 use crate::http::requests::Requests;
 use crate::net::outcome::Failure;
 use crate::net::routes::{Route, RouteId, Tunnel};
-use crate::time::clock::Nanos;
-use crate::users::Wait;
+use crate::session::Sessions;
+use crate::session::exchange::Call;
+use crate::session::http1::HttpCall;
+
+/// The connection of an exchange stands to a proxy, which is asked for a tunnel.
+pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    let random = cx.random.bits().to_be_bytes();
+    let exchange = &mut sessions.exchanges[ticket];
+    let (index, route) = (exchange.user, exchange.route);
+    let Some(tunnel) = &cx.net.routes[route].tunnel else { return };
+    let authority = format!("{}:{}", tunnel.host, tunnel.port);
+    // JMeter's URLs do not show the usual port.
+    let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
+    let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
+    let agent = match &cx.plan.samplers[exchange.sampler.0 as usize].kind {
+        SamplerKind::Http(http) => http.user_agent(),
+        _ => "",
+    };
+    if !agent.is_empty() {
+        request.extend_from_slice(format!("User-Agent: {agent}\r\n").as_bytes());
+    }
+    let message = Message { method: "CONNECT", uri: &authority, body: None, random };
+    credentials::talk(cx, index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
+    request.extend_from_slice(b"\r\n");
+    // Should the proxy answer instead of the server, this was the request.
+    show_request(&mut exchange.call, &request);
+    sessions.ask_proxy(&mut cx.around(), ticket, &request);
+}
+
+/// Shows a request in place of the one shown before, if one is.
+fn show_request(call: &mut Call, request: &[u8]) {
+    if let Call::Http(HttpCall { stash: Some(stash), .. }) = call
+        && !stash.request_headers.is_empty()
+    {
+        stash.request_headers.clear();
+        show_lines(request, &mut stash.request_headers);
+    }
+}
 
 impl Requests {
-    /// The connection to a proxy stands: it is asked for a tunnel.
-    pub(crate) fn ask_for_way(&mut self, cx: &mut Context<'_>, conn: ConnId) {
-        let now = cx.clock.now();
-        let random = cx.random.bits().to_be_bytes();
-        let entry = &mut self.conns[conn];
-        entry.state = State::Tunnelling;
-        entry.exchange.connect = now - entry.exchange.start;
-        let (index, route) = (entry.user, entry.route);
-        let Some(tunnel) = &cx.net.routes[route].tunnel else { return };
-        let authority = format!("{}:{}", tunnel.host, tunnel.port);
-        // JMeter's URLs do not show the usual port.
-        let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
-        let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
-        let agent = match cx.users[index].wait {
-            Wait::Exchange(id) => match &cx.plan.samplers[id.0 as usize].kind {
-                SamplerKind::Http(http) => http.user_agent(),
-                _ => "",
-            },
-            _ => "",
-        };
-        if !agent.is_empty() {
-            request.extend_from_slice(format!("User-Agent: {agent}\r\n").as_bytes());
-        }
-        let message = Message { method: "CONNECT", uri: &authority, body: None, random };
-        credentials::talk(cx, index, route).dialogue.answer(Asker::Proxy, &message, &mut request);
-        request.extend_from_slice(b"\r\n");
-        let entry = &mut self.conns[conn];
-        entry.decoder = Decoder::new(false, Limits::default());
-        (entry.exchange.sent, entry.exchange.received) = (request.len() as u64, 0);
-        (entry.exchange.latency, entry.exchange.has_body) = (0, false);
-        entry.exchange.sent_at = now;
-        if let Some(stash) = entry.stash.as_mut().filter(|stash| !stash.request_headers.is_empty())
-        {
-            // Should the proxy answer instead of the server, this was the request.
-            stash.request_headers.clear();
-            show_lines(&request, &mut stash.request_headers);
-        }
-        let limit = entry.exchange.limit;
-        if !self.send_raw(cx, conn, &request) {
-            return;
-        }
-        match limit {
-            0 => cx.users[index].limit = Nanos::MAX,
-            limit => cx.arm(index, now + limit),
-        }
-    }
-
-    /// Takes bytes of a proxy's answer to the request for a tunnel.
-    pub(crate) fn take_way(
+    /// A proxy has answered the request for a tunnel.
+    pub(super) fn end_tunnelling(
         &mut self,
         cx: &mut Context<'_>,
-        conn: ConnId,
-        bytes: &[u8],
-        now: Nanos,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        closing: Closing,
     ) {
-        let mut at = 0;
-        loop {
-            let entry = &mut self.conns[conn];
-            let (used, event) = match entry.decoder.next(&bytes[at..]) {
-                Ok(next) => next,
-                Err(error) => return self.fail(cx, conn, &broken((at, error), bytes)),
-            };
-            at += used;
-            entry.exchange.received += used as u64;
-            match event {
-                Event::NeedMore => {
-                    keep(&mut entry.tail, &bytes[at..]);
-                    return self.progress(cx, conn, now);
-                }
-                Event::Head(head) if (200..300).contains(&head.status) => {
-                    entry.tail = Vec::new();
-                    return self.way_is_free(cx, conn);
-                }
-                Event::Head(head) => {
-                    let exchange = &mut entry.exchange;
-                    (exchange.status, exchange.has_body) = (head.status, head.has_body);
-                    exchange.keep_alive = head.keep_alive;
-                    exchange.received += u64::from(head.reason.is_empty());
-                    if let Some(stash) = entry.stash.as_mut() {
-                        stash.keep_head(&head);
-                        stash.body.clear();
-                    }
-                }
-                Event::Body(body) => {
-                    if let Some(stash) = entry.stash.as_mut().filter(|_| entry.exchange.keep_body) {
-                        let most = cx.run.settings.bodies.most_of_body(entry.exchange.digest).1;
-                        stash.keep_body(body, most);
-                    }
-                }
-                Event::End => {
-                    entry.tail = Vec::new();
-                    return self.no_way(cx, conn, now, false);
-                }
-            }
+        let exchange = &mut sessions.exchanges[ticket];
+        let (index, route) = (exchange.user, exchange.route);
+        let Call::Http(http) = &mut exchange.call else { return };
+        if !(200..300).contains(&http.facts.status) {
+            return self.end_refused(cx, sessions, ticket, closing);
         }
-    }
-
-    /// The tunnel is made.
-    fn way_is_free(&mut self, cx: &mut Context<'_>, conn: ConnId) {
-        let (index, route) = (self.conns[conn].user, self.conns[conn].route);
         credentials::talk(cx, index, route).dialogue.accepted();
-        // What it took counts in no sample.
-        self.conns[conn].exchange.received = 0;
-        if let Some(stash) = self.conns[conn].stash.as_mut() {
+        if let Some(stash) = &mut http.stash {
             stash.clear_answer();
-            if !stash.request_headers.is_empty() {
-                stash.request_headers.clear();
-                show_lines(&stash.request, &mut stash.request_headers);
-            }
         }
-        self.start_tls(cx, conn, cx.clock.now());
+        show_request(&mut exchange.call, &exchange.request);
+        sessions.leave_proxy(&mut cx.around(), ticket);
+        let settings = cx.tls_config(cx.users.owner(index));
+        let now = cx.clock.now();
+        sessions.secure(&mut cx.around(), ticket, settings, now);
+        let exchange = &sessions.exchanges[ticket];
+        if closing != Closing::No && sessions.is_on(exchange.line, ticket) {
+            // The end of the stream lies there, and is told once only.
+            cx.net.unfinished.push_back((sessions.lines.token(exchange.line), true));
+        }
     }
 
-    /// The proxy has answered, but made no tunnel. It may want credentials; else its answer is the sample's.
-    pub(crate) fn no_way(&mut self, cx: &mut Context<'_>, conn: ConnId, now: Nanos, ended: bool) {
-        let entry = &self.conns[conn];
-        let (index, route, keeps) = (entry.user, entry.route, entry.exchange.keep_alive && !ended);
-        if entry.exchange.status < 200 {
-            return self.fail(cx, conn, &Failure::Http(wire::http1::Error::NoResponse));
+    /// The proxy has made no tunnel. It may want credentials; else its answer is the sample's.
+    fn end_refused(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        closing: Closing,
+    ) {
+        let exchange = &mut sessions.exchanges[ticket];
+        let (index, route) = (exchange.user, exchange.route);
+        let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
+        let keeps = facts.keep_alive && closing != Closing::Broken;
+        if facts.status < 200 {
+            let failure = Failure::Http(wire::http1::Error::NoResponse);
+            return self.fail(cx, sessions, ticket, &failure);
         }
-        if entry.exchange.status == Asker::Proxy.status() {
+        if facts.status == Asker::Proxy.status() {
             let login = credentials::proxy_login(cx, index, route);
-            let head = self.conns[conn].stash.as_mut().map(|stash| std::mem::take(&mut stash.head));
-            let head = head.unwrap_or_default();
+            let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
             let again = credentials::talk(cx, index, route).dialogue.challenged(
                 Asker::Proxy,
-                &head,
+                head,
                 &|_| login.clone(),
             );
-            if let Some(stash) = self.conns[conn].stash.as_mut() {
-                stash.head = head;
-            }
-            if again && keeps {
-                return self.ask_for_way(cx, conn);
-            }
             if again {
-                self.conns.drop_socket(conn);
-                self.conns[conn].state = State::Connecting;
-                return self.connect(cx, conn);
+                if let Some(stash) = stash {
+                    stash.clear_answer();
+                }
+                if !keeps {
+                    return sessions.reconnect(&mut cx.around(), ticket);
+                }
+                sessions.renew(&mut cx.around(), ticket);
+                return ask_for_tunnel(cx, sessions, ticket);
             }
         } else {
             credentials::talk(cx, index, route).dialogue.accepted();
         }
-        let exchange = &mut self.conns[conn].exchange;
         // Whatever it says, it is not talked to any more.
-        (exchange.want_keep_alive, exchange.challenges, exchange.arrival) = (false, false, now);
-        self.finish(cx, conn, now, if ended { Closing::Broken } else { Closing::No });
+        (facts.want_keep_alive, facts.challenges) = (false, false);
+        exchange.arrival = exchange.ended;
+        self.finish(cx, sessions, ticket, closing);
     }
 }
 

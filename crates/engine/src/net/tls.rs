@@ -60,15 +60,7 @@ impl Secure {
             Vec::new()
         });
         let check = get("throng.tls.verify").unwrap_or_default().trim().to_ascii_lowercase();
-        let verify = match &*check {
-            "" | "false" => Ok(Verify::AcceptAll),
-            "true" | "chain" => trust(get),
-            _ => Err(
-                "throng.tls.verify is one of false, true and chain (the host name is not checked)"
-                    .to_owned(),
-            ),
-        };
-        let verify = verify.unwrap_or_else(|problem| {
+        let verify = verify(&check, get).unwrap_or_else(|problem| {
             heard(problem);
             Verify::AcceptAll
         });
@@ -102,12 +94,12 @@ impl Secure {
         (secure, complaint)
     }
 
-    /// Reads the key store, and takes from it what is selected.
     /// Whether certificates of servers are not checked.
     pub(crate) fn accepts_all(&self) -> bool {
         matches!(self.settings.verify, Verify::AcceptAll)
     }
 
+    /// Reads the key store, and takes from it what is selected.
     pub(crate) fn load_keys(&mut self, selection: &KeySelection) -> Result<(), String> {
         let Some((file, password)) = self.store.take() else {
             self.variable.clone_from(&selection.variable);
@@ -287,6 +279,18 @@ fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, Str
         ));
     }
     Ok(found)
+}
+
+/// The certificates that are believed.
+fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
+    match check {
+        "" | "false" => Ok(Verify::AcceptAll),
+        "true" | "chain" => trust(get),
+        _ => {
+            Err("throng.tls.verify is one of false, true and chain (the host name is not checked)"
+                .to_owned())
+        }
+    }
 }
 
 /// The trust store that is named, or the system's.

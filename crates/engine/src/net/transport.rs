@@ -32,6 +32,8 @@ const _: () = assert!(size_of::<Transport>() == 16);
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) client: Client,
+    /// Unfinished records.
+    pub(crate) sealed: Vec<u8>,
     /// Decrypted input that is not used up.
     pub(crate) plain: Vec<u8>,
     pub(crate) effort: Effort,
@@ -155,7 +157,8 @@ impl Transport {
     /// Begins a handshake on the connection, which stands since `began`.
     pub(crate) fn start_tls(&mut self, client: Client, began: Nanos) {
         let effort = Effort { began, cpu: 0 };
-        self.layers.get_or_insert_default().tls = Some(Tls { client, plain: Vec::new(), effort });
+        self.layers.get_or_insert_default().tls =
+            Some(Tls { client, sealed: Vec::new(), plain: Vec::new(), effort });
     }
 
     /// Continues a handshake with what arrived, and sends the answer. `cpu` is the thread's processor time when this began, `out` a buffer. `None`: there is

@@ -1,32 +1,24 @@
-//! From the call to the end of an exchange: sending, reading, time limits, failures. Hot.
+//! From the call to the end of an exchange: its line, sending, failures. Hot.
 
 use plan::plan::SamplerId;
-use stats::{Counter, Phase};
-use wire::redis;
-use wire::session::{Broken, Session, Status, Ticket, Told};
+use stats::Counter;
+use wire::http1::Kind;
+use wire::session::{Session, Ticket};
 use wire::stream;
 
 use crate::ids::UserId;
-use crate::net::driver::{self, Ready};
+use crate::net::driver;
 use crate::net::outcome::Failure;
 use crate::net::transport::Unwritten;
-use crate::session::exchange::{After, Answer, Ending, Exchange, Reached};
-use crate::session::line::{LineId, Place, Speaker, State};
+use crate::session::exchange::{After, Call, Ending, Exchange, Reached};
+use crate::session::line::{Line, LineId, Place, Speaker, State};
 use crate::session::{Around, Sessions};
-use crate::time::clock::{MS, Nanos, thread_cpu};
+use crate::time::clock::Nanos;
 use crate::users::Wait;
-
-/// How long a line is read before others have their turn.
-const TURN: Nanos = 2 * MS;
-
-/// The outcome of feeding bytes to a session.
-struct Fed {
-    used: usize,
-    done: bool,
-}
 
 impl Sessions {
     /// A new exchange of a user's sampler.
+    #[inline]
     pub(crate) fn exchange(&mut self, user: UserId, sampler: SamplerId) -> Ticket {
         self.exchanges.begin(user, sampler)
     }
@@ -71,14 +63,38 @@ impl Sessions {
         }
     }
 
-    fn is_on(&self, id: LineId, ticket: Ticket) -> bool {
+    /// Starts a request of HTTP that is made up, on an idle line; its bytes are sent from where they are.
+    pub(crate) fn start_on(
+        &mut self,
+        around: &mut Around<'_>,
+        ticket: Ticket,
+        id: LineId,
+        bytes: &[u8],
+    ) {
+        around.recorder.add(Counter::ConnReused, 1);
+        let exchange = &mut self.exchanges[ticket];
+        (exchange.line, exchange.reused) = (id, true);
+        around.users[exchange.user].wait = Wait::Session(ticket);
+        let line = &mut self.lines[id];
+        (line.ticket, line.state) = (Some(ticket), State::Open);
+        line.opening.set_own(0);
+        if line.transport.fd.is_none() {
+            let failure = Failure::Http(wire::http1::Error::NoResponse);
+            return self.fail(around, ticket, failure);
+        }
+        self.send_request(around, id, ticket, bytes);
+    }
+
+    /// Whether an exchange is under way on a line.
+    #[inline]
+    pub(crate) fn is_on(&self, id: LineId, ticket: Ticket) -> bool {
         self.lines[id].ticket == Some(ticket)
     }
 
     /// Sends the call on a line that stands.
     pub(super) fn begin(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
-        if let Some(words) = exchange.unwritable.take() {
+        if let Some(words) = exchange.terms.unwritable.clone() {
             return self.end(around, ticket, Ending::Thrown(words), around.clock.now());
         }
         let line = &mut self.lines[id];
@@ -86,7 +102,7 @@ impl Sessions {
         out.clear();
         match &mut line.speaker {
             Speaker::Stream(session) => {
-                let call = stream::Call { bytes: &exchange.request, end: exchange.end };
+                let call = stream::Call { bytes: &exchange.request, end: exchange.terms.end };
                 session.begin(ticket, call, out);
             }
             Speaker::Datagram => out.extend_from_slice(&exchange.request),
@@ -96,312 +112,50 @@ impl Sessions {
             Speaker::Sse(session) => {
                 session.begin(ticket, &exchange.request, out);
             }
+            Speaker::Http(_) => {
+                let request = std::mem::take(&mut exchange.request);
+                self.send_request(around, id, ticket, &request);
+                // It may have to be sent again.
+                self.exchanges[ticket].request = request;
+                return;
+            }
         }
         around.recorder.add(Counter::BytesOut, out.len() as u64);
-        match line.transport.send(out, &mut around.net.sealed) {
-            Ok(_) => {}
-            Err(Unwritten::Socket(error)) => {
-                return self.fail(around, ticket, Failure::Socket(error));
-            }
-            Err(Unwritten::Tls(error)) => return self.fail(around, ticket, Failure::Tls(error)),
+        if let Err(error) = line.transport.send(out, &mut around.net.sealed) {
+            return self.fail(around, ticket, unwritten(error));
         }
         // On a reused line the start is the sending; another look at the clock would only measure itself.
         exchange.sent_at = if exchange.reused { exchange.start } else { around.clock.now() };
         let user = exchange.user;
         let limit = exchange.limit_of(exchange.limit, exchange.sent_at);
-        let ending = match std::mem::take(&mut exchange.after) {
+        let ending = match &exchange.terms.after {
             After::Answer => return around.limit(user, limit, exchange.sent_at),
             After::Nothing => Ending::Complete { closed: false },
-            After::Thrown(words) => Ending::Thrown(words),
+            After::Thrown(words) => Ending::Thrown(words.clone()),
         };
         self.end(around, ticket, ending, around.clock.now());
     }
 
-    /// A line has something to say, or room for more.
-    pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, id: LineId, ready: Ready) {
-        match self.lines[id].state {
-            State::Connecting if ready.writable => self.on_connected(around, id),
-            State::Handshaking | State::Open => {
-                if ready.writable && !self.lines[id].transport.all_sent() && !self.flush(around, id)
-                {
-                    return;
-                }
-                // Datagrams wait for who asks for them.
-                let held = matches!(self.lines[id].speaker, Speaker::Datagram);
-                if ready.readable && (self.lines[id].ticket.is_some() || !held) {
-                    self.read(around, id, ready.hangup);
-                }
-            }
-            State::Connecting | State::Naming | State::Unsecured | State::Ended | State::Closed => {
-            }
-        }
-    }
-
-    /// Sends what is left over. False: that failed.
-    fn flush(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
-        let Err(error) = self.lines[id].transport.flush() else { return true };
-        match self.lines[id].ticket {
-            Some(ticket) => self.fail(around, ticket, Failure::Socket(error)),
-            None => self.lines[id].state = State::Ended,
-        }
-        false
-    }
-
-    /// Takes what a line has. False: it has nothing.
-    pub(super) fn read(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
-        let mut any = false;
-        let mut until = Nanos::MAX;
-        let generation = self.lines[id].transport.generation;
-        let mut scratch = std::mem::take(&mut around.net.scratch);
-        loop {
-            let line = &mut self.lines[id];
-            let kept_from = if line.transport.tls().is_some() { &line.sealed } else { &line.tail };
-            let kept = kept_from.len();
-            if kept + 32 * 1024 > scratch.len() {
-                scratch.resize(kept + driver::SCRATCH, 0);
-            }
-            scratch[..kept].copy_from_slice(kept_from);
-            let room = scratch.len() - kept;
-            let Some(fd) = line.transport.fd.as_ref() else { break };
-            let received = match around.net.driver.receive(fd, &mut scratch[kept..]) {
-                Ok(Some(received)) => received,
-                Ok(None) => break,
-                Err(error) => {
-                    any = true;
-                    match line.ticket {
-                        Some(ticket) => self.fail(around, ticket, Failure::Socket(error)),
-                        None => line.state = State::Ended,
-                    }
-                    break;
-                }
-            };
-            any = true;
-            let now = around.clock.now();
-            if received.bytes == 0 {
-                self.on_eof(around, id, now);
-                break;
-            }
-            around.recorder.add(Counter::BytesIn, received.bytes as u64);
-            if let Some(ticket) = line.ticket {
-                let exchange = &mut self.exchanges[ticket];
-                let arrival = received.arrival.map_or(now, |wall| around.clock.of_wall(wall));
-                exchange.arrival = arrival.clamp(exchange.sent_at.min(now), now);
-                let limit = around.users[exchange.user].limit;
-                if exchange.awaits_first()
-                    && kept == 0
-                    && exchange.arrival > limit.saturating_add(MS)
-                {
-                    // Only a stall of this process made it look as if it had come in time.
-                    self.fail(around, ticket, Failure::ResponseTimeout);
-                    break;
-                }
-            }
-            let all = kept + received.bytes;
-            if self.lines[id].transport.tls().is_some() {
-                self.unseal(around, id, &mut scratch[..all], now, hangup);
-            } else {
-                self.feed(around, id, &scratch[..all], now, hangup);
-            }
-            let line = &self.lines[id];
-            let over = line.transport.generation != generation
-                || line.ticket.is_none()
-                || !matches!(line.state, State::Open | State::Handshaking);
-            if over || !(received.bytes == room || hangup) {
-                break;
-            }
-            if now >= until {
-                // A peer may send faster than it is read; others have their turns.
-                around.net.unfinished.push_back((self.lines.token(id), hangup));
-                break;
-            }
-            until = until.min(now + TURN);
-        }
-        around.net.scratch = scratch;
-        any
-    }
-
-    /// Takes TLS records.
-    fn unseal(
-        &mut self,
-        around: &mut Around<'_>,
-        id: LineId,
-        bytes: &mut [u8],
-        now: Nanos,
-        hangup: bool,
-    ) {
-        if self.lines[id].state == State::Handshaking {
-            let generation = self.lines[id].transport.generation;
-            let used = {
-                let since =
-                    self.lines[id].ticket.map_or(now, |ticket| self.exchanges[ticket].arrival);
-                self.shake_hands(around, id, bytes, (since, thread_cpu()))
-            };
-            let line = &mut self.lines[id];
-            if line.transport.generation == generation {
-                keep(&mut line.sealed, &bytes[used..]);
-            }
-            return;
-        }
-        let line = &mut self.lines[id];
-        let mut plain = std::mem::take(&mut around.net.plain);
-        plain.clear();
-        plain.extend_from_slice(&line.tail);
-        around.net.out.clear();
-        let Some(tls) = line.transport.tls_mut() else { return };
-        let progress = tls
-            .client
-            .advance(bytes, &mut around.net.out, &mut |data| plain.extend_from_slice(data));
-        match progress {
-            Ok(progress) => {
-                keep(&mut line.sealed, &bytes[progress.used..]);
-                match (line.transport.send_raw(&around.net.out), line.ticket) {
-                    (Err(error), Some(ticket)) => {
-                        self.fail(around, ticket, Failure::Socket(error));
-                    }
-                    (Err(_), None) => line.state = State::Ended,
-                    (Ok(_), _) => {
-                        let closed = progress.peer_closed;
-                        if plain.len() > line.tail.len() {
-                            self.feed(around, id, &plain, now, hangup || closed);
-                        }
-                        if closed && self.lines[id].state == State::Open {
-                            self.on_eof(around, id, now);
-                        }
-                    }
-                }
-            }
-            Err(error) => match line.ticket {
-                Some(ticket) => self.fail(around, ticket, Failure::Tls(error)),
-                None => line.state = State::Ended,
-            },
-        }
-        around.net.plain = plain;
-    }
-
-    /// Feeds a session with what came, all of which is not used up yet.
-    fn feed(
-        &mut self,
-        around: &mut Around<'_>,
-        id: LineId,
-        bytes: &[u8],
-        now: Nanos,
-        hangup: bool,
-    ) {
-        let line = &mut self.lines[id];
-        let Some(ticket) = line.ticket else { return keep(&mut line.tail, bytes) };
-        let exchange = &mut self.exchanges[ticket];
-        if exchange.latency == 0 && !bytes.is_empty() {
-            exchange.latency = now - exchange.start;
-        }
-        let fed = match &mut line.speaker {
-            Speaker::Stream(session) => {
-                let mut done = false;
-                let mut tell = |told: Told<'_>| match told {
-                    Told::Data { bytes, .. } => exchange.answer.take(bytes),
-                    Told::Done { .. } => done = true,
-                    _ => {}
-                };
-                let used = session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell);
-                exchange.answer.expected = session.expected();
-                // A stream has no rules that a peer could break.
-                Fed { used: used.unwrap_or(bytes.len()), done }
-            }
-            Speaker::Datagram => {
-                exchange.answer.take(bytes);
-                Fed { used: bytes.len(), done: true }
-            }
-            Speaker::Redis(session) => {
-                let (mut done, mut ready) = (false, false);
-                let mut tell = |told: Told<'_>| match told {
-                    Told::Ready => ready = true,
-                    Told::Head { head: Status { status, bytes }, .. } => {
-                        exchange.answer.head = status;
-                        match status {
-                            redis::kind::BULK | redis::kind::ARRAY => {
-                                exchange.answer.nil = bytes == redis::NIL;
-                            }
-                            _ => exchange.answer.take(bytes),
-                        }
-                    }
-                    Told::Data { bytes, .. } => exchange.answer.take(bytes),
-                    Told::Done { .. } => done = true,
-                    _ => {}
-                };
-                let used = match session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell) {
-                    Ok(used) => used,
-                    Err(broken) => {
-                        return self.end(around, ticket, Ending::Thrown(broken.0), now);
-                    }
-                };
-                if ready {
-                    keep(&mut line.tail, &bytes[used..]);
-                    return self.begin(around, id, ticket);
-                }
-                Fed { used, done }
-            }
-            Speaker::Sse(session) => {
-                let mut done = false;
-                let mut tell = |told: Told<'_>| tell_events(&mut exchange.answer, &mut done, told);
-                let fed = session.feed(bytes, &mut (), &mut around.net.sealed, &mut tell);
-                let answer = &mut exchange.answer;
-                answer.streams = session.streams();
-                match fed {
-                    Ok(used) => {
-                        // Of another answer only the head is asked for.
-                        Fed { used, done: done || answer.head != 0 && !answer.streams }
-                    }
-                    Err(Broken(words)) => {
-                        return self.end(around, ticket, Ending::Broken(words), now);
-                    }
-                }
-            }
-        };
-        keep(&mut line.tail, &bytes[fed.used..]);
-        if fed.done {
-            let closed = hangup && fed.used == bytes.len();
-            return self.end(around, ticket, Ending::Complete { closed }, now);
-        }
-        // Its time limit starts anew, as a socket timeout does.
-        if exchange.limit > 0 {
-            around.users[exchange.user].limit = now + exchange.limit;
-        }
-    }
-
-    /// The peer sends no more.
-    fn on_eof(&mut self, around: &mut Around<'_>, id: LineId, now: Nanos) {
-        let line = &mut self.lines[id];
-        let Some(ticket) = line.ticket else {
-            line.state = State::Ended;
+    /// Sends a request of HTTP on a line that stands.
+    #[inline]
+    fn send_request(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket, bytes: &[u8]) {
+        let (exchange, line) = (&mut self.exchanges[ticket], &mut self.lines[id]);
+        let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
+        else {
             return;
         };
-        if line.state == State::Handshaking {
-            if let Some(effort) = line.transport.tls().map(|tls| tls.effort) {
-                effort.count(None, now, around.recorder);
-            }
-            return self.fail(around, ticket, Failure::TlsClosed);
+        let kind = if http.facts.is_head { Kind::Head } else { Kind::Plain };
+        session.begin_rendered(ticket, kind);
+        http.facts.sent = bytes.len() as u64;
+        around.recorder.add(Counter::BytesOut, bytes.len() as u64);
+        if let Err(error) = line.transport.send(bytes, &mut around.net.sealed) {
+            return self.fail(around, ticket, unwritten(error));
         }
-        let ending = match &mut line.speaker {
-            Speaker::Stream(session) => {
-                let _ = session.end(&line.tail, &mut |_| {});
-                Ending::Eof
-            }
-            Speaker::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
-                Ok(()) => Ending::Eof,
-                Err(broken) => Ending::Thrown(broken.0),
-            },
-            // It was empty.
-            Speaker::Datagram => Ending::Complete { closed: false },
-            Speaker::Sse(session) => {
-                let answer = &mut self.exchanges[ticket].answer;
-                let mut done = false;
-                let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
-                match session.end(&line.tail, &mut tell) {
-                    Ok(()) => Ending::Complete { closed: true },
-                    Err(_) => Ending::Eof,
-                }
-            }
-        };
-        self.end(around, ticket, ending, now);
+        // Of a reused line the start is the sending; another look at the clock would only measure itself.
+        let first = exchange.reused && !http.facts.again;
+        exchange.sent_at = if first { exchange.start } else { around.clock.now() };
+        exchange.all_sent = line.transport.all_sent();
+        around.limit(exchange.user, exchange.limit, exchange.sent_at);
     }
 
     /// An exchange fails.
@@ -414,7 +168,8 @@ impl Sessions {
             (true, 0) => Reached::Connected,
             (true, _) => Reached::Sent,
         };
-        self.end(around, ticket, Ending::Failed { failure, reached }, around.clock.now());
+        let ending = Ending::Failed { failure: failure.into(), reached };
+        self.end(around, ticket, ending, around.clock.now());
     }
 
     /// An exchange is over: its room makes the result of it, and says what becomes of the line.
@@ -425,14 +180,14 @@ impl Sessions {
         ending: Ending,
         now: Nanos,
     ) {
-        self.stop_waiting(ticket);
         let exchange = &mut self.exchanges[ticket];
         (exchange.ending, exchange.ended) = (ending, now);
-        if exchange.line != LineId::NONE {
-            self.lines[exchange.line].ticket = None;
-        }
         around.users[exchange.user].wait = Wait::Done;
-        around.done.now.push_exchange(ticket);
+        around.done.push_exchange(ticket);
+        match exchange.line {
+            LineId::NONE => self.stop_waiting(ticket),
+            line => self.lines[line].ticket = None,
+        }
     }
 
     /// The line of an exchange that is over is kept for the user's next; `ended`: the peer sends no more on it.
@@ -450,6 +205,17 @@ impl Sessions {
         }
     }
 
+    /// An exchange that is over goes out once more, and its user waits for it again; what has come of it is forgotten.
+    pub(crate) fn renew(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        let exchange = &mut self.exchanges[ticket];
+        (exchange.began, exchange.reused, exchange.milestones.first) = (false, false, 0);
+        (exchange.sent_at, exchange.latency, exchange.arrival) = (0, 0, 0);
+        around.users[exchange.user].wait = Wait::Session(ticket);
+        if exchange.line != LineId::NONE {
+            self.lines[exchange.line].ticket = Some(ticket);
+        }
+    }
+
     /// Closes all lines of a user, and forgets its exchange.
     pub(crate) fn close_all(&mut self, around: &mut Around<'_>, user: UserId) {
         if let Wait::Session(ticket) = around.users[user].wait
@@ -461,131 +227,44 @@ impl Sessions {
             self.exchanges.end(ticket);
         }
         while let Some(id) = self.lines.find(user, |_| true) {
-            let line = &mut self.lines[id];
-            line.transport.say_goodbye(&mut around.net.out);
-            let by_peer = line.state == State::Ended;
-            if let Some(ticket) = line.ticket {
-                self.exchanges.end(ticket);
-            }
-            let counter = if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs };
-            around.recorder.add(counter, 1);
-            self.lines.close(id);
+            self.close_line(around, id);
         }
     }
 
-    /// The timer of a user with an exchange fired.
-    pub(crate) fn check_limit(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
-        let index = self.exchanges[ticket].user;
-        let limit = around.users[index].limit;
-        if limit == Nanos::MAX {
-            return;
+    /// Closes a line with a farewell, and forgets the exchange on it. False: its peer had closed it before.
+    pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
+        let line = &mut self.lines[id];
+        line.transport.say_goodbye(&mut around.net.out);
+        let by_peer = matches!(line.state, State::Ended | State::Dead);
+        if let Some(ticket) = line.ticket {
+            self.exchanges.end(ticket);
         }
-        if now < limit {
-            return around.timers.wheel.insert(index, limit, &mut *around.users);
-        }
-        let (id, until) = (self.exchanges[ticket].line, self.exchanges[ticket].until);
-        let over = until > 0 && now >= until;
-        if self.takes_what_lies_there(around, ticket) && !(over && self.is_on(id, ticket)) {
-            return;
-        }
-        if self.exchanges[ticket].line == LineId::NONE {
-            return self.waited(around, ticket);
-        }
-        // However much its peer still has to say.
-        if over {
-            return self.end(around, ticket, Ending::Complete { closed: false }, now);
-        }
-        let failure = match self.lines[self.exchanges[ticket].line].state {
-            State::Connecting | State::Naming => Failure::ConnectTimeout,
-            State::Unsecured | State::Handshaking => Failure::TlsTimeout,
-            _ => Failure::ResponseTimeout,
-        };
-        self.fail(around, ticket, failure);
-    }
-
-    /// Takes what the line of an exchange has whose time is over. Timers fire before sockets are polled: after a stall of
-    /// this process, what came in time may lie there unread. False: there was nothing.
-    fn takes_what_lies_there(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
-        let id = self.exchanges[ticket].line;
-        if id == LineId::NONE {
-            return false;
-        }
-        match self.lines[id].state {
-            State::Connecting => {
-                let settled = driver::has_settled;
-                if !self.lines[id].transport.fd.as_ref().is_some_and(settled) {
-                    return false;
-                }
-                self.on_connected(around, id);
-            }
-            State::Open | State::Handshaking => {
-                if !self.read(around, id, false) {
-                    return false;
-                }
-            }
-            State::Naming | State::Unsecured | State::Ended | State::Closed => return false,
-        }
-        // The exchange goes on, with the time that the limit gives from here.
-        if self.exchanges.has(ticket) && self.is_on(id, ticket) {
-            let (index, limit) = (self.exchanges[ticket].user, self.exchanges[ticket].limit);
-            let user = &around.users[index];
-            if user.limit != Nanos::MAX && !user.links.armed() {
-                let until = user.limit.max(around.clock.now() + limit);
-                around.users[index].limit = until;
-                around.timers.wheel.insert(index, until, &mut *around.users);
-            }
-        }
-        true
-    }
-
-    /// A Sample Timeout interrupts an exchange. These protocols' samplers have nothing to close before a connection stands.
-    pub(crate) fn interrupt(&mut self, around: &mut Around<'_>, ticket: Ticket) {
-        let id = self.exchanges[ticket].line;
-        if id == LineId::NONE || self.lines[id].state != State::Open {
-            return;
-        }
-        if self.takes_what_lies_there(around, ticket) && !self.is_on(id, ticket) {
-            return;
-        }
-        self.fail(around, ticket, Failure::Interrupted(Phase::Response));
+        let counter = if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs };
+        around.recorder.add(counter, 1);
+        self.lines.close(id);
+        !by_peer
     }
 }
 
-impl Exchange {
-    /// Nothing of its answer has come yet, which may take so long and no longer.
-    fn awaits_first(&self) -> bool {
-        self.limit > 0 && self.sent_at > 0 && self.latency == 0
-    }
-
-    /// A time limit, in nanoseconds from now, no later than the exchange's own end; 0 is none.
-    pub(super) fn limit_of(&self, limit: Nanos, now: Nanos) -> Nanos {
-        match (self.until, limit) {
-            (0, limit) => limit,
-            (until, 0) => (until - now).max(1),
-            (until, limit) => (until - now).clamp(1, limit),
-        }
-    }
+/// The exchange on a line is over with its answer.
+#[inline]
+pub(super) fn complete(
+    line: &mut Line,
+    exchange: &mut Exchange,
+    ticket: Ticket,
+    around: &mut Around<'_>,
+    (closed, now): (bool, Nanos),
+) {
+    (exchange.ending, exchange.ended) = (Ending::Complete { closed }, now);
+    around.users[exchange.user].wait = Wait::Done;
+    around.done.push_exchange(ticket);
+    line.ticket = None;
 }
 
-/// Takes what a session of events tells.
-fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
-    match told {
-        Told::Head { head: Status { status, bytes }, .. } => {
-            answer.head = status;
-            bytes.clone_into(&mut answer.head_bytes);
-        }
-        Told::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
-        Told::Done { .. } => *done = true,
-        _ => {}
-    }
-}
-
-/// Keeps unfinished input; frees the buffer when there is none.
-fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
-    if rest.is_empty() {
-        *tail = Vec::new();
-    } else {
-        tail.clear();
-        tail.extend_from_slice(rest);
+/// The failure of an exchange whose bytes could not be sent.
+pub(super) fn unwritten(error: Unwritten) -> Failure {
+    match error {
+        Unwritten::Socket(error) => Failure::Socket(error),
+        Unwritten::Tls(error) => Failure::Tls(error),
     }
 }

@@ -11,6 +11,7 @@ use wire::stream::End;
 use crate::ids::{RouteId, UserId};
 use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
+use crate::session::http1::HttpCall;
 use crate::session::line::{LineId, Place};
 use crate::time::clock::Nanos;
 use crate::time::milestones::{Milestones, Times};
@@ -24,11 +25,12 @@ const SPARE: usize = 64 * 1024;
 pub(crate) enum Call {
     #[default]
     None,
-    Tcp(TcpCall),
-    Raw(RawCall),
-    Udp(UdpCall),
+    Tcp(Box<TcpCall>),
+    Raw(Box<RawCall>),
+    Udp(Box<UdpCall>),
     Redis(Box<RedisCall>),
-    Sse(SseCall),
+    Sse(Box<SseCall>),
+    Http(HttpCall),
 }
 
 /// The step behind the sending.
@@ -70,7 +72,7 @@ pub(crate) enum Ending {
     /// The peer does not keep to the protocol, in words.
     Broken(String),
     Failed {
-        failure: Failure,
+        failure: Box<Failure>,
         reached: Reached,
     },
 }
@@ -86,12 +88,9 @@ pub(crate) struct Exchange {
     /// Its connection, once there is one.
     pub(crate) line: LineId,
     pub(crate) call: Call,
-    /// Bytes to send, and where the answer ends.
+    /// Bytes to send.
     pub(crate) request: Vec<u8>,
-    pub(crate) end: End,
-    /// The exception that the request is instead; the connection stands by then.
-    pub(crate) unwritable: Option<String>,
-    pub(crate) after: After,
+    pub(crate) terms: Lazy<Terms>,
     /// When the sample should have started, and when it did.
     pub(crate) intended: Nanos,
     pub(crate) start: Nanos,
@@ -100,21 +99,75 @@ pub(crate) struct Exchange {
     pub(crate) connect: Nanos,
     /// Time to the first byte of the answer; 0 until seen.
     pub(crate) latency: Nanos,
+    /// Some of the answer has come, where that is not said by the latency.
+    pub(crate) began: bool,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     pub(crate) ended: Nanos,
     /// Nanoseconds between two reads, and for connecting; 0 is none.
     pub(crate) limit: Nanos,
     pub(crate) connect_limit: Nanos,
-    /// Nanoseconds that a line of a pool is waited for, where all are in use.
-    pub(crate) room_limit: Option<Nanos>,
     /// When the exchange ends with what has come by then, which is its answer; 0 is never.
     pub(crate) until: Nanos,
     /// The connection had served another exchange before.
     pub(crate) reused: bool,
+    /// The kernel has taken all of the request, if it is one of HTTP.
+    pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
-    pub(crate) answer: Answer,
+    pub(crate) answer: Lazy<Answer>,
     pub(crate) ending: Ending,
+}
+
+/// A part of an exchange that only some protocols need: made at its first change, and then kept for the next exchange in the same place.
+#[derive(Debug)]
+pub(crate) struct Lazy<T>(Option<Box<T>>);
+
+/// A type that has a value which stands for nothing.
+pub(crate) trait Unused: Default + 'static {
+    fn unused() -> &'static Self;
+}
+
+impl<T: Unused> std::ops::Deref for Lazy<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.0.as_deref().unwrap_or_else(|| T::unused())
+    }
+}
+
+impl<T: Unused> std::ops::DerefMut for Lazy<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+}
+
+/// Terms of a call that is bytes.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// Where the answer ends.
+    pub(crate) end: End,
+    /// The exception that the request is instead; the connection stands by then.
+    pub(crate) unwritable: Option<String>,
+    pub(crate) after: After,
+    /// Nanoseconds that a line of a pool is waited for, where all are in use.
+    pub(crate) room_limit: Option<Nanos>,
+}
+
+impl Terms {
+    const NONE: Self =
+        Self { end: End::Stream, unwritable: None, after: After::Answer, room_limit: None };
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Unused for Terms {
+    fn unused() -> &'static Self {
+        static NONE: Terms = Terms::NONE;
+        &NONE
+    }
 }
 
 /// The part of an answer that has come.
@@ -141,7 +194,35 @@ pub(crate) struct Answer {
     pub(crate) events: u64,
 }
 
+impl Default for Answer {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Unused for Answer {
+    fn unused() -> &'static Self {
+        static NONE: Answer = Answer::NONE;
+        &NONE
+    }
+}
+
 impl Answer {
+    const NONE: Self = Self {
+        bytes: Vec::new(),
+        total: 0,
+        most: usize::MAX,
+        dropped: 0,
+        piece: usize::MAX,
+        enough: usize::MAX,
+        expected: None,
+        head: 0,
+        nil: false,
+        head_bytes: Vec::new(),
+        streams: false,
+        events: 0,
+    };
+
     /// Takes a part.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
@@ -177,20 +258,6 @@ impl Answer {
 
 impl Exchange {
     fn new() -> Self {
-        let answer = Answer {
-            bytes: Vec::new(),
-            total: 0,
-            most: usize::MAX,
-            dropped: 0,
-            piece: usize::MAX,
-            enough: usize::MAX,
-            expected: None,
-            head: 0,
-            nil: false,
-            head_bytes: Vec::new(),
-            streams: false,
-            events: 0,
-        };
         Self {
             generation: 0,
             user: UserId::NONE,
@@ -200,31 +267,37 @@ impl Exchange {
             line: LineId::NONE,
             call: Call::None,
             request: Vec::new(),
-            end: End::Stream,
-            unwritable: None,
-            after: After::Answer,
+            terms: Lazy(None),
             intended: 0,
             start: 0,
             sent_at: 0,
             connect: 0,
             latency: 0,
+            began: false,
             arrival: 0,
             ended: 0,
             limit: 0,
             connect_limit: 0,
-            room_limit: None,
             until: 0,
             reused: false,
+            all_sent: true,
             milestones: Milestones::NONE,
-            answer,
+            answer: Lazy(None),
             ending: Ending::None,
         }
     }
 
-    fn phases(&self) -> Phases {
-        let Self { start, ended, connect, sent_at, reused, latency, .. } = *self;
-        let first = if latency > 0 { Milestones::micros(latency) } else { 0 };
-        let steps = Milestones { first, ..self.milestones };
+    /// The phases of its sample.
+    #[inline]
+    pub(crate) fn phases(&self) -> Phases {
+        let Self { start, ended, connect, reused, latency, .. } = *self;
+        let (mut steps, mut sent_at) = (self.milestones, self.sent_at);
+        match &self.call {
+            // The answer to a request of the same sample that went before was waited for, too.
+            Call::Http(http) if http.facts.again => sent_at = start + connect,
+            Call::Http(_) => {}
+            _ => steps.first = if latency > 0 { Milestones::micros(latency) } else { 0 },
+        }
         steps.phases(&Times { start, end: ended, connect, sent_at, reused })
     }
 
@@ -277,25 +350,32 @@ impl Exchanges {
     }
 
     /// Whether an exchange is under way.
+    #[inline]
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         self.all.get(ticket.index as usize).is_some_and(|one| one.generation == ticket.generation)
     }
 
     /// Ends an exchange: its ticket names nothing any more.
     pub(crate) fn end(&mut self, ticket: Ticket) {
+        self.free.push(ticket.index);
         let entry = &mut self[ticket];
         entry.generation = entry.generation.wrapping_add(1);
-        entry.answer.clear();
+        entry.line = LineId::NONE;
+        entry.ending = Ending::None;
+        (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
+        (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
+        (entry.reused, entry.began, entry.all_sent) = (false, false, true);
+        entry.milestones = Milestones::NONE;
+        entry.until = 0;
+        if let Some(answer) = &mut entry.answer.0 {
+            answer.clear();
+        }
+        if let Some(terms) = &mut entry.terms.0 {
+            **terms = Terms::NONE;
+        }
         entry.request.clear();
         if entry.request.capacity() > SPARE {
             (entry.request, entry.call) = (Vec::new(), Call::None);
         }
-        entry.line = LineId::NONE;
-        (entry.unwritable, entry.after, entry.ending) = (None, After::Answer, Ending::None);
-        (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
-        (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
-        (entry.until, entry.reused, entry.milestones) = (0, false, Milestones::NONE);
-        entry.room_limit = None;
-        self.free.push(ticket.index);
     }
 }

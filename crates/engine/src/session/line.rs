@@ -1,6 +1,8 @@
 //! Lines: connections with the session that speaks on them, and which of them a user has.
 
 use plan::plan::SamplerId;
+use stats::ClassId;
+use wire::http1::Connection;
 use wire::redis::Redis;
 use wire::session::Ticket;
 use wire::sse::Sse;
@@ -10,6 +12,7 @@ use crate::ids::{RouteId, UserId};
 use crate::net::opening::Opening;
 use crate::net::slot::{self, Slot};
 use crate::net::transport::Transport;
+use crate::time::clock::Nanos;
 
 /// The place of a line in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub(crate) enum Place {
     Fresh,
     /// The one that the sampler has, whatever the peer, or a new one.
     Held(SamplerId),
+    /// One that this client of HTTP has kept for the user, and that no other may use, or a new one. The user that a line counts for
+    /// among the lanes of a Parallel Controller is the `holder`.
+    Client { java: bool, holder: u16 },
     /// One of the core's pool of that number, which has so many at most (0 is no bound) and which all its users share.
     Named { pool: u32, most: u32 },
 }
@@ -43,11 +49,19 @@ pub(crate) enum State {
     /// The address of the peer is being asked for.
     Naming,
     Connecting,
+    /// TCP stands to a proxy, whose protocol is to ask it for a tunnel.
+    Proxied,
+    /// The proxy has been asked for a tunnel.
+    Tunnelling,
     /// TCP stands; the settings of TLS are asked for.
     Unsecured,
     Handshaking,
     /// It stands.
     Open,
+    /// It is kept for the user's next request, and watched.
+    Idle,
+    /// As idle, but the peer has closed it; JMeter would find out by using it.
+    Dead,
     /// The peer sends no more; what can still be written is found out by writing.
     Ended,
 }
@@ -60,6 +74,7 @@ pub(crate) enum Speaker {
     Datagram,
     Redis(Box<Redis>),
     Sse(Box<Sse>),
+    Http(Connection),
 }
 
 /// A connection.
@@ -76,8 +91,16 @@ pub(crate) struct Line {
     pub(crate) opening: Opening,
     /// Input that is not used up; under TLS decrypted.
     pub(crate) tail: Vec<u8>,
-    /// Unfinished records, under TLS.
-    pub(crate) sealed: Vec<u8>,
+    /// Since when it is idle.
+    pub(crate) idle_since: Nanos,
+    /// After this it is not used again; never later than its end.
+    pub(crate) expires: Nanos,
+    /// However much it is used, not after this.
+    pub(crate) end: Nanos,
+    /// Its address, as the recorder has it, if it is one of HTTP's.
+    pub(crate) class: ClassId,
+    /// It is closed when its peer has closed it while it was idle.
+    pub(crate) closes: bool,
     /// The user's next line.
     next: LineId,
 }
@@ -104,6 +127,13 @@ impl std::ops::IndexMut<LineId> for Lines {
     }
 }
 
+impl Line {
+    /// Whether nothing has come that is not used up, be it part of a record.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.tail.is_empty() && self.transport.tls().is_none_or(|tls| tls.sealed.is_empty())
+    }
+}
+
 impl Lines {
     /// A line for a user, without a socket yet.
     pub(crate) fn open(
@@ -122,7 +152,11 @@ impl Lines {
             ticket: None,
             opening,
             tail: Vec::new(),
-            sealed: Vec::new(),
+            idle_since: 0,
+            expires: Nanos::MAX,
+            end: Nanos::MAX,
+            class: ClassId::NONE,
+            closes: false,
             next: LineId::NONE,
         };
         let id = match self.free.pop() {
@@ -147,7 +181,25 @@ impl Lines {
         id
     }
 
+    /// Makes a line the first of its user's.
+    #[inline]
+    pub(crate) fn bring_to_front(&mut self, id: LineId) {
+        let user = self[id].user;
+        if self.first[user.at()] != id {
+            self.unlink(id);
+            self[id].next = std::mem::replace(&mut self.first[user.at()], id);
+        }
+    }
+
+    /// Drops the socket of a line and what belongs to it, but keeps the line.
+    pub(crate) fn drop_socket(&mut self, id: LineId) {
+        let line = &mut self[id];
+        line.transport.close();
+        line.tail = Vec::new();
+    }
+
     /// The first of a user's lines that fits.
+    #[inline]
     pub(crate) fn find(&self, user: UserId, fits: impl Fn(&Line) -> bool) -> Option<LineId> {
         let mut id = self.first.get(user.at()).copied().unwrap_or(LineId::NONE);
         while id != LineId::NONE {
@@ -164,10 +216,9 @@ impl Lines {
         if !matches!(self[id].place, Place::Named { .. }) {
             self.unlink(id);
         }
+        self.drop_socket(id);
         let line = &mut self[id];
-        line.transport.close();
         (line.state, line.ticket) = (State::Closed, None);
-        (line.tail, line.sealed) = (Vec::new(), Vec::new());
         self.free.push(id);
     }
 
@@ -193,7 +244,8 @@ impl Lines {
 
     /// Routes of the lines there are.
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> {
-        self.all.iter().filter(|line| line.state != State::Closed).map(|line| line.route)
+        let open = self.all.iter().filter(|line| line.state != State::Closed);
+        open.flat_map(|line| [line.route, line.opening.route])
     }
 
     /// Where a line is.

@@ -1,9 +1,11 @@
 //! From a place and a route to a connection that stands: a kept one, or a new one that `net` opens, with TLS where the
 //! route wants it.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
-use stats::Counter;
+use stats::{Counter, Span};
+use wire::http1::{Connection, Kind};
 use wire::redis::{Limits, Login, Redis};
 use wire::session::{Session, Ticket};
 use wire::sse::{self, Sse};
@@ -15,7 +17,7 @@ use crate::ids::{RouteId, UserId};
 use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
 use crate::net::source;
-use crate::net::transport::Unwritten;
+use crate::session::drive::unwritten;
 use crate::session::exchange::Call;
 use crate::session::line::{LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
@@ -30,7 +32,8 @@ impl Sessions {
                 Place::Own => line.place == Place::Own && line.route == route,
                 Place::Fresh => false,
                 held @ Place::Held(_) => line.place == held,
-                Place::Named { .. } => false,
+                // Others find those.
+                Place::Client { .. } | Place::Named { .. } => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
         })
@@ -38,9 +41,18 @@ impl Sessions {
 
     /// Opens a line for an exchange.
     pub(super) fn open(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        let id = self.add_line(ticket, self.exchanges[ticket].user);
+        if self.resolve(around, ticket) {
+            self.connect(around, id);
+        }
+    }
+
+    /// Adds a line of a user's for an exchange; it is yet to be opened, by [`Self::connect`] once there are addresses, or by [`Self::connect_to`].
+    pub(crate) fn add_line(&mut self, ticket: Ticket, owner: UserId) -> LineId {
         let exchange = &self.exchanges[ticket];
-        let (user, route, place) = (exchange.user, exchange.route, exchange.place);
+        let (route, place) = (exchange.route, exchange.place);
         let speaker = match &exchange.call {
+            Call::Http(_) => Speaker::Http(Connection::default()),
             Call::Udp(_) => Speaker::Datagram,
             Call::Redis(call) => {
                 let (password, database) = (call.password.as_str(), call.database);
@@ -52,19 +64,44 @@ impl Sessions {
         };
         // The clients of these protocols try no other address.
         let mut opening = Opening::of(route);
-        opening.first_only = !matches!(speaker, Speaker::Redis(_));
-        let id = self.lines.open((user, route, place), opening, speaker);
-        self.lines[id].ticket = Some(ticket);
+        opening.first_only = !matches!(speaker, Speaker::Redis(_) | Speaker::Http(_));
+        let id = self.lines.open((owner, route, place), opening, speaker);
+        (self.lines[id].ticket, self.lines[id].state) = (Some(ticket), State::Naming);
         self.exchanges[ticket].line = id;
-        let now = self.exchanges[ticket].start;
-        let opening = &self.lines[id].opening;
-        if around.net.resolve(opening, user, now, around.recorder) {
-            self.connect(around, id);
-        } else {
-            self.lines[id].state = State::Naming;
-            // Limits of connecting begin with the address.
-            around.limit(user, self.exchanges[ticket].limit_of(0, now), now);
-        }
+        id
+    }
+
+    /// Whether the addresses for the line of an exchange are known; if not, the answer of the resolver is waited for.
+    pub(crate) fn resolve(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
+        let exchange = &self.exchanges[ticket];
+        let (id, user, now) = (exchange.line, exchange.user, exchange.start);
+        // Limits of connecting begin with the address.
+        around.limit(user, exchange.limit_of(0, now), now);
+        around.net.resolve(&self.lines[id].opening, user, now, around.recorder)
+    }
+
+    /// Connects the line of an exchange to the addresses of this route, which its user has found.
+    pub(crate) fn connect_to(&mut self, around: &mut Around<'_>, ticket: Ticket, via: RouteId) {
+        let id = self.exchanges[ticket].line;
+        self.lines[id].opening.route = via;
+        self.connect(around, id);
+    }
+
+    /// The addresses for the line of an exchange are known, or are not to be had.
+    pub(crate) fn note_name(&mut self, around: &Around<'_>, ticket: Ticket) {
+        let exchange = &mut self.exchanges[ticket];
+        exchange.milestones.dns = Milestones::micros(around.clock.now() - exchange.start);
+    }
+
+    /// The line of an exchange that waits for an address of this route.
+    pub(crate) fn naming(&self, ticket: Ticket, route: RouteId) -> Option<LineId> {
+        let id = self.exchanges.has(ticket).then(|| self.exchanges[ticket].line)?;
+        // It may be the answer to a question of somebody who waits no more.
+        let waits = |id: &LineId| {
+            let line = &self.lines[*id];
+            line.state == State::Naming && line.route == route
+        };
+        Some(id).filter(|id| *id != LineId::NONE).filter(waits)
     }
 
     /// An answer of the resolver; the address stands in the route by now, if there is one.
@@ -74,28 +111,19 @@ impl Sessions {
         ticket: Ticket,
         (route, known): (RouteId, Result<(), Failure>),
     ) {
-        if !self.exchanges.has(ticket) {
-            return;
+        let Some(id) = self.naming(ticket, route) else { return };
+        self.note_name(around, ticket);
+        match known {
+            Ok(()) => self.connect(around, id),
+            Err(failure) => self.fail(around, ticket, failure),
         }
-        let id = self.exchanges[ticket].line;
-        let exchange = &mut self.exchanges[ticket];
-        exchange.milestones.dns = Milestones::micros(around.clock.now() - exchange.start);
-        let waits = id != LineId::NONE && self.lines[id].state == State::Naming;
-        // It may be the answer to a question of somebody who waits no more.
-        if !waits || self.lines[id].route != route {
-            return;
-        }
-        if let Err(failure) = known {
-            return self.fail(around, ticket, failure);
-        }
-        self.lines[id].state = State::Connecting;
-        self.connect(around, id);
     }
 
     /// Connects, in this turn of the loop or when its turn comes.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let line = &mut self.lines[id];
+        line.state = State::Connecting;
         let slot = Lines::slot(id);
         let (opening, transport) = (&mut line.opening, &mut line.transport);
         let (net, clock) = (&mut *around.net, around.clock);
@@ -121,7 +149,8 @@ impl Sessions {
         self.on_opened(around, id, opened);
     }
 
-    fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
+    /// Acts upon what came of a step of a line's opening.
+    pub(super) fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let exchange = &self.exchanges[ticket];
         let (user, now) = (exchange.user, around.clock.now());
@@ -132,21 +161,91 @@ impl Sessions {
             Opened::Connecting => {
                 around.limit(user, exchange.limit_of(exchange.connect_limit, now), now);
             }
-            Opened::Established if around.net.routes[self.lines[id].route].secure => {
-                self.lines[id].state = State::Unsecured;
-                around.done.now.push(Done::Unsecured(ticket));
+            Opened::Established => {
+                self.note_opened(around, id);
+                let route = &around.net.routes[self.lines[id].route];
+                if route.tunnel.as_ref().is_some_and(|tunnel| !tunnel.forwarded) {
+                    self.lines[id].state = State::Proxied;
+                    around.done.now.push(Done::Proxied(ticket));
+                } else if route.secure {
+                    self.lines[id].state = State::Unsecured;
+                    around.done.now.push(Done::Unsecured(ticket));
+                } else {
+                    self.established(around, id, ticket);
+                }
             }
-            Opened::Established => self.established(around, id, ticket),
             Opened::Failed(failure) => self.fail(around, ticket, failure),
         }
     }
 
-    /// Begins TLS on a connection that waits for its settings.
+    /// Counts a connection of HTTP that stands, by its address.
+    fn note_opened(&mut self, around: &mut Around<'_>, id: LineId) {
+        let (Speaker::Http(_), Some(ticket)) = (&self.lines[id].speaker, self.lines[id].ticket)
+        else {
+            return;
+        };
+        self.classify(around, id);
+        around.recorder.opened(self.lines[id].class);
+        let exchange = &self.exchanges[ticket];
+        let named = Nanos::from(exchange.milestones.dns) * 1000;
+        let took = (around.clock.now() - exchange.start - named).max(0);
+        around.recorder.span(Span::Tcp, took as u64);
+    }
+
+    /// Gives a line the class of the address that it goes to.
+    pub(crate) fn classify(&mut self, around: &mut Around<'_>, id: LineId) {
+        let line = &mut self.lines[id];
+        let Ok(address) = around.net.address(&line.opening) else { return };
+        self.text.clear();
+        let _ = write!(self.text, "{address}");
+        line.class = around.recorder.class("", &self.text);
+    }
+
+    /// Sends a proxy the request for a tunnel, on the line of an exchange that stands there. What it answers ends the exchange for now.
+    pub(crate) fn ask_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket, request: &[u8]) {
+        let now = around.clock.now();
+        let exchange = &mut self.exchanges[ticket];
+        let line = &mut self.lines[exchange.line];
+        (line.state, line.tail) = (State::Tunnelling, Vec::new());
+        (exchange.connect, exchange.sent_at) = (now - exchange.start, now);
+        if let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
+        {
+            session.begin_rendered(ticket, Kind::Connect);
+            (http.facts.sent, http.facts.received) = (request.len() as u64, 0);
+            (http.facts.tunnels, http.facts.has_body) = (true, false);
+        }
+        match line.transport.send_raw(request) {
+            Ok(_) => around.limit(exchange.user, exchange.limit, now),
+            Err(error) => self.fail(around, ticket, Failure::Socket(error)),
+        }
+    }
+
+    /// The tunnel that the line of an exchange has asked for is there: TLS is next.
+    pub(crate) fn leave_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        self.renew(around, ticket);
+        let exchange = &mut self.exchanges[ticket];
+        if let Call::Http(http) = &mut exchange.call {
+            (http.facts.tunnels, http.facts.received) = (false, 0);
+        }
+        let line = &mut self.lines[exchange.line];
+        (line.state, line.tail) = (State::Unsecured, Vec::new());
+    }
+
+    /// Connects the line of an exchange once more.
+    pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, ticket: Ticket) {
+        self.renew(around, ticket);
+        let id = self.exchanges[ticket].line;
+        self.lines.drop_socket(id);
+        self.connect(around, id);
+    }
+
+    /// Begins TLS on a connection that waits for its settings, and has stood since `since`.
     pub(crate) fn secure(
         &mut self,
         around: &mut Around<'_>,
         ticket: Ticket,
         settings: Result<Arc<ClientConfig>, wire::tls::Error>,
+        since: Nanos,
     ) {
         let cpu = thread_cpu();
         let now = around.clock.now();
@@ -159,8 +258,6 @@ impl Sessions {
             Err(error) => return self.fail(around, ticket, Failure::Tls(error)),
         };
         let line = &mut self.lines[id];
-        // It has stood at least since the kernel said so; others' turn came first.
-        let since = around.net.woke;
         let (opening, transport) = (&mut line.opening, &mut line.transport);
         if let Err(failure) = around.net.start_tls(opening, transport, &config, since, now) {
             return self.fail(around, ticket, failure);
@@ -199,12 +296,17 @@ impl Sessions {
     /// The connection stands: the exchange may begin.
     fn established(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
-        exchange.connect = around.clock.now() - exchange.start;
+        let line = &mut self.lines[id];
+        // Behind a proxy, connecting ends with the connection to it.
+        let connect = around.clock.now() - exchange.start;
+        if exchange.connect == 0 || around.net.routes[line.route].tunnel.is_none() {
+            exchange.connect = connect;
+        }
         let steps = &mut exchange.milestones;
         if steps.tcp > 0 {
-            steps.tls = Milestones::micros(exchange.connect).saturating_sub(steps.tcp);
+            steps.tls = Milestones::micros(connect).saturating_sub(steps.tcp);
         }
-        self.lines[id].state = State::Open;
+        line.state = State::Open;
         if !self.greets(around, id, ticket) {
             self.begin(around, id, ticket);
         }
@@ -224,8 +326,7 @@ impl Sessions {
         let exchange = &self.exchanges[ticket];
         match line.transport.send(out, &mut around.net.sealed) {
             Ok(_) => around.limit(exchange.user, exchange.limit, around.clock.now()),
-            Err(Unwritten::Socket(error)) => self.fail(around, ticket, Failure::Socket(error)),
-            Err(Unwritten::Tls(error)) => self.fail(around, ticket, Failure::Tls(error)),
+            Err(error) => self.fail(around, ticket, unwritten(error)),
         }
         true
     }

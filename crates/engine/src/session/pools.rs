@@ -106,13 +106,13 @@ impl Sessions {
                 around.recorder.span(Span::Room, 0);
                 self.board(around, ticket, None);
             }
-            Share::None if exchange.room_limit == Some(0) => {
+            Share::None if exchange.terms.room_limit == Some(0) => {
                 around.recorder.span(Span::Room, 0);
                 let words = "all connections of the pool are in use";
                 self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
             }
             Share::None => {
-                let (user, limit) = (exchange.user, exchange.room_limit.unwrap_or(0));
+                let (user, limit) = (exchange.user, exchange.terms.room_limit.unwrap_or(0));
                 self.pools.of(named.0, route).waiting.push_back(ticket);
                 around.limit(user, limit, around.clock.now());
             }

@@ -47,9 +47,9 @@ pub(crate) fn begin(
     (exchange.route, exchange.place) = (route, place);
     match &call.bytes {
         Ok(bytes) => exchange.request.extend_from_slice(bytes),
-        Err(text) => exchange.unwritable = Some(text.clone()),
+        Err(text) => exchange.terms.unwritable = Some(text.clone()),
     }
-    exchange.after = match (call.wait, &call.timeout_ms) {
+    exchange.terms.after = match (call.wait, &call.timeout_ms) {
         (false, _) => After::Nothing,
         (true, Ok(limit)) => {
             exchange.limit = Nanos::from(*limit) * MS;
@@ -57,7 +57,7 @@ pub(crate) fn begin(
         }
         (true, Err(text)) => After::Thrown(text.clone()),
     };
-    exchange.call = Call::Udp(call);
+    exchange.call = Call::Udp(Box::new(call));
     sessions.start(&mut cx.around(), ticket);
 }
 

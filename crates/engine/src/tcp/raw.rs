@@ -10,7 +10,6 @@ use plan::http::Source;
 use plan::plan::SamplerId;
 use stats::{Counter, Outcome};
 use wire::session::Ticket;
-use wire::stream::End;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -80,16 +79,15 @@ pub(crate) fn begin(
     (exchange.route, exchange.place) = (route, Place::Fresh);
     exchange.limit = Nanos::from(call.timeout_ms) * MS;
     exchange.connect_limit = exchange.limit;
-    exchange.end = End::Stream;
     exchange.answer.most = cx.run.settings.bodies.max_response;
     (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
     exchange.request.extend_from_slice(call.data.as_bytes());
     match &call.file {
         Some(Ok(content)) => exchange.request.extend_from_slice(content),
-        Some(Err(text)) => exchange.after = After::Thrown(text.clone()),
+        Some(Err(text)) => exchange.terms.after = After::Thrown(text.clone()),
         None => {}
     }
-    exchange.call = Call::Raw(call);
+    exchange.call = Call::Raw(Box::new(call));
     sessions.start(&mut cx.around(), ticket);
 }
 
@@ -105,7 +103,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         }
         Ending::Failed { failure, reached } => {
             let unconnected =
-                matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
+                matches!(*failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
             let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
             let opening = reached == Reached::Opening;
             let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };

@@ -32,7 +32,7 @@ pub(crate) fn evaluate(
     let exchange = &mut sessions.exchanges[ticket];
     let mut call = match std::mem::take(&mut exchange.call) {
         Call::Tcp(call) => call,
-        _ => TcpCall::default(),
+        _ => Box::default(),
     };
     cx.with_env(index, id, |env, _| sampler.call(&mut call, env));
     exchange.call = Call::Tcp(call);
@@ -55,13 +55,14 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     exchange.limit = Nanos::from(call.timeout_ms) * MS;
     exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
     exchange.answer.most = cx.run.settings.bodies.max_response / shown_as(call.client);
-    exchange.end = match (call.client, call.end) {
+    exchange.terms.end = match (call.client, call.end) {
         (Client::Prefixed(length), _) => End::Length(length),
         (_, Some(byte)) => End::Byte(byte),
         (_, None) => End::Stream,
     };
-    exchange.unwritable.clone_from(&call.unwritable);
-    if call.unwritable.is_none() {
+    if call.unwritable.is_some() {
+        exchange.terms.unwritable.clone_from(&call.unwritable);
+    } else {
         exchange.request.extend_from_slice(&call.bytes);
     }
     sessions.start(&mut cx.around(), ticket);
@@ -175,7 +176,7 @@ impl Ending {
             }
             exchange::Ending::Failed { failure, reached } => (failure, reached),
         };
-        let words = match &failure {
+        let words = match &*failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(&failure, route))
             }
@@ -184,7 +185,7 @@ impl Ending {
             _ => format!("java.net.SocketException: {}", socket_text(&failure, route)),
         };
         let outcome = kind(&failure, route);
-        match &failure {
+        match &*failure {
             Failure::Socket(error) if reached == Reached::Connected => {
                 let reset = error.kind() == std::io::ErrorKind::ConnectionReset;
                 let words = if reset { "Connection reset" } else { "Broken pipe" };

@@ -1,7 +1,8 @@
 //! A connection that carries one HTTP/1 request at a time, as a [`Session`].
 //!
 //! A request goes out as it was rendered. Its answer is told with the parsed head; what frames the content, and answers before
-//! the answer proper, are told by their length.
+//! the answer proper, are told by their length. The same may be pulled piece by piece ([`Connection::pull`]), which costs half as much as
+//! being told of it.
 
 use super::{Decoder, Error, Event, Head, Limits, Memo};
 use crate::session::{Begun, Room, Session, Ticket, Told};
@@ -59,8 +60,31 @@ impl Connection {
         (self.kind, self.keeps) = (kind, false);
     }
 
-    fn has_tunnel(&self, status: u16) -> bool {
-        self.kind == Kind::Connect && (200..300).contains(&status)
+    /// Looks at bytes that came, as [`Decoder::next_with`] does; the number of bytes used up and one event. Call until `NeedMore` or `End`.
+    ///
+    /// # Errors
+    ///
+    /// The peer does not keep to the protocol.
+    #[inline]
+    pub fn pull<'b>(
+        &mut self,
+        input: &'b [u8],
+        memo: &mut Memo,
+    ) -> Result<(usize, Event<'b>), Error> {
+        let (used, event) = self.decoder.next_with(input, memo)?;
+        match &event {
+            Event::Head(head) => {
+                self.keeps = head.keep_alive;
+                if self.kind == Kind::Connect && (200..300).contains(&head.status) {
+                    // What follows is the tunnel's.
+                    self.decoder.finish();
+                    self.keeps = true;
+                }
+            }
+            Event::End => self.under_way = None,
+            Event::NeedMore | Event::Body(_) => {}
+        }
+        Ok((used, event))
     }
 }
 
@@ -92,7 +116,7 @@ impl Session for Connection {
         let mut at = 0;
         loop {
             let (used, event) =
-                self.decoder.next_with(&input[at..], memo).map_err(|error| Broken { at, error })?;
+                self.pull(&input[at..], memo).map_err(|error| Broken { at, error })?;
             at += used;
             let own = match &event {
                 Event::Head(head) => head.raw.len(),
@@ -104,19 +128,9 @@ impl Session for Connection {
             }
             match event {
                 Event::NeedMore => return Ok(at),
-                Event::Head(head) => {
-                    self.keeps = head.keep_alive;
-                    let ends = self.has_tunnel(head.status);
-                    tell(Told::Head { to, head });
-                    if ends {
-                        self.under_way = None;
-                        tell(Told::Done { to, kept: true });
-                        return Ok(at);
-                    }
-                }
+                Event::Head(head) => tell(Told::Head { to, head }),
                 Event::Body(bytes) => tell(Told::Data { to, bytes }),
                 Event::End => {
-                    self.under_way = None;
                     tell(Told::Done { to, kept: self.keeps });
                     return Ok(at);
                 }

@@ -12,7 +12,7 @@ use stats::Outcome;
 use crate::context::Context;
 use crate::flow::Flow;
 use crate::flow::visit::Visit;
-use crate::ids::{NO_CONN, NO_SOCKET, UserId};
+use crate::ids::{NO_SOCKET, UserId};
 use crate::users::branches::Branches;
 use crate::users::controllers as state;
 use crate::users::{Leave, NO_USER, Wait};
@@ -167,7 +167,7 @@ pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId>
     (user.alive, user.parallel, user.branch_of, user.wait) = (false, false, NO_USER, Wait::Ready);
     (user.stopping, user.last_sampler, user.extra) = (false, None, None);
     (user.setbacks, user.paced) = (0, false);
-    (user.conn, user.socket) = (NO_CONN, NO_SOCKET);
+    user.socket = NO_SOCKET;
     cx.users.put_away(branch);
     let branches = cx.branches_mut(parent)?;
     branches.under_way -= 1;

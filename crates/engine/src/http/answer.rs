@@ -1,0 +1,288 @@
+//! An HTTP response that has come: what becomes of its line, of cookies and redirects, and of the sample. Hot.
+//!
+//! The line is the session room's (`session`), which has kept of the response what is read.
+
+use plan::plan::SamplerId;
+use stats::{ClassId, Counter, Outcome, Recorder};
+use wire::session::Ticket;
+
+use crate::context::Context;
+use crate::http::credentials::Challenged;
+use crate::http::fill::push_reason;
+use crate::http::requests::Requests;
+use crate::http::{cache, redirect, side_cookies};
+use crate::ids::UserId;
+use crate::net::outcome::Failure;
+use crate::session::Sessions;
+use crate::session::exchange::{Call, Ending, Exchange};
+use crate::session::http1::{HttpExchange, Stash};
+use crate::time::clock::{Nanos, SECOND};
+use crate::time::timing::Timing;
+use crate::users::Wait;
+
+/// The fate of a line whose response is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It may be used again.
+    No,
+    /// The peer has closed it.
+    ByPeer,
+    /// Further bytes on it are no answer of ours, or its end was the end of the response.
+    Broken,
+}
+
+impl Closing {
+    fn of(rest: bool, hangup: bool) -> Self {
+        match (rest, hangup) {
+            (true, _) => Self::Broken,
+            (false, true) => Self::ByPeer,
+            (false, false) => Self::No,
+        }
+    }
+}
+
+impl Requests {
+    /// The exchange of a request is over: its answer has come, or it failed.
+    #[inline]
+    pub(crate) fn end(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+        let exchange = &sessions.exchanges[ticket];
+        let closing = match exchange.ending {
+            Ending::Complete { closed } => {
+                Closing::of(!sessions.lines[exchange.line].tail.is_empty(), closed)
+            }
+            Ending::Failed { .. } => return self.end_failed(cx, sessions, ticket),
+            _ => Closing::Broken,
+        };
+        if matches!(&exchange.call, Call::Http(http) if http.facts.tunnels) {
+            return self.end_tunnelling(cx, sessions, ticket, closing);
+        }
+        self.finish(cx, sessions, ticket, closing);
+    }
+
+    fn end_failed(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+        let ending = std::mem::take(&mut sessions.exchanges[ticket].ending);
+        if let Ending::Failed { failure, .. } = ending {
+            self.fail(cx, sessions, ticket, &failure);
+        }
+    }
+
+    /// A response is complete: its line is kept or closed, and the sample goes on.
+    pub(super) fn finish(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        closing: Closing,
+    ) {
+        let exchange = &mut sessions.exchanges[ticket];
+        let Call::Http(http) = &mut exchange.call else { return };
+        if let (Some(name), Some(stash)) = (&cx.run.settings.http.record_header, &http.stash) {
+            http.facts.header = class_of(&stash.head, name, &mut cx.recorder);
+        }
+        let facts = http.facts;
+        let mut moves = false;
+        if let Some(stash) = &mut http.stash {
+            if !stash.connection_fault.is_empty() {
+                let fault = std::mem::take(&mut stash.connection_fault);
+                return self.fail(cx, sessions, ticket, &Failure::Connection(fault));
+            }
+            // Java's own client goes on after a redirect by another connection.
+            moves = facts.java
+                && facts.auto_follow
+                && matches!(facts.status, 301..=303 | 305 | 307)
+                && redirect::java_follows(stash);
+        }
+        if facts.has_body && exchange.latency == 0 {
+            exchange.latency = exchange.ended - exchange.start;
+        }
+        let (index, id) = (exchange.user, exchange.sampler);
+        let stash = if facts.challenges { None } else { http.stash.take() };
+        let timing = {
+            let line = &sessions.lines[exchange.line];
+            timing_of(exchange, &facts, (line.opening.own(), line.class))
+        };
+        if facts.keep_alive && facts.want_keep_alive && !moves && closing != Closing::Broken {
+            let settings = &cx.run.settings.http;
+            let rest = match facts.keep_alive_s {
+                Some(told @ 1..) => Nanos::from(told) * SECOND,
+                _ => settings.idle_timeout,
+            };
+            let line = sessions.rest(ticket, rest, settings.retry_stale);
+            if closing == Closing::ByPeer {
+                sessions.peer_gave_up(&mut cx.around(), line);
+            }
+        } else {
+            let by_us = facts.keep_alive && closing == Closing::No;
+            let counter = if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer };
+            sessions.close(&mut cx.around(), ticket, counter);
+        }
+        if !facts.java {
+            set_user_token(cx, index);
+        }
+        let stash = if facts.challenges {
+            match self.answers_challenge(cx, sessions, ticket) {
+                Challenged::Again => return,
+                Challenged::No(stash) => stash,
+            }
+        } else {
+            stash
+        };
+        sessions.exchanges.end(ticket);
+        cx.users[index].wait = Wait::Ready;
+        self.answered(cx, sessions, (index, id), &facts, timing, stash);
+    }
+
+    /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
+    fn answered(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
+        exchange: &HttpExchange,
+        mut timing: Timing,
+        stash: Option<Box<Stash>>,
+    ) {
+        if let Some(stash) = &stash
+            && exchange.cookies
+            && stash.set_cookie
+        {
+            side_cookies::take_cookies(cx, index, id, stash);
+        }
+        if let Some(mut stash) = stash {
+            let of = (index, id);
+            let seen = self.look_at(cx, sessions, of, exchange, &mut timing, &mut stash);
+            sessions.stashes.give(stash);
+            match seen {
+                Seen::GoesOn => return,
+                Seen::Chain => return redirect::conclude_chain(cx, index, id),
+                Seen::Thrown => return cx.conclude(index, id, timing, Outcome::Protocol),
+                Seen::Whole => {}
+            }
+        }
+        let success = (200..400).contains(&exchange.status);
+        let observed = cx.observes(id);
+        if !success && !observed {
+            let mut digits = itoa::Buffer::new();
+            cx.result.code.clear();
+            cx.result.code.push_str(digits.format(exchange.status));
+            cx.result.success = false;
+        }
+        let outcome = if !success {
+            Outcome::Status
+        } else if observed && !cx.result.success {
+            timing.sent = 0;
+            Outcome::Protocol
+        } else {
+            Outcome::Ok
+        };
+        cx.conclude(index, id, timing, outcome);
+    }
+
+    /// Makes a result of the parts of a response that were kept, stores what of it goes to the user's cache, and follows a redirect.
+    #[inline]
+    fn look_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
+        exchange: &HttpExchange,
+        timing: &mut Timing,
+        stash: &mut Stash,
+    ) -> Seen {
+        let success = (200..400).contains(&exchange.status);
+        let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
+        let has_chain = |cx: &Context<'_>| {
+            cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some())
+        };
+        let (chain, observed) = (has_chain(cx), cx.observes(id));
+        let follows = exchange.follow || exchange.auto_follow;
+        if chain || (redirect && follows) || observed {
+            self.fill(cx, (index, id), exchange, timing, stash);
+        }
+        let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
+        let goes_on = (chain || redirect && follows)
+            && self.follow(cx, sessions, (index, id), timing, exchange, stash);
+        if redirect && !chain && !follows && self.leads_nowhere(cx, id, exchange, stash, None) {
+            timing.sent = 0;
+            thrown = true;
+        }
+        if !success && !observed {
+            cx.result.clear();
+            push_reason(&mut cx.result.message, &stash.head, exchange.java);
+            let head = std::str::from_utf8(&stash.head).unwrap_or_default();
+            cx.result.response_headers.push_str(head);
+            cx.result.url.push_str(&stash.url);
+            cx.result.method.push_str(&stash.method);
+        }
+        if goes_on {
+            Seen::GoesOn
+        } else if has_chain(cx) {
+            Seen::Chain
+        } else if thrown {
+            Seen::Thrown
+        } else {
+            Seen::Whole
+        }
+    }
+}
+
+/// Bytes of a header's value by which exchanges are told apart.
+const LONGEST_CLASS: usize = 100;
+
+/// The class of an answer by its value of a header; none without that header.
+fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
+    let mut lines = head.split(|byte| *byte == b'\n').skip(1);
+    let value = lines.find_map(|line| {
+        let (start, rest) = line.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name.as_bytes()).then(|| rest.strip_prefix(b":"))?
+    });
+    let value = value.and_then(|value| std::str::from_utf8(value.trim_ascii()).ok());
+    value.map_or(ClassId::NONE, |value| {
+        recorder.class(name, &value[..value.floor_char_boundary(LONGEST_CLASS)])
+    })
+}
+
+/// The outcome of looking at a response.
+enum Seen {
+    /// Another request follows, or the sample has ended.
+    GoesOn,
+    /// It is the last of a chain of redirects.
+    Chain,
+    /// It is the sample's.
+    Whole,
+    /// It is the sample's, which fails by an exception.
+    Thrown,
+}
+
+/// The times and sizes of a response; what opening its line cost here is `own`.
+#[inline]
+fn timing_of(exchange: &Exchange, facts: &HttpExchange, (own, class): (u64, ClassId)) -> Timing {
+    let now = exchange.ended;
+    // From the intended to the actual start, and from the arrival of the last byte to our reading it.
+    let wait = (exchange.start - exchange.intended).max(0) as u64;
+    Timing {
+        start: exchange.start,
+        end: now,
+        idle: 0,
+        latency: exchange.latency as u64,
+        connect: exchange.connect as u64,
+        lag: (now - exchange.arrival).max(0) as u64 + wait + own,
+        wait,
+        // JMeter does not know how much Java's own client sends.
+        sent: if facts.java { 0 } else { facts.sent },
+        received: facts.received,
+        phases: exchange.phases(),
+        classes: [class, facts.header],
+    }
+}
+
+/// Sets the variable that has the user's token, as HttpClient's state, if the run has one and it is not set.
+fn set_user_token(cx: &mut Context<'_>, index: UserId) {
+    let Some(variable) = cx.run.user_token else { return };
+    let env = cx.env(index, "");
+    if env.vars.get(variable).is_none() {
+        let mut name = String::new();
+        env.who.thread_name(&mut name);
+        env.vars.set(variable, &name);
+    }
+}

@@ -1,0 +1,301 @@
+//! Requests of HTTP/1, as far as a line knows them: facts that decide which parts of an answer are kept, and those parts. Hot.
+//!
+//! A response that nobody reads is counted and dropped; what is read is kept in a stash, given back to the core's pool
+//! afterwards.
+
+use std::ops::Range;
+
+use stats::ClassId;
+use wire::http1::{Broken, Connection, Event, Head, Memo};
+
+use crate::net::outcome::Failure;
+use crate::net::transport::keep_part;
+use crate::session::exchange::{Call, Exchange};
+use crate::session::receive::Fed;
+use crate::time::clock::Nanos;
+use crate::time::milestones::Milestones;
+
+/// A request and its answer.
+#[derive(Debug)]
+pub(crate) struct HttpCall {
+    pub(crate) facts: HttpExchange,
+    pub(crate) stash: Option<Box<Stash>>,
+}
+
+/// Facts of a request that decide what becomes of its answer, and facts of that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HttpExchange {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// Bytes of the body that are kept at most.
+    pub(crate) most: usize,
+    pub(crate) status: u16,
+    /// The value of the header that exchanges are told apart by.
+    pub(crate) header: ClassId,
+    pub(crate) keep_alive_s: Option<u32>,
+    /// The number of times that it was sent again after its connection turned out dead.
+    pub(crate) retries: u8,
+    pub(crate) keep_alive: bool,
+    pub(crate) has_body: bool,
+    /// Answers before the answer proper (`100 Continue`) do not count as received.
+    pub(crate) interim_uncounted: bool,
+    pub(crate) is_head: bool,
+    /// As by Java's own client.
+    pub(crate) java: bool,
+    /// The request asks for the connection to be kept.
+    pub(crate) want_keep_alive: bool,
+    /// Somebody reads the head, the body.
+    pub(crate) keep_head: bool,
+    pub(crate) keep_body: bool,
+    /// The body is kept if it may be a page, for its links.
+    pub(crate) parse: bool,
+    /// Only the digest of the body is read.
+    pub(crate) digest: bool,
+    /// Redirects become sub-samples; are followed silently.
+    pub(crate) follow: bool,
+    pub(crate) auto_follow: bool,
+    /// Cookies of the answer are stored.
+    pub(crate) cookies: bool,
+    /// The answer may go to the user's cache.
+    pub(crate) caches: bool,
+    /// An answer that asks for credentials is answered.
+    pub(crate) challenges: bool,
+    /// A request of the same sample went before.
+    pub(crate) again: bool,
+    /// It is a proxy that was asked, for a tunnel.
+    pub(crate) tunnels: bool,
+}
+
+impl HttpExchange {
+    pub(crate) const NONE: Self = Self {
+        sent: 0,
+        received: 0,
+        most: usize::MAX,
+        status: 0,
+        header: ClassId::NONE,
+        keep_alive_s: None,
+        retries: 0,
+        keep_alive: false,
+        has_body: false,
+        interim_uncounted: false,
+        is_head: false,
+        java: false,
+        want_keep_alive: true,
+        keep_head: false,
+        keep_body: false,
+        parse: false,
+        digest: false,
+        follow: false,
+        auto_follow: false,
+        cookies: false,
+        caches: false,
+        challenges: false,
+        again: false,
+        tunnels: false,
+    };
+
+    /// The next request of the same sample, yet to be sent.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            sent: 0,
+            received: 0,
+            status: 0,
+            keep_alive_s: None,
+            retries: 0,
+            keep_alive: false,
+            has_body: false,
+            interim_uncounted: false,
+            java: false,
+            again: true,
+            ..*self
+        }
+    }
+
+    /// Takes the head of the answer. True: it is read, and is to be kept.
+    #[inline]
+    fn take_head(&mut self, head: &Head<'_>) -> bool {
+        self.status = head.status;
+        self.keep_alive = head.keep_alive;
+        self.keep_alive_s = head.keep_alive_timeout_s;
+        self.has_body = head.has_body;
+        if self.interim_uncounted {
+            self.received = head.raw.len() as u64;
+        }
+        // JMeter counts a status line without reason with the blank that its own form of it has.
+        self.received += u64::from(head.reason.is_empty() && !self.counts_content());
+        self.keep_body |= self.parse && head.content_type.is_some_and(may_be_page);
+        let redirects = (self.follow || self.auto_follow) && (300..400).contains(&head.status)
+            || !self.java && matches!(head.status, 301..=303 | 307 | 308);
+        let asked = self.challenges && matches!(head.status, 401 | 407);
+        let noted = self.caches && is_cacheable(head.status);
+        let cookies = self.cookies && head.set_cookie;
+        // Whoever looks at the result or not: a cause of errors has the server's words.
+        let failed = !(200..400).contains(&head.status)
+            // A redirect to nowhere is a failure, too, whether it would be followed or not.
+            || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
+        self.keep_head || redirects || cookies || noted || asked || failed || self.tunnels
+    }
+
+    /// JMeter counts what Java's own client gives it, which is without the frames of chunks.
+    fn counts_content(&self) -> bool {
+        self.java && !self.tunnels
+    }
+}
+
+/// Feeds the session of a line with what came.
+#[inline]
+pub(super) fn feed(
+    connection: &mut Connection,
+    exchange: &mut Exchange,
+    (memo, stashes): (&mut Memo, &mut Stashes),
+    bytes: &[u8],
+    now: Nanos,
+) -> Result<Fed, Broken> {
+    let Exchange { call, began, latency, start, milestones, .. } = exchange;
+    let Call::Http(HttpCall { facts, stash }) = call else {
+        return Ok(Fed { used: bytes.len(), done: false });
+    };
+    let mut at = 0;
+    loop {
+        let (used, event) =
+            connection.pull(&bytes[at..], memo).map_err(|error| Broken { at, error })?;
+        at += used;
+        facts.received += match &event {
+            Event::Body(piece) if facts.counts_content() => piece.len() as u64,
+            Event::NeedMore | Event::End if facts.counts_content() && *began => 0,
+            _ => used as u64,
+        };
+        match event {
+            Event::NeedMore => return Ok(Fed { used: at, done: false }),
+            Event::Head(head) => {
+                *began = true;
+                milestones.first = Milestones::micros(now - *start);
+                if facts.take_head(&head) {
+                    stash.get_or_insert_with(|| stashes.take()).keep_head(&head);
+                }
+            }
+            Event::Body(piece) => {
+                if *latency == 0 {
+                    *latency = now - *start;
+                }
+                if facts.keep_body
+                    && let Some(stash) = stash
+                {
+                    stash.keep_body(piece, facts.most);
+                }
+            }
+            Event::End => return Ok(Fed { used: at, done: true }),
+        }
+    }
+}
+
+/// An answer that breaks the protocol at a place in the input.
+pub(super) fn failure_of(Broken { at, error }: Broken, bytes: &[u8]) -> Failure {
+    if error != wire::http1::Error::BadChunkSize {
+        return Failure::Http(error);
+    }
+    let line = bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Failure::ChunkSize(line.trim_ascii().iter().map(|byte| *byte as char).collect())
+}
+
+/// Whether an answer of this status may go to a user's cache.
+pub(crate) fn is_cacheable(status: u16) -> bool {
+    matches!(status, 200..=299 | 304)
+}
+
+/// Whether a type of content may be one that is read for links: no picture, sound or video.
+fn may_be_page(content_type: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 4] = [b"image/", b"audio/", b"video/", b"font/"];
+    let is = |kind: &&[u8]| {
+        content_type.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind))
+    };
+    content_type.len() >= 13 && content_type[..13].eq_ignore_ascii_case(b"image/svg+xml")
+        || !OTHERS.iter().any(is)
+}
+
+/// The parts of a request and its response that are kept for those who read them.
+#[derive(Debug, Default)]
+pub(crate) struct Stash {
+    /// Head of the response as on the wire.
+    pub(crate) head: Vec<u8>,
+    /// Where in it the content type and the content encoding stand.
+    pub(crate) content_type: Option<Range<usize>>,
+    pub(crate) content_encoding: Option<Range<usize>>,
+    /// It sets cookies.
+    pub(crate) set_cookie: bool,
+    /// Body of the response as on the wire, framing removed.
+    pub(crate) body: Vec<u8>,
+    /// URL of the request.
+    pub(crate) url: String,
+    /// Method of the request.
+    pub(crate) method: String,
+    /// Header lines of the request, as JMeter shows them.
+    pub(crate) request_headers: String,
+    /// Request line, body and cookies, as JMeter shows them.
+    pub(crate) sampler_data: String,
+    /// Cookies and body alone.
+    pub(crate) cookies: String,
+    pub(crate) query_string: String,
+    /// The fault that HttpClient finds in the request when there is an answer; else empty.
+    pub(crate) connection_fault: String,
+}
+
+impl Stash {
+    /// Keeps a response's head.
+    pub(crate) fn keep_head(&mut self, head: &wire::http1::Head<'_>) {
+        self.head.clear();
+        self.head.extend_from_slice(head.raw);
+        let start = head.raw.as_ptr() as usize;
+        // Values are slices of the head: their distance from its start is their place in it.
+        let place = |value: &[u8]| {
+            let from = value.as_ptr() as usize - start;
+            from..from + value.len()
+        };
+        self.content_type = head.content_type.map(place);
+        self.content_encoding = head.content_encoding.map(place);
+        self.set_cookie = head.set_cookie;
+    }
+
+    /// Keeps a part of a body, as far as all that is kept is at most `most` bytes. So is the buffer.
+    pub(crate) fn keep_body(&mut self, part: &[u8], most: usize) {
+        keep_part(&mut self.body, part, most);
+    }
+
+    /// Forgets the answer, but not the request.
+    pub(crate) fn clear_answer(&mut self) {
+        self.content_type = None;
+        self.content_encoding = None;
+        self.set_cookie = false;
+        self.head.clear();
+        self.body.clear();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.clear_answer();
+        self.url.clear();
+        self.method.clear();
+        self.request_headers.clear();
+        self.sampler_data.clear();
+        self.cookies.clear();
+        self.query_string.clear();
+        self.connection_fault.clear();
+    }
+}
+
+/// Stashes that no exchange has, for the next ones.
+#[derive(Debug, Default)]
+#[allow(clippy::vec_box)] // They move between here and the connections by their pointer.
+pub(crate) struct Stashes(Vec<Box<Stash>>);
+
+impl Stashes {
+    /// An empty stash.
+    pub(crate) fn take(&mut self) -> Box<Stash> {
+        let mut stash = self.0.pop().unwrap_or_default();
+        stash.clear();
+        stash
+    }
+
+    pub(crate) fn give(&mut self, stash: Box<Stash>) {
+        self.0.push(stash);
+    }
+}

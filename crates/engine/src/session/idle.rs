@@ -1,0 +1,137 @@
+//! Lines that a user of HTTP keeps: which of them a request goes out on, and how they end.
+//!
+//! A user keeps its lines to itself, as a JMeter thread does: one that is idle to the wanted route is used again; else a new one
+//! is opened. An idle line is watched: when its peer closes it, it is closed here, or stays as a dead one that is found out by its use,
+//! as JMeter would.
+
+use stats::Counter;
+use wire::session::Ticket;
+
+use crate::ids::{RouteId, UserId};
+use crate::session::line::{LineId, Place, State};
+use crate::session::{Around, Sessions};
+use crate::time::clock::Nanos;
+
+/// A line that its user has kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    /// It may be used again.
+    Sound(LineId),
+    /// It may not, and is to be closed, which is counted so.
+    Over(LineId, Counter),
+}
+
+impl Sessions {
+    /// A line of the user's to be used again from `now` on. A dead one may be, for so long after its last use.
+    #[inline]
+    pub(crate) fn idle(
+        &mut self,
+        owner: UserId,
+        (place, route): (Place, RouteId),
+        now: Nanos,
+        validate_after: Nanos,
+    ) -> Option<Found> {
+        let id = self.lines.find(owner, |line| {
+            line.route == route
+                && matches!(line.state, State::Idle | State::Dead)
+                && line.place == place
+        })?;
+        let line = &self.lines[id];
+        if line.expires <= now {
+            return Some(Found::Over(id, Counter::ConnClosedByUs));
+        }
+        let rested = now - line.idle_since;
+        if line.state == State::Dead && (rested < 0 || rested >= validate_after) {
+            return Some(Found::Over(id, Counter::ConnClosedByPeer));
+        }
+        self.lines.bring_to_front(id);
+        Some(Found::Sound(id))
+    }
+
+    /// Keeps the line of an exchange that is over for its user's next, for so long. Where its peer closes it meanwhile, it is closed here, too
+    /// (`closes`), or is dead.
+    #[inline]
+    pub(crate) fn rest(&mut self, ticket: Ticket, rest: Nanos, closes: bool) -> LineId {
+        let exchange = &mut self.exchanges[ticket];
+        let (id, now) = (exchange.line, exchange.ended);
+        exchange.line = LineId::NONE;
+        let line = &mut self.lines[id];
+        (line.state, line.closes, line.idle_since) = (State::Idle, closes, now);
+        line.expires = line.end.min(now.saturating_add(rest));
+        id
+    }
+
+    /// An idle line became readable: the peer closed it, or broke the protocol.
+    pub(super) fn read_idle(&mut self, around: &mut Around<'_>, id: LineId) {
+        let mut scratch = std::mem::take(&mut around.net.scratch);
+        let line = &mut self.lines[id];
+        let received = match line.transport.fd.as_ref() {
+            Some(fd) => around.net.driver.receive(fd, &mut scratch),
+            None => Ok(None),
+        };
+        let gone = match received {
+            Ok(None) => false,
+            Ok(Some(received)) if received.bytes > 0 && line.transport.tls().is_some() => {
+                // Under TLS, session tickets arrive after the handshake or the first answer.
+                !self.take_late_records(around, id, &mut scratch[..received.bytes])
+            }
+            Ok(Some(_)) | Err(_) => true,
+        };
+        around.net.scratch = scratch;
+        if gone {
+            self.peer_gave_up(around, id);
+        }
+    }
+
+    /// The peer closed a line that the user would have used again.
+    pub(crate) fn peer_gave_up(&mut self, around: &mut Around<'_>, id: LineId) {
+        if self.lines[id].closes {
+            return self.drop_line(around, id, Counter::ConnClosedByPeer);
+        }
+        self.lines.drop_socket(id);
+        self.lines[id].state = State::Dead;
+    }
+
+    fn take_late_records(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        incoming: &mut [u8],
+    ) -> bool {
+        let line = &mut self.lines[id];
+        let Some(tls) = line.transport.tls_mut() else { return false };
+        let mut data = std::mem::take(&mut tls.sealed);
+        data.extend_from_slice(incoming);
+        let mut surprise = false;
+        around.net.out.clear();
+        let out = &mut around.net.out;
+        let progress =
+            tls.client.advance(&mut data, out, &mut |bytes| surprise |= !bytes.is_empty());
+        match progress {
+            Ok(progress) if !progress.peer_closed && !surprise => {
+                data.drain(..progress.used);
+                if !data.is_empty() {
+                    tls.sealed = data;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Closes a line that no exchange is on.
+    pub(crate) fn drop_line(&mut self, around: &mut Around<'_>, id: LineId, counter: Counter) {
+        around.recorder.add(counter, 1);
+        self.lines.close(id);
+    }
+
+    /// Closes all lines that clients of HTTP keep for a user; how many were closed from here.
+    pub(crate) fn close_clients(&mut self, around: &mut Around<'_>, user: UserId) -> u64 {
+        let mut closed = 0;
+        let is_client = |place| matches!(place, Place::Client { .. });
+        while let Some(id) = self.lines.find(user, |line| is_client(line.place)) {
+            closed += u64::from(self.close_line(around, id));
+        }
+        closed
+    }
+}

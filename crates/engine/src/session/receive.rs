@@ -1,0 +1,523 @@
+//! Input of lines: taken off the socket, fed to the session, noted in the exchange. Hot.
+//!
+//! Content that nobody reads is dropped in the kernel, where the session says how much of it comes.
+
+use stats::Counter;
+use wire::http1::Error;
+use wire::redis;
+use wire::session::{Broken, Session, Status, Told};
+
+use crate::net::driver::{self, Ready};
+use crate::net::outcome::Failure;
+use crate::session::drive::complete;
+use crate::session::exchange::{Answer, Call, Ending, Exchange, Reached};
+use crate::session::http1::{self, HttpCall};
+use crate::session::line::{Line, LineId, Speaker, State};
+use crate::session::{Around, Sessions};
+use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
+
+/// Bytes taken where a head is expected and the content behind it will not be read.
+const HEAD_ONLY: usize = 2048;
+/// The rest of some content, in bytes, for which another call is cheaper than copying it.
+const LARGE: u64 = 16 * 1024;
+
+/// The outcome of feeding bytes to a session.
+pub(super) struct Fed {
+    pub(super) used: usize,
+    pub(super) done: bool,
+}
+
+/// Bytes to be taken off a line.
+struct Wanted {
+    /// They follow so many that are kept.
+    kept: usize,
+    room: usize,
+    /// They are dropped unseen.
+    unseen: bool,
+}
+
+impl Sessions {
+    /// A line has something to say, or room for more.
+    pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, id: LineId, ready: Ready) {
+        match self.lines[id].state {
+            State::Open | State::Handshaking | State::Tunnelling => {
+                if ready.writable && !self.lines[id].transport.all_sent() && !self.flush(around, id)
+                {
+                    return;
+                }
+                if ready.writable {
+                    self.note_sent(around, id);
+                }
+                // Datagrams wait for who asks for them.
+                let held = matches!(self.lines[id].speaker, Speaker::Datagram);
+                if ready.readable && (self.lines[id].ticket.is_some() || !held) {
+                    self.read(around, id, ready.hangup);
+                }
+            }
+            State::Idle if ready.readable => self.read_idle(around, id),
+            State::Connecting if ready.writable => self.on_connected(around, id),
+            State::Connecting
+            | State::Idle
+            | State::Naming
+            | State::Proxied
+            | State::Unsecured
+            | State::Dead
+            | State::Ended
+            | State::Closed => {}
+        }
+    }
+
+    /// Sends what is left over. False: that failed.
+    fn flush(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
+        let sent = self.lines[id].transport.flush();
+        sent.map_err(|error| self.lose(around, id, Failure::Socket(error))).is_ok()
+    }
+
+    /// A request that did not fit the socket's buffer at once is sent whole by now, if it is.
+    fn note_sent(&mut self, around: &Around<'_>, id: LineId) {
+        let line = &self.lines[id];
+        let Some(ticket) = line.ticket else { return };
+        let exchange = &mut self.exchanges[ticket];
+        let open = line.state == State::Open && !exchange.began && !exchange.all_sent;
+        if open && line.transport.all_sent() {
+            (exchange.sent_at, exchange.all_sent) = (around.clock.now(), true);
+        }
+    }
+
+    /// The connection of a line is of no use any more: what goes on there fails.
+    fn lose(&mut self, around: &mut Around<'_>, id: LineId, failure: Failure) {
+        match self.lines[id].ticket {
+            Some(ticket) => self.fail(around, ticket, failure),
+            None => self.lines[id].state = State::Ended,
+        }
+    }
+
+    /// Takes what a line has. False: it has nothing.
+    pub(super) fn read(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
+        let mut any = false;
+        let mut until = Nanos::MAX;
+        let generation = self.lines[id].transport.generation;
+        let mut scratch = std::mem::take(&mut around.net.scratch);
+        loop {
+            let wanted = self.wanted(around, id, &mut scratch);
+            let Some(fd) = self.lines[id].transport.fd.as_ref() else { break };
+            let part = &mut scratch[wanted.kept..wanted.kept + wanted.room];
+            let received = match wanted.unseen {
+                false => around.net.driver.receive(fd, part),
+                true => around.net.driver.discard(fd, part),
+            };
+            let received = match received {
+                Ok(Some(received)) => received,
+                Ok(None) => break,
+                Err(error) => {
+                    any = true;
+                    self.lose(around, id, Failure::Socket(error));
+                    break;
+                }
+            };
+            any = true;
+            let now = around.clock.now();
+            if received.bytes == 0 {
+                self.on_eof(around, id, now);
+                break;
+            }
+            around.recorder.add(Counter::BytesIn, received.bytes as u64);
+            if !self.note_arrival(around, id, (received.arrival, wanted.kept), now) {
+                break;
+            }
+            let all = wanted.kept + received.bytes;
+            if wanted.unseen {
+                self.pass_over(around, id, received.bytes as u64, now, hangup);
+            } else if self.lines[id].transport.tls().is_some() {
+                self.unseal(around, id, &mut scratch[..all], now, hangup);
+            } else {
+                self.feed(around, id, &scratch[..all], now, hangup);
+            }
+            let line = &self.lines[id];
+            let over = line.transport.generation != generation
+                || line.ticket.is_none()
+                || !matches!(line.state, State::Open | State::Handshaking | State::Tunnelling);
+            if over || !(received.bytes == wanted.room || hangup) {
+                break;
+            }
+            if now >= until {
+                // A peer may send faster than it is read; others have their turns.
+                around.net.unfinished.push_back((self.lines.token(id), hangup));
+                break;
+            }
+            until = until.min(now + TURN);
+        }
+        around.net.scratch = scratch;
+        any
+    }
+
+    /// The bytes to be taken off a line, behind those that are kept of it, which are put into the buffer.
+    #[inline]
+    fn wanted(&self, around: &Around<'_>, id: LineId, scratch: &mut Vec<u8>) -> Wanted {
+        let line = &self.lines[id];
+        let kept_from = line.transport.tls().map_or(&line.tail, |tls| &tls.sealed);
+        let kept = kept_from.len();
+        if kept + 32 * 1024 > scratch.len() {
+            scratch.resize(kept + driver::SCRATCH, 0);
+        }
+        scratch[..kept].copy_from_slice(kept_from);
+        let all = scratch.len();
+        let unread = match (&line.speaker, line.ticket) {
+            (Speaker::Http(connection), Some(ticket)) if connection.droppable() > 0 => {
+                unread_left(line, &self.exchanges[ticket])
+            }
+            _ => 0,
+        };
+        match unread {
+            // Little is taken where the head of large content that nobody reads comes next.
+            0 if kept == 0 && around.net.routes[line.route].large_unread => {
+                Wanted { kept, room: HEAD_ONLY, unseen: false }
+            }
+            0 => Wanted { kept, room: all - kept, unseen: false },
+            unread => Wanted { kept: 0, room: unread.min(all as u64) as usize, unseen: true },
+        }
+    }
+
+    /// Notes when bytes arrived, behind so many that are kept. False: that was too late.
+    #[inline]
+    fn note_arrival(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        (arrival, kept): (Option<i64>, usize),
+        now: Nanos,
+    ) -> bool {
+        let Some(ticket) = self.lines[id].ticket else { return true };
+        let exchange = &mut self.exchanges[ticket];
+        let arrival = arrival.map_or(now, |wall| around.clock.of_wall(wall));
+        exchange.arrival = arrival.clamp(exchange.sent_at.min(now), now);
+        if exchange.awaits_first() && kept == 0 {
+            let limit = around.users[exchange.user].limit;
+            if exchange.arrival > limit.saturating_add(MS) {
+                // Only a stall of this process made it look as if it had come in time.
+                self.fail(around, ticket, Failure::ResponseTimeout);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Part of some content that nobody reads is gone.
+    fn pass_over(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        bytes: u64,
+        now: Nanos,
+        hangup: bool,
+    ) {
+        let line = &mut self.lines[id];
+        let (Some(ticket), Speaker::Http(connection)) = (line.ticket, &mut line.speaker) else {
+            return;
+        };
+        let exchange = &mut self.exchanges[ticket];
+        if let Call::Http(http) = &mut exchange.call {
+            http.facts.received += bytes;
+        }
+        // The head may have come alone: then these are the first bytes of the content.
+        if exchange.latency == 0 {
+            exchange.latency = now - exchange.start;
+        }
+        if connection.drop_content(bytes) {
+            complete(line, exchange, ticket, around, (hangup, now));
+        } else {
+            exchange.renew_limit(around, now);
+        }
+    }
+
+    /// Takes TLS records.
+    fn unseal(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        bytes: &mut [u8],
+        now: Nanos,
+        hangup: bool,
+    ) {
+        if self.lines[id].state == State::Handshaking {
+            let generation = self.lines[id].transport.generation;
+            let used = {
+                let since =
+                    self.lines[id].ticket.map_or(now, |ticket| self.exchanges[ticket].arrival);
+                self.shake_hands(around, id, bytes, (since, thread_cpu()))
+            };
+            let line = &mut self.lines[id];
+            if line.transport.generation == generation
+                && let Some(tls) = line.transport.tls_mut()
+            {
+                keep(&mut tls.sealed, &bytes[used..]);
+            }
+            return;
+        }
+        let line = &mut self.lines[id];
+        let mut plain = std::mem::take(&mut around.net.plain);
+        plain.clear();
+        plain.extend_from_slice(&line.tail);
+        around.net.out.clear();
+        let Some(tls) = line.transport.tls_mut() else { return };
+        let progress = tls
+            .client
+            .advance(bytes, &mut around.net.out, &mut |data| plain.extend_from_slice(data));
+        match progress {
+            Ok(progress) => {
+                keep(&mut tls.sealed, &bytes[progress.used..]);
+                match line.transport.send_raw(&around.net.out) {
+                    Err(error) => self.lose(around, id, Failure::Socket(error)),
+                    Ok(_) => {
+                        let closed = progress.peer_closed;
+                        if plain.len() > line.tail.len() {
+                            self.feed(around, id, &plain, now, hangup || closed);
+                        }
+                        let line = &self.lines[id];
+                        if closed && line.state == State::Open && line.ticket.is_some() {
+                            self.on_eof(around, id, now);
+                        }
+                    }
+                }
+            }
+            Err(error) => self.lose(around, id, Failure::Tls(error)),
+        }
+        around.net.plain = plain;
+    }
+
+    /// Feeds a session with what came, all of which is not used up yet.
+    #[inline]
+    pub(super) fn feed(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        bytes: &[u8],
+        now: Nanos,
+        hangup: bool,
+    ) {
+        let line = &mut self.lines[id];
+        let Some(ticket) = line.ticket else { return keep(&mut line.tail, bytes) };
+        let exchange = &mut self.exchanges[ticket];
+        let fed = if let Speaker::Http(connection) = &mut line.speaker {
+            let shared = (&mut self.memo, &mut self.stashes);
+            match http1::feed(connection, exchange, shared, bytes, now) {
+                Ok(fed) => {
+                    if !fed.done && line.transport.tls().is_none() {
+                        let route = &mut around.net.routes[line.route];
+                        route.large_unread = unread_left(line, exchange) >= LARGE;
+                    }
+                    fed
+                }
+                Err(broken) => {
+                    return self.fail(around, ticket, http1::failure_of(broken, bytes));
+                }
+            }
+        } else {
+            if !bytes.is_empty() {
+                exchange.note_first(now);
+            }
+            match feed_other(&mut line.speaker, &mut exchange.answer, bytes, around) {
+                Ok(Other::Fed(fed)) => fed,
+                Ok(Other::Ready(used)) => {
+                    keep(&mut line.tail, &bytes[used..]);
+                    return self.begin(around, id, ticket);
+                }
+                Err(ending) => return self.end(around, ticket, ending, now),
+            }
+        };
+        keep(&mut line.tail, &bytes[fed.used..]);
+        if fed.done {
+            let closed = hangup && fed.used == bytes.len();
+            return complete(line, exchange, ticket, around, (closed, now));
+        }
+        exchange.renew_limit(around, now);
+    }
+
+    /// The peer sends no more.
+    pub(super) fn on_eof(&mut self, around: &mut Around<'_>, id: LineId, now: Nanos) {
+        let line = &mut self.lines[id];
+        let Some(ticket) = line.ticket else {
+            line.state = State::Ended;
+            return;
+        };
+        if line.state == State::Handshaking {
+            if let Some(effort) = line.transport.tls().map(|tls| tls.effort) {
+                effort.count(None, now, around.recorder);
+            }
+            return self.fail(around, ticket, Failure::TlsClosed);
+        }
+        let exchange = &mut self.exchanges[ticket];
+        let ending = match &mut line.speaker {
+            Speaker::Stream(session) => {
+                let _ = session.end(&line.tail, &mut |_| {});
+                Ending::Eof
+            }
+            Speaker::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
+                Ok(()) => Ending::Eof,
+                Err(broken) => Ending::Thrown(broken.0),
+            },
+            // It was empty.
+            Speaker::Datagram => Ending::Complete { closed: false },
+            Speaker::Sse(session) => {
+                let mut done = false;
+                let answer = &mut exchange.answer;
+                let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
+                match session.end(&line.tail, &mut tell) {
+                    Ok(()) => Ending::Complete { closed: true },
+                    Err(_) => Ending::Eof,
+                }
+            }
+            Speaker::Http(session) => {
+                let java = matches!(&exchange.call, Call::Http(http) if http.facts.java);
+                match session.end(&line.tail, &mut |_| {}) {
+                    // Java's own client does not mind that content is too short.
+                    Err(broken) if !(java && is_too_short(broken.error)) => {
+                        let failure = Failure::Http(broken.error).into();
+                        Ending::Failed { failure, reached: Reached::Sent }
+                    }
+                    _ => {
+                        line.state = State::Ended;
+                        Ending::Eof
+                    }
+                }
+            }
+        };
+        self.end(around, ticket, ending, now);
+    }
+}
+
+impl Exchange {
+    /// Nothing of its answer has come yet, which may take so long and no longer.
+    #[inline]
+    fn awaits_first(&self) -> bool {
+        self.limit > 0 && self.sent_at > 0 && self.latency == 0 && !self.began
+    }
+
+    /// The first of the answer has come.
+    fn note_first(&mut self, now: Nanos) {
+        if self.latency == 0 {
+            self.latency = now - self.start;
+        }
+    }
+
+    /// Its time limit starts anew, as a socket timeout does.
+    #[inline]
+    fn renew_limit(&self, around: &mut Around<'_>, now: Nanos) {
+        if self.limit > 0 {
+            around.users[self.user].limit = now + self.limit;
+        }
+    }
+}
+
+/// Bytes of the answer under way that may be dropped unseen.
+#[inline]
+fn unread_left(line: &Line, exchange: &Exchange) -> u64 {
+    match (&line.speaker, &exchange.call) {
+        (Speaker::Http(connection), Call::Http(HttpCall { facts, .. }))
+            if line.state == State::Open && !facts.keep_body && line.transport.tls().is_none() =>
+        {
+            connection.droppable()
+        }
+        _ => 0,
+    }
+}
+
+fn is_too_short(error: Error) -> bool {
+    matches!(error, Error::TruncatedBody { .. })
+}
+
+/// The outcome of feeding bytes to a session of another protocol than HTTP's.
+enum Other {
+    Fed(Fed),
+    /// The greeting is over, with so many of them.
+    Ready(usize),
+}
+
+/// Feeds a session of a protocol whose answers are bytes. An error: that ends the exchange.
+fn feed_other(
+    speaker: &mut Speaker,
+    answer: &mut Answer,
+    bytes: &[u8],
+    around: &mut Around<'_>,
+) -> Result<Other, Ending> {
+    let out = &mut around.net.sealed;
+    let mut done = false;
+    let used = match speaker {
+        Speaker::Stream(session) => {
+            let used = session.feed(bytes, &mut (), out, &mut |told: Told<'_>| match told {
+                Told::Data { bytes, .. } => answer.take(bytes),
+                Told::Done { .. } => done = true,
+                _ => {}
+            });
+            answer.expected = session.expected();
+            // A stream has no rules that a peer could break.
+            used.unwrap_or(bytes.len())
+        }
+        Speaker::Datagram => {
+            answer.take(bytes);
+            done = true;
+            bytes.len()
+        }
+        Speaker::Redis(session) => {
+            let mut ready = false;
+            let mut tell = |told: Told<'_>| tell_values(answer, (&mut done, &mut ready), told);
+            let used = session.feed(bytes, &mut (), out, &mut tell);
+            let used = used.map_err(|broken| Ending::Thrown(broken.0))?;
+            if ready {
+                return Ok(Other::Ready(used));
+            }
+            used
+        }
+        Speaker::Sse(session) => {
+            let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
+            let fed = session.feed(bytes, &mut (), out, &mut tell);
+            answer.streams = session.streams();
+            // Of another answer only the head is asked for.
+            done |= answer.head != 0 && !answer.streams;
+            fed.map_err(|Broken(words)| Ending::Broken(words))?
+        }
+        Speaker::Http(_) => bytes.len(),
+    };
+    Ok(Other::Fed(Fed { used, done }))
+}
+
+/// Takes what a session of Redis tells.
+fn tell_values(answer: &mut Answer, (done, ready): (&mut bool, &mut bool), told: Told<'_>) {
+    match told {
+        Told::Ready => *ready = true,
+        Told::Head { head: Status { status, bytes }, .. } => {
+            answer.head = status;
+            match status {
+                redis::kind::BULK | redis::kind::ARRAY => answer.nil = bytes == redis::NIL,
+                _ => answer.take(bytes),
+            }
+        }
+        Told::Data { bytes, .. } => answer.take(bytes),
+        Told::Done { .. } => *done = true,
+        _ => {}
+    }
+}
+
+/// Takes what a session of events tells.
+fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
+    match told {
+        Told::Head { head: Status { status, bytes }, .. } => {
+            answer.head = status;
+            bytes.clone_into(&mut answer.head_bytes);
+        }
+        Told::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
+        Told::Done { .. } => *done = true,
+        _ => {}
+    }
+}
+
+/// Keeps unfinished input; frees the buffer when there is none.
+#[inline]
+fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
+    if rest.is_empty() {
+        *tail = Vec::new();
+    } else {
+        tail.clear();
+        tail.extend_from_slice(rest);
+    }
+}
