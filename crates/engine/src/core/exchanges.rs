@@ -98,6 +98,7 @@ impl Core<'_> {
     }
 
     /// Makes a sample of an exchange that is over.
+    #[inline]
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
         let Self { cx, sessions, http, .. } = self;
         if !sessions.exchanges.has(ticket) {

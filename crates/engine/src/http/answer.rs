@@ -67,6 +67,7 @@ impl Requests {
     }
 
     /// A response is complete: its line is kept or closed, and the sample goes on.
+    #[inline]
     pub(super) fn finish(
         &mut self,
         cx: &mut Context<'_>,

@@ -218,11 +218,19 @@ impl Requests {
         sending: Sending<'_>,
     ) {
         let start = cx.clock.now();
-        let facts = facts_of(cx, id, http, request, sending.challenges);
         let (place, route) = (self.place(cx, index, request.java), sending.route);
         let line = self.idle_line(cx, sessions, index, (place, route), start);
-        let redirected =
-            cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let user = &cx.users[index];
+        let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+        let ticket = sessions.exchange(index, id);
+        let exchange = &mut sessions.exchanges[ticket];
+        (exchange.place, exchange.route) = (place, route);
+        (exchange.intended, exchange.start) = (user.intended, start);
+        exchange.limit = Nanos::from(request.response_timeout_ms) * MS;
+        exchange.connect_limit = Nanos::from(request.connect_timeout_ms) * MS;
+        exchange.call.make_http();
+        let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
+        *facts = facts_of(cx, id, http, request, sending.challenges);
         let stashed = facts.keep_head
             || redirected
             || line.is_none()
@@ -230,21 +238,11 @@ impl Requests {
             || request.follow_redirects
             || request.auto_redirects
             || !request.connection_fault.is_empty();
-        let stash = stashed.then(|| {
+        *stash = None;
+        if stashed {
             let needs = cx.plan.samplers[id.0 as usize].needs;
-            let mut stash = sessions.stashes.take();
-            show(&mut stash, needs, &facts, request, &sending);
-            stash
-        });
-        let ticket = sessions.exchange(index, id);
-        let exchange = &mut sessions.exchanges[ticket];
-        (exchange.place, exchange.route) = (place, route);
-        (exchange.intended, exchange.start) = (cx.users[index].intended, start);
-        exchange.limit = Nanos::from(request.response_timeout_ms) * MS;
-        exchange.connect_limit = Nanos::from(request.connect_timeout_ms) * MS;
-        match &mut exchange.call {
-            Call::Http(http) => (http.facts, http.stash) = (facts, stash),
-            other => *other = Call::Http(HttpCall { facts, stash }),
+            let stash = stash.insert(sessions.stashes.take());
+            show(stash, needs, facts, request, &sending);
         }
         if line.is_none() || !sending.repeatable {
             exchange.request.extend_from_slice(sending.bytes);

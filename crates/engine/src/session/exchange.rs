@@ -11,7 +11,7 @@ use wire::stream::End;
 use crate::ids::{RouteId, UserId};
 use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
-use crate::session::http1::HttpCall;
+use crate::session::http1::{HttpCall, HttpExchange};
 use crate::session::line::{LineId, Place};
 use crate::time::clock::Nanos;
 use crate::time::milestones::{Milestones, Times};
@@ -31,6 +31,16 @@ pub(crate) enum Call {
     Redis(Box<RedisCall>),
     Sse(Box<SseCall>),
     Http(HttpCall),
+}
+
+impl Call {
+    /// Makes it a request of HTTP, if it is none.
+    #[inline]
+    pub(crate) fn make_http(&mut self) {
+        if !matches!(self, Self::Http(_)) {
+            *self = Self::Http(HttpCall { facts: HttpExchange::NONE, stash: None });
+        }
+    }
 }
 
 /// The step behind the sending.
@@ -356,6 +366,7 @@ impl Exchanges {
     }
 
     /// Ends an exchange: its ticket names nothing any more.
+    #[inline]
     pub(crate) fn end(&mut self, ticket: Ticket) {
         self.free.push(ticket.index);
         let entry = &mut self[ticket];

@@ -157,8 +157,8 @@ pub(super) fn feed(
     };
     let mut at = 0;
     loop {
-        let (used, event) =
-            connection.pull(&bytes[at..], memo).map_err(|error| Broken { at, error })?;
+        let next = connection.decoder.next_with(&bytes[at..], memo);
+        let (used, event) = next.map_err(|error| Broken { at, error })?;
         at += used;
         facts.received += match &event {
             Event::Body(piece) if facts.counts_content() => piece.len() as u64,
@@ -168,6 +168,7 @@ pub(super) fn feed(
         match event {
             Event::NeedMore => return Ok(Fed { used: at, done: false }),
             Event::Head(head) => {
+                connection.note_head(head.status, head.keep_alive);
                 *began = true;
                 milestones.first = Milestones::micros(now - *start);
                 if facts.take_head(&head) {
@@ -184,7 +185,10 @@ pub(super) fn feed(
                     stash.keep_body(piece, facts.most);
                 }
             }
-            Event::End => return Ok(Fed { used: at, done: true }),
+            Event::End => {
+                connection.note_end();
+                return Ok(Fed { used: at, done: true });
+            }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! A connection that carries one HTTP/1 request at a time, as a [`Session`].
 //!
 //! A request goes out as it was rendered. Its answer is told with the parsed head; what frames the content, and answers before
-//! the answer proper, are told by their length. The same may be pulled piece by piece ([`Connection::pull`]), which costs half as much as
-//! being told of it.
+//! the answer proper, are told by their length. Whoever cannot afford to be told drives the decoder itself ([`Connection::decoder`]).
 
 use super::{Decoder, Error, Event, Head, Limits, Memo};
 use crate::session::{Begun, Room, Session, Ticket, Told};
@@ -35,7 +34,8 @@ pub struct Broken {
 #[derive(Clone, Debug)]
 pub struct Connection {
     under_way: Option<Ticket>,
-    decoder: Decoder,
+    /// Reads the answer under way. Its head is to be given to [`Connection::note_head`], its end to [`Connection::note_end`].
+    pub decoder: Decoder,
     kind: Kind,
     keeps: bool,
 }
@@ -60,31 +60,21 @@ impl Connection {
         (self.kind, self.keeps) = (kind, false);
     }
 
-    /// Looks at bytes that came, as [`Decoder::next_with`] does; the number of bytes used up and one event. Call until `NeedMore` or `End`.
-    ///
-    /// # Errors
-    ///
-    /// The peer does not keep to the protocol.
+    /// The head of the answer has been read.
     #[inline]
-    pub fn pull<'b>(
-        &mut self,
-        input: &'b [u8],
-        memo: &mut Memo,
-    ) -> Result<(usize, Event<'b>), Error> {
-        let (used, event) = self.decoder.next_with(input, memo)?;
-        match &event {
-            Event::Head(head) => {
-                self.keeps = head.keep_alive;
-                if self.kind == Kind::Connect && (200..300).contains(&head.status) {
-                    // What follows is the tunnel's.
-                    self.decoder.finish();
-                    self.keeps = true;
-                }
-            }
-            Event::End => self.under_way = None,
-            Event::NeedMore | Event::Body(_) => {}
+    pub fn note_head(&mut self, status: u16, keep_alive: bool) {
+        self.keeps = keep_alive;
+        if self.kind == Kind::Connect && (200..300).contains(&status) {
+            // What follows is the tunnel's.
+            self.decoder.finish();
+            self.keeps = true;
         }
-        Ok((used, event))
+    }
+
+    /// The answer has been read.
+    #[inline]
+    pub fn note_end(&mut self) {
+        self.under_way = None;
     }
 }
 
@@ -116,7 +106,7 @@ impl Session for Connection {
         let mut at = 0;
         loop {
             let (used, event) =
-                self.pull(&input[at..], memo).map_err(|error| Broken { at, error })?;
+                self.decoder.next_with(&input[at..], memo).map_err(|error| Broken { at, error })?;
             at += used;
             let own = match &event {
                 Event::Head(head) => head.raw.len(),
@@ -128,9 +118,13 @@ impl Session for Connection {
             }
             match event {
                 Event::NeedMore => return Ok(at),
-                Event::Head(head) => tell(Told::Head { to, head }),
+                Event::Head(head) => {
+                    self.note_head(head.status, head.keep_alive);
+                    tell(Told::Head { to, head });
+                }
                 Event::Body(bytes) => tell(Told::Data { to, bytes }),
                 Event::End => {
+                    self.note_end();
                     tell(Told::Done { to, kept: self.keeps });
                     return Ok(at);
                 }
