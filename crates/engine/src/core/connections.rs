@@ -10,7 +10,7 @@ impl Core<'_> {
         self.cx.net.begin_turn();
         while let Some(token) = self.cx.net.next_queued() {
             let slab = Slot::of(token).slab;
-            if slab != websocket::SLAB {
+            if slab != session::held::SLAB {
                 let Some(line) = self.sessions.lines.by_token(token) else { continue };
                 let (sessions, mut around) = self.sessions();
                 sessions.connect(&mut around, line);
