@@ -123,29 +123,22 @@ fn modes(hist: &Hist) -> Option<Modes> {
         .collect();
     let best = (0..smooth.len()).max_by(|a, b| smooth[*a].total_cmp(&smooth[*b]))?;
     let far = |at: usize| (at as f64 - best as f64).abs() >= APART.log2() * PER_OCTAVE;
-    let mut found: Option<Modes> = None;
+    let mut found: Option<(f64, Modes)> = None;
     for other in (0..smooth.len()).filter(|at| far(*at)) {
         let (low, high) = (best.min(other), best.max(other));
         let valley = (low..=high).min_by(|a, b| smooth[*a].total_cmp(&smooth[*b]))?;
-        let peak = smooth[other] >= smooth[other.saturating_sub(1)]
-            && smooth[other] >= smooth.get(other + 1).copied().unwrap_or(0.0);
         let above: f64 = raw[valley + 1..].iter().sum::<f64>() / total;
         let deep = smooth[valley] <= VALLEY * smooth[other];
-        let slow = time_of(high as f64);
         let weighs = above >= MASS && 1.0 - above >= MASS;
-        let better = found
-            .as_ref()
-            .is_none_or(|m| (above.min(1.0 - above)) > m.slow_share.min(1.0 - m.slow_share));
-        if peak && deep && weighs && slow >= SLOW_LEAST && better {
-            found = Some(Modes {
-                fast: time_of(low as f64),
-                slow,
-                valley: time_of(valley as f64),
-                slow_share: above,
-            });
+        let slow = time_of(high as f64);
+        // Of several the highest, for small bumps between the two are none.
+        let higher = found.as_ref().is_none_or(|(height, _)| smooth[other] > *height);
+        if deep && weighs && slow >= SLOW_LEAST && higher {
+            let (fast, valley) = (time_of(low as f64), time_of(valley as f64));
+            found = Some((smooth[other], Modes { fast, slow, valley, slow_share: above }));
         }
     }
-    found
+    found.map(|(_, modes)| modes)
 }
 
 /// A property of kept samples that goes with the kind, in both languages.

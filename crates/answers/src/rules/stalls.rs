@@ -42,9 +42,11 @@ pub(super) fn stalls(record: &Record) -> Said {
     if requests(seconds) < SAMPLES {
         return Said::Nothing;
     }
-    let gaps = gaps(seconds);
-    let long = gaps.iter().filter(|gap| gap.slots >= LONG).count();
-    if gaps.len() < GAPS && long == 0 {
+    let mut gaps = gaps(seconds);
+    if gaps.len() < GAPS {
+        gaps.retain(|gap| gap.slots >= LONG);
+    }
+    if gaps.is_empty() {
         return Said::Nothing;
     }
     let starts: Vec<f64> = gaps.iter().map(|gap| gap.at_ms as f64).collect();
@@ -90,7 +92,8 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
     let slots: Vec<f64> = seconds.iter().flat_map(|s| s.all.slots).map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
     let typical = ms(&service(seconds), 0.5);
-    let (mut found, mut at) = (Vec::new(), 0);
+    // The first second still fills.
+    let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
     while at < slots.len() {
         // The usual rate: of ten seconds around.
         let (from, to) = (at.saturating_sub(50), (at + 50).min(slots.len()));
