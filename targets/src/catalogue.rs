@@ -23,7 +23,7 @@ use crate::situation::limiter::Limiter;
 use crate::situation::{Habits, Situation};
 use crate::sse::Sse;
 use crate::websocket::odd::Odd;
-use crate::{dying, front, redis, tls, websocket};
+use crate::{auth, dying, front, redis, tls, websocket};
 
 /// A target as `throng target` lists it.
 #[derive(Debug, Clone, Copy)]
@@ -206,6 +206,18 @@ const REDIS: [OptionInfo; 4] = [
     option("set", "", "`KEY=VALUE` added to a set at the start; may be given several times"),
 ];
 
+const AUTH: [OptionInfo; 5] = [
+    option("redis", "127.0.0.1:6379", "address of the Redis server, which has keys `token:TOKEN`"),
+    option(
+        "pool",
+        "8",
+        "connections to it, for which requests wait; 0: a new one for each request",
+    ),
+    option("trace", "0", "share of requests of which a span is written, 0 to 1"),
+    option("spans", "", "file for the spans, a line of JSON each; empty: none"),
+    option("seed", "1", "start of the random sequence"),
+];
+
 const SSE: [OptionInfo; 6] = [
     option("events", "5", "events of each response, 65535 at most"),
     option("every", "0", "milliseconds between them"),
@@ -219,7 +231,7 @@ const SSE: [OptionInfo; 6] = [
     option("tokens", "false", "events as OpenAI's API streams an answer, with [DONE] behind them"),
 ];
 
-static NAMES: [TargetInfo; 19] = [
+static NAMES: [TargetInfo; 20] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -285,6 +297,11 @@ static NAMES: [TargetInfo; 19] = [
         what: "breaks the WebSocket protocol by path; / lists the paths",
         options: &[],
     },
+    TargetInfo {
+        name: "auth",
+        what: "looks tokens up in a Redis server; 200, 401 or 503",
+        options: &AUTH,
+    },
     TargetInfo { name: "redis", what: "lists and sets behind Redis' protocol", options: &REDIS },
     TargetInfo {
         name: "sse",
@@ -313,6 +330,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
         "chat" => return websocket::start_chat(&config),
         "tls-front" => return front::start(&config),
         "redis" => return redis::start(&config),
+        "auth" => return auth::start(&config),
         _ => {}
     }
     let socket = listen(&config)?;

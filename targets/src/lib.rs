@@ -14,6 +14,7 @@
 
 mod accept;
 mod answer;
+mod auth;
 mod catalogue;
 mod config;
 mod connection;

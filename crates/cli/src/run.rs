@@ -5,6 +5,7 @@
 //! at every moment.
 
 mod admission;
+mod monitors;
 mod settings;
 mod traces;
 
@@ -23,6 +24,7 @@ use stats::process::Usage;
 use stats::summary::{Frame, Summary};
 
 use self::admission::Room;
+use self::monitors::MonitorFiles;
 use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
@@ -137,6 +139,7 @@ impl Start<'_> {
         let home = options.surroundings.home.clone();
         let frame = facts(request, &plan, users, found.ports);
         let offload = options.offload.clone();
+        let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
         let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
             |(message, exit)| {
                 let advice = plugins::advice(&message, &home).map(|words| format!("\n  {words}"));
@@ -159,12 +162,13 @@ impl Start<'_> {
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
         progress.recording().set_frame(frame);
-        progress.set_hosts(watch::Watch::start(request.watch.clone()));
+        progress.set_hosts(watch::Watch::start(hosts));
         for line in &complaints {
             traces.heard(line);
         }
         let watch = Watch::new(&request.criteria, start_ms);
-        Ok(Running { workers: run.workers(), run, progress, before, start_ms, offload, watch })
+        let workers = run.workers();
+        Ok(Running { run, workers, progress, files, before, start_ms, offload, watch })
     }
 }
 
@@ -174,6 +178,8 @@ struct Running {
     /// Worker processes with which it started.
     workers: u32,
     progress: Progress,
+    /// Files for what watched hosts tell the plan's collectors.
+    files: MonitorFiles,
     /// The generator's own use before the first user.
     before: Usage,
     start_ms: i64,
@@ -190,7 +196,7 @@ impl Running {
         control: Option<&Control>,
         traces: &mut Traces<'_>,
     ) -> Vec<Loss> {
-        let Self { run, progress, watch, .. } = self;
+        let Self { run, progress, files, watch, .. } = self;
         let mut losses = Vec::new();
         let mut obeyed = 0;
         loop {
@@ -198,9 +204,7 @@ impl Running {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
             }
-            for line in progress.hosts().said() {
-                traces.warn("watch", &line);
-            }
+            files.tell(progress.hosts(), traces);
             let asked = interrupt.asked();
             if asked > obeyed {
                 obeyed = asked;
@@ -274,7 +278,8 @@ impl Ending<'_> {
         percentages: &Percentages,
         traces: &mut Traces<'_>,
     ) -> Exit {
-        let Running { run, workers, mut progress, before, start_ms, offload, watch } = running;
+        let Running { run, workers, mut progress, mut files, before, start_ms, offload, watch } =
+            running;
         let end_ms = now_ms();
         let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
         let judgement = watch.judge(&self.request.criteria, progress.totals(), length);
@@ -282,6 +287,8 @@ impl Ending<'_> {
         progress.recording().end(end_ms, &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
+        files.tell(progress.hosts(), traces);
+        files.close();
         for (host, failures) in progress.hosts().failures() {
             traces.warn("watch", &format!("{host} was asked {failures} times in vain"));
         }

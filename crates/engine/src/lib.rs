@@ -67,6 +67,7 @@ pub use results::rows::ResultFile;
 pub use run::backend::Backends;
 pub use run::batches::Batches;
 pub use run::load::Changed;
+pub use run::monitors::Monitor;
 pub use run::prepare::{Evaluated, close_results, create_results, evaluate};
 pub use run::start::{set_up, start};
 pub use run::{Event, Handle, Options, Paced, Run, StartError, Users};

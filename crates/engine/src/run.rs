@@ -7,6 +7,7 @@ pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
 pub(crate) mod load;
+pub(crate) mod monitors;
 pub(crate) mod prepare;
 pub(crate) mod sender;
 pub(crate) mod start;

@@ -207,6 +207,12 @@ impl Walk<'_> {
         for id in shared.iter().filter(|id| class(doc, **id) == "Summariser") {
             self.plan.summarisers.push(doc.element(*id).name.clone());
         }
+        for id in self.enabled_below(root) {
+            if class(doc, id) == element::perfmon::CLASS {
+                let monitor = element::perfmon::compile(&mut self.ctx, id);
+                self.plan.monitors.push(monitor);
+            }
+        }
         self.shared = shared;
         let mut numbers = HashMap::new();
         for id in groups {

@@ -27,6 +27,7 @@ mod open_model;
 mod os_process;
 pub(crate) mod parallel_controller;
 mod parameterized_controller;
+pub(crate) mod perfmon;
 pub(crate) mod precise_throughput_timer;
 mod profile;
 mod random_timer;
@@ -63,6 +64,7 @@ pub use java_sampler::JavaSampler;
 pub use keystore_config::{KeySelection, KeystoreConfig, selection as key_selection};
 pub use os_process::{Command, OsProcess};
 pub use parameterized_controller::Parameters;
+pub use perfmon::PerfMon;
 pub use precise_throughput_timer::PreciseTimer;
 pub use profile::Span;
 pub use random_variable::RandomVariable;
@@ -389,6 +391,7 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
             result_collector::review(ctx, id);
         }
         "BackendListener" => backend_listener::review(ctx, id),
+        perfmon::CLASS => perfmon::review(ctx, id),
         "Summariser" => listener::review_summariser(ctx, id),
         "HTTPSamplerProxy" => http::review(ctx, id),
         "ConfigTestElement" => {

@@ -67,6 +67,8 @@ pub struct Plan {
     pub listeners: Vec<Listener>,
     /// Names under which the run is summed up as it goes, beside that of the properties.
     pub summarisers: Vec<String>,
+    /// PerfMon collectors, which watch hosts.
+    pub monitors: Vec<crate::element::PerfMon>,
     /// CSV files read by users.
     pub csv: Vec<CsvDataSet>,
     /// Redis Data Sets.

@@ -43,6 +43,8 @@ pub struct Evaluated {
     java: Vec<(u32, String)>,
     /// Texts for the plan's listeners: a file name, digits of a number, or values of parameters.
     listeners: Vec<Vec<String>>,
+    /// Texts for the plan's PerfMon collectors.
+    pub(super) monitors: Vec<Vec<String>>,
     /// First and last key of the key store, and the variable that chooses one; or why not.
     keys: (i64, i64, String),
     keys_refused: Option<String>,
@@ -161,6 +163,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let groups =
         groups.map(|group| numbers(group, &mut env, options.seed, &mut complaints)).collect();
     let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
+    let monitors = super::monitors::told(plan, &mut env);
     let property = |key: &str| shared.property(key).map(String::from);
     let (keys, keys_refused) = match key_selection(&plan.keystores, &mut env, property) {
         Ok(keys) => ((keys.first, keys.last, keys.variable), None),
@@ -171,7 +174,17 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     let properties = changed_properties(&shared, options);
     complaints.extend(log.try_iter().map(Line::from));
-    Evaluated { groups, variables, java, listeners, keys, keys_refused, properties, complaints }
+    Evaluated {
+        groups,
+        variables,
+        java,
+        listeners,
+        monitors,
+        keys,
+        keys_refused,
+        properties,
+        complaints,
+    }
 }
 
 /// The properties that are not as they were given.
@@ -269,12 +282,7 @@ fn listeners(
             files.push(None);
             continue;
         };
-        let mut columns = Columns::from_properties(|key| options.properties.get(key).cloned())
-            .map_err(|error| StartError::Results(format!("{}: {error:?}", listener.name)))?;
-        if let Some(own) = &file.options {
-            let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            columns = columns.with_save_config(own);
-        }
+        let mut columns = super::monitors::columns(&listener.name, file, options)?;
         functional(plan, &mut columns);
         files.push(Some(ResultFile {
             path: place(path, &prefix, &options.base_dir),
@@ -413,7 +421,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-fn value(text: &Text, env: &mut Env<'_>) -> String {
+pub(super) fn value(text: &Text, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);
     value

@@ -13,6 +13,11 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter
     if !matches!(scope::class(ctx.doc, id), "ResultCollector" | CORRECTED) {
         return None;
     }
+    writer(ctx, id)
+}
+
+/// The file of a listener that names one.
+pub(super) fn writer(ctx: &mut Context<'_>, id: ElementId) -> Option<FileWriter> {
     let props = ctx.props(id);
     if props.str("filename").unwrap_or("").is_empty() {
         return None;

@@ -22,6 +22,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         controllers: Vec::new(),
         samplers: Vec::new(),
         summarisers: Vec::new(),
+        monitors: Vec::new(),
         listeners: Vec::new(),
         csv: Vec::new(),
         redis: Vec::new(),

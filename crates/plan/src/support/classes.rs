@@ -538,12 +538,7 @@ pub(super) const CLASSES: &[Class] = &[
     ),
     class("MailerResultCollector", Kind::Listener, Level::Ignored, "no mail is sent"),
     class("ResultSaver", Kind::Listener, Level::Native, ""),
-    class(
-        "kg.apc.jmeter.perfmon.PerfMonCollector",
-        Kind::Listener,
-        Level::Ignored,
-        "servers are not monitored",
-    ),
+    class("kg.apc.jmeter.perfmon.PerfMonCollector", Kind::Listener, Level::Native, ""),
     class(
         "kg.apc.jmeter.jmxmon.JMXMonCollector",
         Kind::Listener,

@@ -1,0 +1,206 @@
+//! PerfMon collectors of the plan: hosts that are watched for them, and the files in which they find their figures.
+//!
+//! A file has a row for each figure: the label is host, metric and parameters, `elapsed` the figure times 1000, and a row of an
+//! agent that does not answer failed, with the reason as its message.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use engine::{Evaluated, Monitor, Options};
+use plan::plan::Plan;
+use stats::jtl::{Columns, Detail, Printer, Row};
+use watch::perfmon::{Agent, Metric, Sample};
+use watch::{Host, Source, Watch};
+
+use super::traces::Traces;
+use crate::request::Request;
+
+/// The files of the collectors, by their places in the plan.
+#[derive(Debug, Default)]
+pub(crate) struct MonitorFiles(Vec<Option<Output>>);
+
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    file: File,
+    columns: Columns,
+    errors_only: bool,
+    successes_only: bool,
+    failed: bool,
+}
+
+/// The hosts of a run, those of the request first, and the files of the plan's collectors.
+pub(crate) fn prepare(
+    request: &Request,
+    plan: &Plan,
+    options: &Options,
+    evaluated: &Evaluated,
+    traces: &mut Traces<'_>,
+) -> (Vec<Host>, MonitorFiles) {
+    let mut complaints = Vec::new();
+    let monitors = evaluated.monitors(plan, options).unwrap_or_else(|error| {
+        complaints.push(format!("hosts of the plan are not watched: {error}"));
+        Vec::new()
+    });
+    let interval = options.properties.get("jmeterPlugin.perfmon.interval");
+    let interval = interval.and_then(|text| text.trim().parse().ok()).unwrap_or(1000);
+    let mut all = request.watch.clone();
+    let (hosts, odd) = hosts(&monitors, interval);
+    all.extend(hosts);
+    complaints.extend(odd);
+    let files = MonitorFiles::open(monitors, &mut complaints);
+    for line in &complaints {
+        traces.warn("watch", line);
+    }
+    (all, files)
+}
+
+/// The agents that collectors name, each once. Rows of a port that is no number are left out.
+fn hosts(monitors: &[Monitor], interval_ms: u64) -> (Vec<Host>, Vec<String>) {
+    let mut hosts: Vec<Host> = Vec::new();
+    let mut complaints = Vec::new();
+    for (listener, monitor) in monitors.iter().enumerate() {
+        for [host, port, kind, parameters] in &monitor.rows {
+            let Ok(port) = port.parse::<u16>() else {
+                complaints.push(format!("PerfMon: {port} is no port of {host}; it is not watched"));
+                continue;
+            };
+            let address = format!("{host}:{port}");
+            let metric = Metric::new(listener, host, kind, parameters);
+            let same = |one: &&mut Host| matches!(&one.source, Source::PerfMon(agent) if agent.address == address);
+            if let Some(Host { source: Source::PerfMon(agent), .. }) = hosts.iter_mut().find(same) {
+                agent.metrics.push(metric);
+                continue;
+            }
+            let taken = hosts.iter().any(|one| one.name == *host);
+            let name = if taken { address.clone() } else { host.clone() };
+            let agent = Agent { address, metrics: vec![metric], interval_ms };
+            hosts.push(Host { name, source: Source::PerfMon(agent) });
+        }
+    }
+    (hosts, complaints)
+}
+
+impl MonitorFiles {
+    /// Opens the files; those that exist are appended to. A file that cannot be opened is told of.
+    fn open(monitors: Vec<Monitor>, complaints: &mut Vec<String>) -> Self {
+        let open = |monitor: Monitor| {
+            let file = monitor.file?;
+            let path = file.path;
+            match Output::open(&path, file.columns, file.errors_only, file.successes_only) {
+                Ok(output) => Some(output),
+                Err(error) => {
+                    complaints.push(format!("cannot write {}: {error}", path.display()));
+                    None
+                }
+            }
+        };
+        Self(monitors.into_iter().map(open).collect())
+    }
+
+    /// Tells the user what the watched hosts have to say, and writes their samples.
+    pub(crate) fn tell(&mut self, hosts: &Watch, traces: &mut Traces<'_>) {
+        for line in hosts.said() {
+            traces.warn("watch", &line);
+        }
+        if let Some(line) = self.write(&hosts.take_samples()) {
+            traces.warn("watch", &line);
+        }
+    }
+
+    /// Writes samples down. The first failure of a file comes back as a sentence.
+    fn write(&mut self, samples: &[Sample]) -> Option<String> {
+        let mut told = None;
+        for (place, output) in self.0.iter_mut().enumerate() {
+            let Some(output) = output else { continue };
+            let own = samples.iter().filter(|sample| sample.listener == place);
+            told = told.or(output.write(own));
+        }
+        told
+    }
+
+    /// Ends the files that have an end.
+    pub(crate) fn close(&mut self) {
+        for output in self.0.drain(..).flatten() {
+            if output.columns.xml {
+                let mut file = output.file;
+                let _ = file.write_all(stats::jtl::END);
+            }
+        }
+    }
+}
+
+impl Output {
+    fn open(path: &Path, columns: Columns, errors: bool, successes: bool) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        if file.metadata()?.len() == 0 {
+            let mut head = Vec::new();
+            if columns.xml {
+                columns.document_start(&mut head);
+            } else if columns.field_names {
+                columns.header(&[], &mut head);
+            }
+            file.write_all(&head)?;
+        }
+        let path = path.to_path_buf();
+        Ok(Self {
+            path,
+            file,
+            columns,
+            errors_only: errors,
+            successes_only: successes,
+            failed: false,
+        })
+    }
+
+    fn write<'s>(&mut self, samples: impl Iterator<Item = &'s Sample>) -> Option<String> {
+        let mut out = Vec::new();
+        for sample in samples {
+            let good = sample.value.is_ok();
+            if (self.errors_only && good) || (self.successes_only && !good) {
+                continue;
+            }
+            line(&self.columns, sample, &mut out);
+        }
+        let error = self.file.write_all(&out).err()?;
+        let first = !std::mem::replace(&mut self.failed, true);
+        first.then(|| format!("cannot write {}: {error}; the run goes on", self.path.display()))
+    }
+}
+
+/// A row. The collector writes -1 for a figure that could not be had; rows know no negative times, so that they are put
+/// in afterwards.
+fn line(columns: &Columns, sample: &Sample, out: &mut Vec<u8>) {
+    let thousandth = (sample.value.as_ref().map_or(-1.0, |value| *value) * 1000.0) as i64;
+    let row = Row {
+        timestamp_ms: sample.at_ms,
+        elapsed_ms: thousandth as u64,
+        label: &sample.label,
+        message: sample.value.as_ref().err().map_or("", String::as_str),
+        success: sample.value.is_ok(),
+        sample_count: 1,
+        error_count: u32::from(sample.value.is_err()),
+        ..Row::default()
+    };
+    let mut text = Vec::new();
+    if columns.xml {
+        let detail = Detail::default();
+        let mut printer = Printer::new(&mut text);
+        columns.begin(&mut printer, &row, &detail, &[] as &[&str]);
+        columns.finish(&mut printer, &row, &detail);
+        printer.end_line();
+    } else {
+        columns.row(&row, &mut text);
+    }
+    if thousandth < 0 && !columns.xml {
+        let text = String::from_utf8_lossy(&text);
+        let odd = (thousandth as u64).to_string();
+        out.extend_from_slice(text.replacen(&odd, &thousandth.to_string(), 1).as_bytes());
+    } else {
+        out.extend_from_slice(&text);
+    }
+}

@@ -1,0 +1,41 @@
+//! jp@gc PerfMon Metrics Collector: server agents that are asked while the run lasts, and the file that their figures go to.
+//!
+//! It takes part in no sample; wherever it stands, it works once for the whole run.
+
+use jmx::{ElementId, Prop};
+
+use super::result_collector;
+use crate::compile::Context;
+use crate::plan::FileWriter;
+use crate::support::Level;
+use crate::text::Text;
+
+pub(crate) const CLASS: &str = "kg.apc.jmeter.perfmon.PerfMonCollector";
+
+/// One collector.
+#[derive(Debug)]
+pub struct PerfMon {
+    /// Name of the element.
+    pub name: String,
+    /// Host, port, metric and its parameters: a row for each figure.
+    pub rows: Vec<[Text; 4]>,
+    /// The file of the figures, if it has one.
+    pub file: Option<FileWriter>,
+}
+
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PerfMon {
+    let rows = ctx.props(id).collection("metricConnections");
+    let rows = rows.iter().map(|row| {
+        let cells = row.members();
+        [0, 1, 2, 3].map(|n| ctx.text(id, cells.get(n).and_then(Prop::text).unwrap_or("")))
+    });
+    let rows = rows.collect();
+    let file = result_collector::writer(ctx, id);
+    PerfMon { name: ctx.doc.element(id).name.clone(), rows, file }
+}
+
+pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
+    if ctx.props(id).collection("metricConnections").is_empty() {
+        ctx.remark(id, Level::Ignored, "no host is named");
+    }
+}
