@@ -176,7 +176,8 @@ impl Samples {
 fn keep(cx: &mut Context<'_>, why: Why, sample: &Sample, observed: bool) {
     let result = &*cx.result;
     let mut texts = Texts::default();
-    if observed || !sample.success {
+    // Those at random are many at first, and are there for their times.
+    if why != Why::Random && (observed || !sample.success) {
         texts.code = &result.code;
         texts.message = result.failure_message().unwrap_or(&result.message);
         let line = [&*result.method, " ", &*result.url, "\n"];
