@@ -191,7 +191,7 @@ impl Search<'_> {
         };
         let made = child::run(&asked, interrupt, |_| false)?;
         let settled = self.settle.as_secs_f64();
-        let seconds = judge::measured(&made.record, settled);
+        let seconds = judge::measured(&made.record, settled, self.length.as_secs_f64());
         let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
         let figures = super::sweep::Figures::of(seconds);
         let finding = results::generator_finding(&made.record);

@@ -24,6 +24,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Time between two readings of its record.
 const READ: Duration = Duration::from_secs(2);
 
+/// Time beyond its own after which a run is ended, and how often it is asked to.
+const LATE: Duration = Duration::from_secs(5);
+const LATE_SIGNALS: u32 = 2;
+
 /// The load of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Load {
@@ -90,6 +94,7 @@ pub(crate) fn run(
     let mut process =
         spawn(asked, &output).map_err(|error| failed(format!("cannot start a run: {error}")))?;
     let (mut read, mut stopped, mut obeyed) = (start, false, 0);
+    let (mut late, mut last_late) = (0, start);
     let live = tty::renews_lines(&std::io::stderr());
     let status = loop {
         match process.try_wait() {
@@ -99,6 +104,11 @@ pub(crate) fn run(
         }
         if interrupt.asked() > obeyed {
             obeyed = interrupt.asked();
+            signal(&process);
+        }
+        if is_late(asked, start) && late < LATE_SIGNALS && last_late.elapsed() >= READ {
+            // A target that is overrun answers for minutes: first gracefully, then at once.
+            (stopped, late, last_late) = (true, late + 1, Instant::now());
             signal(&process);
         }
         if !stopped && obeyed == 0 && read.elapsed() >= READ {
@@ -137,6 +147,11 @@ pub(crate) fn run(
         own_folder(&asked.folder).ok_or_else(|| failed("the run left no folder".to_owned()))?;
     let record = results::of_run(&folder).map_err(failed)?;
     Ok(Made { folder, record, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Whether a run goes on beyond its time.
+fn is_late(asked: &Asked<'_>, start: Instant) -> bool {
+    asked.duration.is_some_and(|duration| start.elapsed() > duration + LATE)
 }
 
 fn spawn(asked: &Asked<'_>, output: &Path) -> std::io::Result<Child> {

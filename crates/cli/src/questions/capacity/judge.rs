@@ -21,13 +21,18 @@ pub(crate) struct Judged {
     pub(crate) margin: Option<f64>,
 }
 
-/// Seconds of a record that count: those behind the settling, whole ones.
-pub(crate) fn measured(record: &Record, settle: f64) -> &[Second] {
+/// Seconds of a record that count: those behind the settling, whole ones, for that many seconds.
+pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     let start = record.frame.start_ms + (settle * 1000.0) as i64;
+    // What the target answers behind its load is not the rate that it was given.
+    let end = start + (length * 1000.0) as i64 + 500;
     let first =
         record.seconds.iter().position(|second| second.at_ms - i64::from(second.ms) >= start - 500);
-    let last =
-        record.seconds.iter().rposition(|second| second.ms >= 500).map_or(0, |last| last + 1);
+    let last = record
+        .seconds
+        .iter()
+        .rposition(|second| second.ms >= 500 && second.at_ms <= end)
+        .map_or(0, |last| last + 1);
     let first = first.unwrap_or(last).min(last);
     &record.seconds[first..last]
 }

@@ -112,7 +112,7 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
         notes.push("the lower bound is not confirmed by a run of its own");
     }
     if answer.upper.is_some() && !answer.narrow {
-        notes.push("the bounds are wider apart than was asked for: the probes were used up");
+        notes.push("the bounds are wider apart than was asked for");
     }
     if answer.irregular {
         notes.push("a load above the upper bound held: there is more than one limit, or chance");
