@@ -47,7 +47,7 @@ fn through_a_stall_with(
     signal(&child, Signal::CONT);
     let ended = trial.finish(child);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.out.contains("the generator stood still"), "{ended:?}");
+    assert!(ended.out.contains("The generator stood still"), "{ended:?}");
     let rows = trial.rows();
     (trial, rows)
 }
