@@ -19,8 +19,10 @@ use crate::java;
 use crate::load::{self, Loaded};
 use crate::plugins;
 use crate::preflight;
+use crate::project;
 use crate::properties::Properties;
 use crate::render::{self, JsonDiag};
+use crate::request::Request;
 use crate::terminal;
 use crate::tty;
 
@@ -30,6 +32,18 @@ const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level
 pub(crate) fn run(flags: CheckFlags) -> Exit {
     let mut sources = flags.properties.sources();
     flags.machine.add_to(&mut sources);
+    let request = flags.load.given().and_then(|load| {
+        let plan = flags.plan.clone();
+        let mut request = Request { plan, sources, load, ..Request::default() };
+        project::apply(&mut request).map(|_| request)
+    });
+    let Request { sources, load: given, .. } = match request {
+        Ok(request) => request,
+        Err(message) => {
+            terminal::error(&message);
+            return Exit::Usage;
+        }
+    };
     let Some(mut properties) = Properties::load_or_tell(&sources) else { return Exit::Usage };
     let Some(bytes) = load::read(&flags.plan) else { return Exit::Usage };
     let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
@@ -48,10 +62,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         let odd = preflight::odd_numbers(plan, all, folder);
         loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
     }
-    let given = flags.load.given();
-    let given =
-        given.and_then(|given| asked_load::of_plan(&loaded, &properties, &flags.plan, &given));
-    let load = match given {
+    let load = match asked_load::of_plan(&loaded, &properties, &flags.plan, &given) {
         Ok(lines) => lines,
         Err(message) => {
             terminal::error(&message);

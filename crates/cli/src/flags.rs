@@ -71,6 +71,20 @@ Examples:
 
 Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed, 130 ended by you.";
 
+const CTL_EXAMPLES: &str = "\
+Requests:
+  users N, users +N, users -N   so many users from now on; those that go end after their sample in flight
+  rps R, rps +R, rps -R         so many starts per second from now on, of a test with --rps
+  pause, resume                 no sample begins; all goes on
+  stop, stop --now              ends the test as Ctrl-C does once, or twice
+  mark TEXT                     a line in the test's record
+  status                        users and requests so far
+
+Examples:
+  throng ctl users +10
+  throng ctl runs/20260101-120000-plan rps 500
+  throng ctl mark 'cache cleared'";
+
 /// Throng's own command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -106,6 +120,9 @@ pub(crate) enum Verb {
     /// Say what differs between two runs, sweeps, result files or plans, and what could have been seen.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareFlags),
+    /// Change a test that runs: its users or its rate, a pause, its end, a mark.
+    #[command(after_help = CTL_EXAMPLES)]
+    Ctl(CtlFlags),
     /// Start one of the bundled systems under test; without a name, list them.
     Target(TargetFlags),
     /// Run a bundled example against its bundled target.
@@ -332,6 +349,21 @@ pub(crate) struct PreflightFlags {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CtlFlags {
+    /// Parent folder of the runs' folders, among which the only running test is looked for.
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// The run's folder, unless only one test runs, and the request.
+    #[arg(
+        value_name = "[RUN] REQUEST",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TargetFlags {
     /// Name of the target; without it, the targets are listed.
     pub(crate) name: Option<String>,
@@ -420,6 +452,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             }
             Verb::Target(_)
             | Verb::Verdict(_)
+            | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
             | Verb::Help(_)
             | Verb::Version => {}

@@ -15,6 +15,8 @@
 //! | `progress` | snapshots of cores are merged into seconds of the run |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | what a run must meet, and its tests as XML |
+//! | `ctl` | requests to a test that runs, through a socket in its folder |
+//! | `project` | `throng.toml` beside a plan |
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
@@ -30,6 +32,7 @@ mod check;
 mod console;
 mod control;
 mod criteria;
+mod ctl;
 mod demo;
 mod exit;
 mod failing;
@@ -48,6 +51,7 @@ mod lost;
 mod plugins;
 mod preflight;
 mod progress;
+mod project;
 mod properties;
 mod questions;
 mod render;
@@ -110,6 +114,7 @@ fn own(args: &[OsString]) -> Exit {
         },
         Ok(Verb::Check(flags)) => check::run(flags),
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
+        Ok(Verb::Ctl(flags)) => ctl::run(&flags),
         Ok(Verb::Target(flags)) => target::run(flags),
         Ok(Verb::Demo(flags)) => demo::run(flags),
         Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),

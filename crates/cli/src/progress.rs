@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use record::{Around, Frame, Generator, Recording, Series};
+use record::{Around, Change, Frame, Generator, Recording, Series};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
 use stats::process::Usage;
 use stats::snapshot::Brief;
-use stats::snapshot_file::Second;
+use stats::snapshot_file::{Mark, Second};
 use stats::summariser::Users;
 use stats::totals::Totals;
 use stats::{Counter, Snapshot, Timeline};
@@ -40,6 +40,8 @@ pub(crate) struct Progress {
     /// The shortest stall of any core in the open second, ns: for so long none of them ran.
     stall: Option<u64>,
     recording: Recording,
+    /// Changes since the last second.
+    marks: Vec<Mark>,
     /// The hosts that are watched.
     hosts: watch::Watch,
 }
@@ -63,6 +65,7 @@ impl Progress {
             ports: None,
             stall: None,
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
+            marks: Vec::new(),
             hosts: watch::Watch::default(),
         }
     }
@@ -77,6 +80,13 @@ impl Progress {
     }
 
     /// The record of the run, for what happens beside its seconds.
+    /// A change in the run, now: in its record and in the line of its second.
+    pub(crate) fn mark(&mut self, change: Change, words: &str) {
+        let at_ms = jiff::Timestamp::now().as_millisecond();
+        self.recording.mark(&record::Mark { at_ms, change });
+        self.marks.push(Mark { at_ms, what: words.to_owned() });
+    }
+
     pub(crate) fn recording(&mut self) -> &mut Recording {
         &mut self.recording
     }
@@ -194,6 +204,7 @@ impl Progress {
             machine: Some(machine),
             workers: self.workers,
             watched: by_host(&watched),
+            marks: std::mem::take(&mut self.marks),
             ..Second::new(&self.open, &self.usage, &now)
         };
         self.timeline.add(&second);

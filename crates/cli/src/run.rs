@@ -5,6 +5,7 @@
 //! at every moment.
 
 mod admission;
+mod live;
 mod monitors;
 mod settings;
 mod traces;
@@ -16,7 +17,7 @@ use engine::offload::Offload;
 use engine::{Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::Plan;
-use record::{Change, Mark};
+use record::Change;
 use stats::Counter;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
@@ -29,6 +30,7 @@ use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
 use crate::criteria::{self, Judgement, Watch};
+use crate::ctl::Server;
 use crate::exit::Exit;
 use crate::identity::End;
 use crate::interrupt::Interrupt;
@@ -39,7 +41,7 @@ use crate::progress::Progress;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, junit, lost, plugins, terminal};
+use crate::{asked_load, control, junit, lost, plugins, project, terminal};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -48,7 +50,16 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
 /// Runs the plan file of the request.
-pub(crate) fn run(request: Request) -> Exit {
+pub(crate) fn run(mut request: Request) -> Exit {
+    match project::apply(&mut request) {
+        Ok(false) => {}
+        Ok(true) if request.quiet => {}
+        Ok(true) => terminal::err(&format!("{} beside the plan is read\n", project::NAME)),
+        Err(message) => {
+            terminal::error(&message);
+            return Exit::Usage;
+        }
+    }
     match load::read(&request.plan) {
         Some(bytes) => run_plan(&request, bytes),
         None => Exit::Usage,
@@ -137,6 +148,7 @@ impl Start<'_> {
             .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
         complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
         let home = options.surroundings.home.clone();
+        let asked = live::Asked::new(evaluated.levels(&plan));
         let frame = facts(request, &plan, users, found.ports);
         let offload = options.offload.clone();
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
@@ -167,8 +179,25 @@ impl Start<'_> {
             traces.heard(line);
         }
         let watch = Watch::new(&request.criteria, start_ms);
+        let ctl = traces.folder.path().map(Server::listen).transpose();
+        let ctl = ctl.unwrap_or_else(|error| {
+            let words = format!("throng ctl cannot reach this run: its socket: {error}");
+            traces.note(Level::Warn, "throng", &words);
+            None
+        });
         let workers = run.workers();
-        Ok(Running { run, workers, progress, files, before, start_ms, offload, watch })
+        Ok(Running {
+            run,
+            workers,
+            progress,
+            files,
+            before,
+            start_ms,
+            offload,
+            watch,
+            asked,
+            ctl,
+        })
     }
 }
 
@@ -186,6 +215,9 @@ struct Running {
     offload: Option<Arc<dyn Offload>>,
     /// Criteria that are judged while it goes on.
     watch: Watch,
+    /// The load by now, and who changes it.
+    asked: live::Asked,
+    ctl: Option<Server>,
 }
 
 impl Running {
@@ -196,7 +228,7 @@ impl Running {
         control: Option<&Control>,
         traces: &mut Traces<'_>,
     ) -> Vec<Loss> {
-        let Self { run, progress, files, watch, .. } = self;
+        let Self { run, progress, files, watch, asked: load, ctl, .. } = self;
         let mut losses = Vec::new();
         let mut obeyed = 0;
         loop {
@@ -205,12 +237,16 @@ impl Running {
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
             }
             files.tell(progress.hosts(), traces);
+            for (command, reply) in ctl.iter().flat_map(Server::asked) {
+                let mut on = live::Parts { run, progress, traces, interrupt };
+                let _ = reply.send(load.obey(command, &mut on));
+            }
             let asked = interrupt.asked();
             if asked > obeyed {
                 obeyed = asked;
                 stop(run, asked, traces);
                 let change = Change::Stop { at_once: asked > 1 };
-                progress.recording().mark(&Mark { at_ms: now_ms(), change });
+                progress.mark(change, if asked > 1 { "stop at once" } else { "stop" });
             }
             let news = run.next_event(PATIENCE);
             let users = run.users();
@@ -234,7 +270,7 @@ impl Running {
                 News::Lost(loss) => {
                     let words = lost::words(&loss);
                     let change = Change::Lost(words.clone());
-                    progress.recording().mark(&Mark { at_ms: now_ms(), change });
+                    progress.mark(change, &words);
                     traces.note(Level::Error, "throng", &words);
                     traces.console.warn(&words);
                     losses.push(loss);
@@ -278,8 +314,17 @@ impl Ending<'_> {
         percentages: &Percentages,
         traces: &mut Traces<'_>,
     ) -> Exit {
-        let Running { run, workers, mut progress, mut files, before, start_ms, offload, watch } =
-            running;
+        let Running {
+            run,
+            workers,
+            mut progress,
+            mut files,
+            before,
+            start_ms,
+            offload,
+            watch,
+            ..
+        } = running;
         let end_ms = now_ms();
         let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
         let judgement = watch.judge(&self.request.criteria, progress.totals(), length);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Evaluated, Line, Made, Options, Run, StartError, Users};
+use engine::{Evaluated, Line, Live, Made, Options, Run, StartError, Users};
 use fleet::{Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -180,6 +180,20 @@ impl Spread {
             (Self::Here(run), true) => run.stop_now(),
             (Self::Fleet(fleet, ..), false) => fleet.stop(),
             (Self::Fleet(fleet, ..), true) => fleet.stop_now(),
+        }
+    }
+
+    /// Changes the load from now on. False: nothing runs whose load it is.
+    pub(crate) fn change(&mut self, changes: &[Live]) -> bool {
+        match self {
+            Self::Here(run) => {
+                let mut any = false;
+                for live in changes {
+                    any |= run.change(*live);
+                }
+                any
+            }
+            Self::Fleet(fleet, ..) => fleet.change(changes),
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod exchanges;
 pub(crate) mod interrupts;
 pub(crate) mod java;
 pub(crate) mod lifecycle;
+pub(crate) mod live;
 pub(crate) mod requests;
 pub(crate) mod samples;
 pub(crate) mod stepped;
@@ -75,6 +76,10 @@ pub(crate) struct Core<'p> {
     pub(crate) jobs: crate::java::Jobs,
     pub(crate) sinks: Sinks,
     inbox: Mailbox,
+    /// No sample begins.
+    paused: bool,
+    /// Users that wait for the end of the pause.
+    parked: Vec<UserId>,
 }
 
 /// Messages of other threads.
@@ -150,6 +155,8 @@ impl<'p> Core<'p> {
             jobs,
             sinks,
             inbox: Mailbox { messages: inbox, wake },
+            paused: false,
+            parked: Vec::new(),
         }
     }
 
@@ -256,7 +263,7 @@ impl<'p> Core<'p> {
         if let Some(look) = self.samples.watch.wheel.next_look() {
             until = until.min(look);
         }
-        for start in &self.flow.starts {
+        for start in self.flow.starts.iter().filter(|start| !self.paused || start.is_open()) {
             until = until.min(start.next_at());
         }
         (until - now).max(0)
@@ -313,6 +320,10 @@ impl<'p> Core<'p> {
         if !user.alive {
             return;
         }
+        if self.paused && self.park(index) {
+            return;
+        }
+        let user = &mut self.cx.users[index];
         match std::mem::replace(&mut user.wait, Wait::Ready) {
             Wait::Ready | Wait::Queued => {}
             Wait::Delay(sampler) => {
@@ -426,6 +437,9 @@ impl<'p> Core<'p> {
 
     /// Runs a user until it must wait.
     fn take_turn(&mut self, index: UserId) {
+        if self.paused && self.cx.users[index].wait == Wait::Ready && self.park(index) {
+            return;
+        }
         let before = self.cx.queue.mark();
         let over = self.run_user(index);
         // What the turn has completed has its own when others had theirs.
@@ -508,6 +522,9 @@ impl<'p> Core<'p> {
                 Message::LetGo(waiter) => let_go(&mut self.cx, waiter),
                 Message::Arrival(group, waiter, at) => self.on_arrival(group, waiter, at),
                 Message::NoArrivals(group) => self.close_arrivals(group),
+                Message::Users { group, users, change } => self.set_level(group, users, change),
+                Message::Rate { group, rate, change } => self.set_rate(group, rate, change),
+                Message::Pause(paused) => self.pause(paused),
                 Message::Stop => self.stop(false),
                 Message::StopNow => self.stop(true),
                 Message::End => {
@@ -522,13 +539,28 @@ impl<'p> Core<'p> {
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;
+        self.paused = false;
+        self.parked.clear();
         let groups: Vec<_> = self.flow.starts.drain(..).map(|start| start.group).collect();
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {
             if !self.cx.users[index].alive {
                 continue;
             }
-            self.cx.users[index].stopping = true;
-            match self.cx.users[index].wait {
+            self.stop_user(index, now);
+        }
+        for group in groups {
+            self.group_may_be_done(group);
+        }
+    }
+
+    /// Ends a user after its sample in flight, where the run goes on.
+    pub(crate) fn end_soon(&mut self, index: UserId) {
+        self.stop_user(index, false);
+    }
+
+    fn stop_user(&mut self, index: UserId, now: bool) {
+        self.cx.users[index].stopping = true;
+        match self.cx.users[index].wait {
                 Wait::Arrival | Wait::Lock => self.end_user(index),
                 // It looks for a sampler, and has it soon.
                 Wait::Ready if !self.cx.users.is_download(index) => self.enqueue(index),
@@ -565,10 +597,6 @@ impl<'p> Core<'p> {
                 | Wait::Page(_)
                 | Wait::Branches(_) => {}
             }
-        }
-        for group in groups {
-            self.group_may_be_done(group);
-        }
     }
 
     /// Ends a user that waits before a sampler, or in one of which nothing is reported.
@@ -589,6 +617,9 @@ impl<'p> Core<'p> {
         self.forget_routes();
         self.sessions.held.probe_unread(&mut self.cx.around());
         self.jobs.watch_jobs(&self.cx, now);
+        if self.paused {
+            self.end_parked();
+        }
         self.hand_over(now);
         self.flush_results();
     }

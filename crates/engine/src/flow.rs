@@ -27,6 +27,10 @@ pub(crate) struct Flow {
     pub(crate) starts: Vec<Start>,
     /// Users alive, per group.
     pub(crate) alive: Vec<u32>,
+    /// Users wanted on this core, per group, once that was changed.
+    pub(crate) levels: Vec<Option<u32>>,
+    /// The last change that a group has heard of.
+    pub(crate) changes: Vec<u32>,
     pub(crate) classes: Classes,
 }
 
@@ -41,6 +45,8 @@ pub(crate) struct Classes {
 
 impl Flow {
     pub(crate) fn new(plan: &Plan, classes: Classes) -> Self {
-        Self { alive: vec![0; plan.groups.len()], classes, ..Self::default() }
+        let groups = plan.groups.len();
+        let (alive, levels, changes) = (vec![0; groups], vec![None; groups], vec![0; groups]);
+        Self { alive, levels, changes, classes, ..Self::default() }
     }
 }

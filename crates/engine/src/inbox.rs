@@ -180,6 +180,20 @@ pub(crate) enum Message {
     Arrival(GroupId, Option<Waiter>, Nanos),
     /// Nobody comes to that group any more.
     NoArrivals(GroupId),
+    /// The run has so many users of a group from now on; changes are numbered.
+    Users {
+        group: GroupId,
+        users: u32,
+        change: u32,
+    },
+    /// Iterations of a group start at that rate from now on, in all of the run.
+    Rate {
+        group: GroupId,
+        rate: f64,
+        change: u32,
+    },
+    /// No sample begins, or samples begin again.
+    Pause(bool),
     Stop,
     StopNow,
     End,

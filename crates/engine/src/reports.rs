@@ -2,12 +2,14 @@
 
 pub(crate) mod figures;
 pub(crate) mod line;
+pub(crate) mod live;
 
 use plan::plan::GroupId;
 use stats::Snapshot;
 
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
+use crate::reports::live::Live;
 use crate::time::clock::Nanos;
 
 /// A report of a core.
@@ -19,6 +21,8 @@ pub(crate) enum Report {
     },
     GroupDone {
         group: GroupId,
+        /// The last change of its load that the core has heard of.
+        change: u32,
     },
     StopTest {
         now: bool,
@@ -36,6 +40,7 @@ pub(crate) enum Report {
 #[derive(Debug)]
 pub(crate) enum Told {
     Start { groups: Vec<GroupId>, at: Nanos },
+    Change(Live),
     Stop,
     StopNow,
     End,

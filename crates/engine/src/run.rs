@@ -27,6 +27,7 @@ use stats::Snapshot;
 use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
+use crate::reports::live::Live;
 use crate::reports::{Report, Told};
 use crate::results::feed::Relay;
 use crate::results::rows::ResultFile;
@@ -134,6 +135,11 @@ pub struct Run {
     told: Sender<Report>,
     /// Groups under way, with the number of cores that are not done with them.
     open: HashMap<GroupId, u32>,
+    /// The last change of each group's load, and the groups that were started last.
+    changes: HashMap<GroupId, u32>,
+    batch: Vec<GroupId>,
+    /// Changes of the load so far.
+    changed: u32,
     stopped: bool,
     ended: bool,
     ends: u32,
@@ -188,6 +194,9 @@ impl Run {
             batches: (!paced).then(|| Batches::new(plan)),
             told,
             open: HashMap::new(),
+            changes: HashMap::new(),
+            batch: Vec::new(),
+            changed: 0,
             stopped: false,
             ended: false,
             ends: 0,
@@ -229,8 +238,11 @@ impl Run {
                 }
                 Ok(Report::Figures(figures)) => return self.pass_on(figures),
                 Ok(Report::Log(line)) => return Event::Log(line),
-                Ok(Report::GroupDone { group }) => {
-                    if self.group_done(group) && self.batches.is_none() {
+                Ok(Report::GroupDone { group, change }) => {
+                    if self.is_current(group, change)
+                        && self.group_done(group)
+                        && self.batches.is_none()
+                    {
                         return Event::BatchDone;
                     }
                 }
@@ -343,6 +355,51 @@ impl Run {
         }
     }
 
+    /// Whether a core that reports a group as done has heard of the last change of its load.
+    fn is_current(&self, group: GroupId, change: u32) -> bool {
+        self.changes.get(&group).copied().unwrap_or(0) == change
+    }
+
+    /// Changes the load from now on. False: the group does not run, and nothing is changed.
+    pub fn change(&mut self, live: Live) -> bool {
+        let (group, message): (_, Box<dyn Fn(u32) -> Message>) = match live {
+            Live::Pause(paused) => {
+                for inbox in &self.shared.inboxes {
+                    inbox.send(Message::Pause(paused));
+                }
+                return true;
+            }
+            Live::Users { group, users } => {
+                let group = GroupId(group);
+                (group, Box::new(move |change| Message::Users { group, users, change }))
+            }
+            Live::Rate { group, rate } => {
+                let group = GroupId(group);
+                (group, Box::new(move |change| Message::Rate { group, rate, change }))
+            }
+        };
+        // Who paces the run knows whether others still run it.
+        let runs =
+            self.open.contains_key(&group) || self.batches.is_none() && self.batch.contains(&group);
+        self.changed += 1;
+        if !runs {
+            return false;
+        }
+        let number = self.changes.entry(group).or_default();
+        *number += 1;
+        // Each core says anew that it is done.
+        self.open.insert(group, self.shared.cores);
+        for inbox in &self.shared.inboxes {
+            inbox.send(message(*number));
+        }
+        true
+    }
+
+    /// Changes of the load that have been heard of.
+    pub fn changes(&self) -> u32 {
+        self.changed
+    }
+
     /// Whether no group is open any more.
     fn group_done(&mut self, group: GroupId) -> bool {
         let Some(left) = self.open.get_mut(&group) else { return false };
@@ -364,6 +421,10 @@ impl Run {
             Told::Start { groups, at } => {
                 self.start_groups(&groups, at);
                 groups.is_empty()
+            }
+            Told::Change(live) => {
+                self.change(live);
+                false
             }
             Told::Stop => {
                 self.halt(false);
@@ -396,6 +457,7 @@ impl Run {
     }
 
     fn start_groups(&mut self, groups: &[GroupId], at: Nanos) {
+        self.batch = groups.to_vec();
         for group in groups {
             let Some(settings) = self.shared.groups.get(group.at()) else { continue };
             let known = match (&settings.spans, settings.duration) {
@@ -457,6 +519,11 @@ impl Handle {
     /// Ends users after the samples under way, or at once.
     pub fn stop(&self, now: bool) {
         self.tell(if now { Told::StopNow } else { Told::Stop });
+    }
+
+    /// Changes the load.
+    pub fn change(&self, live: Live) {
+        self.tell(Told::Change(live));
     }
 
     /// Ends the run: [`Event::Finished`] follows.

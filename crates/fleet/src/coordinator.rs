@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::{Backends, Batches, Evaluated, Line, Users};
+use engine::{Backends, Batches, Evaluated, Line, Live, Users};
 use plan::plan::Plan;
 use stats::Snapshot;
 use stats::process::Usage;
@@ -80,6 +80,10 @@ pub struct Fleet {
     /// A user, by what the plan says, has asked to stop the test.
     stopped_by_plan: bool,
     adjusted: Instant,
+    /// Changes of the load so far.
+    changes: u32,
+    /// Groups that were started last.
+    batch: Vec<u32>,
     /// Zero of the run's clock by the monotonic clock.
     zero: Instant,
     users_planned: u64,
@@ -148,6 +152,8 @@ impl Fleet {
             aborted: None,
             stopped_by_plan: false,
             adjusted: Instant::now(),
+            changes: 0,
+            batch: Vec::new(),
             zero,
             users_planned,
             backends,
@@ -186,6 +192,30 @@ impl Fleet {
             }
             self.adjust();
         }
+    }
+
+    /// Changes the load from now on. False: no users run, and nothing is changed.
+    pub fn change(&mut self, changes: &[Live]) -> bool {
+        if !self.open || self.stopped || self.ending {
+            return false;
+        }
+        let runs = |change: &Live| match change {
+            Live::Users { group, .. } | Live::Rate { group, .. } => self.batch.contains(group),
+            Live::Pause(_) => true,
+        };
+        let changes: Vec<Live> = changes.iter().copied().filter(runs).collect();
+        // Each says anew that it is through.
+        let opening = changes.iter().filter(|change| !matches!(change, Live::Pause(_))).count();
+        self.changes += opening as u32;
+        let opens = opening > 0;
+        for member in self.members.iter_mut().filter(|member| member.stage == Stage::Ready) {
+            if opens {
+                member.stage = Stage::Running;
+            }
+        }
+        let any = !changes.is_empty();
+        self.tell(&ToWorker::Change(changes));
+        any
     }
 
     /// Ends the run gracefully: samples in flight finish.
@@ -292,13 +322,13 @@ impl Fleet {
                     self.backends.set_users(users.started, users.finished);
                 }
             }
-            FromWorker::BatchDone { properties } => {
+            FromWorker::BatchDone { properties, changes } => {
                 // Values that it got from the coordinator need not be sent back.
                 let told = &self.told;
                 let news =
                     properties.into_iter().filter(|(key, value)| told.get(key) != Some(value));
                 self.properties.extend(news);
-                if member.stage == Stage::Running {
+                if member.stage == Stage::Running && changes == self.changes {
                     member.stage = Stage::Ready;
                 }
                 self.go_on();
@@ -368,6 +398,7 @@ impl Fleet {
                 let lead = LEAD + LEAD_EACH * self.share.count;
                 let at = (self.zero.elapsed() + lead).as_nanos() as i64;
                 let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
+                self.batch.clone_from(&groups);
                 self.open = true;
                 for (worker, member) in (0..).zip(&mut self.members) {
                     if member.is_alive() {

@@ -23,6 +23,8 @@ pub enum ToWorker {
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
     /// So many users of each group run in the other workers.
     Adjust { elsewhere: Vec<u32> },
+    /// The load changes.
+    Change(Vec<engine::Live>),
     /// Users end after their samples in flight, or at once.
     Stop { now: bool },
     /// Nothing more will start: send the remaining measurements and end.
@@ -67,7 +69,11 @@ pub enum FromWorker {
     Report(Box<Report>),
     /// All users of the groups that were started have ended; properties that they or earlier ones have set, if some
     /// were set since the last time.
-    BatchDone { properties: Vec<(String, String)> },
+    BatchDone {
+        properties: Vec<(String, String)>,
+        /// Changes of the load that it has heard of.
+        changes: u32,
+    },
     /// A user asked to stop the test.
     StopAsked { now: bool },
     /// Samples for a Backend Listener.

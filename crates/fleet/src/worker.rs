@@ -152,6 +152,7 @@ fn obey(message: ToWorker, handle: &Handle) {
             handle.start(groups.into_iter().map(GroupId).collect(), at);
         }
         ToWorker::Adjust { elsewhere } => handle.users_elsewhere(&elsewhere),
+        ToWorker::Change(changes) => changes.into_iter().for_each(|live| handle.change(live)),
         ToWorker::Stop { now } => handle.stop(now),
         ToWorker::End => handle.end(),
         ToWorker::Plan(_) => {}
@@ -183,7 +184,8 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
                     version = now;
                     properties
                 });
-                say(FromWorker::BatchDone { properties: properties.unwrap_or_default() });
+                let properties = properties.unwrap_or_default();
+                say(FromWorker::BatchDone { properties, changes: run.changes() });
             }
             Event::StopAsked { now } => say(FromWorker::StopAsked { now }),
             Event::Idle => {}

@@ -136,7 +136,7 @@ fn a_batch_starts_everywhere_at_once_when_the_one_before_is_through_everywhere()
             // Later workers take longer.
             std::thread::sleep(Duration::from_millis(20 * u64::from(number)));
             starts.lock().unwrap().push((groups.clone(), *at));
-            say(FromWorker::BatchDone { properties: Vec::new() });
+            say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
         }
         true
     });
@@ -161,7 +161,7 @@ fn a_report_that_comes_twice_counts_once_and_a_missing_one_is_told() {
                     say(report(seq, 0));
                 }
             }
-            say(FromWorker::BatchDone { properties: Vec::new() });
+            say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
         }
         true
     });
@@ -181,7 +181,7 @@ fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
                 say(report(1, 2));
                 return false;
             }
-            say(FromWorker::BatchDone { properties: Vec::new() });
+            say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
         }
         true
     });
@@ -221,7 +221,7 @@ fn a_user_that_stops_the_test_stops_the_other_workers_too() {
             ToWorker::Start { .. } if number == 0 => say(FromWorker::StopAsked { now: true }),
             ToWorker::Stop { now } => {
                 heard.lock().unwrap().push((number, *now));
-                say(FromWorker::BatchDone { properties: Vec::new() });
+                say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
             }
             _ => {}
         }
@@ -281,7 +281,7 @@ fn what_a_worker_sets_in_one_batch_all_have_in_the_next() {
         if let ToWorker::Start { groups, properties, .. } = message {
             starts.lock().unwrap().push((groups[0], properties.clone()));
             let set = (number == 0).then(|| ("token".to_string(), "x".to_string()));
-            say(FromWorker::BatchDone { properties: set.into_iter().collect() });
+            say(FromWorker::BatchDone { properties: set.into_iter().collect(), changes: 0 });
         }
         true
     });

@@ -88,6 +88,20 @@ impl Ask {
     }
 }
 
+/// Divides a number in the ratio of weights; what is left over goes to those with the largest remainders.
+pub fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
+    let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
+    let exact = |weight: &u64| u128::from(number) * u128::from(*weight);
+    let mut shares: Vec<u64> = weights.iter().map(|weight| (exact(weight) / sum) as u64).collect();
+    let left = number - shares.iter().sum::<u64>().min(number);
+    let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(exact(&weights[*at]) % sum));
+    for at in order.into_iter().take(left as usize) {
+        shares[at] += 1;
+    }
+    shares
+}
+
 /// A part of a rate: its length, ns, and the rate at its begin and end, per second.
 pub type Phase = (i64, f64, f64);
 

@@ -59,9 +59,20 @@ pub struct Second {
     /// The machine as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
+    /// Changes of the load, stops and marks in this second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// Figures of hosts that are watched, by host and metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// A moment with what changed then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    /// Epoch ms.
+    pub at_ms: i64,
+    pub what: String,
 }
 
 impl Second {

@@ -12,6 +12,9 @@ use plan::plan::GroupId;
 impl Core<'_> {
     /// Another moment of a schedule that is kept here.
     pub(crate) fn arrival(&mut self, group: GroupId, number: u32, at: Nanos) {
+        if self.paused && number != OVER {
+            return;
+        }
         let moment = self.flow.arrival(&self.cx, group, number, at);
         if number != OVER {
             self.cx.recorder.add(Counter::StartsDue, 1);

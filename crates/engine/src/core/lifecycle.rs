@@ -29,7 +29,9 @@ impl Core<'_> {
         // A core that is behind must not open ever more connections before it looks at those it has.
         let mut left = STARTS;
         while n < self.flow.starts.len() {
+            // In a pause nobody starts; arrivals pass.
             while left > 0
+                && (!self.paused || self.flow.starts[n].is_open())
                 && let Some((number, at)) = self.flow.starts[n].take(now)
             {
                 left -= 1;
@@ -123,6 +125,9 @@ impl Core<'_> {
         let Some(looks) = &self.cx.run.groups[group.at()].looks else { return };
         let at = self.cx.clock.now() + REPLACED_AFTER;
         looks.look(at);
+        if self.is_full(group) {
+            return;
+        }
         if self.cx.stop.asked || self.cx.run.ends_at(group, number).is_none_or(|end| at >= end) {
             return;
         }
@@ -141,7 +146,10 @@ impl Core<'_> {
         if self.flow.alive[group.at()] == 0 && !self.flow.starts.iter().any(|s| s.group == group) {
             // What other cores write of groups behind it comes behind its rows.
             self.sinks.rows.flush();
-            let _ = self.cx.reports.send(Report::GroupDone { group });
+            let _ = self
+                .cx
+                .reports
+                .send(Report::GroupDone { group, change: self.flow.changes[group.at()] });
         }
     }
 }

@@ -122,6 +122,27 @@ impl Start {
         Self { group, first_at, step, next, stride, users, listed, looks: None, open: true, paced }
     }
 
+    /// Users that start at their times, the next one last.
+    pub(crate) fn at_once(group: GroupId, listed: Vec<(Nanos, u32)>) -> Self {
+        let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
+        let (listed, looks, open, paced) = (Some(listed), None, false, None);
+        Self { group, first_at, step, next, stride, users, listed, looks, open, paced }
+    }
+
+    /// Whether its users come by arrivals.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Arrivals come at another rate from now on, until the schedule ends as it would have.
+    pub(crate) fn set_rate(&mut self, rate: f64, now: Nanos, shard: Shard) {
+        let listed_end = self.listed.as_ref().and_then(|listed| listed.first()).map(|(at, _)| *at);
+        let Some(end) = self.paced.as_ref().map(|paced| paced.end).or(listed_end) else { return };
+        let phases = vec![((end - now).max(0), rate, rate)];
+        self.paced = Some(Paced::new(Arc::new(Rate::new(phases)), (now, end), shard));
+        self.listed = Some(Vec::new());
+    }
+
     /// Nobody comes any more.
     pub(crate) fn close(&mut self) {
         self.open = false;

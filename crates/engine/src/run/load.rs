@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use plan::element::Span;
-use plan::load::{Ask, Given, MAX_USERS, Rate};
+use plan::load::{Ask, Given, MAX_USERS, Rate, shares};
 use plan::plan::{ControllerKind, Group, LoopCount, Phase, Plan, Profile};
 
 use crate::run::prepare::{Evaluated, Numbers};
@@ -26,7 +26,36 @@ pub struct Changed {
     pub after: Option<String>,
 }
 
+/// The load of a main group at the start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Its index in the plan.
+    pub group: u32,
+    pub name: String,
+    pub users: u32,
+    /// Starts per second, where it has a rate that was given.
+    pub rate: Option<f64>,
+    /// Its iterations start by a schedule of the plan, not as its users come round.
+    pub scheduled: bool,
+}
+
 impl Evaluated {
+    /// The load of each main group that makes some.
+    pub fn levels(&self, plan: &Plan) -> Vec<Level> {
+        let groups = (0..).zip(&plan.groups).zip(&self.groups);
+        let main = groups
+            .filter(|((_, group), numbers)| group.phase == Phase::Main && numbers.at_once > 0);
+        let level = |((at, group), numbers): ((u32, &Group), &Numbers)| Level {
+            group: at,
+            name: numbers.name.clone(),
+            users: numbers.at_once,
+            rate: numbers.rate.as_ref().map(|phases| Rate::new(phases.clone()).most()),
+            scheduled: numbers.arrivals.is_some()
+                || !numbers.given && matches!(group.profile, Profile::Open { .. }),
+        };
+        main.map(level).collect()
+    }
+
     /// Puts the given load in place of what the plan's main groups say; returns what that changed. The error is a sentence
     /// for the user.
     pub fn give(&mut self, plan: &Plan, given: &Given) -> Result<Vec<Changed>, String> {
@@ -121,20 +150,6 @@ impl Evaluated {
         }
         Ok(())
     }
-}
-
-/// Divides a number in the ratio of weights; what is left over goes to those with the largest remainders.
-fn shares(number: u64, weights: &[u64]) -> Vec<u64> {
-    let sum: u128 = weights.iter().map(|weight| u128::from(*weight)).sum::<u128>().max(1);
-    let exact = |weight: &u64| u128::from(number) * u128::from(*weight);
-    let mut shares: Vec<u64> = weights.iter().map(|weight| (exact(weight) / sum) as u64).collect();
-    let left = number - shares.iter().sum::<u64>().min(number);
-    let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(exact(&weights[*at]) % sum));
-    for at in order.into_iter().take(left as usize) {
-        shares[at] += 1;
-    }
-    shares
 }
 
 fn in_group(name: &str, words: &str) -> String {

@@ -31,7 +31,11 @@ impl RunShared {
             Some(spans) if let Some(looks) = &settings.looks => {
                 spans.first().map(|(_, last)| looks.after(end + last * MS))
             }
-            Some(spans) => spans.get(number as usize).map(|(_, last)| end + last * MS),
+            // Whoever was added while the run goes on ends with the last of the others.
+            Some(spans) => match spans.get(number as usize) {
+                Some((_, last)) => Some(end + last * MS),
+                None => spans.iter().map(|(_, last)| end + last * MS).max(),
+            },
         }
     }
 

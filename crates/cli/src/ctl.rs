@@ -1,0 +1,288 @@
+//! `throng ctl`: changes a test that runs, through a socket in its run's folder.
+//!
+//! The folder is its owner's alone, so is the socket, and whoever connects is asked for by the kernel. A request is a line
+//! of words, the answer is text; the first character says whether it was done. The path of a socket is bounded at 107 bytes:
+//! it is named through its open folder.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use crate::exit::Exit;
+use crate::flags::CtlFlags;
+use crate::terminal;
+
+/// Name of the socket in the run's folder.
+const SOCKET: &str = "ctl.sock";
+/// Longest request, bytes.
+const LONGEST: u64 = 4096;
+/// A client that says nothing is left alone after this, and a test that answers nothing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A request to a test that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Command {
+    Users(Amount),
+    Rate(Amount),
+    Pause,
+    Resume,
+    Stop { now: bool },
+    Mark(String),
+    Status,
+}
+
+/// A new number, or a difference to the one that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    To(f64),
+    By(f64),
+}
+
+impl Amount {
+    /// The new number; none is below 0.
+    pub(crate) fn of(self, now: f64) -> f64 {
+        match self {
+            Self::To(number) => number,
+            Self::By(more) => (now + more).max(0.0),
+        }
+    }
+}
+
+const COMMANDS: [&str; 7] = ["users", "rps", "pause", "resume", "stop", "mark", "status"];
+
+impl Command {
+    /// Reads a request. The error is a sentence for the user.
+    pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
+        let (name, rest) = words.split_first().map_or(("", &[][..]), |(name, rest)| (name, rest));
+        let one = || match rest {
+            [value] => Ok(value.as_str()),
+            _ => Err(format!("write {name} and one number, like {name} 100 or {name} +10")),
+        };
+        match (name, rest) {
+            ("users", _) => amount(one()?, true).map(Self::Users),
+            ("rps", _) => amount(one()?, false).map(Self::Rate),
+            ("pause", []) => Ok(Self::Pause),
+            ("resume", []) => Ok(Self::Resume),
+            ("stop", []) => Ok(Self::Stop { now: false }),
+            ("stop", [now]) if now == "--now" || now == "now" => Ok(Self::Stop { now: true }),
+            ("status", []) => Ok(Self::Status),
+            ("mark", []) => Err("write mark and a word or more, like mark 'cache cleared'".into()),
+            ("mark", words) => Ok(Self::Mark(words.join(" "))),
+            (name, _) if COMMANDS.contains(&name) => Err(format!("{name} takes nothing more")),
+            _ => Err(format!("there is no {name:?}: {}", COMMANDS.join(", "))),
+        }
+    }
+
+    /// The request as a line.
+    fn line(&self) -> String {
+        let amount = |amount: &Amount| match amount {
+            Amount::To(number) => number.to_string(),
+            Amount::By(more) => format!("{more:+}"),
+        };
+        match self {
+            Self::Users(users) => format!("users {}", amount(users)),
+            Self::Rate(rate) => format!("rps {}", amount(rate)),
+            Self::Pause => "pause".into(),
+            Self::Resume => "resume".into(),
+            Self::Stop { now: false } => "stop".into(),
+            Self::Stop { now: true } => "stop --now".into(),
+            Self::Mark(text) => format!("mark {}", text.replace(['\n', '\r'], " ")),
+            Self::Status => "status".into(),
+        }
+    }
+}
+
+fn amount(text: &str, whole: bool) -> Result<Amount, String> {
+    let wrong = || format!("{text:?} is no number, like 100, +10 or -10");
+    let number: f64 = text.parse().map_err(|_| wrong())?;
+    let fits = number.is_finite() && number.abs() <= 50_000_000.0;
+    if !fits || whole && number.fract() != 0.0 {
+        return Err(wrong());
+    }
+    Ok(if text.starts_with(['+', '-']) { Amount::By(number) } else { Amount::To(number) })
+}
+
+/// The end of a request on the side of the test: its answer goes there.
+pub(crate) type Reply = Sender<Result<String, String>>;
+
+/// The socket of a test that runs.
+#[derive(Debug)]
+pub(crate) struct Server {
+    path: PathBuf,
+    asked: Receiver<(Command, Reply)>,
+}
+
+impl Server {
+    /// Listens in the run's folder.
+    pub(crate) fn listen(folder: &Path) -> io::Result<Self> {
+        let open = File::open(folder)?;
+        let listener = UnixListener::bind(through(&open))?;
+        let path = folder.join(SOCKET);
+        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        let (ask, asked) = channel();
+        std::thread::Builder::new().name("ctl".into()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let _ = serve(&stream, &ask);
+            }
+        })?;
+        Ok(Self { path, asked })
+    }
+
+    /// Requests that came since the last call.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (Command, Reply)> + '_ {
+        self.asked.try_iter()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The path of the socket through its open folder.
+fn through(folder: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
+}
+
+/// Takes one request and answers it.
+fn serve(mut stream: &UnixStream, ask: &Sender<(Command, Reply)>) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;
+    let answer = if peer == rustix::process::geteuid() || peer.is_root() {
+        let mut line = String::new();
+        BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+        let words: Vec<String> = line.split_whitespace().map(str::to_string).collect();
+        Command::parse(&words).and_then(|command| {
+            let (reply, answer) = channel();
+            let over = || "the test is over".to_string();
+            ask.send((command, reply)).map_err(|_| over())?;
+            answer.recv_timeout(PATIENCE).map_err(|_| over())?
+        })
+    } else {
+        Err("the test is another user's".to_string())
+    };
+    let text = answer.map_or_else(|error| format!("-{error}"), |text| format!("+{text}"));
+    stream.write_all(text.as_bytes())
+}
+
+/// `throng ctl`.
+pub(crate) fn run(flags: &CtlFlags) -> Exit {
+    match ask(flags) {
+        Ok(text) => {
+            terminal::out(&format!("{text}\n"));
+            Exit::Ok
+        }
+        Err(message) => {
+            terminal::error(&message);
+            Exit::Usage
+        }
+    }
+}
+
+fn ask(flags: &CtlFlags) -> Result<String, String> {
+    let words = &flags.words;
+    let named = words.first().filter(|first| !COMMANDS.contains(&first.as_str()));
+    let is_folder = |name: &String| Path::new(name).is_dir() || flags.runs.join(name).is_dir();
+    let (folder, words) = match named {
+        Some(name) if is_folder(name) => (Some(name), &words[1..]),
+        Some(name) if words.len() > 1 => return Err(format!("there is no run's folder {name}")),
+        _ => (None, &words[..]),
+    };
+    let command = Command::parse(words)?;
+    let mut stream = match folder {
+        Some(name) => {
+            let path = Some(PathBuf::from(name)).filter(|path| path.is_dir());
+            let path = path.unwrap_or_else(|| flags.runs.join(name));
+            connect(&path).map_err(|_| format!("no test runs in {}", path.display()))?
+        }
+        None => only(&flags.runs)?,
+    };
+    let failed = |error: io::Error| format!("the test does not answer: {error}");
+    stream.set_read_timeout(Some(2 * PATIENCE)).map_err(failed)?;
+    writeln!(stream, "{}", command.line()).map_err(failed)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).map_err(failed)?;
+    match answer.split_at_checked(1) {
+        Some(("+", text)) => Ok(text.to_string()),
+        Some(("-", text)) => Err(text.to_string()),
+        _ => Err("the test has ended".into()),
+    }
+}
+
+fn connect(folder: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(through(&File::open(folder)?))
+}
+
+/// The only test that runs in one of the folders there.
+fn only(runs: &Path) -> Result<UnixStream, String> {
+    let folders = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<_> =
+        folders.filter_map(|folder| Some((connect(&folder).ok()?, folder))).collect();
+    let shown = runs.display();
+    match found.len() {
+        1 => Ok(found.remove(0).0),
+        0 => {
+            Err(format!("no test runs in {shown}: name its folder, throng ctl FOLDER …, or --runs"))
+        }
+        _ => {
+            let names = found.iter().map(|(_, folder)| folder.display().to_string());
+            let names = names.collect::<Vec<_>>().join("\n  ");
+            Err(format!("several tests run: name one, throng ctl FOLDER …\n  {names}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        Command::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn requests_are_read_as_they_are_sent() {
+        for line in [
+            "users 100",
+            "users +10",
+            "users -5",
+            "rps 12.5",
+            "pause",
+            "resume",
+            "stop",
+            "stop --now",
+            "mark a b",
+            "status",
+        ] {
+            let command = parsed(line).expect(line);
+            assert_eq!(command.line(), line);
+        }
+        assert_eq!(
+            (Amount::By(-5.0).of(3.0), Amount::By(2.0).of(3.0), Amount::To(7.0).of(3.0)),
+            (0.0, 5.0, 7.0)
+        );
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        for (line, words) in [
+            ("users", "one number"),
+            ("users many", "is no number"),
+            ("users 1.5", "is no number"),
+            ("rps inf", "is no number"),
+            ("pause now", "takes nothing more"),
+            ("mark", "a word or more"),
+            ("go", "there is no \"go\""),
+            ("", "there is no"),
+        ] {
+            assert!(parsed(line).unwrap_err().contains(words), "{line}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `throng.toml` beside a plan: load, thresholds, watched hosts and properties of its runs.
+//!
+//! The command line has the last word: a load option, a list of criteria, a host or a property that it gives replaces that
+//! of the file. A key that is not known is an error, with the one that was probably meant.
+
+use std::path::Path;
+
+use answers::criterion::Criterion;
+use plan::load::Ask;
+use toml::{Table, Value};
+
+use crate::flags::load::{self, KEYS};
+use crate::properties::Setting;
+use crate::request::Request;
+use crate::suggest::nearest;
+
+/// Its name.
+pub(crate) const NAME: &str = "throng.toml";
+
+const TABLES: [&str; 4] = ["load", "thresholds", "watch", "properties"];
+const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
+
+/// Adds what the file beside the request's plan says, if there is one. The error is a sentence for the user.
+pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
+    let path = request.folder().join(NAME);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    let at = |words: String| format!("{}: {words}", path.display());
+    let table: Table = text.parse().map_err(|error: toml::de::Error| at(error.to_string()))?;
+    add(request, &table, &request.folder()).map_err(at)?;
+    Ok(true)
+}
+
+fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String> {
+    known(table, &TABLES, "")?;
+    if let Some(load) = table.get("load") {
+        add_load(request, of_table(load, "load")?)?;
+    }
+    if let Some(thresholds) = table.get("thresholds") {
+        add_thresholds(request, of_table(thresholds, "thresholds")?, folder)?;
+    }
+    if let Some(hosts) = table.get("watch") {
+        for (name, url) in of_table(hosts, "watch")? {
+            let host = watch::Host::parse(&format!("{name}={}", text(url, name)?))?;
+            if request.watch.iter().all(|given| given.name != host.name) {
+                request.watch.push(host);
+            }
+        }
+    }
+    if let Some(properties) = table.get("properties") {
+        let of = |(name, value): (&String, &Value)| {
+            Ok(Setting::Jmeter(name.clone(), text(value, name)?))
+        };
+        let own = of_table(properties, "properties")?.iter().map(of);
+        let own = own.collect::<Result<Vec<_>, String>>()?;
+        // Those of the command line come behind, and win.
+        request.sources.settings.splice(0..0, own);
+    }
+    Ok(())
+}
+
+fn add_load(request: &mut Request, table: &Table) -> Result<(), String> {
+    let keys: Vec<&str> = KEYS.into_iter().chain(["scenario"]).collect();
+    known(table, &keys, "load.")?;
+    let mut own = Ask::default();
+    for (key, value) in table.iter().filter(|(key, _)| *key != "scenario") {
+        load::set(&mut own, key, &text(value, key)?)?;
+    }
+    own.check()?;
+    request.load.all = over(&request.load.all, own);
+    request.load.all.check()?;
+    let Some(scenarios) = table.get("scenario") else { return Ok(()) };
+    for (group, value) in of_table(scenarios, "load.scenario")? {
+        let ask = match value {
+            Value::String(word) if word == "off" => None,
+            Value::Table(values) => {
+                known(values, &KEYS, &format!("load.scenario.{group}."))?;
+                let mut ask = Ask::default();
+                for (key, value) in values {
+                    load::set(&mut ask, key, &text(value, key)?)?;
+                }
+                ask.check()?;
+                Some(ask)
+            }
+            _ => {
+                return Err(format!(
+                    "load.scenario.{group} must be \"off\" or a table of users, ramp, …"
+                ));
+            }
+        };
+        if request.load.groups.iter().all(|(name, _)| name != group) {
+            request.load.groups.push((group.clone(), ask));
+        }
+    }
+    Ok(())
+}
+
+/// A load of the command line over one of the file: of two that exclude each other the first stays.
+fn over(line: &Ask, file: Ask) -> Ask {
+    let no_users = line.rate.is_some();
+    let no_rate = line.users.is_some();
+    let no_length = line.hold.is_some() || line.duration.is_some();
+    Ask {
+        users: line.users.or(file.users.filter(|_| !no_users)),
+        rate: line.rate.or(file.rate.filter(|_| !no_rate)),
+        max_users: line.max_users.or(file.max_users.filter(|_| !no_rate)),
+        ramp: line.ramp.or(file.ramp),
+        hold: line.hold.or(file.hold.filter(|_| !no_length)),
+        steps: line.steps.or(file.steps),
+        duration: line.duration.or(file.duration.filter(|_| !no_length)),
+        iterations: line.iterations.or(file.iterations),
+    }
+}
+
+fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String> {
+    known(table, &THRESHOLDS, "thresholds.")?;
+    let list = |key: &str| -> Result<Vec<Criterion>, String> {
+        match table.get(key) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(texts)) => {
+                texts.iter().map(|value| Criterion::parse(&text(value, key)?)).collect()
+            }
+            Some(value) => Ok(vec![Criterion::parse(&text(value, key)?)?]),
+        }
+    };
+    let (fail, abort) = (list("fail")?, list("abort-if")?);
+    if request.criteria.fail.is_empty() {
+        request.criteria.fail = fail;
+    }
+    if request.criteria.abort.is_empty() {
+        request.criteria.abort = abort;
+    }
+    if let Some(file) = table.get("junit")
+        && request.junit.is_none()
+    {
+        request.junit = Some(folder.join(text(file, "junit")?));
+    }
+    Ok(())
+}
+
+fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, String> {
+    value.as_table().ok_or_else(|| format!("{name} must be a table: [{name}]"))
+}
+
+/// A value as it would stand on the command line.
+fn text(value: &Value, key: &str) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        Value::Boolean(is) => Ok(is.to_string()),
+        _ => Err(format!("{key} must be a text or a number")),
+    }
+}
+
+/// Refuses keys that are not known.
+fn known(table: &Table, keys: &[&str], within: &str) -> Result<(), String> {
+    let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
+    let hint = match nearest(key, keys.iter().copied()) {
+        Some(near) => format!("did you mean {within}{near}?"),
+        None => format!("known are {}", keys.join(", ")),
+    };
+    Err(format!("{within}{key} is not known: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn added(mut request: Request, text: &str) -> Result<Request, String> {
+        let table: Table = text.parse().expect("TOML");
+        add(&mut request, &table, Path::new("plans"))?;
+        Ok(request)
+    }
+
+    #[test]
+    fn everything_has_its_place_and_the_command_line_wins() {
+        let mut request = Request::default();
+        request.load.all.rate = Some(5.0);
+        request.load.all.hold = Some(Duration::from_secs(1));
+        request.sources.settings.push(Setting::Jmeter("host".into(), "line".into()));
+        request.criteria.fail.push(Criterion::parse("count > 1").expect("a criterion"));
+        let request = added(
+            request,
+            r#"
+            [load]
+            users = 200
+            ramp = "30s"
+            duration = "5m"
+            [load.scenario]
+            Guests = "off"
+            Buyers = { users = 5, iterations = 2 }
+            [thresholds]
+            fail = ["p99 < 500ms"]
+            abort-if = "error% > 20 over 30s"
+            junit = "tests.xml"
+            [properties]
+            host = "file"
+            port = 80
+            "#,
+        )
+        .expect("all is known");
+        let all = &request.load.all;
+        assert_eq!(
+            (all.users, all.rate, all.ramp),
+            (None, Some(5.0), Some(Duration::from_secs(30)))
+        );
+        assert_eq!((all.duration, all.hold), (None, Some(Duration::from_secs(1))));
+        assert_eq!(request.load.groups.len(), 2);
+        assert_eq!(request.criteria.fail.len(), 1);
+        assert_eq!(request.criteria.fail[0].to_string(), "count > 1");
+        assert_eq!(request.criteria.abort.len(), 1);
+        assert_eq!(request.junit, Some("plans/tests.xml".into()));
+        let last = request.sources.settings.last();
+        assert_eq!(last, Some(&Setting::Jmeter("host".into(), "line".into())));
+        assert_eq!(request.sources.settings.len(), 3);
+    }
+
+    #[test]
+    fn unknown_keys_are_errors_with_the_one_that_was_meant() {
+        for (text, words) in [
+            ("[laod]\nusers = 1", "laod is not known: did you mean load?"),
+            ("[load]\nuser = 1", "load.user is not known: did you mean load.users?"),
+            ("[load.scenario.A]\nrampp = '1s'", "did you mean load.scenario.A.ramp?"),
+            ("[load.scenario]\nA = 5", "must be \"off\" or a table"),
+            ("[thresholds]\nfails = 'p99 < 1s'", "did you mean thresholds.fail?"),
+            ("[thresholds]\nfail = 'p99 < 1'", "has no unit"),
+            ("[load]\nramp = 30", "has no unit"),
+            ("load = 1", "load must be a table"),
+            ("[load]\nusers = 1\nrps = 2", "give one of them"),
+            ("[properties]\na = []", "must be a text or a number"),
+        ] {
+            let error = added(Request::default(), text).map(|_| ()).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The load of a run as it goes on: what `throng ctl` asks for, and what the record says of it.
+
+use engine::{Level, Live};
+use plan::load::shares;
+use record::Change;
+
+use super::traces::Traces;
+use crate::ctl::{Amount, Command};
+use crate::interrupt::Interrupt;
+use crate::log::Level as LogLevel;
+use crate::progress::Progress;
+use crate::spread::Spread;
+
+/// The load that is asked for by now.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    levels: Vec<Level>,
+    users: u64,
+    rate: f64,
+    paused: bool,
+}
+
+/// The parts of a run that a request may touch.
+pub(crate) struct Parts<'a, 'c> {
+    pub(crate) run: &'a mut Spread,
+    pub(crate) progress: &'a mut Progress,
+    pub(crate) traces: &'a mut Traces<'c>,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl Parts<'_, '_> {
+    /// Writes a change down: in the record, in `seconds.jsonl` and in the log.
+    fn mark(&mut self, change: Change, words: &str) {
+        self.progress.mark(change, words);
+        self.traces.note(LogLevel::Info, "throng", words);
+        self.traces.console.live_line(words);
+    }
+
+    fn change(&mut self, changes: &[Live]) -> Result<(), String> {
+        if self.run.change(changes) {
+            return Ok(());
+        }
+        Err("no thread group runs whose load could change: the test is before or behind its load"
+            .into())
+    }
+}
+
+impl Asked {
+    pub(crate) fn new(levels: Vec<Level>) -> Self {
+        let users = levels.iter().filter(|level| !level.scheduled);
+        let users = users.map(|level| u64::from(level.users)).sum();
+        let rate = levels.iter().filter_map(|level| level.rate).sum();
+        Self { levels, users, rate, paused: false }
+    }
+
+    /// Does what is asked for; the answer is for the user.
+    pub(crate) fn obey(
+        &mut self,
+        command: Command,
+        on: &mut Parts<'_, '_>,
+    ) -> Result<String, String> {
+        match command {
+            Command::Users(amount) => self.set_users(amount, on),
+            Command::Rate(amount) => self.set_rate(amount, on),
+            Command::Pause | Command::Resume => self.pause(command == Command::Pause, on),
+            Command::Stop { now } => {
+                on.interrupt.ask(if now { 2 } else { 1 });
+                let words = if now {
+                    "the test stops at once"
+                } else {
+                    "the test stops: samples in flight finish"
+                };
+                Ok(words.into())
+            }
+            Command::Mark(text) => {
+                on.mark(Change::Note(text.clone()), &format!("mark: {text}"));
+                Ok(format!("marked: {text}"))
+            }
+            Command::Status => Ok(self.status(on)),
+        }
+    }
+
+    fn set_users(&mut self, amount: Amount, on: &mut Parts<'_, '_>) -> Result<String, String> {
+        let groups: Vec<&Level> = self.levels.iter().filter(|level| !level.scheduled).collect();
+        if groups.is_empty() {
+            return Err("this test starts iterations at a rate: throng ctl rps changes it".into());
+        }
+        let users = amount.of(self.users as f64) as u64;
+        if users == 0 {
+            return Err(
+                "without users the test ends: throng ctl stop ends it, pause interrupts it".into(),
+            );
+        }
+        let weights: Vec<u64> = groups.iter().map(|level| level.users.into()).collect();
+        let of = |(level, users): (&&Level, u64)| Live::Users {
+            group: level.group,
+            users: users as u32,
+        };
+        let changes: Vec<Live> = groups.iter().zip(shares(users, &weights)).map(of).collect();
+        on.change(&changes)?;
+        let before = std::mem::replace(&mut self.users, users);
+        let words = format!("users: {users} instead of {before}");
+        on.mark(Change::Users(users), &words);
+        Ok(words)
+    }
+
+    fn set_rate(&mut self, amount: Amount, on: &mut Parts<'_, '_>) -> Result<String, String> {
+        let groups: Vec<&Level> = self.levels.iter().filter(|level| level.rate.is_some()).collect();
+        if groups.is_empty() {
+            return Err("this test has a number of users: throng ctl users changes it; --rps gives it a rate".into());
+        }
+        let rate = amount.of(self.rate);
+        let sum: f64 = groups.iter().filter_map(|level| level.rate).sum();
+        let even = 1.0 / groups.len() as f64;
+        let of = |level: &&Level| {
+            let part = level.rate.filter(|_| sum > 0.0).map_or(even, |own| own / sum);
+            Live::Rate { group: level.group, rate: rate * part }
+        };
+        let changes: Vec<Live> = groups.iter().map(of).collect();
+        on.change(&changes)?;
+        let before = std::mem::replace(&mut self.rate, rate);
+        let words = format!("rate: {rate} starts/s instead of {before}");
+        on.mark(Change::Rate(rate), &words);
+        Ok(words)
+    }
+
+    fn pause(&mut self, paused: bool, on: &mut Parts<'_, '_>) -> Result<String, String> {
+        if paused == self.paused {
+            return Err(if paused {
+                "the test is paused already"
+            } else {
+                "the test is not paused"
+            }
+            .into());
+        }
+        on.change(&[Live::Pause(paused)])?;
+        self.paused = paused;
+        let (change, words) = if paused {
+            (Change::Paused, "paused: samples in flight finish, and no other begins")
+        } else {
+            (Change::WentOn, "the test goes on")
+        };
+        on.mark(change, words);
+        Ok(words.into())
+    }
+
+    fn status(&self, on: &Parts<'_, '_>) -> String {
+        let users = on.run.users();
+        let asked = match (self.users, self.rate) {
+            (0, rate) => format!("{rate} starts/s asked for"),
+            (asked, 0.0) => format!("{asked} users asked for"),
+            (asked, rate) => format!("{asked} users and {rate} starts/s asked for"),
+        };
+        let paused = if self.paused { "paused" } else { "running" };
+        let done = on.progress.totals().requests().tally;
+        format!(
+            "{paused}, {asked}; {} users active, {} started, {} finished; {} requests, {} failed",
+            users.active, users.started, users.finished, done.count, done.errors
+        )
+    }
+}

@@ -1,0 +1,149 @@
+//! Tests that run are changed from outside.
+
+mod program;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use program::{Ended, Program, ended};
+use serde_json::Value;
+
+/// Waits until the condition holds; a minute is an answer too.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn seconds(program: &Program) -> Vec<Value> {
+    let text = std::fs::read_to_string(program.run_folder().join("seconds.jsonl"));
+    text.unwrap_or_default().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn last(program: &Program, key: &str) -> u64 {
+    seconds(program).last().and_then(|second| second[key].as_u64()).unwrap_or_default()
+}
+
+fn ctl(program: &Program, words: &[&str]) -> Ended {
+    program.run(&[&["ctl"], words].concat())
+}
+
+fn done(program: &Program, words: &[&str]) -> String {
+    let ended = ctl(program, words);
+    assert_eq!(ended.code, 0, "{words:?}: {ended:?}");
+    ended.out
+}
+
+/// Starts a run, and waits until it answers.
+fn start(program: &Program, options: &[&str]) -> Child {
+    let child = program.start(&[&["run", "plan.jmx", "-Jms=20"], options].concat());
+    until("a run that answers", || ctl(program, &["status"]).code == 0);
+    child
+}
+
+fn change_users(workers: &str) {
+    let program = Program::new();
+    let child = start(&program, &["--users", "4", "--duration", "50m", "--workers", workers]);
+    until("4 users", || last(&program, "users") == 4);
+    assert_eq!(done(&program, &["users", "+8"]), "users: 12 instead of 4\n");
+    until("12 users", || last(&program, "users") == 12);
+    assert_eq!(done(&program, &["users", "3"]), "users: 3 instead of 12\n");
+    until("3 users", || last(&program, "users") == 3);
+    assert_eq!(done(&program, &["mark", "cache", "cleared"]), "marked: cache cleared\n");
+    done(&program, &["pause"]);
+    assert!(ctl(&program, &["pause"]).err.contains("paused already"));
+    until("a second without samples", || last(&program, "samples") == 0);
+    assert_eq!(last(&program, "users"), 3, "who waits stays");
+    done(&program, &["resume"]);
+    until("samples again", || last(&program, "samples") > 0);
+    assert!(done(&program, &["status"]).contains("running, 3 users asked for; 3 users active"));
+    // Those who were let go do not come back, and others come anew.
+    done(&program, &["users", "5"]);
+    until("5 users", || last(&program, "users") == 5);
+
+    let socket = program.run_folder().join("ctl.sock");
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&socket), mode(&program.run_folder())), (0o600, 0o700));
+    done(&program, &["stop"]);
+    let ended = ended(child.wait_with_output().expect("an end"));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(!socket.exists());
+
+    let marks =
+        seconds(&program).into_iter().filter_map(|second| second["marks"].as_array().cloned());
+    let marks: Vec<String> =
+        marks.flatten().map(|mark| mark["what"].as_str().expect("a text").to_string()).collect();
+    let expected = [
+        "users: 12 instead of 4",
+        "users: 3 instead of 12",
+        "mark: cache cleared",
+        "paused: samples in flight finish, and no other begins",
+        "the test goes on",
+        "users: 5 instead of 3",
+        "stop",
+    ];
+    assert_eq!(marks, expected);
+    let log = std::fs::read_to_string(program.run_folder().join("throng.log")).expect("a log");
+    for mark in &expected[..6] {
+        assert!(log.contains(mark), "{mark}: {log}");
+    }
+    let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
+    let summary: Value = serde_json::from_str(&text.expect("a summary")).expect("JSON");
+    assert_eq!(summary["failed"], 0);
+}
+
+#[test]
+fn users_come_and_go_at_once() {
+    change_users("1");
+}
+
+#[test]
+fn users_come_and_go_in_several_processes() {
+    change_users("3");
+}
+
+#[test]
+fn a_rate_is_changed_and_the_test_ends_when_it_would_have() {
+    for workers in ["1", "2"] {
+        let program = Program::new();
+        let options = ["--rps", "5", "--duration", "9s", "--workers", workers];
+        let child = start(&program, &options);
+        assert_eq!(done(&program, &["rps", "100"]), "rate: 100 starts/s instead of 5\n");
+        assert!(ctl(&program, &["users", "5"]).err.contains("throng ctl rps"));
+        let ended = ended(child.wait_with_output().expect("an end"));
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
+        let summary: Value = serde_json::from_str(&text.expect("a summary")).expect("JSON");
+        let requests = summary["requests"].as_u64().expect("a number");
+        assert!((60..900).contains(&requests), "{requests}");
+        assert_eq!(summary["starts"]["due"].as_u64(), Some(requests));
+    }
+}
+
+#[test]
+fn a_paused_test_ends_in_time_and_mistakes_are_sentences() {
+    let program = Program::new();
+    assert!(ctl(&program, &["users", "5"]).err.contains("no test runs in runs"));
+    let child = start(&program, &["--users", "2", "--duration", "5s"]);
+    for (words, said) in [
+        (&["users", "many"][..], "is no number"),
+        (&["users", "0"], "throng ctl stop"),
+        (&["rps", "5"], "throng ctl users"),
+        (&["resume"], "is not paused"),
+        (&["elsewhere", "status"], "there is no run's folder"),
+        (&["go"], "there is no \"go\""),
+    ] {
+        let ended = ctl(&program, words);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.err.contains(said), "{words:?}: {}", ended.err);
+    }
+    let folder = program.run_folder();
+    let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+    done(&program, &[name, "pause"]);
+    let ended = ended(child.wait_with_output().expect("an end"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
