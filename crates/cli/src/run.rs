@@ -186,18 +186,7 @@ impl Start<'_> {
             None
         });
         let workers = run.workers();
-        Ok(Running {
-            run,
-            workers,
-            progress,
-            files,
-            before,
-            start_ms,
-            offload,
-            watch,
-            asked,
-            ctl,
-        })
+        Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 }
 
@@ -315,15 +304,7 @@ impl Ending<'_> {
         traces: &mut Traces<'_>,
     ) -> Exit {
         let Running {
-            run,
-            workers,
-            mut progress,
-            mut files,
-            before,
-            start_ms,
-            offload,
-            watch,
-            ..
+            run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
         let end_ms = now_ms();
         let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);

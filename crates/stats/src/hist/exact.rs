@@ -49,7 +49,9 @@ impl Exact {
         self.low.resize(FEW, 0);
         let high = self.high.split_off(&DENSE);
         let low = std::mem::replace(&mut self.high, high);
-        low.into_iter().for_each(|(ms, n)| self.record_low(ms, n));
+        for (ms, n) in low {
+            self.record_low(ms, n);
+        }
     }
 
     pub fn add(&mut self, bins: &Bins) {
