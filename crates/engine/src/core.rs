@@ -30,8 +30,8 @@ use crate::core::turns::Turn;
 use crate::flow::barriers::{home_of, let_go};
 use crate::flow::schedule::Start;
 use crate::flow::{Classes, Flow};
-use crate::http::file;
 use crate::http::requests::Requests;
+use crate::http::{dns_cache, file};
 use crate::ids::UserId;
 use crate::inbox::{Message, Wake};
 use crate::net::Net;
@@ -512,10 +512,10 @@ impl<'p> Core<'p> {
                 Message::Job { to, reply, done } => self.on_job(to, reply, done),
                 Message::Looked { user, route, addresses } => {
                     let found = Ok(addresses);
-                    self.http.on_named(&mut self.cx, &mut self.sessions, user, route, found);
+                    dns_cache::on_named(&mut self.cx, &mut self.sessions, user, route, found);
                 }
                 Message::Named { user, route, found } => {
-                    self.http.on_named(&mut self.cx, &mut self.sessions, user, route, found);
+                    dns_cache::on_named(&mut self.cx, &mut self.sessions, user, route, found);
                 }
                 Message::Recycle(snapshot) => self.sinks.snapshots.push(snapshot),
                 Message::Ask(ask) => self.flow.answer(&mut self.cx, ask),

@@ -5,46 +5,38 @@ use wire::cookie::{Origin, Stored};
 
 use crate::context::Context;
 use crate::http::fill::value_of;
-use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::session::Sessions;
 use crate::session::http1::Stash;
 use crate::users::branches::Branches;
 
-impl Requests {
-    /// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
-    /// and sessions of the one before.
-    pub(crate) fn refresh_user(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        index: UserId,
-    ) {
-        let user = &mut cx.users[index];
-        if !std::mem::replace(&mut user.fresh, false) {
-            return;
+/// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
+/// and sessions of the one before.
+pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId) {
+    let user = &mut cx.users[index];
+    if !std::mem::replace(&mut user.fresh, false) {
+        return;
+    }
+    if user.parallel {
+        return refresh_branch(cx, index);
+    }
+    // Branches count as iterations, but the first is the first.
+    let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
+    if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
+        return;
+    }
+    let different = !cx.plan.groups[user.group.at()].same_user
+        || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
+    let settings = &cx.run.settings;
+    if (different || settings.http.reset_always) && settings.http.reset_state {
+        cx.run.trust.begin();
+        if let Some(extra) = user.extra.as_mut() {
+            extra.tls = None;
+            extra.alias = None;
+            extra.holder = 0;
         }
-        if user.parallel {
-            return refresh_branch(cx, index);
-        }
-        // Branches count as iterations, but the first is the first.
-        let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
-        if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
-            return;
-        }
-        let different = !cx.plan.groups[user.group.at()].same_user
-            || user.extra.as_ref().is_some_and(|extra| extra.new_each_iteration);
-        let settings = &cx.run.settings;
-        if (different || settings.http.reset_always) && settings.http.reset_state {
-            cx.run.trust.begin();
-            if let Some(extra) = user.extra.as_mut() {
-                extra.tls = None;
-                extra.alias = None;
-                extra.holder = 0;
-            }
-            let closed = sessions.close_clients(&mut cx.around(), index);
-            cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
-        }
+        let closed = sessions.close_clients(&mut cx.around(), index);
+        cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
     }
 }
 

@@ -14,7 +14,7 @@ use wire::session::Ticket;
 use crate::context::Context;
 use crate::http::fill::value_of;
 use crate::http::requests::Requests;
-use crate::http::{basic, tunnel};
+use crate::http::{basic, opening, tunnel};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
@@ -127,7 +127,7 @@ impl Requests {
         }
         sessions.renew(&mut cx.around(), ticket);
         let (now, wanted) = (cx.clock.now(), (self.place(cx, index, java), route));
-        match self.idle_line(cx, sessions, index, wanted, now) {
+        match opening::idle_line(cx, sessions, index, wanted, now) {
             Some(line) => {
                 sessions.start_on(&mut cx.around(), ticket, line, &request);
                 // The bytes may be needed once more.
@@ -135,7 +135,7 @@ impl Requests {
             }
             None => {
                 sessions.exchanges[ticket].request = request;
-                self.open(cx, sessions, ticket, 0);
+                opening::open(cx, sessions, ticket, 0);
             }
         }
         Challenged::Again

@@ -13,7 +13,6 @@ use stats::Counter;
 use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::requests::Requests;
 use crate::ids::UserId;
 use crate::net::nameserver::{Found, Lookup};
 use crate::net::outcome::Failure;
@@ -114,35 +113,32 @@ pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: T
     sessions.lines[line].opening.route = via;
 }
 
-impl Requests {
-    /// Addresses of the plan's own were found, or name servers of its own do not know them.
-    pub(crate) fn on_named(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        index: UserId,
-        route: RouteId,
-        found: Found,
-    ) {
-        let Wait::Session(ticket) = cx.users[index].wait else { return };
-        if sessions.naming(ticket, route).is_none() {
-            return;
-        }
-        sessions.note_name(&cx.around(), ticket);
-        let addresses = match found {
-            Ok(addresses) => addresses,
-            Err(words) => {
-                return sessions.fail(&mut cx.around(), ticket, Failure::NotFound(words));
-            }
-        };
-        let (found_as, addresses) = addresses.into_iter().unzip();
-        let via = cx.net.routes.pin(route, addresses, found_as);
-        if let Some(manager) = dns_manager(cx, sessions.exchanges[ticket].sampler) {
-            let host = cx.net.routes[route].host.clone();
-            keep(cx, cx.users.root(index), manager, host, via);
-        }
-        sessions.connect_to(&mut cx.around(), ticket, via);
+/// Addresses of the plan's own were found, or name servers of its own do not know them.
+pub(crate) fn on_named(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    index: UserId,
+    route: RouteId,
+    found: Found,
+) {
+    let Wait::Session(ticket) = cx.users[index].wait else { return };
+    if sessions.naming(ticket, route).is_none() {
+        return;
     }
+    sessions.note_name(&cx.around(), ticket);
+    let addresses = match found {
+        Ok(addresses) => addresses,
+        Err(words) => {
+            return sessions.fail(&mut cx.around(), ticket, Failure::NotFound(words));
+        }
+    };
+    let (found_as, addresses) = addresses.into_iter().unzip();
+    let via = cx.net.routes.pin(route, addresses, found_as);
+    if let Some(manager) = dns_manager(cx, sessions.exchanges[ticket].sampler) {
+        let host = cx.net.routes[route].host.clone();
+        keep(cx, cx.users.root(index), manager, host, via);
+    }
+    sessions.connect_to(&mut cx.around(), ticket, via);
 }
 
 /// Asks name servers of the plan's own; each question of a user begins with another.

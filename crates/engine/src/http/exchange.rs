@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::Lookup;
 use crate::http::requests::Requests;
-use crate::http::{cache, credentials, failure, file, names, tunnel};
+use crate::http::{cache, cookies, credentials, failure, file, names, opening, tunnel};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
@@ -59,7 +59,7 @@ impl Requests {
         (index, id): (UserId, SamplerId),
         http: &Http,
     ) -> Begun {
-        self.refresh_user(cx, sessions, index);
+        cookies::refresh_user(cx, sessions, index);
         let slot = id.0 as usize;
         if !http.is_fixed() {
             return self.begin_varying(cx, sessions, (index, id), http);
@@ -219,7 +219,7 @@ impl Requests {
     ) {
         let start = cx.clock.now();
         let (place, route) = (self.place(cx, index, request.java), sending.route);
-        let line = self.idle_line(cx, sessions, index, (place, route), start);
+        let line = opening::idle_line(cx, sessions, index, (place, route), start);
         let user = &cx.users[index];
         let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let ticket = sessions.exchange(index, id);
@@ -249,7 +249,7 @@ impl Requests {
         }
         match line {
             Some(line) => sessions.start_on(&mut cx.around(), ticket, line, sending.bytes),
-            None => self.open(cx, sessions, ticket, 0),
+            None => opening::open(cx, sessions, ticket, 0),
         }
     }
 

@@ -25,49 +25,42 @@ impl Requests {
         };
         Place::Client { java, holder }
     }
+}
 
-    /// An idle line of the user's to a route.
-    #[inline]
-    pub(super) fn idle_line(
-        &self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        index: UserId,
-        wanted: (Place, RouteId),
-        now: Nanos,
-    ) -> Option<LineId> {
-        let owner = cx.users.owner(index);
-        let validate_after = cx.run.settings.http.validate_after;
-        match sessions.idle(owner, wanted, now, validate_after)? {
-            Found::Sound(line) => Some(line),
-            Found::Over(line, counter) => {
-                sessions.drop_line(&mut cx.around(), line, counter);
-                None
-            }
+/// An idle line of the user's to a route.
+#[inline]
+pub(super) fn idle_line(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    index: UserId,
+    wanted: (Place, RouteId),
+    now: Nanos,
+) -> Option<LineId> {
+    let owner = cx.users.owner(index);
+    let validate_after = cx.run.settings.http.validate_after;
+    match sessions.idle(owner, wanted, now, validate_after)? {
+        Found::Sound(line) => Some(line),
+        Found::Over(line, counter) => {
+            sessions.drop_line(&mut cx.around(), line, counter);
+            None
         }
     }
+}
 
-    /// Opens a line for a request that waits in its exchange; `own` is the time that this process has spent on opening others for it.
-    pub(super) fn open(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        ticket: Ticket,
-        own: u64,
-    ) {
-        let exchange = &sessions.exchanges[ticket];
-        let (index, start) = (exchange.user, exchange.start);
-        let id = sessions.add_line(ticket, cx.users.owner(index));
-        let line = &mut sessions.lines[id];
-        line.opening.set_own(own);
-        line.end = start.saturating_add(cx.run.settings.http.time_to_live);
-        cx.users[index].wait = Wait::Session(ticket);
-        if dns_cache::look_up_name(cx, sessions, ticket) {
-            return;
-        }
-        if sessions.resolve(&mut cx.around(), ticket) {
-            dns_cache::keep_name(cx, sessions, ticket);
-            sessions.connect(&mut cx.around(), id);
-        }
+/// Opens a line for a request that waits in its exchange; `own` is the time that this process has spent on opening others for it.
+pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket, own: u64) {
+    let exchange = &sessions.exchanges[ticket];
+    let (index, start) = (exchange.user, exchange.start);
+    let id = sessions.add_line(ticket, cx.users.owner(index));
+    let line = &mut sessions.lines[id];
+    line.opening.set_own(own);
+    line.end = start.saturating_add(cx.run.settings.http.time_to_live);
+    cx.users[index].wait = Wait::Session(ticket);
+    if dns_cache::look_up_name(cx, sessions, ticket) {
+        return;
+    }
+    if sessions.resolve(&mut cx.around(), ticket) {
+        dns_cache::keep_name(cx, sessions, ticket);
+        sessions.connect(&mut cx.around(), id);
     }
 }

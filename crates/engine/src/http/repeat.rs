@@ -4,6 +4,7 @@ use stats::Counter;
 use wire::session::Ticket;
 
 use crate::context::Context;
+use crate::http::opening;
 use crate::http::requests::Requests;
 use crate::net::outcome::Failure;
 use crate::session::Sessions;
@@ -57,7 +58,7 @@ impl Requests {
             http.facts.received = 0;
         }
         sessions.renew(&mut cx.around(), ticket);
-        self.open(cx, sessions, ticket, own);
+        opening::open(cx, sessions, ticket, own);
         if cx.stop.now {
             sessions.fail(&mut cx.around(), ticket, Failure::Cut);
         }

@@ -102,9 +102,10 @@ impl Sessions {
             let wanted = self.wanted(around, id, &mut scratch);
             let Some(fd) = self.lines[id].transport.fd.as_ref() else { break };
             let part = &mut scratch[wanted.kept..wanted.kept + wanted.room];
-            let received = match wanted.unseen {
-                false => around.net.driver.receive(fd, part),
-                true => around.net.driver.discard(fd, part),
+            let received = if wanted.unseen {
+                around.net.driver.discard(fd, part)
+            } else {
+                around.net.driver.receive(fd, part)
             };
             let received = match received {
                 Ok(Some(received)) => received,
