@@ -232,42 +232,42 @@ impl Run {
                 self.halt(true);
             }
             match self.reports.recv_timeout(patience) {
-                Ok(Report::Snapshot { core, mut snapshot }) => {
-                    snapshot.core = core;
-                    return Event::Snapshot(snapshot);
-                }
-                Ok(Report::Figures(figures)) => return self.pass_on(figures),
-                Ok(Report::Log(line)) => return Event::Log(line),
-                Ok(Report::GroupDone { group, change }) => {
-                    if self.is_current(group, change)
-                        && self.group_done(group)
-                        && self.batches.is_none()
-                    {
-                        return Event::BatchDone;
-                    }
-                }
-                Ok(Report::StopTest { now }) => {
-                    self.stopped_by_plan = true;
-                    self.halt(now);
-                    if self.batches.is_none() {
-                        return Event::StopAsked { now };
-                    }
-                }
-                Ok(Report::Told(told)) => {
-                    if self.obey(told) {
-                        return Event::BatchDone;
-                    }
-                }
-                Ok(Report::CoreEnded(error)) => {
-                    self.ends += 1;
-                    if let Some(error) = error {
-                        self.aborted = Some(error.clone());
-                        self.end();
-                        return Event::Log(format!("a core failed: {error}").into());
+                Ok(report) => {
+                    if let Some(event) = self.take(report) {
+                        return event;
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Event::Idle,
                 Err(RecvTimeoutError::Disconnected) => return Event::Finished,
+            }
+        }
+    }
+
+    /// Heeds a report; the event that it is for the caller, if it is one.
+    fn take(&mut self, report: Report) -> Option<Event> {
+        match report {
+            Report::Snapshot { core, mut snapshot } => {
+                snapshot.core = core;
+                Some(Event::Snapshot(snapshot))
+            }
+            Report::Figures(figures) => Some(self.pass_on(figures)),
+            Report::Log(line) => Some(Event::Log(line)),
+            Report::GroupDone { group, change } => {
+                let last = self.is_current(group, change) && self.group_done(group);
+                (last && self.batches.is_none()).then_some(Event::BatchDone)
+            }
+            Report::StopTest { now } => {
+                self.stopped_by_plan = true;
+                self.halt(now);
+                self.batches.is_none().then_some(Event::StopAsked { now })
+            }
+            Report::Told(told) => self.obey(told).then_some(Event::BatchDone),
+            Report::CoreEnded(error) => {
+                self.ends += 1;
+                let error = error?;
+                self.aborted = Some(error.clone());
+                self.end();
+                Some(Event::Log(format!("a core failed: {error}").into()))
             }
         }
     }
