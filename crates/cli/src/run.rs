@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::offload::Offload;
-use engine::{Evaluated, Line, Options};
+use engine::{Asked, Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::Plan;
 use record::Change;
@@ -149,7 +149,7 @@ impl Start<'_> {
         complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(evaluated.levels(&plan));
-        let frame = facts(request, &plan, users, found.ports);
+        let frame = facts(request, &plan, evaluated.asked(&plan), found.ports);
         let offload = options.offload.clone();
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
         let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
@@ -422,14 +422,15 @@ fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
 }
 
 /// The facts of a run that are known before it starts.
-fn facts(request: &Request, plan: &Plan, users: u64, ports: Option<u64>) -> record::Frame {
+fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> record::Frame {
+    let Asked { users, rate, length_ms, open } = asked;
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         plan: request.plan.display().to_string(),
         plan_hash: plan.hash,
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         memory: stats::machine::Reading::now().memory_total,
-        load: record::Load { users, ..record::Load::default() },
+        load: record::Load { users, rate, length_ms, open },
         ports: ports.unwrap_or(0),
         ..record::Frame::default()
     }

@@ -4,6 +4,7 @@ mod program;
 
 use program::Program;
 use serde_json::Value;
+use targets::Config;
 
 /// A schema, as far as the published one uses the language: an error names the place.
 fn check(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), String> {
@@ -161,4 +162,44 @@ fn each_rule_has_its_heading() {
     let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     let rules: Vec<&str> = answers::rules::ALL.iter().map(|rule| rule.id).collect();
     assert_eq!(headings, rules);
+}
+
+/// The finding of that id, of a run of a plan with a Constant Throughput Timer against a service that takes 20 ms.
+fn of_rate(id: &str, stall: (&str, &str), load: &[&str]) -> Option<Value> {
+    const PLAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../targets/tests/plans/rate.jmx");
+    let program = Program::new();
+    let config = Config::new("service").option("ms", "20");
+    let config = config.option("stall", stall.0).option("stall_at", stall.1);
+    let target = targets::start(config).expect("the target starts");
+    let port = format!("-Jport={}", target.addr().port());
+    let ended = program.run(&[&["run", PLAN, &port], load].concat());
+    target.stop();
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let verdict = &summary(&program)["verdict"];
+    let said = ["findings", "hidden"].into_iter().filter_map(|list| verdict[list].as_array());
+    said.flatten().find(|finding| finding["id"] == id).cloned()
+}
+
+#[test]
+fn starts_that_a_timers_rate_lost_are_counted_and_explained() {
+    let load = ["-Jusers=50", "-Jper_minute=30000", "-Jduration=8"];
+    let finding = of_rate("late_starts", ("2000", "3000"), &load);
+    let finding = finding.expect("2 s of 500 starts a second were lost");
+    let words = finding["words"]["en"].as_str().expect("a sentence");
+    assert!(words.contains("500/s asked for"), "{words}");
+    // A machine that is busy with other things may take the blame for its part.
+    let why = ["The target gave no answers for up to", "the generator was at its limit"];
+    assert!(why.iter().any(|why| words.contains(why)), "{words}");
+    let evidence = finding["evidence"].as_array().expect("evidence");
+    let missed = evidence.iter().find(|figure| figure["metric"] == "starts_missed");
+    let missed = missed.and_then(|figure| figure["value"].as_f64()).expect("a number");
+    assert!((600.0..4000.0).contains(&missed), "{words}");
+}
+
+#[test]
+fn a_timers_rate_that_was_reached_is_no_finding() {
+    let load = ["-Jusers=20", "-Jper_minute=1800", "-Jduration=6"];
+    let finding = of_rate("late_starts", ("0", "0"), &load);
+    let words = finding.map(|finding| finding["words"]["en"].to_string());
+    assert!(words.as_ref().is_none_or(|words| !words.contains("never made")), "{words:?}");
 }

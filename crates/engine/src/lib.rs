@@ -65,6 +65,7 @@ pub use reports::line::{Line, LogLevel};
 pub use reports::live::Live;
 pub use results::output::Made;
 pub use results::rows::ResultFile;
+pub use run::asked::Asked;
 pub use run::backend::Backends;
 pub use run::batches::Batches;
 pub use run::load::{Changed, Level};

@@ -3,6 +3,7 @@
 //! The coordinator only passes messages; it never looks into a core. A run may be one of several shares of a larger
 //! one, each in a process of its own; then somebody else says when groups start ([`Handle`]).
 
+pub(crate) mod asked;
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;

@@ -289,7 +289,19 @@ impl Text {
         self.start_by(env, Vars::get)
     }
 
-    /// The same while the run goes on: variables have the values that all users begin with.
+    /// The whole value, if no sample has a hand in any part of it.
+    pub fn known(&self, env: &mut Env<'_>) -> Option<String> {
+        let Self::Compound(compound) = self else { return Some(self.raw().to_owned()) };
+        let is_known = |part: &Part| match part {
+            Part::Literal(_) => true,
+            Part::Variable(id) => env.vars.get(*id).is_some(),
+            Part::Call(call) => call.property().is_some(),
+            Part::Named(_) | Part::Foreign(_) | Part::Java(_) => false,
+        };
+        compound.parts.iter().all(is_known).then(|| self.known_start(env))
+    }
+
+    /// The beginning that is known while the run goes on: variables have the values that all users begin with.
     pub(crate) fn initial_start(&self, env: &mut Env<'_>) -> String {
         self.start_by(env, Vars::initial)
     }

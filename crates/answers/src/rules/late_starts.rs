@@ -1,11 +1,11 @@
 //! A rate that was asked for and not reached: starts that were late, or never made.
 
-use record::{Record, Second};
+use record::{Change, Record, Second};
 use stats::grouped::{count, percent};
 
 use super::errors::per_second;
 use super::figures::{
-    hist, in_flight, length_s, mean, median, ms, rate, requests, span, steady, sum,
+    hist, in_flight, length_s, mean, median, ms, rate as rate_of, span, steady, sum,
 };
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
@@ -16,6 +16,12 @@ const ID: &str = "late_starts";
 /// Share of the starts that were due, and their number, from which on missing ones are a finding.
 const MISSED: f64 = 0.01;
 const MISSED_LEAST: u64 = 10;
+/// The same where the plan's rate is held against its samples: there every user may have one that does not count yet, moments
+/// by chance scatter, and timers jitter.
+const MISSED_OF_SAMPLES: f64 = 0.05;
+const SIGMAS: f64 = 3.0;
+/// Share of the users with which the load is the full one.
+const FULL: f64 = 0.95;
 /// Users are all busy when so many of them wait for answers.
 const BUSY: f64 = 0.9;
 /// A second is a pause if it has this share of the usual answers.
@@ -26,42 +32,82 @@ const PAUSE_LEAST: f64 = 500.0;
 const MOST: f64 = 0.5;
 
 pub(super) fn late_starts(record: &Record) -> Said {
-    let (due, missed, lost) = starts(record);
-    let is_missed = missed >= MISSED_LEAST && missed as f64 >= MISSED * due as f64;
-    if is_missed {
-        return never_made(record, due, missed, &lost).said();
+    let starts = starts(record);
+    if starts.are_missed() {
+        return never_made(record, &starts).said();
     }
     if record.has.response && generator::late(record) {
         return late(record).said();
     }
-    if due == 0 && !record.has.response {
+    if starts.due == 0 && !record.has.response {
         return lacks!("the rate that was asked for", "所要求的速率");
     }
     Said::Nothing
 }
 
-/// Starts that were due and of those the missing ones, in all and with their seconds.
-fn starts(record: &Record) -> (u64, u64, Vec<(&Second, u64)>) {
-    let seconds = &record.seconds;
+/// Starts that were due.
+#[derive(Default)]
+struct Starts<'r> {
+    due: u64,
+    missed: u64,
+    /// Seconds with missing ones.
+    lost: Vec<(&'r Second, u64)>,
+    /// Starts per second, asked for and made.
+    asked: f64,
+    made: f64,
+    /// Missing ones that are none yet.
+    tolerated: f64,
+}
+
+impl Starts<'_> {
+    fn are_missed(&self) -> bool {
+        self.missed >= MISSED_LEAST && self.missed as f64 >= self.tolerated
+    }
+}
+
+fn starts(record: &Record) -> Starts<'_> {
+    let (seconds, load) = (&record.seconds, &record.frame.load);
     let due = sum(seconds, |s| s.due);
     if due > 0 {
-        let lost = seconds.iter().filter(|s| s.missed > 0).map(|s| (s, s.missed)).collect();
-        return (due, sum(seconds, |s| s.missed), lost);
+        let rate = load.rate.filter(|_| load.open);
+        return Starts {
+            due,
+            missed: sum(seconds, |s| s.missed),
+            lost: seconds.iter().filter(|s| s.missed > 0).map(|s| (s, s.missed)).collect(),
+            asked: rate.unwrap_or(due as f64 / length_s(seconds).max(1e-3)),
+            made: rate_of(steady(record)),
+            tolerated: MISSED * due as f64,
+        };
     }
-    let Some(asked) = record.frame.load.rate.filter(|rate| *rate > 0.0 && record.has.load) else {
-        return (0, 0, Vec::new());
+    // A rate of iterations says nothing of samples; and whoever changed the load may have changed the rate.
+    let is_known = record.has.load && !load.open && !is_changed(record);
+    let Some(asked) = load.rate.filter(|rate| *rate > 0.0 && is_known) else {
+        return Starts::default();
     };
     // What the plan asks for each second, against the samples that ended in it: only under the full load.
-    let steady = steady(record);
+    let full = |s: &&Second| !record.has.users || s.users as f64 >= FULL * load.users as f64;
+    let under_load: Vec<&Second> = steady(record).iter().filter(full).collect();
     let each = |s: &Second| asked * f64::from(s.ms) / 1000.0;
-    let due: f64 = steady.iter().map(each).sum();
-    let lost: Vec<(&Second, u64)> = steady
-        .iter()
-        .map(|s| (s, (each(s) - s.all.count as f64).max(0.0) as u64))
-        .filter(|(_, n)| *n > 0)
-        .collect();
-    let missed = (due - requests(steady) as f64).max(0.0) as u64;
-    (due as u64, missed, lost)
+    let due: f64 = under_load.iter().map(|s| each(s)).sum();
+    let made: u64 = under_load.iter().map(|s| s.all.count).sum();
+    let length: f64 = under_load.iter().map(|s| f64::from(s.ms) / 1000.0).sum();
+    let short = |s: &&'_ Second| (each(s) - s.all.count as f64).max(0.0) as u64;
+    Starts {
+        due: due as u64,
+        missed: (due - made as f64).max(0.0) as u64,
+        lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
+        asked,
+        made: made as f64 / length.max(1e-3),
+        tolerated: (MISSED_OF_SAMPLES * due).max(SIGMAS * due.sqrt()).max(load.users as f64),
+    }
+}
+
+/// Whether somebody changed the load while it ran.
+fn is_changed(record: &Record) -> bool {
+    let is_load = |change: &Change| {
+        matches!(change, Change::Users(_) | Change::Rate(_) | Change::Paused | Change::Lost(_))
+    };
+    record.marks.iter().any(|mark| is_load(&mark.change))
 }
 
 /// The figures of starts that were never made, as they read.
@@ -76,17 +122,18 @@ struct Missing {
     users: u64,
 }
 
-fn never_made(record: &Record, due: u64, missed: u64, lost: &[(&Second, u64)]) -> Finding {
+fn never_made(record: &Record, starts: &Starts<'_>) -> Finding {
     let seconds = &record.seconds;
+    let Starts { due, missed, lost, asked, made, .. } = starts;
+    let (due, missed, asked) = (*due, *missed, *asked);
     let (n, of, share) = (count(missed), count(due), percent(missed as f64 / due.max(1) as f64));
-    let asked = record.frame.load.rate.unwrap_or(due as f64 / length_s(seconds).max(1e-3));
     let users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     let missing = Missing {
         en: format!("{n} of {of} starts ({share})"),
         zh: format!("{of} 次启动中有 {n} 次（{share}）"),
         asked,
         asked_words: per_second(asked),
-        reached: per_second(rate(steady(record))),
+        reached: per_second(*made),
         users: users.max(record.frame.load.users),
     };
     let by_generator = generator::generator_limit(record).is_found()
@@ -95,7 +142,7 @@ fn never_made(record: &Record, due: u64, missed: u64, lost: &[(&Second, u64)]) -
     let mut finding = if by_generator {
         by_the_generator(&missing)
     } else {
-        in_a_pause(record, &missing, lost).unwrap_or_else(|| too_few_users(&missing, lost, busy))
+        in_a_pause(record, &missing, starts).unwrap_or_else(|| too_few_users(&missing, lost, busy))
     };
     finding = finding
         .with("starts_due", due as f64, "starts", span(seconds))
@@ -125,7 +172,8 @@ fn by_the_generator(missing: &Missing) -> Finding {
 }
 
 /// Most starts are missing in seconds in which hardly anybody got an answer.
-fn in_a_pause(record: &Record, missing: &Missing, lost: &[(&Second, u64)]) -> Option<Finding> {
+fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option<Finding> {
+    let lost = &starts.lost;
     let seconds = &record.seconds;
     let usual = median(&seconds.iter().map(|s| s.all.count as f64).collect::<Vec<_>>());
     let is_pause = |s: &Second| (s.all.count as f64) < PAUSE * usual;
@@ -137,7 +185,8 @@ fn in_a_pause(record: &Record, missing: &Missing, lost: &[(&Second, u64)]) -> Op
         return None;
     }
     let first = paused.first().map_or(0, |(s, _)| s.at_ms - i64::from(s.ms));
-    let (at, pause, then) = (clock(first - record.frame.start_ms), time(longest), count(in_pauses));
+    let (at, pause, then) =
+        (clock(first - record.frame.start_ms), time(longest), count(in_pauses.min(starts.missed)));
     let Missing { en, zh, asked_words, reached, users, .. } = missing;
     Some(
         found(
@@ -145,8 +194,8 @@ fn in_a_pause(record: &Record, missing: &Missing, lost: &[(&Second, u64)]) -> Op
             About::Run,
             Confidence::Arithmetic,
             words!(
-                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), all {users} users waited for it, and {then} starts fell into that time: {asked_words}/s asked for, {reached}/s made.",
-                "没有达到要求的速率：{zh}未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其间错过 {then} 次启动：要求 {asked_words}/s，实际 {reached}/s。"
+                "The rate was not reached: {en} were never made. The target gave no answers for up to {pause} (first at {at}), all {users} users waited for it, and {then} of them fell into that time: {asked_words}/s asked for, {reached}/s made.",
+                "没有达到要求的速率：{zh}未执行。被测系统最长 {pause} 没有响应（首次在 {at}），{users} 个用户全部在等待，其中 {then} 次落在此期间：要求 {asked_words}/s，实际 {reached}/s。"
             ),
         )
         .advise(words!(

@@ -13,7 +13,7 @@ use crate::run::prepare::{Evaluated, Numbers};
 use crate::time::clock::{MS, Nanos, SECOND};
 
 /// A time that never comes in a run, ms.
-const NEVER_MS: i64 = 100 * 365 * 86_400_000;
+pub(super) const NEVER_MS: i64 = 100 * 365 * 86_400_000;
 /// How long a user of a rate is taken to be busy, seconds, where it is reckoned how many there are at once.
 const STAY_S: f64 = 30.0;
 
@@ -170,7 +170,7 @@ impl Numbers {
     }
 
     /// The length that the plan gives, ns.
-    fn length(&self) -> Option<Nanos> {
+    pub(super) fn length(&self) -> Option<Nanos> {
         match (&self.spans, self.arrivals) {
             (_, Some((_, _, end))) => Some(end * MS),
             (Some(spans), None) => spans.iter().map(|(_, end)| *end * MS).max(),

@@ -26,6 +26,7 @@ use crate::reports::line::Line;
 use crate::results::feed::BackendSettings;
 use crate::results::output::Made;
 use crate::results::rows::{self, ResultFile};
+use crate::run::asked::Paces;
 use crate::run::{Options, StartError, ramp_step, seconds};
 use crate::settings::Settings;
 use crate::shared::group::GroupSettings;
@@ -37,6 +38,8 @@ use crate::time::clock::Clock;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluated {
     pub(super) groups: Vec<Numbers>,
+    /// Rates of the groups' timers.
+    pub(super) paces: Vec<Paces>,
     /// Starting values of variables, by slot.
     variables: Vec<(u32, String)>,
     /// Values for the whole run of texts that Java has evaluated, by their numbers.
@@ -172,17 +175,17 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let java = plan.hosted.at_start.iter();
     let java = java.filter_map(|id| Some((id.0, env.notes.java()?.get(*id)?.to_owned()))).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
-    let properties = changed_properties(&shared, options);
     complaints.extend(log.try_iter().map(Line::from));
     Evaluated {
         groups,
+        paces: plan.groups.iter().map(|group| Paces::of(plan, group, &mut env)).collect(),
         variables,
         java,
         listeners,
         monitors,
         keys,
         keys_refused,
-        properties,
+        properties: changed_properties(&shared, options),
         complaints,
     }
 }

@@ -7,6 +7,7 @@
 
 use jmx::ElementId;
 
+use super::pace::{Of, Pace};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::function::Level;
@@ -68,6 +69,13 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> PreciseTimer {
 }
 
 impl PreciseTimer {
+    /// The rate that it keeps; `None`: it is not known before samples run.
+    pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
+        let throughput: f64 = self.throughput.known(env)?.trim().parse().ok()?;
+        let period: f64 = self.period.known(env)?.trim().parse().ok()?;
+        (period > 0.0).then_some(Pace { per_second: throughput / period, of: Of::Group })
+    }
+
     /// How long to wait, nanoseconds.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> u64 {
         let throughput = self.throughput.double(env) / f64::from(self.period.int(env));

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jmx::ElementId;
 
+use super::pace::{Of, Pace};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::state::Deal;
@@ -121,6 +122,19 @@ fn words(source: &str) -> Option<usize> {
 }
 
 impl ThroughputTimer {
+    /// The rate that it keeps; `None`: it is not known before samples run.
+    pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
+        let of = match self.mode {
+            Mode::User => Of::User,
+            Mode::All => Of::All,
+            Mode::Group | Mode::GroupShared => Of::Group,
+            Mode::AllShared => Of::Shared(None),
+        };
+        // Whole milliseconds bend the rate by as much as a third.
+        let per_second = self.throughput.known(env)?.trim().parse::<f64>().ok()? / 60.0;
+        (!self.rounded).then_some(Pace { per_second, of })
+    }
+
     /// How long to wait, nanoseconds.
     pub(crate) fn delay(&self, env: &mut Env<'_>) -> i64 {
         const MINUTE: f64 = 60e9;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jmx::ElementId;
 
+use super::pace::{Of, Pace};
 use super::profile::short_time;
 use crate::compile::Context;
 use crate::env::Env;
@@ -67,6 +68,17 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ShapingT
 }
 
 impl ShapingTimer {
+    /// The rate that it keeps, if its schedule has only one.
+    pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
+        if self.rows.iter().flatten().any(|text| text.known(env).is_none()) {
+            return None;
+        }
+        let rows = self.schedule(env);
+        let per_second = rows.first()?.from;
+        let is_flat = rows.iter().all(|row| row.from == per_second && row.to == per_second);
+        is_flat.then_some(Pace { per_second, of: Of::Shared(Some(self.at)) })
+    }
+
     /// Takes the next turn.
     pub fn turn(&self, env: &mut Env<'_>) -> Turn {
         let run = env.run;

@@ -1,0 +1,41 @@
+//! A rate that the plan's timers ask for, held against the samples of a good minute.
+mod situations;
+
+use answers::rules;
+use record::{Change, Mark, Record};
+use situations::all::quiet;
+
+/// A good minute of a plan whose timers ask for so many times what it did.
+fn asking(times: f64) -> Record {
+    let mut record = quiet();
+    let length: f64 = record.seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
+    let requests: u64 = record.seconds.iter().map(|second| second.all.count).sum();
+    record.frame.load.rate = Some(times * requests as f64 / length);
+    record.frame.load.users = record.seconds.iter().map(|second| second.users).max().unwrap_or(0);
+    record
+}
+
+fn speaks(record: &Record) -> bool {
+    rules::verdict(record).findings.iter().any(|finding| finding.id == "late_starts")
+}
+
+#[test]
+fn missing_samples_count_from_a_twentieth_on() {
+    assert!(!speaks(&asking(0.5)), "more than was asked for");
+    assert!(!speaks(&asking(1.03)), "jitter");
+    assert!(speaks(&asking(1.15)), "a rate that was not reached");
+}
+
+#[test]
+fn a_rate_that_is_not_that_of_samples_says_nothing_of_them() {
+    let mut record = asking(1.5);
+    record.frame.load.open = true;
+    assert!(!speaks(&record), "a rate of iterations");
+    let mut record = asking(1.5);
+    let at_ms = record.seconds[30].at_ms;
+    record.marks.insert(0, Mark { at_ms, change: Change::Users(10) });
+    assert!(!speaks(&record), "a load that somebody changed");
+    let mut record = asking(1.5);
+    record.frame.load.users *= 2;
+    assert!(!speaks(&record), "half of the users");
+}

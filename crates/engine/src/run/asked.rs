@@ -1,0 +1,233 @@
+//! The load that a run asks for in all: users, starts per second, length.
+//!
+//! A rate by timers is that of samples. It is reckoned on the low side: a group keeps the lowest of its rates, and samples in
+//! branches that may never run do not count. What is not known before samples run is left out.
+
+use plan::element::{Of, Pace};
+use plan::env::Env;
+use plan::load::Rate;
+use plan::plan::{Child, ControllerKind, Group, Phase, Plan, Profile};
+use serde::{Deserialize, Serialize};
+
+use crate::run::load::NEVER_MS;
+use crate::run::prepare::{Evaluated, Numbers};
+use crate::time::clock::MS;
+
+/// The load of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// Users at once of all main groups.
+    pub users: u64,
+    /// Starts per second: of iterations where the load is open, else of samples; the most at one time.
+    pub rate: Option<f64>,
+    pub length_ms: Option<i64>,
+    /// Iterations start whatever the answers do.
+    pub open: bool,
+}
+
+/// The rates of a group's timers, as they travel to where the load is known.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Paces(Vec<(f64, Sharing)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Sharing {
+    User,
+    Group,
+    All,
+    Shared(Option<u32>),
+}
+
+impl Paces {
+    /// The rates of a group's timers.
+    pub(super) fn of(plan: &Plan, group: &Group, env: &mut Env<'_>) -> Self {
+        let (mut paces, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);
+        while let Some(child) = open.pop() {
+            let id = match child {
+                Child::Sampler(id) => id,
+                Child::Controller(id) => {
+                    let controller = &plan.controllers[id.0 as usize];
+                    if runs_always(&controller.kind) {
+                        open.extend(&controller.children);
+                    }
+                    continue;
+                }
+            };
+            for timer in &plan.samplers[id.0 as usize].timers {
+                match timer.pace(env) {
+                    None => {}
+                    Some(Err(_)) => return Self::default(),
+                    Some(Ok(Pace { per_second, of })) => paces.push((per_second, of.into())),
+                }
+            }
+        }
+        Self(paces)
+    }
+
+    fn shares(&self, timer: Sharing) -> bool {
+        self.0.iter().any(|(_, sharing)| *sharing == timer)
+    }
+}
+
+impl From<Of> for Sharing {
+    fn from(of: Of) -> Self {
+        match of {
+            Of::User => Self::User,
+            Of::Group => Self::Group,
+            Of::All => Self::All,
+            Of::Shared(timer) => Self::Shared(timer),
+        }
+    }
+}
+
+/// Whether all children run, sooner or later, whenever the controller does.
+fn runs_always(kind: &ControllerKind) -> bool {
+    matches!(
+        kind,
+        ControllerKind::Simple
+            | ControllerKind::Loop { .. }
+            | ControllerKind::Transaction(_)
+            | ControllerKind::Interleave(_)
+            | ControllerKind::RandomOrder
+            | ControllerKind::Parameterized(_)
+            | ControllerKind::Critical(_)
+    )
+}
+
+impl Evaluated {
+    /// The load that the run asks for.
+    pub fn asked(&self, plan: &Plan) -> Asked {
+        let groups = plan.groups.iter().zip(&self.groups).zip(&self.paces);
+        let groups: Vec<Loaded<'_>> = groups
+            .filter(|((group, numbers), _)| group.phase == Phase::Main && numbers.at_once > 0)
+            .map(|((group, numbers), paces)| Loaded {
+                numbers,
+                paces,
+                is_open: is_open(group, numbers),
+            })
+            .collect();
+        let open = !groups.is_empty() && groups.iter().all(|group| group.is_open);
+        let rates: Vec<f64> = if open {
+            groups.iter().map(|group| group.numbers.most_starts()).collect()
+        } else if plan.serialize_groups && groups.len() > 1 {
+            Vec::new()
+        } else {
+            groups.iter().filter_map(|group| group.rate(&groups)).collect()
+        };
+        let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
+        let lengths: Option<Vec<i64>> = groups.iter().map(length).collect();
+        Asked {
+            users: groups.iter().map(Loaded::users).sum::<f64>() as u64,
+            rate: (!rates.is_empty()).then(|| rates.iter().sum()),
+            length_ms: lengths
+                .and_then(|all| all.into_iter().max())
+                .map(|length| length / MS)
+                .filter(|ms| *ms > 0 && *ms < NEVER_MS),
+            open,
+        }
+    }
+}
+
+/// A group that makes load.
+struct Loaded<'a> {
+    numbers: &'a Numbers,
+    paces: &'a Paces,
+    is_open: bool,
+}
+
+impl Loaded<'_> {
+    fn users(&self) -> f64 {
+        f64::from(self.numbers.at_once)
+    }
+
+    /// Samples per second that its timers ask for.
+    fn rate(&self, all: &[Self]) -> Option<f64> {
+        let users = |with: &dyn Fn(&Self) -> bool| -> f64 {
+            all.iter().filter(|group| with(group)).map(Self::users).sum()
+        };
+        let own = self.users();
+        let rate = |(rate, sharing): &(f64, Sharing)| match sharing {
+            Sharing::User => rate * own,
+            Sharing::Group => *rate,
+            Sharing::All => rate * own / users(&|_| true),
+            Sharing::Shared(_) => rate * own / users(&|group| group.paces.shares(*sharing)),
+        };
+        self.paces.0.iter().map(rate).reduce(f64::min).filter(|_| !self.is_open)
+    }
+}
+
+fn is_open(group: &Group, numbers: &Numbers) -> bool {
+    numbers.arrivals.is_some()
+        || numbers.rate.is_some()
+        || !numbers.given && matches!(group.profile, Profile::Open { .. })
+}
+
+/// Parts of a schedule in which its starts are counted.
+const PARTS: i64 = 20;
+
+impl Numbers {
+    /// Starts per second, the most at one time, of a schedule.
+    fn most_starts(&self) -> f64 {
+        if let Some(phases) = &self.rate {
+            return Rate::new(phases.clone()).most();
+        }
+        let spans = self.spans.as_deref().unwrap_or_default();
+        let end = spans.iter().map(|(start, _)| *start + 1).max().unwrap_or(1).max(1000);
+        let part = (end / PARTS).max(1000);
+        let mut starts = vec![0_u32; (end / part) as usize + 1];
+        // What is left over at the end is too short for a rate.
+        let whole = (end / part) as usize;
+        for (start, _) in spans {
+            starts[(start / part).max(0) as usize] += 1;
+        }
+        let most = starts[..whole].iter().max().copied().unwrap_or(0);
+        f64::from(most) * 1000.0 / part as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(groups: &[(u32, &[(f64, Sharing)])]) -> Vec<Option<f64>> {
+        let numbers: Vec<Numbers> = groups
+            .iter()
+            .map(|(users, _)| Numbers { at_once: *users, ..Numbers::default() })
+            .collect();
+        let paces: Vec<Paces> = groups.iter().map(|(_, paces)| Paces(paces.to_vec())).collect();
+        let loaded = numbers.iter().zip(&paces);
+        let loaded: Vec<Loaded<'_>> =
+            loaded.map(|(numbers, paces)| Loaded { numbers, paces, is_open: false }).collect();
+        loaded.iter().map(|group| group.rate(&loaded)).collect()
+    }
+
+    #[test]
+    fn a_rate_is_that_of_those_who_keep_it() {
+        let of = |sharing| rates(&[(30, &[(10.0, sharing)]), (10, &[])]);
+        assert_eq!(of(Sharing::User), [Some(300.0), None]);
+        assert_eq!(of(Sharing::Group), [Some(10.0), None]);
+        // Each of all 40 users keeps a part of the rate, and 10 of them do not come here.
+        assert_eq!(of(Sharing::All), [Some(7.5), None]);
+        assert_eq!(of(Sharing::Shared(None)), [Some(10.0), None]);
+    }
+
+    #[test]
+    fn a_timer_of_several_groups_keeps_one_rate() {
+        let of = |sharing| rates(&[(30, &[(10.0, sharing)]), (10, &[(10.0, sharing)])]);
+        assert_eq!(of(Sharing::Shared(Some(1))), [Some(7.5), Some(2.5)]);
+        assert_eq!(of(Sharing::All), [Some(7.5), Some(2.5)]);
+        assert_eq!(of(Sharing::Group), [Some(10.0), Some(10.0)]);
+    }
+
+    #[test]
+    fn of_several_timers_the_slowest_counts() {
+        let timers = [(10.0, Sharing::Group), (0.1, Sharing::User)];
+        assert_eq!(rates(&[(30, &timers)]), [Some(3.0)]);
+    }
+
+    #[test]
+    fn the_rate_of_a_schedule_is_its_highest() {
+        let spans = (0..600_i64).map(|nth| (10_000 + nth * 100, 70_000)).collect();
+        let numbers = Numbers { spans: Some(spans), ..Numbers::default() };
+        assert_eq!(numbers.most_starts().round(), 10.0);
+    }
+}
