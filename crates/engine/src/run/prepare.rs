@@ -147,20 +147,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         now_ms: clock.wall_ms(clock.now()),
     };
     let mut early = Early::begin(plan, options.offload.as_deref(), options.facts());
-    let mut initial = plan.initial_variables_after(&mut env, |block, env| {
-        let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
-        let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
-        if let Some(early) = &mut early {
-            // The Test Plan's own come first, before anything is there.
-            early.evaluate(&texts, env, block == 0 && plan.hosted.begins_blank);
-        }
-    });
-    if let Some(early) = &mut early {
-        early.evaluate(&plan.hosted.at_start, &mut env, false);
-    }
-    if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
-        initial.set(variable, "true");
-    }
+    let initial = initial_variables(plan, early.as_mut(), &mut env);
     let mut complaints = early.map_or(Vec::new(), |early| early.complaints);
     let groups = plan.groups.iter();
     let groups =
@@ -188,6 +175,29 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         properties: changed_properties(&shared, options),
         complaints,
     }
+}
+
+/// The variables that users start with, in the plan's order; what Java must say is asked of it.
+fn initial_variables(
+    plan: &Plan,
+    mut early: Option<&mut Early<'_>>,
+    env: &mut Env<'_>,
+) -> plan::vars::Initial {
+    let mut initial = plan.initial_variables_after(env, |block, env| {
+        let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
+        let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
+        if let Some(early) = early.as_deref_mut() {
+            // The Test Plan's own come first, before anything is there.
+            early.evaluate(&texts, env, block == 0 && plan.hosted.begins_blank);
+        }
+    });
+    if let Some(early) = early {
+        early.evaluate(&plan.hosted.at_start, env, false);
+    }
+    if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
+        initial.set(variable, "true");
+    }
+    initial
 }
 
 /// The properties that are not as they were given.
