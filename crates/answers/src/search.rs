@@ -5,6 +5,10 @@
 //! good one above it is chance. Loads come from what is measured: a light probe, an overload probe, then the load at
 //! which the criterion is expected to be just met; where nothing is expected, halves in log space, and steps that double.
 //! The search is a pure function of its results: [`next`] says what to run, or the answer.
+//!
+//! A probe with a finding on the generator says nothing about the target, neither good nor bad ([`Class::Doubtful`]). The
+//! search stays below such a load, unless a larger one held beyond doubt, and measures it again before it ends there with
+//! "at least". The light probe is only where the search begins: with a finding it does if the criteria held.
 
 mod guess;
 #[cfg(test)]
@@ -52,7 +56,7 @@ pub struct Probe {
     pub holds: bool,
     /// The largest of value by limit, of criteria with a limit above 0: above 1 it is broken.
     pub margin: Option<f64>,
-    /// Something says that the generator, not the target, was what stopped it.
+    /// There is a finding on the generator: what was measured says little about the target.
     pub generator: bool,
 }
 
@@ -75,7 +79,8 @@ pub enum Step {
 /// The end of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// The largest load that holds; `None`: even the lightest does not.
+    /// The largest load that holds; `None`: even the lightest does not, or none was measured beyond doubt
+    /// ([`Limit::Generator`]).
     pub lower: Option<f64>,
     /// The smallest load that does not.
     pub upper: Option<f64>,
@@ -86,6 +91,8 @@ pub struct Answer {
     pub narrow: bool,
     /// A load above the upper bound passed: more than one limit, or chance.
     pub irregular: bool,
+    /// The lower bound is the lightest load, and its probes have findings on the generator.
+    pub doubtful: bool,
 }
 
 /// The reason for which there is no larger load.
@@ -106,6 +113,8 @@ pub enum Class {
     Lower,
     Upper,
     Undecided,
+    /// All its probes have findings on the generator.
+    Doubtful,
 }
 
 /// Classifies a load by the seconds of its trials, as the draft's code does: bad seconds of short trials count as far as
@@ -135,25 +144,38 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
     loads.dedup();
     let class = |load: f64| {
         let here: Vec<&Probe> = probes.iter().filter(|probe| probe.load == load).collect();
-        if here.iter().any(|probe| !probe.holds || probe.generator) {
+        let clear: Vec<&Probe> = here.iter().copied().filter(|probe| !probe.generator).collect();
+        if clear.is_empty() {
+            // Something has to be where the search begins.
+            let begins = load <= settings.least && here.iter().all(|probe| probe.holds);
+            return if begins { Class::Lower } else { Class::Doubtful };
+        }
+        if clear.iter().any(|probe| !probe.holds) {
             return Class::Upper;
         }
         let trials: Vec<Trial> =
-            here.iter().flat_map(|probe| probe.trials.iter().copied()).collect();
+            clear.iter().flat_map(|probe| probe.trials.iter().copied()).collect();
         let class = classify(&trials, settings.exceed, settings.seconds);
-        // Measured twice it is decided: the whole held both times.
+        // Measured twice it is decided: the whole held, each time that was not doubtful.
         if class == Class::Undecided && here.len() > 1 { Class::Lower } else { class }
     };
     loads.into_iter().map(|load| (load, class(load))).collect()
 }
 
-/// The largest lower bound below the smallest upper bound, and that.
+/// The largest lower bound below the smallest load that failed; and that one, or a doubtful one between them.
 pub(crate) fn bounds(classes: &[(f64, Class)]) -> (Option<f64>, Option<f64>) {
-    let upper = classes.iter().find(|(_, class)| *class == Class::Upper).map(|(load, _)| *load);
-    let below = classes
-        .iter()
-        .filter(|(load, class)| *class == Class::Lower && upper.is_none_or(|u| *load < u));
-    (below.map(|(load, _)| *load).next_back(), upper)
+    let failed = classes.iter().find(|(_, class)| *class == Class::Upper).map(|(load, _)| *load);
+    let below = |class: Class| {
+        let of = move |(_, of): &&(f64, Class)| *of == class;
+        classes
+            .iter()
+            .filter(of)
+            .map(|(load, _)| *load)
+            .filter(|load| failed.is_none_or(|f| *load < f))
+    };
+    let lower = below(Class::Lower).next_back();
+    let doubtful = below(Class::Doubtful).find(|load| lower.is_none_or(|low| *load > low));
+    (lower, doubtful.or(failed))
 }
 
 /// The answer that the probes so far give, for a search that is ended.
@@ -172,9 +194,12 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
     let classes = classes(settings, probes);
     let (lower, upper) = bounds(&classes);
     let done = |lower: Option<f64>| Step::Done(answer(settings, probes, &classes, lower, upper));
+    let is_doubtful = |load: f64| classes.contains(&(load, Class::Doubtful));
+    let times = |load: f64| probes.iter().filter(|probe| probe.load == load).count();
+    let left = settings.probes.saturating_sub(probes.len());
     let Some(low) = lower else {
-        // The lightest load failed, or was not clear and is tried again.
-        let again = upper.is_none() && probes.len() < 2;
+        // The lightest load failed; or it was not clear, or doubtful, and is tried again.
+        let again = upper.is_none_or(is_doubtful) && probes.len() < 2 && left > 0;
         return if again { probe(settings.least, Purpose::Light) } else { done(None) };
     };
     let Some(high) = upper else {
@@ -187,8 +212,15 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
             _ => probe(settings.most, Purpose::Overload),
         };
     };
-    let left = settings.probes.saturating_sub(probes.len());
+    if left > 0 && probes.iter().all(|probe| probe.generator) {
+        // Nothing was measured beyond doubt: the lightest load again, and if that does not help, no more.
+        return if times(low) < 2 { probe(low, Purpose::Light) } else { done(lower) };
+    }
     let is_narrow = is_narrow(settings, low, high);
+    if left > 0 && is_narrow && is_doubtful(high) {
+        // What disturbed the generator may have passed.
+        return if times(high) < 2 { probe(high, Purpose::Narrow) } else { done(lower) };
+    }
     let is_confirmed = probes.iter().any(|p| p.load == low && p.purpose == Purpose::Confirm);
     if is_confirmed && is_narrow || left == 0 {
         return done(lower);
@@ -207,7 +239,8 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         return probe(*load, Purpose::Narrow);
     }
     // A confirming run that failed: one width lower, as the confirming run of that load.
-    let failed = probes.last().is_some_and(|p| p.purpose == Purpose::Confirm && p.load == high);
+    let failed = probes.last().is_some_and(|p| p.purpose == Purpose::Confirm && p.load == high)
+        && !is_doubtful(high);
     let load = if failed {
         high * (1.0 - settings.width)
     } else {
@@ -244,19 +277,19 @@ fn answer(
     lower: Option<f64>,
     upper: Option<f64>,
 ) -> Answer {
-    let of_generator = |load: f64| {
-        let here = probes.iter().filter(|probe| probe.load == load);
-        here.clone().any(|probe| probe.generator)
-            && here.clone().all(|probe| probe.generator || probe.holds)
-            || here.clone().all(|probe| probe.generator)
-    };
+    let is_doubtful = |load: f64| classes.contains(&(load, Class::Doubtful));
+    let doubtful = lower.is_some_and(|low| begins_in_doubt(settings, probes, low));
     let limit = match upper {
         None => Limit::Most,
-        Some(load) if of_generator(load) => Limit::Generator,
+        Some(load) if is_doubtful(load) => Limit::Generator,
         Some(_) => Limit::Criteria,
     };
-    let confirmed =
-        |low: f64| probes.iter().any(|p| p.load == low && p.holds && p.purpose == Purpose::Confirm);
+    // Where all that was measured is doubtful, nothing is known.
+    let lower = lower.filter(|_| !(doubtful && limit == Limit::Generator));
+    let confirmed = |low: f64| {
+        let mut here = probes.iter().filter(|p| p.load == low && p.purpose == Purpose::Confirm);
+        here.any(|p| p.holds && !p.generator)
+    };
     Answer {
         lower,
         upper,
@@ -266,5 +299,12 @@ fn answer(
         irregular: upper.is_some_and(|upper| {
             classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
         }),
+        doubtful,
     }
+}
+
+/// Whether that load is the lightest, and all its probes have findings on the generator.
+fn begins_in_doubt(settings: &Settings, probes: &[Probe], load: f64) -> bool {
+    let mut here = probes.iter().filter(|probe| probe.load == load);
+    load <= settings.least && here.all(|probe| probe.generator)
 }

@@ -18,7 +18,8 @@ pub(crate) enum Exit {
     Aborted = 5,
     /// Worker processes died; the run went on without their users, or was stopped for it.
     WorkersLost = 7,
-    /// The machine cannot hold the load: `throng preflight` says so of it or of the chain, and a run was not started.
+    /// The machine cannot hold the load: `throng preflight` says so of it or of the chain, and a run was not started; or a
+    /// search has no answer because of it.
     TooSmall = 8,
     /// The run went to its end, but rows, saved responses, files of its folder or what was printed are lost.
     Lost = 9,

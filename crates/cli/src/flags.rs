@@ -61,7 +61,7 @@ Examples:
   throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms'
 
 Exit codes: 0 an answer was found, 2 usage, 3 plan not runnable, 4 not even the lightest load meets the criteria, 5 a run failed,
-130 ended by you (the bounds so far are shown).";
+8 no answer because the generator did not keep up with the lightest load, 130 ended by you (the bounds so far are shown).";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

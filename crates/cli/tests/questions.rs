@@ -63,7 +63,8 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
     assert!(ended.err.contains("too short to say how well the mean is known"), "{}", ended.err);
     let first = ended.out.lines().next().expect("a sentence");
-    assert!(first.contains("Throughput") || first.contains("No model"), "{first}");
+    let words = ["Throughput", "No model", "No point counts"];
+    assert!(words.iter().any(|words| first.contains(words)), "{first}");
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }
 
@@ -90,60 +91,137 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
         &port,
     ]);
     running.stop();
-    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
     let capacity = answer(&program, "capacity.json");
+    let probes = capacity["probes"].as_array().expect("probes");
+    assert!(probes.len() <= 10);
+    let findings = probes.iter().map(|probe| probe["verdict"]["findings"].as_array().unwrap());
+    assert!(findings.flatten().all(|finding| finding["words"]["en"].is_string()));
+    if is_doubted(&capacity) {
+        return is_one_of_the_answers(&ended);
+    }
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
     let (lower, upper) = (
         capacity["answer"]["lower"].as_f64().unwrap(),
         capacity["answer"]["upper"].as_f64().unwrap(),
     );
     // Each of N users waits N / 500 s: 400 ms at some 190.
     assert!(lower < upper && (80.0..260.0).contains(&lower), "{lower} {upper}");
-    let probes = capacity["probes"].as_array().expect("probes");
-    assert!(probes.len() <= 10);
-    assert_eq!(
-        (&probes[0]["purpose"], &probes[1]["purpose"]),
-        (&"light".into(), &"overload".into())
-    );
+    let purposes = probes.iter().map(|probe| probe["purpose"].as_str().expect("a word"));
+    assert!(purposes.clone().any(|purpose| purpose == "overload"));
+    assert_eq!(purposes.clone().next(), Some("light"));
     assert!(ended.out.starts_with("The criteria hold up to "), "{}", ended.out);
     assert!(ended.out.contains("They do not at "), "{}", ended.out);
+    // The verdict on the run that decided.
+    let says = format!("The run at {upper} users says what limited it:\n");
+    let silent = format!("Nothing stands out in the run at {upper} users: ");
+    assert!(ended.out.contains(&says) || ended.out.contains(&silent), "{}", ended.out);
 }
 
 #[test]
 fn what_was_not_exceeded_is_at_least() {
     let program = Program::new();
     let (running, [host, port]) = service(8);
-    let ended = program.run(&[
-        "capacity",
-        PLAN,
-        "--fail",
-        "p99 < 30s",
-        "--at-most",
-        "4",
-        "--probe",
-        "2s",
-        "--settle",
-        "1s",
-        &host,
-        &port,
-    ]);
-    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
-    assert!(ended.out.starts_with("At least 4 users"), "{}", ended.out);
+    let rest = ["--probe", "2s", "--settle", "1s", &host, &port];
+    let line = ["capacity", PLAN, "--fail", "p99 < 30s", "--at-most", "4"];
+    let ended = program.run(&[&line[..], &rest].concat());
+    if is_doubted(&answer(&program, "capacity.json")) {
+        is_one_of_the_answers(&ended);
+    } else {
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+        assert!(ended.out.starts_with("At least 4 users"), "{}", ended.out);
+    }
     let other = Program::new();
-    let ended = other.run(&[
-        "capacity",
-        PLAN,
-        "--fail",
-        "p50 < 1us",
-        "--probe",
-        "2s",
-        "--settle",
-        "1s",
-        &host,
-        &port,
-    ]);
+    let ended = other.run(&[&["capacity", PLAN, "--fail", "p50 < 1us"][..], &rest].concat());
     running.stop();
+    if is_doubted(&answer(&other, "capacity.json")) {
+        return is_one_of_the_answers(&ended);
+    }
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
+}
+
+/// What a search says whose probes are doubtful, with its exit code.
+fn is_one_of_the_answers(ended: &program::Ended) {
+    let code = match ended.out.split_once(' ').map(|(word, _)| word) {
+        Some("The" | "At") => 0,
+        Some("Not") => 4,
+        Some("No") => 8,
+        _ => panic!("{}{}", ended.out, ended.err),
+    };
+    assert_eq!(ended.code, code, "{}{}", ended.out, ended.err);
+}
+
+/// Whether a machine that is busy with other things has made a probe doubtful.
+fn is_doubted(capacity: &Value) -> bool {
+    let probes = capacity["probes"].as_array().expect("probes");
+    probes.iter().any(|probe| probe["generator"] == true)
+}
+
+/// Holds up the runs of a question, again and again for half a second each, until it ends.
+fn hold_up(parent: u32) -> std::thread::JoinHandle<u32> {
+    std::thread::spawn(move || {
+        let children = || {
+            let path = format!("/proc/{parent}/task/{parent}/children");
+            let text = std::fs::read_to_string(path).ok()?;
+            Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>())
+        };
+        let send = |pids: &[i32], signal| {
+            for pid in pids.iter().filter_map(|pid| rustix::process::Pid::from_raw(*pid)) {
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+        };
+        let mut times = 0;
+        while let Some(pids) = children() {
+            send(&pids, rustix::process::Signal::STOP);
+            std::thread::sleep(Duration::from_millis(500));
+            send(&pids, rustix::process::Signal::CONT);
+            std::thread::sleep(Duration::from_millis(500));
+            times += u32::from(!pids.is_empty());
+        }
+        times
+    })
+}
+
+#[test]
+fn where_the_generator_does_not_keep_up_there_is_no_answer_about_the_target() {
+    let program = Program::new();
+    let (running, [host, port]) = service(8);
+    let rest = ["--probe", "2s", "--settle", "1s", &host, &port];
+    let line = ["capacity", PLAN, "--fail", "p99 < 30s", "--at-most", "4"];
+    let capacity = program.start(&[&line[..], &rest].concat());
+    let held_up = hold_up(capacity.id());
+    let ended = capacity.wait_with_output().expect("it ends");
+    running.stop();
+    assert!(held_up.join().expect("it ends") > 2);
+    let out = String::from_utf8_lossy(&ended.stdout);
+    // The light probe, the overload, the light probe again.
+    let found = answer(&program, "capacity.json");
+    assert_eq!(found["probes"].as_array().map(Vec::len), Some(3), "{out}");
+    assert_eq!(found["answer"]["limit"], "generator", "{out}");
+    assert_eq!(ended.status.code(), Some(8), "{out}");
+    assert!(out.starts_with("No answer: already with 1 user, "), "{out}");
+    assert!(out.lines().next().is_some_and(|line| line.contains("enerator")), "{out}");
+}
+
+#[test]
+fn points_at_which_the_generator_did_not_keep_up_do_not_count() {
+    let program = Program::new();
+    let (running, [host, port]) = service(4);
+    let line =
+        ["sweep", PLAN, "--users", "1,2", "--at-least", "2s", "--at-most", "3s", "--ramp", "0s"];
+    let sweep = program.start(&[&line[..], &[&host, &port]].concat());
+    let held_up = hold_up(sweep.id());
+    let ended = sweep.wait_with_output().expect("it ends");
+    running.stop();
+    assert!(held_up.join().expect("it ends") > 1);
+    let out = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{out}");
+    for point in answer(&program, "sweep.json")["points"].as_array().expect("points") {
+        let why = point["excluded"].as_str().expect("a reason");
+        assert!(why.starts_with("generator: ") && why.len() > 30, "{why}");
+    }
+    assert!(out.starts_with("No point counts: see the notes below."), "{out}");
+    assert!(out.contains("(○) is not among the points of the model: generator: "), "{out}");
 }
 
 #[test]

@@ -20,10 +20,12 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
         return aside(settings, expected, low, high);
     };
     let tried = narrowing.len();
-    let is_steep =
-        !settings.whole && probes.iter().any(|p| p.load == high && p.purpose == Purpose::Overload);
+    let is_steep = !settings.whole
+        && probes.iter().any(|p| p.load == high && p.purpose == Purpose::Overload && !p.generator);
     // More than what was answered under overload cannot be answered: just above it is an upper bound.
-    if let Some(over) = probes.iter().find(|p| is_steep && p.load == high && p.rate > low) {
+    if let Some(over) =
+        probes.iter().find(|p| is_steep && p.load == high && !p.generator && p.rate > low)
+    {
         let above = over.rate * (1.0 + ASIDE * settings.width);
         if above < high && tried == 1 {
             return above;
@@ -41,6 +43,10 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
         return aside(settings, crossing, low, high);
     }
     let half = (low * high).sqrt();
+    // The first guess was none: the overload is doubtful.
+    if expected(settings, probes).is_none() {
+        return half;
+    }
     // Steps that double, away from the first guess, until the limit is between two of them.
     let step = (1.0 + settings.width).powi(1 << tried.min(6));
     if low == first.load || narrowing.iter().all(|p| p.load <= low) {

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use answers::criterion::Criterion;
-use answers::search::{self, Answer, Purpose, Settings, Step};
+use answers::search::{self, Answer, Limit, Purpose, Settings, Step};
+use answers::verdict::Verdict;
 use serde::Serialize;
 
 use super::child::{self, Asked, Failed, Load};
@@ -47,8 +48,10 @@ struct Done {
     p99: f64,
     in_flight: f64,
     judged: Vec<Judged>,
+    /// What its verdict says of the generator, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator_finding: Option<String>,
+    verdict: Verdict,
     folder: PathBuf,
 }
 
@@ -110,7 +113,9 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         Err(message) => return fail(&message, Exit::Lost),
     }
     match exit {
-        Exit::Ok if capacity.answer.lower.is_none() => Exit::Criteria,
+        Exit::Ok if capacity.answer.lower.is_some() => Exit::Ok,
+        Exit::Ok if capacity.answer.limit == Limit::Generator => Exit::TooSmall,
+        Exit::Ok => Exit::Criteria,
         exit => exit,
     }
 }
@@ -194,7 +199,8 @@ impl Search<'_> {
         let seconds = judge::measured(&made.record, settled, self.length.as_secs_f64());
         let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
         let figures = super::sweep::Figures::of(seconds);
-        let finding = results::generator_finding(&made.record);
+        let verdict = answers::rules::verdict(&made.record);
+        let finding = results::doubt(&verdict);
         let probe = search::Probe {
             load,
             purpose,
@@ -218,6 +224,7 @@ impl Search<'_> {
             in_flight: figures.rate * figures.mean / 1000.0,
             judged,
             generator_finding: finding,
+            verdict,
             folder: made.folder,
         })
     }

@@ -115,7 +115,7 @@ impl Pair<'_> {
 
 /// The first finding on a generator among runs.
 fn finding(runs: &[Record]) -> Option<String> {
-    runs.iter().find_map(results::generator_finding)
+    runs.iter().find_map(results::generator_at_limit)
 }
 
 /// Prints a comparison; the exit code.

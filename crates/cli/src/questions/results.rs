@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use answers::verdict::{About, Verdict};
 use record::Record;
 
 /// The record of a run's folder, also of one that goes on.
@@ -14,15 +15,23 @@ pub(crate) fn read(path: &Path) -> Result<Record, String> {
     Record::open(path).map_err(|error| error.to_string())
 }
 
+/// The first finding of a verdict on the generator, as a clause without its full stop: what was measured says little about
+/// the target.
+pub(crate) fn doubt(verdict: &Verdict) -> Option<String> {
+    let mut findings = verdict.findings.iter();
+    let finding = findings.find(|finding| finding.about == About::Generator)?;
+    Some(finding.words.en.trim_end_matches('.').to_owned())
+}
+
 /// Share of a processor's time from which on it counts as full, and of the seconds in which that must be so.
 const FULL: f64 = 0.95;
 const MOST_SECONDS: f64 = 0.25;
 /// Share of the starts that may be missing of those that a rate asks for.
 const MISSED: f64 = 0.01;
 
-/// The finding that says that the generator limits what a run can show, if there is one: its processors were full, or it
-/// did not make the starts that the rate asked for because all its users were allowed no more.
-pub(crate) fn generator_finding(record: &Record) -> Option<String> {
+/// The reason for which a run is not to be compared, if there is one: the processors of its generator were full, or it
+/// did not make the starts that the rate asked for. A pause of the generator, which a verdict names, too, is none.
+pub(crate) fn generator_at_limit(record: &Record) -> Option<String> {
     let whole: Vec<_> = record.seconds.iter().filter(|second| second.ms >= 500).collect();
     let full = whole.iter().filter(|second| {
         let threads = second.generator.threads.min(record.frame.processors.max(1)).max(1);

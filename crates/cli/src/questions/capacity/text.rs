@@ -1,10 +1,13 @@
 //! The answer of a search as text: the sentence first, then its probes.
 
+use answers::rules;
 use answers::scaling::concurrency;
 use answers::search::{Limit, Purpose};
+use answers::verdict::{About, Language};
 
 use super::super::figures::{load, number, table};
 use super::{Capacity, Done};
+use crate::{tty, verdict};
 
 pub(super) fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
@@ -23,7 +26,7 @@ pub(super) fn line(done: &Done) -> String {
         .map(|judged| format!("{} ({})", judged.criterion, judged.shown))
         .collect();
     let result = if done.probe.generator {
-        "the generator is at its limit"
+        "doubtful for the generator"
     } else if done.probe.holds {
         "holds"
     } else {
@@ -36,6 +39,7 @@ pub(super) fn page(capacity: &Capacity) -> String {
     let unit = if capacity.axis == "users" { "users" } else { "starts/s" };
     let mut out = sentence(capacity, unit);
     out.push('\n');
+    out.push_str(&what_limited(capacity, unit));
     let heading =
         ["probe", unit, "succeeded/s", "in flight", "p50 ms", "p99 ms", "samples", "s", "result"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
@@ -57,8 +61,11 @@ pub(super) fn page(capacity: &Capacity) -> String {
 }
 
 fn result(done: &Done) -> String {
-    if let Some(finding) = &done.generator_finding {
-        return format!("generator: {finding}");
+    let mut findings = done.verdict.findings.iter();
+    if let Some(finding) = findings.find(|finding| finding.about == About::Generator) {
+        let subject = rules::looks_for(finding.id).map_or_else(String::new, |words| words.en);
+        let criteria = if done.probe.holds { "criteria held" } else { "criteria did not hold" };
+        return format!("doubtful: {subject} ({criteria})");
     }
     let broken: Vec<String> = done
         .judged
@@ -81,9 +88,17 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
     let at = |load: f64| capacity.probes.iter().rev().find(|done| done.probe.load == load);
     let criteria = capacity.criteria.join(", ");
     let Some(lower) = answer.lower else {
-        let lightest = capacity.probes.first().map_or(0.0, |done| done.probe.load);
-        let why = capacity.probes.first().map_or_else(String::new, result);
-        let unit = if lightest == 1.0 { unit.trim_end_matches('s') } else { unit };
+        let first = decided(capacity);
+        let lightest = first.map_or(0.0, |done| done.probe.load);
+        let why = first.map_or_else(String::new, result);
+        let unit = if lightest == 1.0 && unit == "users" { "user" } else { unit };
+        if answer.limit == Limit::Generator {
+            let why = first.and_then(|done| done.generator_finding.as_deref()).unwrap_or_default();
+            let lightest = load(lightest);
+            return format!(
+                "No answer: already with {lightest} {unit}, what was measured says little about the target. {why}.\n"
+            );
+        }
         let verb = if lightest == 1.0 { "holds" } else { "hold" };
         return format!("Not even {} {unit} {verb}: {why}.\n", load(lightest));
     };
@@ -94,20 +109,31 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
         Limit::Criteria => {
             format!("The criteria hold up to {} {unit}{other}: {criteria}.\n", load(lower))
         }
-        Limit::Generator => format!(
-            "At least {} {unit}{other}: the generator, not the target, stopped the search. {criteria} held there.\n",
-            load(lower)
-        ),
+        Limit::Generator => {
+            let why = decided(capacity).and_then(|done| done.generator_finding.as_deref());
+            format!(
+                "At least {} {unit}{other}; the generator, not the target, stopped it. {criteria} held there.\n\
+                 At {} {unit} it did not keep up: {}.\n",
+                load(lower),
+                load(answer.upper.unwrap_or_default()),
+                why.unwrap_or_default()
+            )
+        }
         Limit::Most => format!(
             "At least {} {unit}{other}: {criteria} held, and nothing larger was to be tried (--at-most).\n",
             load(lower)
         ),
     };
-    if let Some((upper, done)) = answer.upper.and_then(|upper| Some((upper, at(upper)?))) {
+    if let Some((upper, done)) = answer.upper.and_then(|upper| Some((upper, at(upper)?)))
+        && answer.limit == Limit::Criteria
+    {
         out.push_str(&format!("They do not at {} {unit}: {}.\n", load(upper), result(done)));
     }
     out.push_str(&limits(capacity));
     let mut notes = Vec::new();
+    if answer.doubtful {
+        notes.push("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there");
+    }
     if answer.limit == Limit::Criteria && !answer.confirmed {
         notes.push("the lower bound is not confirmed by a run of its own");
     }
@@ -121,6 +147,31 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
         out.push_str(&format!("- {note}\n"));
     }
     out
+}
+
+/// The probe that decided: the last one at the upper bound, or at the lower one where nothing larger was tried.
+fn decided(capacity: &Capacity) -> Option<&Done> {
+    let Capacity { answer, probes, .. } = capacity;
+    let first = probes.first()?;
+    let nothing_held = answer.lower.is_none().then_some(first.probe.load);
+    let load = nothing_held.or(answer.upper).or(answer.lower)?;
+    // Its criteria did not hold once; a second probe may have been better.
+    let here = || probes.iter().rev().filter(|done| done.probe.load == load);
+    here().find(|done| !done.probe.holds && !done.probe.generator).or_else(|| here().next())
+}
+
+/// The verdict on the run that decided.
+fn what_limited(capacity: &Capacity, unit: &str) -> String {
+    let Some(done) = decided(capacity) else { return String::new() };
+    let at = load(done.probe.load);
+    let unit = if at == "1" && unit == "users" { "user" } else { unit };
+    if done.verdict.findings.is_empty() {
+        let looked = done.verdict.silent.len();
+        return format!("Nothing stands out in the run at {at} {unit}: {looked} rules looked.\n\n");
+    }
+    let text = verdict::text(&done.verdict, Language::English, tty::output_width());
+    let text = text.strip_prefix("Verdict\n").unwrap_or(&text);
+    format!("The run at {at} {unit} says what limited it:\n{text}")
 }
 
 /// The number of requests that the target works on at once, by the light and the overload probe.

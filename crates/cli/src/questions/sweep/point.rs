@@ -13,6 +13,7 @@ use serde::Serialize;
 use stats::hist::Hist;
 
 use super::super::child::Made;
+use super::super::results;
 
 /// Share of errors above which a point does not count.
 const MOST_ERRORS: f64 = 0.01;
@@ -108,7 +109,8 @@ impl Point {
         } else if figures.errors > MOST_ERRORS {
             Some(format!("{:.1} % errors", figures.errors * 100.0))
         } else {
-            super::super::results::generator_finding(record)
+            results::doubt(&answers::rules::verdict(record))
+                .map(|doubt| format!("generator: {doubt}"))
         };
         Self {
             load,
