@@ -113,10 +113,17 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         Err(message) => return fail(&message, Exit::Lost),
     }
     match exit {
-        Exit::Ok if capacity.answer.lower.is_some() => Exit::Ok,
-        Exit::Ok if capacity.answer.limit == Limit::Generator => Exit::TooSmall,
-        Exit::Ok => Exit::Criteria,
+        Exit::Ok => code(&capacity.answer),
         exit => exit,
+    }
+}
+
+/// The exit code of a search that went to its end.
+fn code(answer: &Answer) -> Exit {
+    match answer.limit {
+        _ if answer.lower.is_some() => Exit::Ok,
+        Limit::Generator => Exit::TooSmall,
+        Limit::Criteria | Limit::Most => Exit::Criteria,
     }
 }
 

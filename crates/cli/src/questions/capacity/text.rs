@@ -83,25 +83,11 @@ fn result(done: &Done) -> String {
     }
 }
 
-fn sentence(capacity: &Capacity, unit: &str) -> String {
+fn sentence(capacity: &Capacity, unit: &'static str) -> String {
     let answer = &capacity.answer;
     let at = |load: f64| capacity.probes.iter().rev().find(|done| done.probe.load == load);
     let criteria = capacity.criteria.join(", ");
-    let Some(lower) = answer.lower else {
-        let first = decided(capacity);
-        let lightest = first.map_or(0.0, |done| done.probe.load);
-        let why = first.map_or_else(String::new, result);
-        let unit = if lightest == 1.0 && unit == "users" { "user" } else { unit };
-        if answer.limit == Limit::Generator {
-            let why = first.and_then(|done| done.generator_finding.as_deref()).unwrap_or_default();
-            let lightest = load(lightest);
-            return format!(
-                "No answer: already with {lightest} {unit}, what was measured says little about the target. {why}.\n"
-            );
-        }
-        let verb = if lightest == 1.0 { "holds" } else { "hold" };
-        return format!("Not even {} {unit} {verb}: {why}.\n", load(lightest));
-    };
+    let Some(lower) = answer.lower else { return nothing_held(capacity, unit) };
     let other = at(lower).map_or_else(String::new, |done| {
         format!(" ({} requests/s, {} in flight)", number(done.probe.rate), number(done.in_flight))
     });
@@ -149,6 +135,25 @@ fn sentence(capacity: &Capacity, unit: &str) -> String {
     out
 }
 
+/// The sentence of a search without an answer.
+fn nothing_held(capacity: &Capacity, unit: &'static str) -> String {
+    let Some(first) = decided(capacity) else { return String::new() };
+    let (lightest, unit) = (load(first.probe.load), of(unit, first.probe.load));
+    if capacity.answer.limit == Limit::Generator {
+        let why = first.generator_finding.as_deref().unwrap_or_default();
+        return format!(
+            "No answer: already with {lightest} {unit}, what was measured says little about the target. {why}.\n"
+        );
+    }
+    let verb = if lightest == "1" { "holds" } else { "hold" };
+    format!("Not even {lightest} {unit} {verb}: {}.\n", result(first))
+}
+
+/// The unit of a load.
+fn of(unit: &'static str, load: f64) -> &'static str {
+    if load == 1.0 && unit == "users" { "user" } else { unit }
+}
+
 /// The probe that decided: the last one at the upper bound, or at the lower one where nothing larger was tried.
 fn decided(capacity: &Capacity) -> Option<&Done> {
     let Capacity { answer, probes, .. } = capacity;
@@ -161,10 +166,9 @@ fn decided(capacity: &Capacity) -> Option<&Done> {
 }
 
 /// The verdict on the run that decided.
-fn what_limited(capacity: &Capacity, unit: &str) -> String {
+fn what_limited(capacity: &Capacity, unit: &'static str) -> String {
     let Some(done) = decided(capacity) else { return String::new() };
-    let at = load(done.probe.load);
-    let unit = if at == "1" && unit == "users" { "user" } else { unit };
+    let (at, unit) = (load(done.probe.load), of(unit, done.probe.load));
     if done.verdict.findings.is_empty() {
         let looked = done.verdict.silent.len();
         return format!("Nothing stands out in the run at {at} {unit}: {looked} rules looked.\n\n");
