@@ -140,7 +140,7 @@ fn what_was_not_exceeded_is_at_least() {
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
 }
 
-/// What a search says whose probes are doubtful, with its exit code.
+/// Fails unless the first word is that of an answer, and the exit code its own.
 fn is_one_of_the_answers(ended: &program::Ended) {
     let code = match ended.out.split_once(' ').map(|(word, _)| word) {
         Some("The" | "At") => 0,
