@@ -48,7 +48,7 @@ struct Done {
     p99: f64,
     in_flight: f64,
     judged: Vec<Judged>,
-    /// What its verdict says of the generator, if it does.
+    /// The first finding of its verdict on the generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator_finding: Option<String>,
     verdict: Verdict,
