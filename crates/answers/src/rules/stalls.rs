@@ -94,6 +94,8 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
     let typical = ms(&service(seconds), 0.5);
     // The first second still fills.
     let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
+    // Gaps in which nobody waited: users in step make them.
+    let mut idle = 0;
     while at < slots.len() {
         // The usual rate: of ten seconds around.
         let (from, to) = (at.saturating_sub(50), (at + 50).min(slots.len()));
@@ -118,11 +120,18 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
             s.generator.stall >= OWN || full
         });
-        if lost >= MISSING && length <= LONGEST && held >= HELD && !own {
+        let is_gap = lost >= MISSING && length <= LONGEST && !own;
+        if is_gap && held < HELD {
+            idle += 1;
+        } else if is_gap {
             let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
             found.push(Gap { at_ms: begin, slots: length });
         }
         at = end + 1;
+    }
+    // Where they are usual, one beside some long answers is no sign.
+    if idle > found.len() {
+        found.retain(|gap| gap.slots >= LONG);
     }
     found
 }
