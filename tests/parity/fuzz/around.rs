@@ -223,12 +223,13 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "it goes by the clock"),
     (
         "com.blazemeter.jmeter.controller.ParallelSampler",
-        "the order of its lanes is that of threads",
+        "the order of its branches is that of threads",
     ),
     ("SystemSampler", "it runs programs"),
     ("com.jmeter.sse.SSESampler", "it needs a target for events"),
     ("kg.apc.jmeter.config.redis.RedisDataSet", "it needs a Redis server"),
     ("kg.apc.jmeter.samplers.UDPSampler", "it needs a target for datagrams"),
+    ("kg.apc.jmeter.perfmon.PerfMonCollector", "it needs an agent on a host"),
     (
         "JMeter.plugins.functional.samplers.websocket.WebSocketSampler",
         "the plug-in is in no repository of artefacts",

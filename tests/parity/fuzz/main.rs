@@ -408,3 +408,11 @@ fn files(bench: &mut Bench, files: &[PathBuf]) -> bool {
 fn name(file: &Path) -> String {
     file.to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_native_class_has_its_place() {
+        super::every_native_class_has_its_place();
+    }
+}

@@ -36,7 +36,7 @@ pub(crate) enum Place {
     /// The one that the sampler has, whatever the peer, or a new one.
     Held(SamplerId),
     /// One that this client of HTTP has kept for the user, and that no other may use, or a new one. The user that a line counts for
-    /// among the lanes of a Parallel Controller is the `holder`.
+    /// among the branches of a Parallel Controller is the `holder`.
     Client { java: bool, holder: u16 },
     /// One of the core's pool of that number, which has so many at most (0 is no bound) and which all its users share.
     Named { pool: u32, most: u32 },
