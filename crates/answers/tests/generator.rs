@@ -125,7 +125,27 @@ fn reading_too_slowly_is_found() {
             },
             &[],
         ),
-        ("large bodies", |s, _| machine(s).zero_windows_offered = s.all.count / 21, &[]),
+        (
+            "zero windows of requests",
+            |s, _| {
+                s.counters.add(Counter::BytesIn, s.all.count << 20);
+                machine(s).zero_windows_offered = s.all.count / 10;
+            },
+            &["zero_windows"],
+        ),
+        (
+            "large bodies",
+            |s, _| {
+                s.counters.add(Counter::BytesIn, s.all.count << 20);
+                machine(s).zero_windows_offered = s.all.count / 21;
+            },
+            &[],
+        ),
+        (
+            "zero windows of other programs: too few bytes came to fill so many",
+            |s, _| machine(s).zero_windows_offered = s.all.count / 2,
+            &[],
+        ),
     ]);
 }
 

@@ -17,6 +17,8 @@ const UNREAD_SOME: u64 = 4 << 10;
 const ZERO_WINDOWS_HELD: f64 = 0.001;
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
 const ZERO_WINDOWS_LEAST: u64 = 10;
+/// Bytes that fill a window at the least: half of what `net.ipv4.tcp_rmem` gives a socket to begin with (131 072).
+const WINDOW_LEAST: u64 = 64 << 10;
 
 pub(super) fn reading_stopped(record: &Record) -> Said {
     if !record.has.connections {
@@ -117,13 +119,17 @@ pub(super) fn zero_windows(record: &Record) -> Said {
     if !record.seconds.iter().any(|s| s.machine.is_some()) {
         return lacks!("figures of the generator's machine", "负载机所在机器的数据");
     }
-    let n = sum(&record.seconds, |s| s.machine.as_ref().map_or(0, |m| m.zero_windows_offered));
+    let all = sum(&record.seconds, |s| s.machine.as_ref().map_or(0, |m| m.zero_windows_offered));
     let (mut held, mut most) = (0_i64, 0_i64);
     for second in &record.seconds {
         let n = |counter| second.counters.get(counter) as i64;
         held += n(Counter::WsOpened) - n(Counter::WsClosed);
         most = most.max(held);
     }
+    // A window is closed by what fills it, and those of other programs on the machine are in the figure, too. What lies
+    // unread in held connections was never received.
+    let received = sum(&record.seconds, |s| s.counters.get(Counter::BytesIn));
+    let n = if most > 0 { all } else { all.min(received / WINDOW_LEAST) };
     let limit = match most {
         ..=0 => ZERO_WINDOWS_REQUESTS * requests(&record.seconds) as f64,
         most => ZERO_WINDOWS_HELD * most as f64,

@@ -234,28 +234,18 @@ fn are_found(systems: &[(&str, System, bool)], seeds: std::ops::Range<u64>, leas
     assert!(shares.iter().zip(least).all(|(share, least)| share >= least), "{shares:?}");
 }
 
-/// Shares that the tests ask for: what is measured, less what chance does to some searches.
-const LEAST: [f64; 7] = [0.95, 0.95, 0.95, 0.95, 0.95, 0.88, 0.72];
-
-#[test]
-fn known_limits_are_found() {
-    // A rate under 10 % noise is right in some 80 of 100: the p99 of a minute jumps where the load is near the throughput.
-    are_found(&systems(), 0..40, &LEAST);
-}
-
-/// Seeds that the guesses were not tuned with.
+/// Seeds that the guesses were not tuned with. The same seeds give the same searches, so that the shares are the same each time.
 const FRESH: std::ops::Range<u64> = 1_000_000..1_000_200;
 
 #[test]
-#[ignore = "takes a minute"]
 fn known_limits_are_found_nineteen_times_of_twenty() {
-    are_found(&systems()[..5], FRESH, &LEAST);
+    are_found(&systems()[..5], FRESH, &[0.95; 5]);
 }
 
 #[test]
-#[ignore = "takes a minute"]
-fn limits_under_noise_are_found() {
-    are_found(&systems()[5..], FRESH, &LEAST[5..]);
+fn limits_under_noise_are_found_nine_times_of_ten() {
+    // Not nineteen of twenty: the p99 of a minute jumps where the load is near the throughput.
+    are_found(&systems()[5..], FRESH, &[0.9; 2]);
 }
 
 #[test]

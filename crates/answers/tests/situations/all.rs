@@ -357,7 +357,10 @@ fn of_generator() -> Vec<Situation> {
             "closed windows",
             "zero_windows",
             &[],
-            changed(|_, s| s.machine.as_mut().unwrap().zero_windows_offered = 100),
+            changed(|_, s| {
+                s.counters.add(Counter::BytesIn, 100 << 20);
+                s.machine.as_mut().unwrap().zero_windows_offered = 100;
+            }),
         ),
         of(
             "no memory left",
