@@ -1,0 +1,70 @@
+// The frame of every chart: title, what it shows, caption, and the table behind it.
+
+import { add, el, replace, type Child } from '../dom';
+import { word } from '../language';
+import { table, type Column } from '../parts/table';
+
+export interface Framed {
+  id: string;
+  title: string;
+  caption: string;
+  /** Draws the chart into the element, which is in the document. The result undoes it. */
+  draw: (into: HTMLElement) => () => void;
+  columns: Column<number>[];
+  rows: number;
+}
+
+export interface Figure {
+  element: HTMLElement;
+  redraw: () => void;
+  destroy: () => void;
+}
+
+export function frame(of: Framed, ...below: Child[]): Figure {
+  const canvas = el('div', { class: 'plot' });
+  const behind = el('div', { class: 'behind', attr: { hidden: true } });
+  let shown = false;
+  let undo: (() => void) | null = null;
+  const button = el('button', { class: 'quiet', attr: { type: 'button', 'aria-pressed': 'false' } }, word('table'));
+  button.addEventListener('click', () => {
+    shown = !shown;
+    button.setAttribute('aria-pressed', String(shown));
+    replace(button, word(shown ? 'chart' : 'table'));
+    behind.hidden = !shown;
+    canvas.hidden = shown;
+    if (shown && !behind.firstChild) {
+      const rows = Array.from({ length: of.rows }, (_, i) => i);
+      add(behind, [table({ name: of.title, columns: of.columns, rows, page: 25 })]);
+    }
+    if (!shown) redraw();
+  });
+  const element = el('figure', { id: `chart-${of.id}`, class: 'chart' },
+    el('div', { class: 'chart-head' }, el('h3', null, of.title), button), canvas, behind, ...below,
+    el('figcaption', null, of.caption));
+  const redraw = () => {
+    undo?.();
+    replace(canvas);
+    undo = of.draw(canvas);
+  };
+  // Charts are drawn when they come near the window: a page may have many.
+  const watcher = new IntersectionObserver((seen) => {
+    if (seen.some((entry) => entry.isIntersecting)) {
+      watcher.disconnect();
+      redraw();
+    }
+  }, { rootMargin: '400px' });
+  watcher.observe(element);
+  const again = () => { if (undo) redraw(); };
+  let width = 0;
+  const sized = new ResizeObserver(() => {
+    const now = Math.round(canvas.clientWidth);
+    if (undo && now > 0 && Math.abs(now - width) > 1) again();
+    width = now;
+  });
+  sized.observe(canvas);
+  return {
+    element,
+    redraw: () => { watcher.disconnect(); redraw(); },
+    destroy: () => { watcher.disconnect(); sized.disconnect(); undo?.(); },
+  };
+}

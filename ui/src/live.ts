@@ -1,0 +1,139 @@
+// The live page: the report of a run that has not ended. When it ends, the page goes to the report.
+
+import 'uplot/dist/uPlot.min.css';
+import './style/report.css';
+import { chart } from './chart/plot';
+import type { Figure } from './chart/frame';
+import { chrome } from './chrome';
+import { el, replace } from './dom';
+import { onLanguage, word } from './language';
+import { controls, type Controls } from './live/controls';
+import { lamps, numbers, remaining } from './live/now';
+import type { Event, Start } from './live/protocol';
+import { begin, follow, Refused } from './live/stream';
+import { findings } from './pages/findings';
+import { Sheet } from './pages/page';
+import { charts } from './pages/time';
+import { count } from './format';
+
+const MOST = 600;
+
+class Live {
+  private figures: Figure[] = [];
+  private row = el('dl', { class: 'facts now' });
+  private left = el('p', { class: 'remaining' });
+  private criteria = el('ul', { class: 'lamps' });
+  private verdict = el('section', { class: 'verdict' });
+  private errors = el('section', { class: 'errors' });
+  private pictures = el('section', { class: 'pictures' });
+  private state = el('p', { class: 'note', attr: { role: 'status' } });
+  private controls: Controls | null = null;
+  private due = false;
+
+  constructor(private start: Start, private root: HTMLElement) {
+    this.build();
+  }
+
+  build(): void {
+    const { page, now, read_only } = this.start;
+    this.controls = read_only ? null : controls(this.start);
+    replace(this.root, el('h1', { class: 'hostile' }, page.about.title, ' ', el('small', { class: 'tag' }, word('live'))), this.state, this.left, this.row, this.criteria,
+      this.controls?.element, this.verdict, this.pictures, this.errors);
+    numbers(this.row, now);
+    remaining(this.left, now);
+    lamps(this.criteria, page.criteria);
+    this.sayVerdict();
+    this.sayErrors();
+    this.draw();
+  }
+
+  restart(start: Start): void {
+    this.start = start;
+    this.build();
+  }
+
+  connected(is: boolean): void {
+    replace(this.state, is ? '' : word('reconnecting'));
+  }
+
+  take(event: Event): void {
+    const { page } = this.start;
+    switch (event.event) {
+      case 'second': {
+        const { timeline } = page;
+        timeline.at_ms.push(event.data.at_ms);
+        timeline.columns.forEach((column, n) => column.values.push(event.data.values[n] ?? null));
+        if (timeline.heat && event.data.heat) timeline.heat.counts.push(event.data.heat);
+        if (timeline.at_ms.length > 2 * MOST) this.shorten();
+        this.start.now = event.data.now;
+        numbers(this.row, event.data.now);
+        remaining(this.left, event.data.now);
+        this.controls?.now(event.data.now);
+        this.drawSoon();
+        break;
+      }
+      case 'verdict': page.verdict = event.data; this.sayVerdict(); break;
+      case 'criteria': page.criteria = event.data; lamps(this.criteria, page.criteria); break;
+      case 'errors': page.causes = event.data.map((cause) => ({ ...cause, counts: [], by_label: [] })); this.sayErrors(); break;
+      case 'mark': page.timeline.marks.push(event.data); this.drawSoon(); break;
+      case 'again': void begin().then((start) => this.restart(start)); break;
+      case 'end': if (event.data.report) location.replace(event.data.report); break;
+    }
+  }
+
+  /** The oldest instants go: the page keeps what it can draw. */
+  private shorten(): void {
+    const { timeline } = this.start.page;
+    const cut = timeline.at_ms.length - MOST;
+    timeline.at_ms.splice(0, cut);
+    timeline.columns.forEach((column) => column.values.splice(0, cut));
+    timeline.heat?.counts.splice(0, cut);
+  }
+
+  private sayVerdict(): void {
+    replace(this.verdict, el('h2', null, word('verdict')));
+    findings(new Sheet(this.verdict), { ...this.start.page.verdict, silent: [], unchecked: [] }, () => null);
+  }
+
+  private sayErrors(): void {
+    const { causes } = this.start.page;
+    replace(this.errors, causes.length > 0 ? el('h2', null, word('errors')) : null, el('ul', { class: 'plain' }, ...causes.slice(0, 10).map((cause) =>
+      el('li', null, el('strong', { class: 'bad' }, count(cause.count)), ' ', el('span', { class: 'hostile' }, `${cause.code} ${cause.message || cause.outcome} (${cause.first_label})`)))));
+  }
+
+  /** At most one drawing a second, and none while the page is hidden. */
+  private drawSoon(): void {
+    if (this.due) return;
+    this.due = true;
+    setTimeout(() => { this.due = false; if (!document.hidden) this.draw(); }, 900);
+  }
+
+  draw(): void {
+    const top = scrollY;
+    this.figures.forEach((figure) => figure.destroy());
+    replace(this.pictures);
+    const { timeline } = this.start.page;
+    this.figures = charts(this.start.page, 'overview').slice(0, 4).map((one) => chart(timeline, one));
+    this.figures.forEach((figure) => { this.pictures.append(figure.element); figure.redraw(); });
+    scrollTo(0, top);
+  }
+}
+
+async function run(): Promise<void> {
+  const root = document.getElementById('pages');
+  if (!root) return;
+  replace(root, el('p', { class: 'note' }, word('connecting')));
+  try {
+    const start = await begin();
+    const live = new Live(start, root);
+    chrome(() => live.draw());
+    onLanguage(() => live.build());
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) live.draw(); });
+    document.title = start.page.about.title;
+    await follow(start.last_id, (event) => live.take(event), (connected) => live.connected(connected));
+  } catch (error) {
+    replace(root, el('p', { class: 'note bad' }, error instanceof Refused && error.status === 401 ? word('unauthorized') : word('refused', String(error))));
+  }
+}
+
+void run();

@@ -1,0 +1,87 @@
+// Server-sent events read by fetch: an EventSource cannot send a token.
+
+import type { Event, Start } from './protocol';
+
+const KEY = 'throng-token';
+
+/** The token of the link, which then disappears from the address and from what a screenshot would show. */
+export function token(): string {
+  const given = /^#t=([\w-]+)/.exec(location.hash)?.[1];
+  if (given) {
+    sessionStorage.setItem(KEY, given);
+    history.replaceState(null, '', location.pathname);
+  }
+  return given ?? sessionStorage.getItem(KEY) ?? '';
+}
+
+export class Refused extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await fetch(path, { ...init, cache: 'no-store', headers: { ...init.headers, Authorization: `Bearer ${token()}` } });
+  if (!answer.ok) throw new Refused(answer.status);
+  return answer;
+}
+
+export async function begin(): Promise<Start> {
+  return (await (await ask('/api/page')).json()) as Start;
+}
+
+/** Splits a stream of text into events, wherever the chunks are cut. */
+export class Splitter {
+  private rest = '';
+
+  push(chunk: string): { id: number | null; event: string; data: string }[] {
+    this.rest += chunk;
+    const found = [];
+    for (let end = this.rest.indexOf('\n\n'); end >= 0; end = this.rest.indexOf('\n\n')) {
+      const block = this.rest.slice(0, end);
+      this.rest = this.rest.slice(end + 2);
+      let [id, event]: [number | null, string] = [null, 'message'];
+      const data: string[] = [];
+      for (const line of block.split('\n')) {
+        const colon = line.indexOf(':');
+        if (colon <= 0) continue;
+        const value = line.slice(colon + 1).replace(/^ /, '');
+        const field = line.slice(0, colon);
+        if (field === 'id') id = Number(value);
+        if (field === 'event') event = value;
+        if (field === 'data') data.push(value);
+      }
+      if (data.length > 0) found.push({ id, event, data: data.join('\n') });
+    }
+    return found;
+  }
+}
+
+/** Follows the events until the run ends; connects again when the connection is lost. */
+export async function follow(from: number, take: (event: Event) => void, state: (connected: boolean) => void): Promise<void> {
+  let last = from;
+  let ended = false;
+  for (let wait = 500; !ended; wait = Math.min(10_000, wait * 2)) {
+    try {
+      const answer = await ask('/api/events', { headers: { 'Last-Event-ID': String(last) } });
+      state(true);
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+      const splitter = new Splitter();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        wait = 500;
+        for (const { id, event, data } of splitter.push(part.value)) {
+          if (id !== null) last = id;
+          ended ||= event === 'end';
+          take({ event, data: JSON.parse(data) } as Event);
+        }
+      }
+    } catch (error) {
+      if (error instanceof Refused && (error.status === 401 || error.status === 403)) throw error;
+    }
+    if (ended) return;
+    state(false);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}

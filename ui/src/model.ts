@@ -1,0 +1,155 @@
+// The data of a page, as Rust writes it (crates/report/src/model) and the page reads it.
+//
+// Times of day are epoch ms, lengths of time µs, unless a name ends in _ms or _s. A figure that is not known is null.
+// Texts from outside (labels, messages, excerpts) are plain text: shown by textContent alone.
+
+export interface Words { en: string; zh: string }
+export type Num = number | null;
+
+export type Page = RunPage | SweepPage | CapacityPage | ComparisonPage;
+
+export interface RunPage {
+  kind: 'run';
+  /** Version of this form of data. */
+  form: 1;
+  live: boolean;
+  about: About;
+  verdict: Verdict;
+  criteria: Criterion[];
+  totals: Totals;
+  timeline: Timeline;
+  labels: Label[];
+  /** Labels beyond those shown, counted together; null where all are shown. */
+  rest: { labels: number; row: Label } | null;
+  causes: Cause[];
+  samples: Sample[];
+  classes: Class[];
+  targets: WatchedHost[];
+  jmeter: JMeterFigures | null;
+}
+
+export interface About {
+  program: string;
+  title: string;
+  plan: string; plan_hash: string; run: string;
+  start_ms: number; length_ms: number;
+  ending: { kind: 'completed' | 'interrupted' | 'stopped_by_plan' | 'aborted' | 'unknown' | 'running'; reason: string };
+  load: { users: number; rate: Num; length_ms: Num; open: boolean };
+  machine: { processors: number; memory: number; threads: number; ports: number; target_is_here: boolean };
+  properties: [string, string][];
+  settings: [string, string][];
+  /** What check said of the plan. */
+  notes: string[];
+  /** What is missing in the data, in words. */
+  flaws: Words[];
+  /** Data that is there. */
+  has: { phases: boolean; slots: boolean; response: boolean; connections: boolean; classes: boolean; generator: boolean;
+         users: boolean; load: boolean; targets: boolean; kept: boolean };
+}
+
+export interface Evidence { metric: string; value: number; unit: string; interval: [number, number] | null; from_ms: number; to_ms: number }
+export interface Finding {
+  id: string; about: 'generator' | 'test' | 'target' | 'run'; confidence: 'certain' | 'arithmetic' | 'statistical' | 'hint';
+  words: Words; evidence: Evidence[]; exonerates: Words[]; advice: Words; doc: string;
+  /** Charts (their ids) in which it shows. */
+  charts: string[];
+}
+export interface Verdict {
+  findings: Finding[]; hidden: Finding[];
+  silent: { id: string; looks_for: Words }[];
+  unchecked: { id: string; looks_for: Words; lacks: Words }[];
+}
+
+export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; of: string | null }
+
+/** Percentiles with their 95 % interval; null where there are too few samples for one. */
+export interface Quantile { p: number; us: number; low: Num; high: Num; enough: boolean }
+export interface Totals {
+  samples: number; failed: number; rate_per_s: number; rate_margin: Num;
+  sent_bytes: number; received_bytes: number;
+  mean_us: number; min_us: number; max_us: number;
+  quantiles: Quantile[];
+  /** The generator's share of the response time, 0 to 1. */
+  own_share: Num;
+  under_way_at_end: Num;
+}
+
+/** Columns over the same instants; at most 2 000. A column's place i is the interval from at_ms[i], step_ms long. */
+export interface Timeline {
+  step_ms: number; at_ms: number[];
+  marks: { at_ms: number; kind: string; words: Words }[];
+  /** Part from the start that is warm-up, ms; null where none was found, or it never became steady. */
+  warmup_ms: Num; steady: boolean | null;
+  columns: Column[];
+  charts: Chart[];
+  heat: Heat | null;
+}
+/** values are integers; times scale they are the figure. null: no figure at that instant. */
+export interface Column { id: string; name: Words; unit: Unit; scale: number; values: Num[]; label: number | null }
+export type Unit = 'us' | 'bytes' | 'bytes/s' | '/s' | 'share' | 'count' | 's';
+/** A picture: its columns, its caption made from the data. */
+export interface Chart {
+  id: string; title: Words; caption: Words; columns: string[]; log: boolean;
+  /** Pairs of columns (low, high) drawn as a band. */
+  bands: [string, string][];
+  page: 'overview' | 'time' | 'generator' | 'targets' | 'connections';
+}
+/** Counts of response times: rows are classes of time (edges_us has one more than rows), one row of counts per instant. */
+export interface Heat { edges_us: number[]; counts: number[][]; caption: Words }
+
+export interface Label {
+  name: string; transaction: boolean; folded: number;
+  samples: number; failed: number; rate_per_s: number; share_of_time: number;
+  mean_us: number; min_us: number; max_us: number; quantiles: Quantile[];
+  received_bytes: number; sent_bytes: number;
+  /** Mean time of each phase, µs, in order: late, room, dns, connect, tls, send, wait, receive, lag. */
+  phases: Num[];
+  /** Histogram on a log scale: edges_us[i] to edges_us[i+1]. */
+  distribution: { edges_us: number[]; counts: number[] } | null;
+  /** Value at each share of samples: pairs for the plot on 1/(1-p). */
+  tail: { p: number[]; us: number[] } | null;
+  /** Columns of timeline ids of this label ('label.N.p95' …). */
+  columns: string[];
+}
+export interface Cause {
+  outcome: string; code: string; message: string; first_label: string; count: number; first_ms: number; last_ms: number;
+  /** Per instant of the timeline. */
+  counts: number[];
+  by_label: [number, number][];
+}
+export interface Sample {
+  why: 'error' | 'slowest' | 'random'; label: number; at_ms: number; ok: boolean; code: string; message: string; cause: number | null;
+  user: string; address: string;
+  phases: Num[]; elapsed_us: number;
+  request: string | null; response: string | null; cut: boolean;
+}
+export interface Class { kind: string; value: string; exchanges: number; errors: number; opened: number; p50_us: Num; p95_us: Num }
+export interface WatchedHost { host: string; columns: string[] }
+
+/** statistics.json's rows, APDEX and tables of errors, as JMeter's dashboard has them. */
+export interface JMeterFigures {
+  statistics: Record<string, Record<string, number | string>>;
+  apdex: { label: string; apdex: number; satisfied: number; tolerated: number; satisfied_ms: number; tolerated_ms: number }[];
+  errors: { message: string; count: number; of_errors: number; of_all: number }[];
+  top5: { label: string; samples: number; errors: number; top: [string, number][] }[];
+}
+
+export interface SweepPage {
+  kind: 'sweep'; form: 1; about: About; verdict: Verdict; axis: 'users' | 'rate';
+  points: { load: number; in_flight: number; rate_per_s: number; rate_low: Num; rate_high: Num; mean_us: Num; quantiles: Quantile[]; error_share: number;
+            length_s: number; stopped_by: 'precision' | 'time' | 'other'; warmup_s: Num; steady: boolean | null; excluded: Words | null; run: string }[];
+  model: { name: 'linear' | 'plateau' | 'usl' | 'none'; words: Words; curve: [number, number][] };
+  caption: Words;
+}
+export interface CapacityPage {
+  kind: 'capacity'; form: 1; about: About; verdict: Verdict; axis: 'users' | 'rate'; criteria: Criterion[];
+  answer: { words: Words; lower: Num; upper: Num; at_least: boolean };
+  probes: { load: number; kind: string; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; length_s: number; words: Words; run: string }[];
+  limited_by: Words | null;
+}
+export interface ComparisonPage {
+  kind: 'comparison'; form: 1; a: About; b: About; sentence: Words; validity: Words[];
+  rows: { label: string | null; metric: string; unit: Unit; a: Num; b: Num; change: Num; low: Num; high: Num; different: boolean; floor: number; detectable: Num }[];
+  tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];
+  changed: { what: Words; a: string; b: string }[];
+}

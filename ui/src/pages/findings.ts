@@ -1,0 +1,37 @@
+// Findings with their evidence, and what the rules did not find or could not check.
+
+import { el, type Child } from '../dom';
+import { clock, figure } from '../format';
+import { say, word } from '../language';
+import type { Finding, Verdict } from '../model';
+import type { Sheet } from './page';
+
+export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null): void {
+  if (verdict.findings.length === 0) sheet.add(el('p', null, word('nothing')));
+  verdict.findings.forEach((finding) => sheet.add(one(finding, chart)));
+  if (verdict.hidden.length > 0) {
+    sheet.add(el('h2', null, word('hidden')), el('p', { class: 'note' }, word('hidden_note')));
+    verdict.hidden.forEach((finding) => sheet.add(one(finding, chart)));
+  }
+  if (verdict.silent.length > 0) {
+    sheet.add(el('h2', null, word('silent')), el('ul', { class: 'plain columns' }, ...verdict.silent.map((rule) => el('li', { title: rule.id }, say(rule.looks_for)))));
+  }
+  if (verdict.unchecked.length > 0) {
+    sheet.add(el('h2', null, word('unchecked')), el('ul', { class: 'plain' }, ...verdict.unchecked.map((rule) => el('li', { title: rule.id }, `${say(rule.looks_for)} — ${word('lacks')}: ${say(rule.lacks)}`))));
+  }
+}
+
+function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
+  const rows = of.evidence.map((evidence) => el('tr', null,
+    el('th', { attr: { scope: 'row' } }, evidence.metric),
+    el('td', { class: 'n' }, figure(evidence.value, evidence.unit)),
+    el('td', null, evidence.interval ? word('interval', figure(evidence.interval[0], evidence.unit), figure(evidence.interval[1], evidence.unit)) : ''),
+    el('td', null, `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`)));
+  const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${id}` } }, word('see_chart', title)) : null; });
+  return el('article', { class: `finding ${of.about}`, id: `finding-${of.id}` },
+    el('h3', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
+    say(of.advice) ? el('p', null, el('strong', null, `${word('advice')}: `), say(of.advice)) : null,
+    rows.length > 0 ? el('table', { class: 'plain' }, el('caption', null, word('evidence')), el('tbody', null, ...rows)) : null,
+    of.exonerates.length > 0 ? el('p', null, el('strong', null, `${word('exonerates')}: `), of.exonerates.map(say).join(' ')) : null,
+    links.some((link) => link) ? el('p', null, ...links) : null);
+}

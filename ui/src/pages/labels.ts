@@ -1,0 +1,113 @@
+// Labels: the table of all, and one label in detail.
+
+import { lines } from '../chart/plot';
+import { curves, histogram } from '../chart/small';
+import { figures } from '../chart/plot';
+import { el, type Child } from '../dom';
+import { bytes, count, digits, share, time } from '../format';
+import { say, word } from '../language';
+import type { Label, Quantile, RunPage } from '../model';
+import { phaseBar, phaseKey } from '../parts/phases';
+import { table, type Column } from '../parts/table';
+import type { Sheet } from './page';
+import { sampleTable } from './samples';
+
+function quantile(label: Label, p: number): Quantile | undefined {
+  return label.quantiles.find((one) => Math.abs(one.p - p) < 1e-9);
+}
+
+/** A percentile; without enough samples for an interval it is grey. */
+export function shown(of: Quantile | undefined): Child {
+  if (!of) return '–';
+  const text = of.low !== null && of.high !== null ? word('interval', time(of.low), time(of.high)) : word('few');
+  return el('span', { class: of.enough ? '' : 'few', title: text }, time(of.us));
+}
+
+export function labels(sheet: Sheet, page: RunPage, argument: string): void {
+  const index = argument === '' ? -1 : Number(argument);
+  const one = page.labels[index];
+  if (one) {
+    label(sheet, page, index, one);
+    return;
+  }
+  const indices = new Map(page.labels.map((row, n) => [row, n]));
+  const name = (row: Label): Child => {
+    const at = indices.get(row);
+    const text = at === undefined ? el('em', null, row.name) : el('a', { attr: { href: `#labels/${at}` } }, row.name);
+    return el('span', null, text, row.transaction ? el('small', { class: 'tag' }, word('transaction')) : null,
+      row.folded > 0 ? el('small', { class: 'tag' }, word('folded', count(row.folded))) : null);
+  };
+  const p = (of: number, title: string): Column<Label> => ({ id: title, title, numeric: true, value: (row) => quantile(row, of)?.us ?? null, show: (row) => shown(quantile(row, of)) });
+  sheet.add(
+    page.rest ? el('p', { class: 'note' }, word('rest_note', count(page.labels.length), count(page.rest.labels))) : null,
+    page.about.has.phases ? phaseKey() : null,
+    table<Label>({
+      name: word('labels'),
+      rows: page.labels,
+      last: page.rest ? { ...page.rest.row, name: word('rest', count(page.rest.labels)) } : null,
+      sort: ['share', 'descending'],
+      filter: (row) => row.name,
+      columns: [
+        { id: 'name', title: word('label'), value: (row) => row.name, show: name },
+        { id: 'count', title: word('count'), numeric: true, value: (row) => row.samples, show: (row) => count(row.samples) },
+        { id: 'errors', title: word('error_share'), numeric: true, value: (row) => row.failed / Math.max(1, row.samples), show: (row) => el('span', { class: row.failed > 0 ? 'bad' : '' }, share(row.failed / Math.max(1, row.samples))) },
+        { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => `${digits(row.rate_per_s)}/s` },
+        { id: 'mean', title: word('mean'), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
+        p(0.5, 'p50'), p(0.9, 'p90'), p(0.95, 'p95'), p(0.99, 'p99'),
+        { id: 'max', title: word('max'), numeric: true, value: (row) => row.max_us, show: (row) => time(row.max_us) },
+        { id: 'received', title: word('received'), numeric: true, value: (row) => row.received_bytes, show: (row) => bytes(row.received_bytes) },
+        { id: 'share', title: word('share_of_time'), numeric: true, value: (row) => row.share_of_time, show: (row) => share(row.share_of_time) },
+        ...(page.about.has.phases ? [{ id: 'phases', title: word('phases'), value: () => null, show: (row: Label) => phaseBar(row.phases, row.mean_us) }] : []),
+      ],
+    }),
+  );
+}
+
+function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
+  const fact = (name: string, value: Child) => el('div', null, el('dt', null, name), el('dd', null, value));
+  sheet.add(
+    el('p', null, el('a', { attr: { href: '#labels' } }, `← ${word('back_to_labels')}`)),
+    el('h2', { class: 'hostile' }, of.name),
+    el('dl', { class: 'facts' }, fact(word('count'), count(of.samples)), fact(word('failed'), count(of.failed)), fact(word('rate'), `${digits(of.rate_per_s)}/s`),
+      fact(word('mean'), time(of.mean_us)), ...of.quantiles.map((q) => fact(`p${digits(q.p * 100, 4)}`, shown(q))), fact(word('max'), time(of.max_us)),
+      fact(word('share_of_time'), share(of.share_of_time))),
+  );
+  if (of.phases.some((us) => (us ?? 0) > 0)) {
+    const named = of.phases.map((us, n) => ({ us, n })).filter(({ us, n }) => (us ?? 0) > 0 && n > 0 && n < 8);
+    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('phases')), phaseBar(of.phases, of.mean_us), phaseKey(),
+      el('figcaption', null, named.map(({ us, n }) => `${word((['phase_late', 'phase_room', 'phase_dns', 'phase_connect', 'phase_tls', 'phase_send', 'phase_wait', 'phase_receive'] as const)[n]!)} ${time(us)}`).join(', '))));
+  }
+  overTime(sheet, page, of);
+  if (of.distribution) {
+    const caption = word('distribution_caption', time(quantile(of, 0.5)?.us ?? null));
+    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('distribution')), histogram(`${word('distribution')}. ${caption}`, of.distribution.edges_us, of.distribution.counts, time), el('figcaption', null, caption)));
+  }
+  if (of.tail) {
+    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('tail')),
+      curves(word('tail'), [{ label: of.name, x: of.tail.p.map((p) => 1 / Math.max(1e-9, 1 - p)), y: of.tail.us, join: 'line', dots: false }], tailAxis, time, { logX: true, logY: true }),
+      el('figcaption', null, word('tail_caption'))));
+  }
+  const own = page.samples.filter((sample) => sample.label === index);
+  if (own.length > 0) sheet.add(el('h3', null, word('samples')), sampleTable(page, own));
+}
+
+/** 1/(1 − p) as the percentile. */
+export function tailAxis(x: number): string {
+  return `p${digits((1 - 1 / x) * 100, 6)}`;
+}
+
+function overTime(sheet: Sheet, page: RunPage, of: Label): void {
+  const columns = of.columns.map((id) => page.timeline.columns.find((column) => column.id === id)).filter((column) => column !== undefined);
+  for (const timed of [true, false]) {
+    const chosen = columns.filter((column) => (column.unit === 'us') === timed);
+    if (chosen.length === 0) continue;
+    const first = figures(chosen[0]!);
+    const known = first.filter((value): value is number => value !== null);
+    const reading = timed ? time : (value: number | null) => `${digits(value ?? 0)}/s`;
+    const caption = known.length === 0 ? '' : word('label_caption', say(chosen[0]!.name), reading(Math.min(...known)), reading(Math.max(...known)));
+    sheet.chart(lines({
+      id: timed ? 'label-time' : 'label-rate', title: word(timed ? 'label_time' : 'label_rate'), caption, timeline: page.timeline,
+      series: chosen.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) })), log: false, bands: [],
+    }));
+  }
+}

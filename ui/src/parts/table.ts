@@ -1,0 +1,127 @@
+// Tables that sort, turn pages, and can be copied.
+
+import { el, replace, type Child } from '../dom';
+import { word } from '../language';
+
+export interface Column<Row> {
+  id: string;
+  title: string;
+  numeric?: boolean;
+  /** The value to sort and to copy by. */
+  value: (row: Row) => number | string | null;
+  show?: (row: Row) => Child;
+}
+
+export interface Table<Row> {
+  name: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  /** Rows on a page. */
+  page?: number;
+  /** Column and direction to begin with. */
+  sort?: [string, 'ascending' | 'descending'];
+  /** Stands at the end, whatever the order. */
+  last?: Row | null;
+  filter?: (row: Row) => string;
+  below?: (row: Row) => Child;
+}
+
+export function table<Row>(of: Table<Row>): HTMLElement {
+  const size = of.page ?? 100;
+  let [by, direction] = of.sort ?? [null, 'ascending' as const];
+  let from = 0;
+  let wanted = '';
+  let rows = of.rows;
+  const head = el('tr', null);
+  const body = el('tbody', null);
+  const pager = el('div', { class: 'pager' });
+
+  const arrange = () => {
+    const needle = wanted.toLowerCase();
+    rows = needle && of.filter ? of.rows.filter((row) => of.filter!(row).toLowerCase().includes(needle)) : of.rows;
+    const column = of.columns.find((one) => one.id === by);
+    if (column) {
+      const sign = direction === 'ascending' ? 1 : -1;
+      rows = [...rows].sort((a, b) => sign * compare(column.value(a), column.value(b)));
+    }
+    from = Math.min(from, Math.max(0, Math.floor((rows.length - 1) / size) * size));
+    fill();
+  };
+  const fill = () => {
+    const shown = rows.slice(from, from + size);
+    if (of.last && from + size >= rows.length) shown.push(of.last);
+    replace(body, ...shown.flatMap((row) => {
+      const line = el('tr', null, ...of.columns.map((column, n) => {
+        const text = column.show ? column.show(row) : column.value(row);
+        return n === 0 ? el('th', { attr: { scope: 'row' }, class: column.numeric ? 'n' : '' }, text) : el('td', { class: column.numeric ? 'n' : '' }, text);
+      }));
+      const more = of.below?.(row);
+      return more ? [line, el('tr', { class: 'below' }, el('td', { attr: { colspan: of.columns.length } }, more))] : [line];
+    }));
+    if (rows.length === 0 && !of.last) replace(body, el('tr', null, el('td', { attr: { colspan: of.columns.length }, class: 'empty' }, word('no_rows'))));
+    const step = (text: string, to: number, possible: boolean) => {
+      const button = el('button', { class: 'quiet', attr: { type: 'button', disabled: !possible } }, text);
+      button.addEventListener('click', () => { from = to; fill(); });
+      return button;
+    };
+    if (rows.length > size) {
+      replace(pager, step(word('previous'), from - size, from > 0), el('span', null, word('page_of', from + 1, Math.min(from + size, rows.length), rows.length)),
+        step(word('next'), from + size, from + size < rows.length));
+    } else replace(pager);
+  };
+  const buttons = new Map<string, HTMLTableCellElement>();
+  for (const column of of.columns) {
+    const button = el('button', { class: 'sort', attr: { type: 'button' } }, column.title);
+    const cell = el('th', { attr: { scope: 'col', 'aria-sort': by === column.id ? direction : 'none' }, class: column.numeric ? 'n' : '' }, button);
+    button.addEventListener('click', () => {
+      direction = by === column.id ? (direction === 'ascending' ? 'descending' : 'ascending') : column.numeric ? 'descending' : 'ascending';
+      by = column.id;
+      buttons.forEach((other, id) => other.setAttribute('aria-sort', id === by ? direction : 'none'));
+      arrange();
+    });
+    buttons.set(column.id, cell);
+    head.append(cell);
+  }
+  const tools = el('div', { class: 'tools' });
+  if (of.filter && of.rows.length > 8) {
+    const field = el('input', { attr: { type: 'search', placeholder: word('filter'), 'aria-label': `${word('filter')}: ${of.name}` } });
+    field.addEventListener('input', () => { wanted = field.value; from = 0; arrange(); });
+    tools.append(field);
+  }
+  tools.append(copy(of, () => rows));
+  arrange();
+  return el('div', { class: 'table' }, tools,
+    el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': of.name } }, el('table', null, el('caption', { class: 'visually-hidden' }, of.name), el('thead', null, head), body)), pager);
+}
+
+function compare(a: number | string | null, b: number | string | null): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
+}
+
+/** The rows as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe. */
+export function csv<Row>(columns: Column<Row>[], rows: Row[]): string {
+  const cell = (value: number | string | null) => {
+    if (value === null) return '';
+    if (typeof value === 'number') return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [columns.map((column) => cell(column.title)), ...rows.map((row) => columns.map((column) => cell(column.value(row))))].map((line) => line.join(',')).join('\r\n') + '\r\n';
+}
+
+function copy<Row>(of: Table<Row>, rows: () => Row[]): HTMLElement {
+  const button = el('button', { class: 'quiet', attr: { type: 'button' } }, word('copy'));
+  button.addEventListener('click', () => {
+    const text = csv(of.columns, of.last ? [...rows(), of.last] : rows());
+    const done = () => { replace(button, word('copied')); setTimeout(() => replace(button, word('copy')), 2000); };
+    // Where the clipboard is not to be had, a file is.
+    (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())).then(done, () => {
+      const link = el('a', { attr: { href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })), download: `${of.name}.csv` } });
+      link.click();
+      URL.revokeObjectURL(link.href);
+      done();
+    });
+  });
+  return button;
+}

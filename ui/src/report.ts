@@ -1,0 +1,24 @@
+// The report: pages below the first screen, which Rust has written and which stands without any of this.
+
+import 'uplot/dist/uPlot.min.css';
+import './style/report.css';
+import { chrome } from './chrome';
+import { embedded } from './data';
+import { el, replace } from './dom';
+import { word } from './language';
+import { router } from './routes';
+
+async function start(): Promise<void> {
+  const nav = document.getElementById('nav');
+  const pages = document.getElementById('pages');
+  if (!nav || !pages) return;
+  try {
+    const shown = router(await embedded(), nav, pages, document.getElementById('first'));
+    chrome(() => shown.redraw());
+  } catch (error) {
+    replace(pages, el('p', { class: 'note' }, word('loading_failed', String(error))));
+    pages.hidden = false;
+  }
+}
+
+void start();
