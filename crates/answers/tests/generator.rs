@@ -109,6 +109,12 @@ fn reading_too_slowly_is_found() {
             },
             &[],
         ),
+    ]);
+}
+
+#[test]
+fn zero_windows_are_found_where_bytes_could_fill_them() {
+    check(&[
         (
             "zero windows of connections held",
             |s, n| {
