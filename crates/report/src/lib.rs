@@ -1,4 +1,4 @@
-//! What people look at after a run. Pure: from a record or rows of a result file to figures and pages; writes no file.
+//! Reports of runs. Pure: from a record or rows of a result file to figures and pages; writes no file.
 //!
 //! | module | holds |
 //! |---|---|
