@@ -6,11 +6,9 @@
 use encoding_rs::Encoding;
 
 mod decode;
+mod names;
 
 pub use decode::{decode_into, is_known};
-
-/// Sets that the web takes for another one, and Java does not.
-const OWN_NAMES: [&str; 4] = ["GB2312", "ISO-8859-9", "ISO-8859-11", "TIS-620"];
 
 /// A character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,34 +27,7 @@ pub enum Charset {
 impl Charset {
     /// The set of that name; `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
-        let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-        Some(if is(&["utf-8", "utf8", "unicode-1-1-utf-8"]) {
-            Self::Utf8
-        } else if is(&[
-            "iso-8859-1",
-            "iso8859-1",
-            "iso8859_1",
-            "iso_8859-1",
-            "iso_8859_1",
-            "latin1",
-            "l1",
-            "cp819",
-        ]) {
-            Self::Latin1
-        } else if is(&["us-ascii", "ascii", "ascii7", "iso646-us", "646"]) {
-            Self::Ascii
-        } else if is(&["utf-16", "utf16", "utf_16", "unicode"]) {
-            Self::Utf16
-        } else if is(&["utf-16be", "utf_16be", "x-utf-16be", "unicodebigunmarked"]) {
-            Self::Utf16Be
-        } else if is(&["utf-16le", "utf_16le", "x-utf-16le", "unicodelittleunmarked"]) {
-            Self::Utf16Le
-        } else {
-            let label = if is(&["cp1252"]) { "windows-1252" } else { name };
-            let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
-            let own = OWN_NAMES.iter().find(|own| label.eq_ignore_ascii_case(own));
-            Self::Other(encoding, own.copied().unwrap_or(encoding.name()))
-        })
+        names::find(name.trim_ascii())
     }
 
     /// The name that Java shows.
