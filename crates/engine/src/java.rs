@@ -145,6 +145,8 @@ pub(crate) struct Java {
     iteration: u32,
 }
 
+impl crate::users::Part for Java {}
+
 impl Java {
     /// Another sample begins, of a sampler behind that `before` it.
     pub(crate) fn begin_sample(&mut self, before: Option<SamplerId>) {

@@ -41,6 +41,8 @@ pub(crate) struct Running {
     cancel: Arc<OwnedFd>,
 }
 
+impl crate::users::Part for Running {}
+
 /// Starts a program for a user's sample. False: it cannot be, and the core's result says so.
 pub(crate) fn begin(
     cx: &mut Context<'_>,

@@ -22,6 +22,8 @@ use crate::users::{User, Wait};
 #[derive(Debug, Default)]
 struct Fetched(Vec<(u32, Result<String, String>)>);
 
+impl crate::users::Part for Fetched {}
+
 /// No sampler: an iteration's start asks.
 const NO_SAMPLER: SamplerId = SamplerId(u32::MAX);
 

@@ -19,6 +19,7 @@ use stats::{ClassId, Phases};
 use crate::ids::{NO_SOCKET, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
 use crate::time::wheel::{Links, Waiting};
+pub(crate) use parts::Part;
 use parts::Parts;
 
 /// The thing that a user waits for.

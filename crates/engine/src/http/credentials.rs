@@ -70,12 +70,16 @@ pub(crate) struct Round {
     own_proxy: bool,
 }
 
+impl crate::users::Part for Round {}
+
 /// Credentials and talks that a user's HTTP client has learned.
 #[derive(Debug, Default)]
 struct Learned {
     keyrings: Vec<Keyring>,
     talks: Vec<Talk>,
 }
+
+impl crate::users::Part for Learned {}
 
 impl crate::users::Extra {
     /// The routes that the user knows credentials of, or talks about some with.

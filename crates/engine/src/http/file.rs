@@ -26,6 +26,8 @@ pub(crate) struct Reading {
     sampler_data: String,
 }
 
+impl crate::users::Part for Reading {}
+
 /// Begins to read the file that a request names.
 pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, request: &Request) {
     let timing = cx.begin_plain(index, id);

@@ -47,6 +47,8 @@ pub(crate) struct Page {
     cut: bool,
 }
 
+impl crate::users::Part for Page {}
+
 impl Page {
     fn new(id: SamplerId, timing: Timing, at_a_time: usize, links: usize) -> Self {
         Self {

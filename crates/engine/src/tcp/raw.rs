@@ -25,6 +25,8 @@ use crate::time::clock::{MS, Nanos};
 #[derive(Debug, Default)]
 struct AllSaved(Vec<(SamplerId, Saved)>);
 
+impl crate::users::Part for AllSaved {}
+
 /// A connection that a sampler asked to be kept.
 #[derive(Debug)]
 pub(crate) enum Saved {

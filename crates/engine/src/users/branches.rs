@@ -27,3 +27,5 @@ pub(crate) struct Branches {
     /// The run ends at once.
     pub(crate) cut: bool,
 }
+
+impl super::Part for Branches {}
