@@ -25,10 +25,12 @@
 //! | `script` | elements with compiled Groovy or BeanShell (crate `script`), and a user as the world of a script |
 //! | `result` | a finished sample as processors see it |
 
+// Tests of units and of the crate have one world, which names the crate so.
+#[cfg(test)]
+extern crate self as subject;
+
 pub mod action;
 pub mod assertion;
-#[cfg(test)]
-mod bench;
 pub mod compile;
 pub mod condition;
 pub mod element;
@@ -53,3 +55,6 @@ pub mod support;
 pub mod text;
 pub mod vars;
 pub mod websocket;
+#[cfg(test)]
+#[path = "../tests/world/mod.rs"]
+mod world;

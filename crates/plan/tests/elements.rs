@@ -2,6 +2,8 @@
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
+extern crate plan as subject;
+
 mod world;
 
 use std::path::PathBuf;

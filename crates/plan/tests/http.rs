@@ -2,36 +2,20 @@
 
 #![allow(clippy::format_collect, reason = "documents of tests are short")]
 
+extern crate plan as subject;
+
 mod world;
 
 use plan::http::{Request, Unsendable};
 use plan::plan::SamplerKind;
-use world::{World, http_sampler};
-
-fn unescaped(field: &str) -> String {
-    let mut out = String::new();
-    let mut chars = field.chars();
-    while let Some(c) = chars.next() {
-        match (c, c == '\\') {
-            (_, true) => out.push(match chars.next() {
-                Some('t') => '\t',
-                Some('n') => '\n',
-                Some('r') => '\r',
-                Some(other) => other,
-                None => '\\',
-            }),
-            (c, _) => out.push(c),
-        }
-    }
-    out
-}
+use world::{World, http_sampler, text_of};
 
 /// The table was made by `java.net.URL`, `java.net.URI` and HttpClient 4.5.14 in the order JMeter calls them.
 #[test]
 fn urls_are_those_of_java() {
     let mut wrong = Vec::new();
     for line in include_str!("data/url.tsv").lines() {
-        let fields: Vec<_> = line.split('\t').map(unescaped).collect();
+        let fields: Vec<_> = line.split('\t').map(text_of).collect();
         let [protocol, domain, port, path, kind, one, two, url] = &fields[..] else {
             panic!("{line}")
         };
@@ -137,7 +121,7 @@ fn requests_are_those_of_jmeter() {
 fn redirects_lead_where_jmeter_goes() {
     let mut wrong = Vec::new();
     for line in include_str!("data/location.tsv").lines() {
-        let fields: Vec<_> = line.split('\t').map(unescaped).collect();
+        let fields: Vec<_> = line.split('\t').map(text_of).collect();
         let [base, location, kind, expected] = &fields[..] else { panic!("{line}") };
         let mut url = String::new();
         let got = match plan::http::location(base, location, true, &mut url) {

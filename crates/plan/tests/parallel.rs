@@ -1,5 +1,7 @@
 //! Parallel Controllers and Sample Timeouts: branches, what applies to whom, and what hears of iterations.
 
+extern crate plan as subject;
+
 mod world;
 
 use plan::plan::*;

@@ -1,5 +1,7 @@
 //! WebSocket samplers from the plan's text to calls: what parity cases do not reach, and elements of our own.
 
+extern crate plan as subject;
+
 mod world;
 
 use plan::plan::SamplerKind;

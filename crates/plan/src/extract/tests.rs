@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::assertion::{self, Assertion};
-use crate::bench::Bench;
 use crate::function::Shared;
+use crate::world::World;
 
 /// An element of a plan with these properties.
 fn element(class: &str, props: &Value) -> Element {
@@ -87,20 +87,20 @@ fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
             assertion::compile(&element, &mut compiler).unwrap().expect("it runs natively").0,
         ),
     };
-    let mut bench = Bench::new(compiler.names, Shared::default());
+    let mut world = World::named(compiler.names, Shared::default());
     for (name, value) in before.as_object().into_iter().flatten() {
-        bench.set(name, value.as_str().unwrap());
+        world.set(name, value.as_str().unwrap());
     }
     let mut result = SampleResult::default();
     fill(&mut result, fields);
     match made {
         Made::Extractor(extractor) => {
-            bench.with(|env| extractor.run(&mut result, env));
-            let left: BTreeMap<_, _> = bench.vars.iter(&bench.names).collect();
+            world.with(|_, env| extractor.run(&mut result, env));
+            let left: BTreeMap<_, _> = world.vars.iter(&world.plan.names).collect();
             serde_json::to_value(left).unwrap()
         }
         Made::Assertion(assertion) => {
-            bench.with(|env| assertion.run(&mut result, env));
+            world.with(|_, env| assertion.run(&mut result, env));
             checked(&result)
         }
     }
@@ -153,7 +153,7 @@ fn number_zero_chooses_any_match() {
         let mut result = SampleResult::default();
         fill(&mut result, &fields);
         let mut chosen = std::collections::BTreeSet::new();
-        Bench::new(compiler.names, Shared::default()).with(|env| {
+        World::named(compiler.names, Shared::default()).with(|_, env| {
             for _ in 0..200 {
                 extractor.run(&mut result, env);
                 chosen.insert(env.vars.get_named(env.names, "v").map(String::from));

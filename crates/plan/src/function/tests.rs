@@ -5,30 +5,32 @@
 
 mod files;
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 
 use super::{Level, Memory, Said, Shared};
-use crate::bench::{Bench, escaped, unescaped};
 use crate::text::{Problem, Reason, Text, TextCompiler};
 use crate::vars::Names;
+use crate::world::{World, column, text_of};
 
 /// A user for whom the tables were recorded.
-fn bench(names: Names) -> Bench {
+fn world(names: Names, zone: TimeZone) -> World {
     let (log, _) = std::sync::mpsc::channel();
     let properties = [("prop", "  pv "), ("time.USER1", "dd/MM")];
-    Bench::new(names, Shared::new(properties, "", log).in_zone(TimeZone::UTC))
+    World::named(names, Shared::new(properties, "", log).in_zone(zone))
 }
 
 /// Compiles the texts of one plan.
-fn compiled<const N: usize>(sources: [&str; N]) -> ([Text; N], Bench, Vec<Problem>) {
+fn compiled<const N: usize>(sources: [&str; N]) -> ([Text; N], World, Vec<Problem>) {
     let mut compiler = TextCompiler::default();
     let texts = sources.map(|source| Text::compile(source, &mut compiler));
-    (texts, bench(compiler.names), compiler.problems)
+    (texts, world(compiler.names, TimeZone::UTC), compiler.problems)
 }
 
 fn evaluated(source: &str) -> String {
-    let ([text], mut bench, _) = compiled([source]);
-    bench.eval(&text)
+    let ([text], mut world, _) = compiled([source]);
+    world.eval(&text)
 }
 
 const VARIABLES: [(&str, &str); 8] = [
@@ -45,26 +47,25 @@ const VARIABLES: [(&str, &str); 8] = [
 /// The text that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
     let mut compiler = TextCompiler::default();
-    let text = Text::compile(&unescaped(source), &mut compiler);
+    let text = Text::compile(&text_of(source), &mut compiler);
     let invalid = compiler.problems.iter().find_map(|problem| match &problem.reason {
         Reason::Invalid(message) => Some(message.clone()),
         _ => None,
     });
     if let Some(message) = invalid {
-        return format!("INVALID {}", escaped(&message));
+        return format!("INVALID {}", column(&message));
     }
-    let mut bench = bench(compiler.names);
-    bench.shared = std::mem::take(&mut bench.shared).in_zone(zone.clone());
+    let mut world = world(compiler.names, zone.clone());
     for (name, value) in VARIABLES {
-        bench.set(name, value);
+        world.set(name, value);
     }
-    let value = bench.eval(&text);
-    if let Some(thrown) = bench.core.thrown {
-        return format!("THROWS {}: {}", thrown.class, escaped(&thrown.message));
+    let value = world.eval(&text);
+    if let Some(thrown) = world.core.thrown {
+        return format!("THROWS {}: {}", thrown.class, column(&thrown.message));
     }
-    let mut set: Vec<_> = bench
+    let mut set: Vec<_> = world
         .vars
-        .iter(&bench.names)
+        .iter(&world.plan.names)
         .filter(|pair| !VARIABLES.contains(pair))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
@@ -72,9 +73,9 @@ fn outcome(source: &str, zone: &TimeZone) -> String {
     let set = if set.is_empty() {
         String::new()
     } else {
-        format!("\t{}", escaped(&format!("{{{}}}", set.join(", "))))
+        format!("\t{}", column(&format!("{{{}}}", set.join(", "))))
     };
-    format!("= {}{set}", escaped(&value))
+    format!("= {}{set}", column(&value))
 }
 
 fn check(table: &str, zone: &TimeZone) {
@@ -94,7 +95,7 @@ fn check_known(table: &str) {
     let runs = |line: &&str| {
         let source = line.split('\t').next().unwrap_or_default();
         let mut compiler = TextCompiler::default();
-        Text::compile(&unescaped(source), &mut compiler);
+        Text::compile(&text_of(source), &mut compiler);
         compiler.problems.is_empty()
     };
     let known: Vec<_> = table.lines().filter(runs).collect();
@@ -170,18 +171,18 @@ fn dates_that_contradict_the_defaults_count_as_unreadable() {
 
 #[test]
 fn as_many_users_as_there_may_be_are_asked_for() {
-    let (texts, mut bench, _) = compiled([
+    let (texts, mut world, _) = compiled([
         "${__tstFeedback(timer,5,100,0.1)}",
         "${__tstFeedback(timer,5)}",
         "${__tstFeedback(timer,5,many)}",
     ]);
-    let values: Vec<_> = texts.iter().map(|text| bench.eval(text)).collect();
+    let values: Vec<_> = texts.iter().map(|text| world.eval(text)).collect();
     assert_eq!(values, ["100", "5", "5"]);
 }
 
 #[test]
 fn what_cannot_run_is_told_and_stays_as_it_is() {
-    let (texts, mut bench, problems) = compiled([
+    let (texts, mut world, problems) = compiled([
         "a${__groovy([1],v)}b",
         "${__ownFunction(x)}",
         "${__jm__Loop__idx}",
@@ -201,7 +202,7 @@ fn what_cannot_run_is_told_and_stays_as_it_is() {
         matches!(found[3].1, Reason::Unsupported(words) if words.contains("fr_FR")),
         "{found:?}"
     );
-    let values: Vec<_> = texts.iter().take(4).map(|text| bench.eval(text)).collect();
+    let values: Vec<_> = texts.iter().take(4).map(|text| world.eval(text)).collect();
     assert_eq!(
         values,
         ["a${__groovy([1],v)}b", "${__ownFunction(x)}", "${__jm__Loop__idx}", "${__P()}"]
@@ -223,24 +224,24 @@ fn properties_that_are_read_are_noted() {
 
 #[test]
 fn written_properties_are_seen_at_once() {
-    let ([text], mut bench, _) =
+    let ([text], mut world, _) =
         compiled(["${__P(prop)}${__setProperty(prop,${__P(prop)}!)}${__P(prop)}"]);
-    assert_eq!(bench.eval(&text), "pvpv!");
-    assert_eq!(bench.eval(&text), "pv!pv!!");
-    bench.shared.set_property("prop", "other");
-    assert_eq!(bench.eval(&text), "otherother!");
+    assert_eq!(world.eval(&text), "pvpv!");
+    assert_eq!(world.eval(&text), "pv!pv!!");
+    world.shared.set_property("prop", "other");
+    assert_eq!(world.eval(&text), "otherother!");
 }
 
 #[test]
 fn each_call_counts_for_itself() {
-    let ([one, all, two], mut bench, _) =
+    let ([one, all, two], mut world, _) =
         compiled(["${__counter(TRUE,)}", "${__counter(FALSE,)}", "${__counter(true,c)}${c}"]);
-    let round = |bench: &mut Bench| [&one, &all, &two].map(|text| bench.eval(text));
-    assert_eq!(round(&mut bench), ["1", "1", "11"]);
-    assert_eq!(round(&mut bench), ["2", "2", "22"]);
+    let round = |world: &mut World| [&one, &all, &two].map(|text| world.eval(text));
+    assert_eq!(round(&mut world), ["1", "1", "11"]);
+    assert_eq!(round(&mut world), ["2", "2", "22"]);
     // The next user starts its own and goes on with those of all.
-    bench.memory = Memory::default();
-    assert_eq!(round(&mut bench), ["1", "3", "11"]);
+    world.memory = Memory::default();
+    assert_eq!(round(&mut world), ["1", "3", "11"]);
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn functions_know_their_user() {
 
 #[test]
 fn drawn_values_have_their_form() {
-    let ([number, word, letters, uuid, date, one_of], mut bench, _) = compiled([
+    let ([number, word, letters, uuid, date, one_of], mut world, _) = compiled([
         "${__Random(-3,3)}",
         "${__RandomString(8,ab1)}",
         "${__RandomString(10)}",
@@ -266,22 +267,22 @@ fn drawn_values_have_their_form() {
         "${__RandomFromMultipleVars(x|y)}",
     ]);
     for (name, value) in [("x_matchNr", "2"), ("x_1", "p"), ("x_2", "q"), ("y", "r")] {
-        bench.set(name, value);
+        world.set(name, value);
     }
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..300 {
-        let drawn: i64 = bench.eval(&number).parse().unwrap();
+        let drawn: i64 = world.eval(&number).parse().unwrap();
         assert!((-3..=3).contains(&drawn));
         seen.insert(format!("n{drawn}"));
-        let word = bench.eval(&word);
+        let word = world.eval(&word);
         assert!(word.len() == 8 && word.bytes().all(|b| b"ab1".contains(&b)), "{word}");
-        assert_eq!(bench.eval(&letters).encode_utf16().count(), 10);
-        let uuid = bench.eval(&uuid);
+        assert_eq!(world.eval(&letters).encode_utf16().count(), 10);
+        let uuid = world.eval(&uuid);
         let groups: Vec<_> = uuid.split('-').map(str::len).collect();
         assert_eq!(groups, [8, 4, 4, 4, 12], "{uuid}");
         assert!(uuid.as_bytes()[14] == b'4' && b"89ab".contains(&uuid.as_bytes()[19]), "{uuid}");
-        seen.insert(bench.eval(&date));
-        seen.insert(bench.eval(&one_of));
+        seen.insert(world.eval(&date));
+        seen.insert(world.eval(&one_of));
     }
     let all = "2024-02-27 2024-02-28 2024-02-29 2024-03-01 n-1 n-2 n-3 n0 n1 n2 n3 p q r";
     assert_eq!(seen.into_iter().collect::<Vec<_>>().join(" "), all);
@@ -290,11 +291,11 @@ fn drawn_values_have_their_form() {
 #[test]
 fn lines_of_the_log_are_worded_as_in_jmeter() {
     let (log, lines) = std::sync::mpsc::channel();
-    let ([text], mut bench, _) = compiled([
+    let ([text], mut world, _) = compiled([
         "${__log(a)}${__log(b,warn,why,#)}${__log(c,OUT)}${__log(d,ERR,,x)}${__log(e,odd)}${__logn(f,ERROR)}",
     ]);
-    bench.shared = Shared::new(<[(&str, &str); 0]>::default(), "", log);
-    assert_eq!(bench.eval(&text), "abcde");
+    world.shared = Arc::new(Shared::new(<[(&str, &str); 0]>::default(), "", log));
+    assert_eq!(world.eval(&text), "abcde");
     let lines: Vec<_> = lines.try_iter().collect();
     let of = |level, class: &str, text: &str| Said::Log {
         level,
@@ -314,11 +315,11 @@ fn lines_of_the_log_are_worded_as_in_jmeter() {
 
 #[test]
 fn text_that_evaluates_itself_ends() {
-    let ([text], mut bench, _) = compiled(["${__evalVar(loop)}"]);
-    bench.set("loop", "${__evalVar(loop)}");
-    assert_eq!(bench.eval(&text), "");
-    assert_eq!(bench.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
+    let ([text], mut world, _) = compiled(["${__evalVar(loop)}"]);
+    world.set("loop", "${__evalVar(loop)}");
+    assert_eq!(world.eval(&text), "");
+    assert_eq!(world.core.thrown.take().unwrap().class, "java.lang.StackOverflowError");
     // Another text works afterwards.
-    bench.set("loop", "${__threadNum}");
-    assert_eq!(bench.eval(&text), "7");
+    world.set("loop", "${__threadNum}");
+    assert_eq!(world.eval(&text), "7");
 }

@@ -8,12 +8,12 @@ use std::fmt::Write;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::{Language, NotSimple, Place, Role, Script, compile};
-use crate::bench::{Bench, escaped, unescaped};
 use crate::env::Env;
 use crate::function::{Level, Said, Shared};
 use crate::result::{AssertionResult, Request, SampleResult};
 use crate::text::{Text, TextCompiler};
 use crate::vars::Names;
+use crate::world::{World, column, text_of};
 
 type Setting = &'static [(&'static str, &'static str)];
 
@@ -76,19 +76,19 @@ fn place(words: &str) -> Place {
 fn outcome(script: &Script, names: &Names, setting: Setting, source: &str) -> String {
     let (log, said) = channel();
     let shared = Shared::new(PROPERTIES, "/plans", log);
-    let mut bench = Bench::new(names.clone(), shared);
+    let mut world = World::named(names.clone(), shared);
     for (name, value) in setting {
-        bench.set(name, value);
+        world.set(name, value);
     }
     let mut out = String::new();
-    bench.with(|env| run_in_role(script, source, setting, env, &mut out));
+    world.with(|_, env| run_in_role(script, source, setting, env, &mut out));
     let before: BTreeMap<_, _> = setting.iter().copied().collect();
-    let after: BTreeMap<_, _> = bench.vars.iter(&bench.names).collect();
+    let after: BTreeMap<_, _> = world.vars.iter(&world.plan.names).collect();
     changes(" V", &before, &after, &mut out);
-    let all = bench.shared.properties();
+    let all = world.shared.properties();
     let after: BTreeMap<_, _> = all.iter().map(|(name, value)| (&**name, &**value)).collect();
     changes(" P", &PROPERTIES.into_iter().collect(), &after, &mut out);
-    drop(bench);
+    drop(world);
     write_log(&said, &mut out);
     out.trim().to_owned()
 }
@@ -201,7 +201,7 @@ fn run(table: &str) -> (usize, Vec<String>, Vec<String>) {
     for line in table.lines() {
         let columns: Vec<_> = line.split('\t').collect();
         let [words, source, expected @ ..] = &columns[..] else { continue };
-        let source = unescaped(source);
+        let source = text_of(source);
         let mut compiler = TextCompiler::default();
         for (name, _) in SETTINGS.iter().copied().flatten() {
             compiler.names.intern(name);
@@ -209,17 +209,17 @@ fn run(table: &str) -> (usize, Vec<String>, Vec<String>) {
         let script = match compile(&source, place(words), &mut compiler) {
             Ok(script) => script,
             Err(NotSimple { reason }) => {
-                not_simple.push(format!("{words} {}: {reason}", escaped(&source)));
+                not_simple.push(format!("{words} {}: {reason}", column(&source)));
                 continue;
             }
         };
         simple += 1;
         for (setting, expected) in SETTINGS.iter().zip(expected) {
-            let found = escaped(&outcome(&script, &compiler.names, setting, &source));
+            let found = column(&outcome(&script, &compiler.names, setting, &source));
             if found != *expected {
                 wrong.push(format!(
                     "{words} {}\n  JMeter {expected}\n  here   {found}",
-                    escaped(&source)
+                    column(&source)
                 ));
             }
         }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::{Text, TextCompiler};
-use crate::bench::Bench;
 use crate::function::Shared;
+use crate::world::World;
 
-fn bench(compiler: TextCompiler) -> Bench {
-    Bench::new(compiler.names, Shared::default())
+fn world(compiler: TextCompiler) -> World {
+    World::named(compiler.names, Shared::default())
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn deep_nesting_is_refused() {
     let deep = |levels: usize| format!("{}x{}", "${__V(".repeat(levels), ")}".repeat(levels));
     let text = Text::compile(&deep(60), &mut compiler);
     assert!(compiler.problems.is_empty());
-    assert_eq!(bench(compiler).eval(&text), "x");
+    assert_eq!(world(compiler).eval(&text), "x");
     let mut compiler = TextCompiler::default();
     let text = Text::compile(&deep(50_000), &mut compiler);
     assert!(text.fixed().is_some());
@@ -57,9 +57,9 @@ fn deep_nesting_is_refused() {
 fn an_exception_leaves_nothing_and_the_first_is_kept() {
     let mut compiler = TextCompiler::default();
     let text = Text::compile("a${__Random(x,1)}b${__Random(y,1)}", &mut compiler);
-    let mut bench = bench(compiler);
-    assert_eq!(bench.eval(&text), "");
-    let thrown = bench.core.thrown.take().unwrap();
+    let mut world = world(compiler);
+    assert_eq!(world.eval(&text), "");
+    let thrown = world.core.thrown.take().unwrap();
     assert_eq!(
         (thrown.class, &*thrown.message),
         ("java.lang.NumberFormatException", "For input string: \"x\"")
@@ -70,12 +70,12 @@ fn an_exception_leaves_nothing_and_the_first_is_kept() {
 fn undefined_variables_stay_references_until_they_are_set() {
     let mut compiler = TextCompiler::default();
     let text = Text::compile("<${v}>", &mut compiler);
-    let mut bench = bench(compiler);
-    assert_eq!(bench.eval(&text), "<${v}>");
-    bench.set("v", "1");
-    assert_eq!(bench.eval(&text), "<1>");
-    bench.vars.remove_named(&bench.names, "v");
-    assert_eq!(bench.eval(&text), "<${v}>");
+    let mut world = world(compiler);
+    assert_eq!(world.eval(&text), "<${v}>");
+    world.set("v", "1");
+    assert_eq!(world.eval(&text), "<1>");
+    world.vars.remove_named(&world.plan.names, "v");
+    assert_eq!(world.eval(&text), "<${v}>");
 }
 
 /// Pieces that expressions are made of, so that random texts are more than noise.
@@ -103,13 +103,13 @@ proptest! {
         let mut compiler = TextCompiler::default();
         let text = Text::compile(&source, &mut compiler);
         let late = Text::compile("${__evalVar(late)}", &mut compiler);
-        let mut bench = bench(compiler);
-        let value = bench.eval(&text);
+        let mut world = world(compiler);
+        let value = world.eval(&text);
         if !source.contains("${") {
             prop_assert_eq!(&value, &source);
         }
         // The same as text made at run time.
-        bench.set("late", &source);
-        bench.eval(&late);
+        world.set("late", &source);
+        world.eval(&late);
     }
 }

@@ -6,14 +6,15 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use plan::compile::{Compiled, Settings, compile};
-use plan::env::{Env, Scratch, Who};
-use plan::function::Shared;
-use plan::http::{Http, Request, Unsendable};
-use plan::plan::{Plan, SamplerKind};
-use plan::result::SampleResult;
-use plan::state::{Memory, RunState};
-use plan::vars::Vars;
+use subject::compile::{Compiled, Settings, compile};
+use subject::env::{Env, Scratch, Who};
+use subject::function::Shared;
+use subject::http::{Http, Request, Unsendable};
+use subject::plan::{Plan, SamplerKind};
+use subject::result::SampleResult;
+use subject::state::{Memory, RunState};
+use subject::text::Text;
+use subject::vars::{Names, Vars};
 
 /// One user and the run around it.
 pub(crate) struct World {
@@ -21,9 +22,11 @@ pub(crate) struct World {
     pub(crate) run: Arc<RunState>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) vars: Vars,
-    pub(crate) memory: plan::function::Memory,
+    pub(crate) memory: subject::function::Memory,
     pub(crate) notes: Memory,
     pub(crate) core: Scratch,
+    pub(crate) group: &'static str,
+    pub(crate) sampler: &'static str,
     pub(crate) user: u32,
     pub(crate) iteration: u32,
     pub(crate) now_ms: i64,
@@ -36,21 +39,37 @@ impl World {
 
     pub(crate) fn in_folder(compiled: Compiled, folder: &Path) -> Self {
         let plan = compiled.plan.expect("a plan");
-        let run = Arc::new(RunState::new(&plan, folder, plan::state::Shard::default(), &[]));
+        let run = Arc::new(RunState::new(&plan, folder, subject::state::Shard::default(), &[]));
         let mut world = Self {
             plan,
             run,
             shared: Arc::new(Shared::default()),
             vars: Vars::default(),
-            memory: plan::function::Memory::default(),
+            memory: subject::function::Memory::default(),
             notes: Memory::default(),
             core: Scratch::new(1),
+            group: "Users",
+            sampler: "",
             user: 0,
             iteration: 1,
             now_ms: 1_700_000_000_000,
         };
         let initial = world.with(Plan::initial_variables);
         world.vars = Vars::new(Arc::new(initial));
+        world
+    }
+
+    /// The world in which JMeter recorded the tables of expressions, with the names of texts that were compiled without a
+    /// plan: that of the seventh user of a group, in its first iteration.
+    pub(crate) fn named(names: Names, shared: Shared) -> Self {
+        let mut world = Self::new(plan_of("", ""));
+        world.plan.names = names;
+        world.plan.file = "plan.jmx".into();
+        world.run = Arc::default();
+        world.shared = Arc::new(shared);
+        world.vars = Vars::default();
+        (world.group, world.sampler, world.user) = ("Group", "GET", 6);
+        world.now_ms = 1_732_175_999_007;
         world
     }
 
@@ -62,12 +81,12 @@ impl World {
     pub(crate) fn with<T>(&mut self, work: impl FnOnce(&Plan, &mut Env<'_>) -> T) -> T {
         let who = Who {
             plan_file: &self.plan.file,
-            group: "Users",
+            group: self.group,
             tail: "",
             group_number: 1,
             user: self.user,
             iteration: self.iteration,
-            sampler: "",
+            sampler: self.sampler,
         };
         let mut env = Env {
             names: &self.plan.names,
@@ -113,6 +132,16 @@ impl World {
         (result, sleep)
     }
 
+    pub(crate) fn eval(&mut self, text: &Text) -> String {
+        let mut out = String::new();
+        self.with(|_, env| text.eval(env, &mut out));
+        out
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.vars.set_named(&self.plan.names, name, value);
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.vars.get_named(&self.plan.names, name)
     }
@@ -150,6 +179,29 @@ pub(crate) fn escaped(text: &str) -> String {
             '\n' | '\t' | '\r' => out.push_str(&format!("&#{};", c as u32)),
             c => out.push(c),
         }
+    }
+    out
+}
+
+/// The escapes of the tables that JMeter recorded.
+pub(crate) fn column(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r")
+}
+
+/// The text that a column of such a table means.
+pub(crate) fn text_of(column: &str) -> String {
+    let mut out = String::new();
+    let mut chars = column.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            },
+            _ => c,
+        });
     }
     out
 }
