@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// What is read by a name is written by it too.
+    /// A set writes what its names read.
     #[test]
     fn each_name_reads_what_it_writes() {
         for (names, _) in NAMES {
