@@ -13,6 +13,7 @@ mod course;
 mod errors;
 mod figures;
 mod generator;
+mod java;
 mod late_starts;
 mod machine;
 mod network;
@@ -46,6 +47,7 @@ rules! {
     files_exhausted = machine: "descriptors gone", "文件描述符用尽";
     workers_lost = machine: "lost worker processes", "工作进程丢失";
     generator_stalled = machine: "a generator that stood still", "负载机停顿";
+    java_pauses = java: "pauses of the generator's Java machine", "负载机 Java 虚拟机的停顿";
     reading_stopped = reading: "full inboxes", "收件箱已满";
     messages_dropped = reading: "dropped messages", "消息被丢弃";
     unread_growing = reading: "unread data in the generator", "负载机中未读的数据";

@@ -3,6 +3,8 @@
 //! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
+mod retransmits;
+
 use std::collections::BTreeMap;
 
 use record::{Around, Change, Frame, Generator, Recording, Series};
@@ -14,6 +16,8 @@ use stats::snapshot_file::{Mark, Second};
 use stats::summariser::Users;
 use stats::totals::Totals;
 use stats::{Counter, Snapshot, Timeline};
+
+use self::retransmits::Followed;
 
 /// Longest delay of the last core behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
@@ -44,6 +48,8 @@ pub(crate) struct Progress {
     marks: Vec<Mark>,
     /// The hosts that are watched.
     hosts: watch::Watch,
+    /// Segments sent again.
+    retransmits: Followed,
 }
 
 impl Progress {
@@ -67,12 +73,23 @@ impl Progress {
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
             marks: Vec::new(),
             hosts: watch::Watch::default(),
+            retransmits: Followed::default(),
         }
     }
 
     /// Hosts whose figures stand in each second from now on.
     pub(crate) fn set_hosts(&mut self, hosts: watch::Watch) {
         self.hosts = hosts;
+    }
+
+    /// Segments sent again stand in each second from now on, by destination.
+    pub(crate) fn follow_retransmits(&mut self) {
+        self.retransmits.start();
+    }
+
+    /// Something for the log that there is to say of the figures.
+    pub(crate) fn word(&mut self) -> Option<String> {
+        self.retransmits.word()
     }
 
     pub(crate) fn hosts(&self) -> &watch::Watch {
@@ -167,6 +184,11 @@ impl Progress {
             workers: self.workers,
             run_queue_s: (self.now.run_queue_s - self.usage.run_queue_s).max(0.0),
             connect_retries: second.counters.get(Counter::ConnectRetries),
+            rows_waiting: second.rows_waiting,
+            write_s: second.write_s,
+            heap: second.java.map(|java| (java.heap, java.heap_most)),
+            collections: second.java.map_or(0, |java| java.collections),
+            collection_s: second.java.map_or(0.0, |java| java.pause_ms / 1000.0),
             stolen: machine.map_or(0.0, |machine| machine.stolen),
             stall: self.stall.take().unwrap_or(0),
             ports_left: second.ports_left,
@@ -181,6 +203,7 @@ impl Progress {
             generator,
             machine: second.machine.clone(),
             watched,
+            classes: second.retransmits.iter().flatten().map(retransmits::class).collect(),
             ..Around::default()
         };
         self.recording.second(&self.open, around);
@@ -201,6 +224,7 @@ impl Progress {
             finished,
             connections: Flow::new(&self.open, &self.totals.counters),
             ports_left: self.ports_left(&machine),
+            retransmits: self.retransmits.take(&self.recording),
             machine: Some(machine),
             workers: self.workers,
             watched: by_host(&watched),

@@ -175,6 +175,7 @@ impl Start<'_> {
         progress.set_ports(found.ports);
         progress.recording().set_frame(frame);
         progress.set_hosts(watch::Watch::start(hosts));
+        progress.follow_retransmits();
         for line in &complaints {
             traces.heard(line);
         }

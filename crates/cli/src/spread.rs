@@ -223,15 +223,17 @@ impl Spread {
     /// CPU time and memory of this process and all workers so far. Memory is the sum of each process's private pages, and the
     /// program's own pages counted once.
     pub(crate) fn usage(&self) -> Usage {
-        let own = Usage::now();
         match self {
-            Self::Here(_) => own,
+            Self::Here(run) => run.usage(),
             Self::Fleet(fleet, ..) => {
-                let workers = fleet.usage();
+                let (own, workers) = (Usage::now(), fleet.usage());
                 Usage {
                     user_s: own.user_s + workers.user_s,
                     system_s: own.system_s + workers.system_s,
                     run_queue_s: own.run_queue_s + workers.run_queue_s,
+                    rows_waiting: workers.rows_waiting,
+                    write_s: workers.write_s,
+                    java: workers.java,
                     rss: own.rss + workers.rss,
                     rss_peak: own.rss_peak + workers.rss_peak,
                     ..own

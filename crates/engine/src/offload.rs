@@ -31,6 +31,11 @@ pub trait Offload: Send + Sync + Debug {
         None
     }
 
+    /// The heap of the Java machine and its collections so far, as last read; `None` while nothing is known of them. Asked once a second.
+    fn memory(&self) -> Option<crate::message::Memory> {
+        None
+    }
+
     /// Why the run is to end at once, if it is: something that ran has asked for the end of the process, which waits until [`leave`](Self::leave) allows it, or nothing
     /// can run any more. Asked now and then.
     fn ending(&self) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Where a core's figures and rows go: result files, Backend Listeners, snapshots.
 
+pub(crate) mod backlog;
 pub(crate) mod feed;
 pub(crate) mod output;
 pub(crate) mod rows;

@@ -24,12 +24,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use plan::plan::{GroupId, Phase, Plan};
 use plan::state::Shard;
 use stats::Snapshot;
+use stats::process::{Java, Usage};
 
 use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
 use crate::reports::live::Live;
 use crate::reports::{Report, Told};
+use crate::results::backlog::Backlog;
 use crate::results::feed::Relay;
 use crate::results::rows::ResultFile;
 use crate::run::batches::Batches;
@@ -127,6 +129,8 @@ pub struct Run {
     reports: Receiver<Report>,
     threads: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<()>>,
+    /// Rows that wait for the writer.
+    backlog: Arc<Backlog>,
     /// Threads of Backend Listeners.
     senders: Vec<JoinHandle<()>>,
     /// The way to Backend Listeners elsewhere.
@@ -190,6 +194,7 @@ impl Run {
             reports,
             threads: Vec::new(),
             writer: None,
+            backlog: Arc::default(),
             senders: Vec::new(),
             relay: Relay::default(),
             batches: (!paced).then(|| Batches::new(plan)),
@@ -320,6 +325,22 @@ impl Run {
             active: counts.active.load(Relaxed),
             started: counts.started.load(Relaxed),
             finished: counts.finished.load(Relaxed),
+        }
+    }
+
+    /// The resources that this process has used so far, with those of its Java machine and its writer of rows.
+    pub fn usage(&self) -> Usage {
+        let memory = self.java.offload.as_ref().and_then(|offload| offload.memory());
+        Usage {
+            rows_waiting: self.backlog.rows(),
+            write_s: self.backlog.write_s(),
+            java: memory.map(|memory| Java {
+                heap: memory.used,
+                heap_most: memory.most,
+                collections: memory.collections,
+                paused_s: memory.paused_ms as f64 / 1000.0,
+            }),
+            ..Usage::now()
         }
     }
 

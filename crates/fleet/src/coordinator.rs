@@ -264,7 +264,12 @@ impl Fleet {
             sum.user_s += usage.user_s;
             sum.system_s += usage.system_s;
             sum.run_queue_s += usage.run_queue_s;
+            sum.write_s += usage.write_s;
+            if let Some(java) = &usage.java {
+                sum.java.get_or_insert_default().add(java, member.is_alive());
+            }
             if member.is_alive() {
+                sum.rows_waiting += usage.rows_waiting;
                 sum.rss += usage.rss.saturating_sub(usage.rss_file);
                 sum.rss_file = sum.rss_file.max(usage.rss_file);
             }

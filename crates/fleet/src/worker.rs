@@ -16,7 +16,6 @@ use engine::{Event, Handle, Options, Paced, ResultFile, Run};
 use plan::plan::{GroupId, Plan};
 use plan::state::Shard;
 use stats::jtl::Columns;
-use stats::process::Usage;
 
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
@@ -169,7 +168,7 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
                 let users = run.users();
                 let report = FromWorker::Report(Box::new(Report {
                     seq,
-                    usage: Usage::now(),
+                    usage: run.usage(),
                     active: run.active_by_group().collect(),
                     started: users.started,
                     finished: users.finished,

@@ -10,6 +10,7 @@
 //! | `machine`, `child`, `carrier` | the machine in this process or in one of its own, and the transport of bytes to either |
 //! | `workers`, `parked`, `wake_batch` | threads that run jobs, the stack of parked ones, batching of core wake-ups |
 //! | `supervisor`, `thread_states` | the supervisor of the pool, and the thread states it reads |
+//! | `memory` | the heap and its collections, read twice a second |
 //! | `start` | the start of all of it |
 //!
 //! The engine and the Java side (`java/`) know what the bytes mean; this crate does not. A plan that needs no Java
@@ -26,6 +27,7 @@ mod install;
 mod java;
 mod listing;
 mod machine;
+mod memory;
 mod options;
 mod parked;
 mod repository;

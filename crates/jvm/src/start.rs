@@ -124,7 +124,8 @@ impl Ready {
         };
         let most = if self.settings.threads == 0 { THREADS } else { self.settings.threads };
         let workers = Workers::start(carrier, most, options::stack(&self.settings))?;
-        workers.watch_exit().map_err(|error| format!("cannot start a thread: {error}"))?;
+        let watching = workers.watch_exit().and_then(|()| workers.watch_memory());
+        watching.map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(workers)
     }
 }

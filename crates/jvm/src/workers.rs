@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use engine::message::{Kind, Status};
+use engine::message::{Kind, Memory, Status};
 use engine::offload::{Job, Offload};
 
 use crate::carrier::Carrier;
@@ -99,12 +99,14 @@ pub(crate) struct Shared {
     /// A busy notice has been sent and not yet been read.
     pub(crate) notified: AtomicBool,
     /// No more tasks will come.
-    closed: AtomicBool,
+    pub(crate) closed: AtomicBool,
     numbers: AtomicU64,
     /// Users whose jobs are not to be begun any more.
     cut: Mutex<HashSet<u64>>,
     any_cut: AtomicBool,
     complaints: Mutex<Vec<String>>,
+    /// The heap, as last read.
+    pub(crate) memory: Mutex<Option<Memory>>,
     /// The reason why no more jobs run.
     ending: OnceLock<String>,
 }
@@ -120,6 +122,11 @@ impl Workers {
             });
         };
         std::thread::Builder::new().name("java exit".into()).spawn(watch).map(drop)
+    }
+
+    /// Has a thread read the heap.
+    pub(crate) fn watch_memory(&self) -> std::io::Result<()> {
+        crate::memory::watch(Arc::clone(&self.shared))
     }
 
     /// Starts the first threads.
@@ -154,6 +161,7 @@ impl Workers {
             cut: Mutex::default(),
             any_cut: AtomicBool::new(false),
             complaints: Mutex::default(),
+            memory: Mutex::default(),
             ending: OnceLock::new(),
         });
         for _ in 0..shared.least {
@@ -262,6 +270,10 @@ impl Offload for Workers {
         if std::thread::Builder::new().name("java end".into()).spawn(end).is_ok() {
             let _ = failed.recv_timeout(EXIT);
         }
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        *lock(&self.shared.memory)
     }
 
     fn complaint(&self) -> Option<String> {

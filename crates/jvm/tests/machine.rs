@@ -74,4 +74,15 @@ fn answers(workers: Arc<Workers>) {
         assert_eq!(one.join().expect("a thread"), Ok(1));
     }
     assert!(workers.threads() <= 8);
+    // The heap is read by a thread of its own, which may not have come to it yet.
+    let read = || std::iter::repeat_with(|| workers.memory()).take(600);
+    let memory = read().find_map(|memory| {
+        if memory.is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        memory
+    });
+    let memory = memory.expect("a reading");
+    assert!(0 < memory.used && memory.used <= memory.most && memory.most <= 64 << 20);
+    assert!(memory.collections > 0, "200 MiB did not fit into 64");
 }

@@ -115,6 +115,13 @@ impl Recording {
             }
         }
         second.classes.sort_by_key(|class| class.0);
+        second.classes.dedup_by(|b, a| {
+            let same = a.0 == b.0;
+            if same {
+                a.1.merge(&b.1);
+            }
+            same
+        });
         for (series, value) in around.watched {
             if let Some(number) = self.series(series) {
                 second.watched.push((number, value));
@@ -173,6 +180,11 @@ impl Recording {
         let words = self.names.words();
         self.told = words.is_some();
         words
+    }
+
+    /// Whether exchanges with that address have been counted.
+    pub fn knows(&self, address: &str) -> bool {
+        self.class_numbers.contains_key(&ClassName::Address(address.into()))
     }
 
     fn class(&mut self, name: ClassName) -> Option<u32> {

@@ -105,11 +105,13 @@ pub struct Generator {
     /// Ports that can still be had for the run's destinations, and those in TIME_WAIT.
     pub ports_left: Option<u64>,
     pub time_wait: u64,
-    /// Rows that wait for the disk, and time in which writing blocked, seconds.
+    /// Rows that wait for the writer, and time in which rows were being written, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
-    /// The Java machine, where there is one: heap in use and at most, bytes; time in collections, seconds.
+    /// The Java machine, where there is one: heap in use and at most, bytes; collections that stop its threads, and the
+    /// time in them, seconds.
     pub heap: Option<(u64, u64)>,
+    pub collections: u64,
     pub collection_s: f64,
 }
 

@@ -25,6 +25,44 @@ pub struct Usage {
     pub rss_file: u64,
     /// Seconds that the threads which run users were ready to run and had no processor.
     pub run_queue_s: f64,
+    /// Rows that wait for the writer now, and seconds that it has spent in writing.
+    pub rows_waiting: u64,
+    pub write_s: f64,
+    /// The Java machine, where there is one.
+    pub java: Option<Java>,
+}
+
+/// The Java machine of a process, or those of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Java {
+    /// Bytes of the heap in use, and those that it may have.
+    pub heap: u64,
+    pub heap_most: u64,
+    /// Collections that stopped its threads so far, and the seconds that these took.
+    pub collections: u64,
+    pub paused_s: f64,
+}
+
+impl Java {
+    /// Adds the machine of another process. The heap of a process that has ended is gone; its collections are not.
+    pub fn add(&mut self, other: &Self, lives: bool) {
+        if lives {
+            self.heap += other.heap;
+            self.heap_most += other.heap_most;
+        }
+        self.collections += other.collections;
+        self.paused_s += other.paused_s;
+    }
+
+    /// The collections between two readings, with the heap of this one.
+    pub fn since(&self, before: Option<&Self>) -> Self {
+        let before = before.copied().unwrap_or_default();
+        Self {
+            collections: self.collections.saturating_sub(before.collections),
+            paused_s: (self.paused_s - before.paused_s).max(0.0),
+            ..*self
+        }
+    }
 }
 
 impl Usage {

@@ -12,7 +12,7 @@ use crate::counter::Counters;
 use crate::flow::Flow;
 use crate::hist::Hist;
 use crate::machine::Machine;
-use crate::process::Usage;
+use crate::process::{self, Usage};
 use crate::snapshot::Snapshot;
 
 /// One second of a run, all cores together. Transactions are not counted as samples here.
@@ -48,6 +48,15 @@ pub struct Second {
     pub rss: u64,
     /// Worker processes that ran users; 0 where they were in the one process. `cpu_s` and `rss` are of all processes.
     pub workers: u32,
+    /// Rows that wait for the writer at its end, and the part of it in which rows were being written, seconds.
+    pub rows_waiting: u64,
+    pub write_s: f64,
+    /// The Java machine, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub java: Option<Java>,
+    /// TCP segments sent again, by destination; without where the kernel does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<Vec<Retransmits>>,
     pub counters: Counters,
     /// In runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +74,34 @@ pub struct Second {
     /// Figures of hosts that are watched, by host and metric.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watched: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// The Java machine at the end of a second, or those of all processes together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Java {
+    /// Bytes of the heap in use, and those that it may have.
+    pub heap: u64,
+    pub heap_most: u64,
+    /// Collections that stopped its threads in this second, and the time that these took.
+    pub collections: u64,
+    pub pause_ms: f64,
+}
+
+/// TCP segments sent again to a destination in a second, as far as their connections were looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Retransmits {
+    /// Address and port.
+    pub to: String,
+    /// Segments of open connections, and those that open one.
+    pub data: u64,
+    pub syn: u64,
+}
+
+impl From<process::Java> for Java {
+    fn from(java: process::Java) -> Self {
+        let process::Java { heap, heap_most, collections, paused_s } = java;
+        Self { heap, heap_most, collections, pause_ms: paused_s * 1000.0 }
+    }
 }
 
 /// A moment with what changed then.
@@ -109,6 +146,9 @@ impl Second {
             received: tally.received,
             cpu_s: now.cpu_s() - before.cpu_s(),
             rss: now.rss,
+            rows_waiting: now.rows_waiting,
+            write_s: (now.write_s - before.write_s).max(0.0),
+            java: now.java.map(|java| java.since(before.java.as_ref()).into()),
             counters: snapshot.counters,
             ..Self::default()
         }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use crate::counter::Counter;
-use crate::snapshot_file::Second;
+use crate::snapshot_file::{Retransmits, Second};
 
 /// Seconds a rate must be sustained for to count as the best.
 const SUSTAINED: usize = 10;
@@ -15,6 +15,8 @@ const SUSTAINED: usize = 10;
 const LEAST_MS: i64 = 500;
 /// Share of the processors from which on they count as full.
 const FULL: f64 = 0.95;
+/// Destinations with figures of their own.
+const MOST_DESTINATIONS: usize = 64;
 /// Unread bytes of a socket below which growth is ignored.
 const UNREAD_SOME: u64 = 4 << 10;
 
@@ -68,9 +70,28 @@ pub struct Timeline {
     pub stall_at_ms: u64,
     #[serde(skip)]
     pub(crate) start_ms: i64,
+    /// Most rows that waited for the writer, and seconds spent in writing.
+    pub rows_waiting_peak: u64,
+    pub write_s: f64,
+    /// Of the Java machine: most of the heap in use, collections, time in them and most of it in a second, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub java: Option<Java>,
+    /// Segments sent again by destination, the most first; without where the kernel does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<Vec<Retransmits>>,
     /// Ports that can be had and fewest left; `None` where that was not counted.
     pub ports: Option<u64>,
     pub ports_least: Option<u64>,
+}
+
+/// The Java machine over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Java {
+    pub heap_peak: u64,
+    pub heap_most: u64,
+    pub collections: u64,
+    pub pause_ms: f64,
+    pub pause_most_ms: f64,
 }
 
 impl Timeline {
@@ -90,6 +111,8 @@ impl Timeline {
         self.at_ms = second.at_ms;
         self.add_load(second, ms);
         self.add_stalls(second);
+        self.add_writing(second);
+        self.add_retransmits(second);
         if let Some(flow) = &second.connections {
             self.held_peak = self.held_peak.max(flow.held);
             self.held_last = flow.held;
@@ -137,6 +160,32 @@ impl Timeline {
         } else if second.machine.as_ref().is_some_and(|machine| machine.cpu >= 0.98) {
             self.machine_full_seconds += 1;
         }
+    }
+
+    fn add_writing(&mut self, second: &Second) {
+        self.rows_waiting_peak = self.rows_waiting_peak.max(second.rows_waiting);
+        self.write_s += second.write_s;
+        if let Some(java) = &second.java {
+            let sum = self.java.get_or_insert_default();
+            sum.heap_peak = sum.heap_peak.max(java.heap);
+            sum.heap_most = java.heap_most;
+            sum.collections += java.collections;
+            sum.pause_ms += java.pause_ms;
+            sum.pause_most_ms = sum.pause_most_ms.max(java.pause_ms);
+        }
+    }
+
+    fn add_retransmits(&mut self, second: &Second) {
+        let Some(list) = &second.retransmits else { return };
+        let sums = self.retransmits.get_or_insert_default();
+        for one in list {
+            if let Some(sum) = sums.iter_mut().find(|sum| sum.to == one.to) {
+                (sum.data, sum.syn) = (sum.data + one.data, sum.syn + one.syn);
+            } else if sums.len() < MOST_DESTINATIONS {
+                sums.push(one.clone());
+            }
+        }
+        sums.sort_by(|a, b| (b.data + b.syn).cmp(&(a.data + a.syn)).then_with(|| a.to.cmp(&b.to)));
     }
 
     /// Of stalls that ended in the same second the length is their mean: several cores stand still together.

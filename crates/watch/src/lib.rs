@@ -10,10 +10,12 @@
 //! | `reader` | from one text after the other to figures |
 //! | `scrape` | asking an exporter |
 //! | `perfmon` | the protocol of the server agent |
+//! | `retransmits` | segments that this machine sent again, by destination |
 pub mod exposition;
 mod mapping;
 pub mod perfmon;
 pub mod reader;
+pub mod retransmits;
 mod scrape;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -209,7 +211,7 @@ impl Teller {
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -32,7 +32,9 @@ pub(super) fn network_loss(record: &Record) -> Said {
         return Said::Nothing;
     }
     let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);
-    let to = worst.filter(|class| class.1.retransmitted > again / 2).and_then(|class| match record
+    // Not all connections are looked at, so that the share is one of those that are.
+    let seen: u64 = classes(&record.seconds).iter().map(|class| class.1.retransmitted).sum();
+    let to = worst.filter(|class| class.1.retransmitted > seen / 2).and_then(|class| match record
         .classes
         .get(class.0 as usize)
     {

@@ -279,6 +279,13 @@ fn of_time() -> Vec<Situation> {
     ]
 }
 
+/// The Java machine in a second: collections, and seconds in them.
+fn java(second: &mut Second, collections: u64, collection_s: f64) {
+    let generator = &mut second.generator;
+    generator.heap = Some((300 << 20, 1 << 30));
+    (generator.collections, generator.collection_s) = (collections, collection_s);
+}
+
 fn of_generator() -> Vec<Situation> {
     let mut lagging = quiet();
     for second in &mut lagging.seconds {
@@ -318,6 +325,19 @@ fn of_generator() -> Vec<Situation> {
             &[],
             changed(|n, s| s.generator.stall = if n == 30 { 2_000_000_000 } else { 0 }),
         ),
+        of(
+            "Java collects its garbage for 80 ms of each second",
+            "java_pauses",
+            &[],
+            changed(|_, s| java(s, 8, 0.08)),
+        ),
+        of(
+            "Java stands still once for 0.6 s",
+            "java_pauses",
+            &[],
+            changed(|n, s| java(s, u64::from(n == 30), if n == 30 { 0.6 } else { 0.0 })),
+        ),
+        of("Java that collects as usual", "", &[], changed(|_, s| java(s, 5, 0.02))),
         of(
             "no port is free",
             "ports",

@@ -127,6 +127,9 @@ impl<'a> Traces<'a> {
         if let Some(message) = self.folder.write_record(progress.recording()) {
             self.console.warn(&message);
         }
+        if let Some(words) = progress.word() {
+            self.note(Level::Info, "throng", &words);
+        }
         if let Some(words) = progress.recording().warning() {
             self.warn("throng", &words);
         }

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
@@ -16,6 +15,7 @@ use plan::state::Shard;
 use stats::jtl::Columns;
 
 use crate::reports::line::Line;
+use crate::results::backlog::Backlog;
 use crate::results::output::{self, Failed, Made, Output};
 
 /// Bytes at which a chunk is handed over.
@@ -47,7 +47,7 @@ pub(crate) struct Rows {
     /// The sink of each listener of the plan that has one.
     listeners: Vec<Option<usize>>,
     to_writer: Sender<Job>,
-    under_way: Arc<AtomicUsize>,
+    backlog: Arc<Backlog>,
     back: Receiver<Vec<u8>>,
     /// Which of the writer's ways back leads here.
     core: usize,
@@ -74,7 +74,7 @@ struct Sink {
 #[derive(Debug)]
 enum Job {
     /// A part of a result file, from the core of that number.
-    Chunk { core: usize, file: usize, bytes: Vec<u8> },
+    Chunk { core: usize, file: usize, rows: u64, bytes: Vec<u8> },
     /// A file of its own.
     Response { path: PathBuf, bytes: Vec<u8> },
     /// A file that must not be: why.
@@ -99,11 +99,11 @@ impl Rows {
 
     /// Gives a response away that is to be a file of its own.
     pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
-        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+        if self.backlog.chunks() >= UNDER_WAY {
             self.dropped += 1;
             return;
         }
-        self.under_way.fetch_add(1, Ordering::Relaxed);
+        self.backlog.add(1);
         let _ = self.to_writer.send(Job::Response { path, bytes });
     }
 
@@ -156,16 +156,16 @@ impl Rows {
     fn hand_over(&mut self, at: usize) {
         let sink = &mut self.sinks[at];
         let samples = std::mem::take(&mut sink.samples);
-        if self.under_way.load(Ordering::Relaxed) >= UNDER_WAY {
+        if self.backlog.chunks() >= UNDER_WAY {
             self.dropped += samples;
             sink.chunk.clear();
             return;
         }
         let empty = self.back.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK + 4096));
         let bytes = std::mem::replace(&mut sink.chunk, empty);
-        self.under_way.fetch_add(1, Ordering::Relaxed);
+        self.backlog.add(samples);
         let (core, file) = (self.core, sink.file);
-        let _ = self.to_writer.send(Job::Chunk { core, file, bytes });
+        let _ = self.to_writer.send(Job::Chunk { core, file, rows: samples, bytes });
     }
 
     /// Rows dropped since the last call.
@@ -184,7 +184,7 @@ pub(crate) struct Writer {
     /// Some listener saves responses.
     saves: bool,
     to_writer: Sender<Job>,
-    under_way: Arc<AtomicUsize>,
+    backlog: Arc<Backlog>,
     /// Where each core gets its chunks back.
     backs: Vec<SyncSender<Vec<u8>>>,
     jobs: Option<Receiver<Job>>,
@@ -232,12 +232,17 @@ impl Writer {
             listeners: of_listeners.split_off(roots.len()),
             saves,
             to_writer,
-            under_way: Arc::default(),
+            backlog: Arc::default(),
             backs: Vec::new(),
             jobs: Some(jobs),
             files,
             variables: variables.into(),
         })
+    }
+
+    /// The work that lies before the thread.
+    pub(crate) fn backlog(&self) -> Arc<Backlog> {
+        Arc::clone(&self.backlog)
     }
 
     /// A core's end.
@@ -262,7 +267,7 @@ impl Writer {
             roots: (0..self.roots).collect(),
             listeners: self.listeners.clone(),
             to_writer: self.to_writer.clone(),
-            under_way: Arc::clone(&self.under_way),
+            backlog: Arc::clone(&self.backlog),
             back,
             core,
             dropped: 0,
@@ -278,15 +283,15 @@ impl Writer {
         complain: impl Fn(Line) + Send + 'static,
     ) -> io::Result<JoinHandle<()>> {
         let jobs = self.jobs.take();
-        let (mut files, backs, under_way) = (self.files, self.backs, self.under_way);
+        let (mut files, backs, backlog) = (self.files, self.backs, self.backlog);
         drop(self.to_writer);
         std::thread::Builder::new().name("rows".into()).spawn(move || {
             let Some(jobs) = jobs else { return };
             let mut failed: Vec<Loss> = files.iter().map(|_| Loss::default()).collect();
             let (mut unsaved, mut refused) = (Loss::default(), 0u64);
             for job in jobs {
-                let (core, file, mut bytes) = match job {
-                    Job::Chunk { core, file, bytes } => (core, file, bytes),
+                let (core, file, rows, mut bytes) = match job {
+                    Job::Chunk { core, file, rows, bytes } => (core, file, rows, bytes),
                     Job::Refused(why) => {
                         if refused == 0 {
                             complain(why.into());
@@ -295,19 +300,18 @@ impl Writer {
                         continue;
                     }
                     Job::Response { path, bytes } => {
-                        if let Err(error) = output::save(&path, &bytes) {
+                        if let Err(error) = backlog.write(1, || output::save(&path, &bytes)) {
                             let path = path.display();
                             let words = || format!("cannot save a response to {path}: {error}");
                             if unsaved.is_first(1, &error) {
                                 complain(words().into());
                             }
                         }
-                        under_way.fetch_sub(1, Ordering::Relaxed);
                         continue;
                     }
                 };
                 let out = &mut files[file];
-                if let Err(Failed { error, lost }) = out.write(&bytes)
+                if let Err(Failed { error, lost }) = backlog.write(rows, || out.write(&bytes))
                     && failed[file].is_first(lost, &error)
                 {
                     let path = out.path().display();
@@ -317,7 +321,6 @@ impl Writer {
                     );
                 }
                 bytes.clear();
-                under_way.fetch_sub(1, Ordering::Relaxed);
                 // A core that has enough of them, or a chunk that one huge row has blown up, costs memory for nothing.
                 if let Some(back) = backs.get(core).filter(|_| bytes.capacity() <= 2 * CHUNK) {
                     let _ = back.try_send(bytes);

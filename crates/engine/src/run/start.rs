@@ -56,11 +56,13 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let cores = Cores { plan: &plan, run: &shared, java: &java, reports: &reports_in };
     let threads = cores.start(ends, &mut listeners).map_err(StartError::System)?;
     let relay = listeners.relay.clone();
+    let backlog = listeners.writer.backlog();
     let (writer, senders) = listeners.start(&shared, &reports_in).map_err(StartError::System)?;
     forward_log(log, reports_in.clone());
     let paced = options.paced.is_some();
     let mut run = Run::new(&plan, shared, java, (reports_in, reports), paced);
     (run.threads, run.writer, run.senders, run.relay) = (threads, Some(writer), senders, relay);
+    run.backlog = backlog;
     if run.batches.is_some() {
         run.start_next();
     }

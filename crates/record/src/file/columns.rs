@@ -87,6 +87,7 @@ figures!(GENERATOR, of_generator, set_generator, Generator {
     "rows_waiting" = rows_waiting,
     "write_s" = write_s,
     "collection_s" = collection_s,
+    "collections" = collections,
 });
 
 figures!(MACHINE, of_machine, set_machine, Machine {

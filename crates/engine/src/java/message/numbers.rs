@@ -29,6 +29,8 @@ pub enum Kind {
     Linger = 10,
     /// A code, a u8: the process ends as by System.exit, without an answer.
     ExitWith = 11,
+    /// The heap and its collections are asked for. Answered by the status and Memory.
+    Memory = 12,
 }
 
 /// The first byte of a reply.

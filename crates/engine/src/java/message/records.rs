@@ -35,6 +35,51 @@ impl Interruption {
     }
 }
 
+/// The heap of the machine, and its collections so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Bytes in use.
+    pub used: u64,
+    /// Bytes that the heap may have.
+    pub most: u64,
+    /// Collections for which all threads were stopped.
+    pub collections: u64,
+    /// Time that these took.
+    pub paused_ms: u64,
+}
+
+impl Memory {
+    /// Its length.
+    pub const SIZE: usize = 32;
+
+    /// As it stands in messages.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[0..8].copy_from_slice(&self.used.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.most.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.collections.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.paused_ms.to_le_bytes());
+        bytes
+    }
+
+    /// From what stands in messages.
+    pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
+        let used = u64::from_le_bytes([
+            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+        ]);
+        let most = u64::from_le_bytes([
+            bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15],
+        ]);
+        let collections = u64::from_le_bytes([
+            bytes[16], bytes[17], bytes[18], bytes[19], bytes[20], bytes[21], bytes[22], bytes[23],
+        ]);
+        let paused_ms = u64::from_le_bytes([
+            bytes[24], bytes[25], bytes[26], bytes[27], bytes[28], bytes[29], bytes[30], bytes[31],
+        ]);
+        Self { used, most, collections, paused_ms }
+    }
+}
+
 /// The plan's part in Java.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup<'a> {

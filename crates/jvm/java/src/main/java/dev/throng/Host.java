@@ -57,6 +57,11 @@ public final class Host {
                     bringLoader();
                     Exit.with(in(message).u8());
                     return done();
+                case Kind.MEMORY:
+                    Output memory = new Output();
+                    memory.u8(Status.WELL);
+                    Heap.now().write(memory);
+                    return memory.take();
                 case Kind.SETUP:
                     Shown.install();
                     bringLoader();

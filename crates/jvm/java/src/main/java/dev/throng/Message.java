@@ -32,6 +32,8 @@ public final class Message {
         public static final int LINGER = 10;
         /** A code, a u8: the process ends as by System.exit, without an answer. */
         public static final int EXIT_WITH = 11;
+        /** The heap and its collections are asked for. Answered by the status and Memory. */
+        public static final int MEMORY = 12;
 
         private Kind() {
         }

@@ -42,6 +42,48 @@ final class Records {
         }
     }
 
+    /** The heap of the machine, and its collections so far. */
+    static final class Memory {
+        static final int SIZE = 32;
+
+        /** Bytes in use. */
+        long used;
+        /** Bytes that the heap may have. */
+        long most;
+        /** Collections for which all threads were stopped. */
+        long collections;
+        /** Time that these took. */
+        long pausedMs;
+
+        static Memory of(Input in) {
+            Memory read = new Memory();
+            read.read(in);
+            return read;
+        }
+
+        void read(Input in) {
+            used = in.i64();
+            most = in.i64();
+            collections = in.i64();
+            pausedMs = in.i64();
+        }
+
+        /** Steps over one. */
+        static void skip(Input in) {
+            in.at += 8;
+            in.at += 8;
+            in.at += 8;
+            in.at += 8;
+        }
+
+        void write(Output out) {
+            out.i64(used);
+            out.i64(most);
+            out.i64(collections);
+            out.i64(pausedMs);
+        }
+    }
+
     /** The plan's part in Java. */
     static final class Setup {
         List<Pair> properties = new ArrayList<>();

@@ -1,0 +1,53 @@
+//! The heap of the machine and its collections, read twice a second by a thread of its own: no worker waits for it, and
+//! it waits for no worker.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+use engine::message::{Kind, Memory, Status};
+
+use crate::workers::{Shared, lock};
+
+/// Time between two readings. One takes some tens of microseconds.
+const PACE: Duration = Duration::from_millis(500);
+
+/// Starts the thread, which ends when no more tasks will come.
+pub(crate) fn watch(shared: Arc<Shared>) -> std::io::Result<()> {
+    let watch = move || {
+        // Without the machine there is nothing to read.
+        let _ = shared.carrier.serve("java memory", &mut |_, carry| {
+            while !shared.closed.load(SeqCst) {
+                let Ok(reply) = carry(&[Kind::Memory as u8]) else { return };
+                *lock(&shared.memory) = read(&reply);
+                std::thread::sleep(PACE);
+            }
+        });
+    };
+    std::thread::Builder::new().name("java memory".into()).spawn(watch).map(drop)
+}
+
+fn read(reply: &[u8]) -> Option<Memory> {
+    let (status, rest) = reply.split_first()?;
+    let known = *status == Status::Well as u8;
+    rest.try_into().ok().map(Memory::from_bytes).filter(|_| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_reply_is_read() {
+        let memory = Memory { used: 5, most: 9, collections: 2, paused_ms: 7 };
+        let reply = |status: Status, length: usize| {
+            let mut reply = vec![status as u8];
+            reply.extend(&memory.to_bytes()[..length]);
+            reply
+        };
+        let found = read(&reply(Status::Well, Memory::SIZE)).expect("a reading");
+        assert_eq!((found.used, found.paused_ms), (5, 7));
+        assert!(read(&reply(Status::Failed, Memory::SIZE)).is_none());
+        assert!(read(&reply(Status::Well, 31)).is_none() && read(&[]).is_none());
+    }
+}

@@ -1,0 +1,295 @@
+//! Segments that this machine's connections had to send again, by destination, as the kernel counts them.
+//!
+//! Once a second a thread of its own lists TCP sockets with their `tcp_info` (`sock_diag`, RFC 3549): at most [`MOST`],
+//! and for 10 ms at most, in an order that stays, so that with more of them it is the same sample each time. What the
+//! kernel sends again on a connection that opens and ends between two looks is not seen. All programs of the network
+//! namespace are in the list; the caller chooses the destinations that it knows.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+
+use crate::{PACE, is_over, lock};
+
+/// Sockets that are looked at in a second, at most, and the time that this may take.
+pub const MOST: usize = 5_000;
+const LONGEST: Duration = Duration::from_millis(10);
+/// Destinations with figures, in a second.
+const MOST_DESTINATIONS: usize = 1_000;
+
+/// Lengths of the header of a message and of `inet_diag_msg`.
+const HEADER: usize = 16;
+const MESSAGE: usize = 72;
+const BY_FAMILY: u16 = 20;
+const DONE: u16 = 3;
+const ERROR: u16 = 2;
+const INFO: u16 = 2;
+/// The places of `tcpi_total_retrans` and `tcpi_bytes_retrans` in `tcp_info`; kernels before 4.19 have only the first.
+const TOTAL_RETRANS: usize = 100;
+const BYTES_RETRANS: usize = 208;
+const SYN_SENT: u8 = 2;
+/// Established, SYN_SENT, FIN_WAIT1, CLOSE_WAIT, LAST_ACK and CLOSING: states in which segments are sent.
+const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
+
+/// A socket, as the kernel lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub peer: SocketAddr,
+    /// The kernel's name of the socket.
+    pub cookie: u64,
+    /// Segments sent again since it was opened.
+    pub again: u32,
+    /// None of them had data: they were to open the connection.
+    pub only_syn: bool,
+}
+
+/// Segments sent again to a destination.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Again {
+    pub data: u64,
+    pub syn: u64,
+}
+
+/// Follows the sockets of this machine until it is dropped.
+#[derive(Debug)]
+pub struct Retransmits {
+    shared: Arc<Mutex<Shared>>,
+    _end: Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    grown: HashMap<SocketAddr, Again>,
+    /// The reason why there are no figures.
+    why_not: Option<String>,
+}
+
+impl Retransmits {
+    /// Starts the thread.
+    pub fn start() -> Self {
+        let shared = Arc::<Mutex<Shared>>::default();
+        let (end, ended) = channel();
+        let to = Arc::clone(&shared);
+        let follow = move || {
+            let mut last = Last::default();
+            loop {
+                let begun = Instant::now();
+                match list() {
+                    Ok(sockets) => {
+                        let mut shared = lock(&to);
+                        for (peer, again) in last.growth(&sockets) {
+                            if shared.grown.len() < MOST_DESTINATIONS {
+                                let sum = shared.grown.entry(peer).or_default();
+                                (sum.data, sum.syn) = (sum.data + again.data, sum.syn + again.syn);
+                            }
+                        }
+                    }
+                    Err(error) => {
+                        lock(&to).why_not = Some(error.to_string());
+                        return;
+                    }
+                }
+                if is_over(&ended, PACE.saturating_sub(begun.elapsed()).max(PACE / 10)) {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("retransmits".to_owned()).spawn(follow);
+        if let Err(error) = thread {
+            lock(&shared).why_not = Some(error.to_string());
+        }
+        Self { shared, _end: end }
+    }
+
+    /// The segments that were sent again since the last call.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be known.
+    pub fn take(&self) -> Result<HashMap<SocketAddr, Again>, String> {
+        let mut shared = lock(&self.shared);
+        let grown = std::mem::take(&mut shared.grown);
+        shared.why_not.clone().map_or(Ok(grown), Err)
+    }
+}
+
+/// The sockets of the last look: how much each had sent again.
+#[derive(Debug, Default)]
+pub struct Last(Option<HashMap<u64, u32>>);
+
+impl Last {
+    /// The growth since the last call, by destination; those without are left out.
+    pub fn growth(&mut self, sockets: &[Listed]) -> HashMap<SocketAddr, Again> {
+        let mut now = HashMap::with_capacity(sockets.len());
+        let mut found: HashMap<SocketAddr, Again> = HashMap::new();
+        for one in sockets {
+            now.insert(one.cookie, one.again);
+            let Some(before) = &self.0 else { continue };
+            let grown = one.again.saturating_sub(before.get(&one.cookie).copied().unwrap_or(0));
+            if grown > 0 {
+                let again = found.entry(one.peer).or_default();
+                *(if one.only_syn { &mut again.syn } else { &mut again.data }) += u64::from(grown);
+            }
+        }
+        self.0 = Some(now);
+        found
+    }
+}
+
+/// The TCP sockets of this network namespace.
+fn list() -> Result<Vec<Listed>, rustix::io::Errno> {
+    let begun = Instant::now();
+    let mut sockets = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    for family in [AddressFamily::INET, AddressFamily::INET6] {
+        let socket = rustix::net::socket_with(
+            AddressFamily::NETLINK,
+            SocketType::DGRAM,
+            SocketFlags::CLOEXEC,
+            Some(SOCK_DIAG),
+        )?;
+        let to = SocketAddrNetlink::new(0, 0);
+        rustix::net::sendto(&socket, &request(family.as_raw() as u8), SendFlags::empty(), &to)?;
+        // Closing the socket ends the kernel's list.
+        while sockets.len() < MOST && begun.elapsed() < LONGEST {
+            let (_, count) = rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty())?;
+            if read(&buffer[..count.min(buffer.len())], &mut sockets)? {
+                break;
+            }
+        }
+    }
+    sockets.truncate(MOST);
+    Ok(sockets)
+}
+
+fn request(family: u8) -> Vec<u8> {
+    let length = (HEADER + 56) as u32;
+    let mut out = Vec::with_capacity(length as usize);
+    out.extend_from_slice(&length.to_ne_bytes());
+    out.extend_from_slice(&BY_FAMILY.to_ne_bytes());
+    // NLM_F_REQUEST and NLM_F_DUMP.
+    out.extend_from_slice(&0x301u16.to_ne_bytes());
+    out.extend_from_slice(&[0; 8]);
+    out.extend_from_slice(&[family, 6, 1 << (INFO - 1), 0]);
+    out.extend_from_slice(&STATES.to_ne_bytes());
+    out.extend_from_slice(&[0; 48]);
+    out
+}
+
+/// Adds the sockets of a datagram; true when the list is over.
+///
+/// # Errors
+///
+/// The kernel refuses to give it.
+pub fn read(mut bytes: &[u8], sockets: &mut Vec<Listed>) -> Result<bool, rustix::io::Errno> {
+    while let Some(header) = bytes.get(..HEADER) {
+        let length = number(header, 0) as usize;
+        let kind = short(header, 4);
+        if kind == ERROR && number(bytes, HEADER) != 0 {
+            let code = (number(bytes, HEADER) as i32).saturating_neg();
+            return Err(rustix::io::Errno::from_raw_os_error(code.clamp(1, 4095)));
+        }
+        if kind == DONE || kind == ERROR || length < HEADER || length > bytes.len() {
+            return Ok(true);
+        }
+        if kind == BY_FAMILY {
+            sockets.extend(listed(&bytes[HEADER..length]));
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Ok(false)
+}
+
+fn listed(bytes: &[u8]) -> Option<Listed> {
+    let message = bytes.get(..MESSAGE)?;
+    let port = u16::from_be_bytes([message[6], message[7]]);
+    let address = &message[24..40];
+    let peer = match message[0] {
+        2 => IpAddr::from(<[u8; 4]>::try_from(&address[..4]).ok().map(Ipv4Addr::from)?),
+        10 => IpAddr::from(<[u8; 16]>::try_from(address).ok().map(Ipv6Addr::from)?).to_canonical(),
+        _ => return None,
+    };
+    let mut attributes = &bytes[MESSAGE..];
+    let (mut again, mut only_syn) = (0, message[1] == SYN_SENT);
+    while let Some(head) = attributes.get(..4) {
+        let (length, kind) = (short(head, 0) as usize, short(head, 2));
+        let Some(value) = attributes.get(4..length.max(4)) else { break };
+        if kind == INFO && value.len() >= TOTAL_RETRANS + 4 {
+            again = number(value, TOTAL_RETRANS);
+            only_syn |= value.get(BYTES_RETRANS..BYTES_RETRANS + 8).is_some_and(|n| n == [0; 8]);
+        }
+        attributes = attributes.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
+    }
+    let cookie = u64::from(number(message, 44)) | u64::from(number(message, 48)) << 32;
+    Some(Listed { peer: SocketAddr::new(peer, port), cookie, again, only_syn })
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_ne_bytes)
+}
+
+fn short(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).map_or(0, u16::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_connection_of_this_machine_is_listed() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = listener.local_addr().unwrap();
+        let _client = TcpStream::connect(server).unwrap();
+        // Where the kernel gives no list, or the machine has more sockets than are looked at, there is nothing to see.
+        let Ok(sockets) = list() else { return };
+        if sockets.len() < MOST / 2 {
+            let found = sockets.iter().find(|one| one.peer == server).unwrap();
+            assert_eq!(found.again, 0);
+        }
+    }
+
+    #[test]
+    fn growth_is_by_destination() {
+        let peer: SocketAddr = "10.0.0.7:80".parse().unwrap();
+        let one = |cookie, only_syn, again| Listed { peer, cookie, again, only_syn };
+        let mut last = Last::default();
+        assert!(last.growth(&[one(1, false, 9), one(2, true, 1)]).is_empty());
+        let second = [one(1, false, 12), one(2, true, 2), one(3, false, 1)];
+        assert_eq!(
+            last.growth(&second).into_iter().collect::<Vec<_>>(),
+            [(peer, Again { data: 4, syn: 1 })]
+        );
+        assert!(last.growth(&second).is_empty());
+    }
+
+    #[test]
+    fn a_refusal_is_an_error() {
+        let mut bytes = vec![0; HEADER + 4];
+        bytes[..4].copy_from_slice(&(HEADER as u32 + 4).to_ne_bytes());
+        bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());
+        bytes[HEADER..].copy_from_slice(&(-1i32).to_ne_bytes());
+        assert_eq!(read(&bytes, &mut Vec::new()), Err(rustix::io::Errno::PERM));
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_of_the_kernel_is_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..300), length in 0u32..300) {
+            let mut bytes = bytes;
+            if bytes.len() >= 6 {
+                bytes[..4].copy_from_slice(&length.to_ne_bytes());
+                bytes[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
+            }
+            let _ = read(&bytes, &mut Vec::new());
+        }
+    }
+}
