@@ -193,7 +193,6 @@ impl Progress {
             stall: self.stall.take().unwrap_or(0),
             ports_left: second.ports_left,
             time_wait: machine.map_or(0, |machine| machine.sockets.time_wait),
-            ..Generator::default()
         };
         let around = Around {
             users: second.users,
@@ -204,7 +203,6 @@ impl Progress {
             machine: second.machine.clone(),
             watched,
             classes: second.retransmits.iter().flatten().map(retransmits::class).collect(),
-            ..Around::default()
         };
         self.recording.second(&self.open, around);
     }

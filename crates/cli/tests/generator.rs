@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use program::{PLAN, Program};
 use record::{ClassName, Record};
-use rustix::net::{AddressFamily, SocketAddrAny, SocketType};
+use rustix::net::{AddressFamily, SocketType};
 use serde_json::Value;
 
 const NEVER: Duration = Duration::from_secs(60);
@@ -139,7 +139,7 @@ fn full() -> (impl Sized, u16) {
     let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
     rustix::net::bind(&listener, &any).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
-    let to = SocketAddrAny::from(rustix::net::getsockname(&listener).unwrap());
+    let to = rustix::net::getsockname(&listener).unwrap();
     let to = std::net::SocketAddr::try_from(to).expect("an address");
     let wait = Duration::from_millis(300);
     let waiting: Vec<_> =
