@@ -25,7 +25,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, login: Login<'_>, close:
     redis.greet(&mut out);
     let greets = redis.room() == Room::Greeting;
     for index in 0..ASKED {
-        redis.begin(Ticket { index, generation: 0 }, &[b"PING"], &mut out);
+        redis.begin(Ticket::first(index), &[b"PING"], &mut out);
     }
     let mut seen = Seen::default();
     let mut unread = Vec::new();

@@ -10,7 +10,7 @@ use wire::session::{Broken, Session, Status, Ticket, Told};
 use wire::sse::{Limits, Sse};
 
 const LIMITS: Limits = Limits { line: 64, event: 128 };
-const TO: Ticket = Ticket { index: 1, generation: 2 };
+const TO: Ticket = Ticket::first(1);
 
 #[derive(Debug, Default, PartialEq)]
 struct Seen {

@@ -13,7 +13,7 @@ use wire::session::{Session, Ticket, Told};
 use wire::websocket::session::{Call, Heartbeat, Problem, Wanted, WebSocket};
 use wire::websocket::{Opcode, head};
 
-const TO: Ticket = Ticket { index: 1, generation: 2 };
+const TO: Ticket = Ticket::first(1);
 
 #[derive(Debug, Default, PartialEq)]
 struct Seen {

@@ -122,6 +122,7 @@ impl<'p> Core<'p> {
             inbox: run.settings.websocket.inbox_bytes,
             when_full: run.settings.websocket.inbox_full,
         };
+        let most_of_body = [false, true].map(|md5| run.settings.bodies.most_of_body(md5).1);
         Self {
             samples: Samples::new(plan, now, &mut recorder),
             cx: Context {
@@ -151,7 +152,7 @@ impl<'p> Core<'p> {
             flow: Flow::new(plan, classes),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan),
-            sessions: Sessions::new(bounds, now),
+            sessions: Sessions::new(bounds, most_of_body, now),
             jobs,
             sinks,
             inbox: Mailbox { messages: inbox, wake },

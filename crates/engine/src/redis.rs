@@ -13,7 +13,7 @@ use crate::ids::UserId;
 use crate::net::outcome::{Failure, socket_text};
 use crate::net::routes::Route;
 use crate::session::Sessions;
-use crate::session::exchange::{Call, Ending};
+use crate::session::exchange::{Call, Ending, Limit, Trouble};
 use crate::session::line::Place;
 use crate::time::clock::{MS, Nanos};
 use crate::users::{User, Wait};
@@ -79,10 +79,10 @@ fn start_fetch(
     let exchange = &mut sessions.exchanges[ticket];
     let source = plan::http::Source::default();
     exchange.route = cx.net.routes.to(call.secure, &call.host, call.port, &source);
-    exchange.place = Place::Named { pool: at, most: call.most };
+    exchange.place = Place::Named(at);
+    exchange.terms.most_lines = call.most;
     exchange.start = cx.clock.now();
-    exchange.intended = exchange.start;
-    exchange.limit = Nanos::from(call.timeout_ms) * MS;
+    exchange.limit = Limit::of_ms(call.timeout_ms);
     exchange.connect_limit = exchange.limit;
     exchange.terms.room_limit = call.wait_ms.map(|ms| Nanos::from(ms) * MS);
     exchange.call = Call::Redis(call);
@@ -97,24 +97,26 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let bytes = std::mem::take(&mut exchange.answer.bytes);
     let nil = exchange.answer.nil;
     let Call::Redis(mut call) = std::mem::take(&mut exchange.call) else { return true };
-    let Place::Named { pool: at, .. } = exchange.place else { return true };
+    let Place::Named(at) = exchange.place else { return true };
     let answer = String::from_utf8_lossy(&bytes).into_owned();
     let (kept, got) = match ending {
         Ending::Complete { .. } if head == kind::ERROR => (true, Err(Some(answer))),
         Ending::Complete { .. } if nil => (true, Err(None)),
         Ending::Complete { .. } => (true, Ok(answer)),
-        Ending::Thrown(words) | Ending::Broken(words) => (false, Err(Some(words))),
         Ending::Eof | Ending::None => {
             (false, Err(Some("the server closed the connection".to_owned())))
         }
-        Ending::Failed { failure, .. } if matches!(*failure, Failure::Cut) => {
-            sessions.leave_pool(&mut cx.around(), ticket, false);
-            sessions.exchanges.end(ticket);
-            return false;
-        }
-        Ending::Failed { failure, .. } => {
-            (false, Err(Some(words(&failure, &cx.net.routes[exchange.route]))))
-        }
+        Ending::Bad(trouble) => match *trouble {
+            Trouble::Thrown(words) | Trouble::Broken(words) => (false, Err(Some(words))),
+            Trouble::Failed { failure: Failure::Cut, .. } => {
+                sessions.leave_pool(&mut cx.around(), ticket, false);
+                sessions.exchanges.end(ticket);
+                return false;
+            }
+            Trouble::Failed { failure, .. } => {
+                (false, Err(Some(words(&failure, &cx.net.routes[exchange.route]))))
+            }
+        },
     };
     sessions.leave_pool(&mut cx.around(), ticket, kept);
     let user = &mut cx.users[index];

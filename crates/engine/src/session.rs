@@ -60,13 +60,13 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(bounds: Bounds, now: Nanos) -> Self {
+    pub(crate) fn new(bounds: Bounds, most_of_body: [usize; 2], now: Nanos) -> Self {
         Self {
             exchanges: Exchanges::default(),
             lines: Lines::default(),
             pools: Pools::default(),
             held: Held::new(bounds, now),
-            stashes: Stashes::default(),
+            stashes: Stashes::new(most_of_body),
             memo: Memo::default(),
             text: String::new(),
         }

@@ -16,12 +16,12 @@ use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::resolve::literal;
 use crate::net::routes::{Route, Routes};
 use crate::session::Sessions;
-use crate::session::exchange::{Call, Ending, Exchange};
+use crate::session::exchange::{Call, Ending, Exchange, Limit, Trouble};
 use crate::session::line::Place;
-use crate::time::clock::{Nanos, SECOND};
+use crate::time::clock::SECOND;
 
 /// OkHttp's time for connecting, as the plug-in sets it.
-const CONNECT: Nanos = 10 * SECOND;
+const CONNECT: Limit = Limit::of_ms(10_000);
 
 /// Begins a sample.
 pub(crate) fn begin(
@@ -32,7 +32,6 @@ pub(crate) fn begin(
 ) {
     let ticket = sessions.exchange(index, id);
     let exchange = &mut sessions.exchanges[ticket];
-    exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
     exchange.answer.most = cx.run.settings.bodies.max_response;
     if make_up(exchange, &mut cx.net.routes, call) {
@@ -56,7 +55,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     result.label.push_str(cx.sampler_name(index, id));
     let exchange = &mut sessions.exchanges[ticket];
     let outcome = show(exchange, &cx.net.routes, &mut result);
-    let mut timing = exchange.timing();
+    let mut timing = exchange.timing(cx.users[index].intended);
     timing.received = exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
     cx.return_result(result);
     sessions.exchanges.end(ticket);
@@ -67,7 +66,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
 fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool {
     let sends = match (&call.request, &call.seconds) {
         (Err(words), _) | (Ok(_), Err(words)) => {
-            exchange.ending = Ending::Thrown(words.clone());
+            exchange.ending = Ending::thrown(words.clone());
             false
         }
         (Ok(_), Ok(..=0)) => {
@@ -79,7 +78,7 @@ fn make_up(exchange: &mut Exchange, routes: &mut Routes, call: SseCall) -> bool 
                 routes.to(request.secure, &request.host, request.port, &Source::default());
             exchange.place = Place::Fresh;
             exchange.connect_limit = CONNECT;
-            exchange.until = exchange.start.saturating_add(seconds.saturating_mul(SECOND));
+            exchange.terms.until = exchange.start.saturating_add(seconds.saturating_mul(SECOND));
             exchange.request.extend_from_slice(&request.bytes);
             true
         }
@@ -117,17 +116,26 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
         Ending::Eof => {
             ("500".to_owned(), "Error: unexpected end of stream".to_owned(), Outcome::Closed)
         }
-        Ending::Thrown(words) => ("500".to_owned(), words, Outcome::Other),
-        Ending::Broken(words) => ("500".to_owned(), format!("Error: {words}"), Outcome::Protocol),
-        Ending::Failed { failure, .. } => {
-            let route = &routes[exchange.route];
-            ("500".to_owned(), format!("Error: {}", words(&failure, route)), kind(&failure, route))
+        Ending::Bad(trouble) => {
+            let (message, outcome) = came_to(*trouble, &routes[exchange.route]);
+            ("500".to_owned(), message, outcome)
         }
     };
     result.success = outcome == Outcome::Ok;
     result.code = code;
     result.message = message;
     outcome
+}
+
+/// The message of a sample whose exchange has no answer, and its outcome.
+fn came_to(trouble: Trouble, route: &Route) -> (String, Outcome) {
+    match trouble {
+        Trouble::Thrown(words) => (words, Outcome::Other),
+        Trouble::Broken(words) => (format!("Error: {words}"), Outcome::Protocol),
+        Trouble::Failed { failure, .. } => {
+            (format!("Error: {}", words(&failure, route)), kind(&failure, route))
+        }
+    }
 }
 
 /// The exception's message, as the plug-in shows it.

@@ -8,6 +8,7 @@
 //! A protocol implements [`Session`] in a module of its own; the engine dispatches by an enumeration of them.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// The name of an exchange, made by who begins it: an index and a generation, so that what comes too late is nobody's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +16,14 @@ pub struct Ticket {
     /// Place in its owner's table.
     pub index: u32,
     /// Told apart from former exchanges in the same place.
-    pub generation: u32,
+    pub generation: NonZeroU32,
+}
+
+impl Ticket {
+    /// The first exchange in a place.
+    pub const fn first(index: u32) -> Self {
+        Self { index, generation: NonZeroU32::MIN }
+    }
 }
 
 /// Nanoseconds on its caller's clock.

@@ -130,7 +130,7 @@ impl Session for Stream {
 mod tests {
     use super::*;
 
-    const TICKET: Ticket = Ticket { index: 3, generation: 7 };
+    const TICKET: Ticket = Ticket::first(3);
 
     /// Events of an answer that comes in two pieces, with what was not used fed again: data, how often it was
     /// done, and what is left.

@@ -14,7 +14,7 @@ use crate::http::{cache, redirect, side_cookies};
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::session::Sessions;
-use crate::session::exchange::{Call, Ending, Exchange};
+use crate::session::exchange::{Call, Ending, Exchange, Trouble};
 use crate::session::http1::{HttpExchange, Stash};
 use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::Timing;
@@ -50,7 +50,7 @@ impl Requests {
             Ending::Complete { closed } => {
                 Closing::of(!sessions.lines[exchange.line].tail.is_empty(), closed)
             }
-            Ending::Failed { .. } => return self.end_failed(cx, sessions, ticket),
+            Ending::Bad(_) => return self.end_failed(cx, sessions, ticket),
             _ => Closing::Broken,
         };
         if matches!(&exchange.call, Call::Http(http) if http.facts.tunnels) {
@@ -61,7 +61,9 @@ impl Requests {
 
     fn end_failed(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
         let ending = std::mem::take(&mut sessions.exchanges[ticket].ending);
-        if let Ending::Failed { failure, .. } = ending {
+        if let Ending::Bad(trouble) = ending
+            && let Trouble::Failed { failure, .. } = *trouble
+        {
             self.fail(cx, sessions, ticket, &failure);
         }
     }
@@ -83,6 +85,9 @@ impl Requests {
         let facts = http.facts;
         let mut moves = false;
         if let Some(stash) = &mut http.stash {
+            if facts.fixed {
+                self.show_fixed(cx, exchange.sampler, &facts, stash);
+            }
             if !stash.connection_fault.is_empty() {
                 let fault = std::mem::take(&mut stash.connection_fault);
                 return self.fail(cx, sessions, ticket, &Failure::Connection(fault));
@@ -100,13 +105,14 @@ impl Requests {
         let stash = if facts.challenges { None } else { http.stash.take() };
         let timing = {
             let line = &sessions.lines[exchange.line];
-            timing_of(exchange, &facts, (line.opening.own(), line.class))
+            let intended = cx.users[index].intended;
+            timing_of(exchange, &facts, intended, (line.opening.own(), line.class))
         };
         if facts.keep_alive && facts.want_keep_alive && !moves && closing != Closing::Broken {
             let settings = &cx.run.settings.http;
             let rest = match facts.keep_alive_s {
-                Some(told @ 1..) => Nanos::from(told) * SECOND,
-                _ => settings.idle_timeout,
+                0 => settings.idle_timeout,
+                told => Nanos::from(told) * SECOND,
             };
             let line = sessions.rest(ticket, rest, settings.retry_stale);
             if closing == Closing::ByPeer {
@@ -203,7 +209,8 @@ impl Requests {
         let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
         let goes_on = (chain || redirect && follows)
             && self.follow(cx, sessions, (index, id), timing, exchange, stash);
-        if redirect && !chain && !follows && self.leads_nowhere(cx, id, exchange, stash, None) {
+        if redirect && !chain && !follows && redirect::leads_nowhere(cx, id, exchange, stash, None)
+        {
             timing.sent = 0;
             thrown = true;
         }
@@ -257,10 +264,15 @@ enum Seen {
 
 /// The times and sizes of a response; what opening its line cost here is `own`.
 #[inline]
-fn timing_of(exchange: &Exchange, facts: &HttpExchange, (own, class): (u64, ClassId)) -> Timing {
+fn timing_of(
+    exchange: &Exchange,
+    facts: &HttpExchange,
+    intended: Nanos,
+    (own, class): (u64, ClassId),
+) -> Timing {
     let now = exchange.ended;
     // From the intended to the actual start, and from the arrival of the last byte to our reading it.
-    let wait = (exchange.start - exchange.intended).max(0) as u64;
+    let wait = (exchange.start - intended).max(0) as u64;
     Timing {
         start: exchange.start,
         end: now,

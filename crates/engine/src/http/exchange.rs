@@ -2,6 +2,8 @@
 //!
 //! A request that cannot vary is rendered once per core; cookies are put in where a user has some.
 
+use std::sync::Arc;
+
 use plan::http::{Http, Request, Unsendable, show_lines};
 use plan::plan::{Needs, SamplerId};
 use plan::text::Thrown;
@@ -15,16 +17,15 @@ use crate::http::{cache, cookies, credentials, failure, file, names, opening, tu
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
-use crate::session::exchange::Call;
+use crate::session::exchange::{Call, Limit, Rendered};
 use crate::session::http1::{HttpCall, HttpExchange, Stash};
-use crate::time::clock::{MS, Nanos};
 
 /// A request that never changes.
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) request: Request,
     /// As sent, without cookies.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Arc<Rendered>,
     pub(crate) route: RouteId,
 }
 
@@ -44,8 +45,8 @@ struct Sending<'a> {
     /// The value of its cookie line.
     cookies: &'a [u8],
     route: RouteId,
-    /// It can be taken from the fixed requests again.
-    repeatable: bool,
+    /// The bytes once more, if they are those of a request that never changes.
+    fixed: Option<&'a Arc<Rendered>>,
     /// An answer that asks for credentials is answered.
     challenges: bool,
 }
@@ -70,6 +71,7 @@ impl Requests {
                 let route = tunnel::route_of(cx, &request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
+                let bytes = Arc::new(Rendered(bytes.into()));
                 self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
             }
         }
@@ -101,10 +103,10 @@ impl Requests {
             return self.send_rendered(cx, sessions, (index, id), http, request);
         }
         let mut sending = Sending {
-            bytes: &fixed.bytes,
+            bytes: &fixed.bytes.0,
             cookies: b"",
             route: fixed.route,
-            repeatable: true,
+            fixed: Some(&fixed.bytes),
             challenges: false,
         };
         if !self.cookie_line(cx, index, http, request) {
@@ -119,7 +121,7 @@ impl Requests {
         let cookies = std::mem::take(&mut self.cookie_line);
         let added = Added { cookies: Some(&cookies), ..Added::default() };
         assemble(request, &added, &mut out);
-        (sending.bytes, sending.cookies, sending.repeatable) = (&out, &cookies, false);
+        (sending.bytes, sending.cookies, sending.fixed) = (&out, &cookies, None);
         self.dispatch(cx, sessions, (index, id), http, request, sending);
         self.cookie_line = cookies;
         cx.net.out = out;
@@ -198,7 +200,7 @@ impl Requests {
             bytes: &out,
             cookies: cookie_line.unwrap_or_default(),
             route,
-            repeatable: false,
+            fixed: None,
             challenges,
         };
         self.dispatch(cx, sessions, (index, id), http, request, sending);
@@ -220,36 +222,43 @@ impl Requests {
         let start = cx.clock.now();
         let (place, route) = (self.place(cx, index, request.java), sending.route);
         let line = opening::idle_line(cx, sessions, index, (place, route), start);
-        let user = &cx.users[index];
-        let redirected = user.extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
         let ticket = sessions.exchange(index, id);
         let exchange = &mut sessions.exchanges[ticket];
         (exchange.place, exchange.route) = (place, route);
-        (exchange.intended, exchange.start) = (user.intended, start);
-        exchange.limit = Nanos::from(request.response_timeout_ms) * MS;
-        exchange.connect_limit = Nanos::from(request.connect_timeout_ms) * MS;
+        exchange.start = start;
+        exchange.limit = Limit::of_ms(request.response_timeout_ms);
+        exchange.connect_limit = Limit::of_ms(request.connect_timeout_ms);
         exchange.call.make_http();
         let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
-        *facts = facts_of(cx, id, http, request, sending.challenges);
-        let stashed = facts.keep_head
-            || redirected
-            || line.is_none()
-            || !sending.repeatable
-            || request.follow_redirects
-            || request.auto_redirects
-            || !request.connection_fault.is_empty();
+        *facts = facts_of(cx, id, http, request, &sending);
         *stash = None;
-        if stashed {
+        if !facts.fixed || !request.connection_fault.is_empty() {
             let needs = cx.plan.samplers[id.0 as usize].needs;
             let stash = stash.insert(sessions.stashes.take());
-            show(stash, needs, facts, request, &sending);
+            show(stash, needs, facts, request, (sending.bytes, sending.cookies));
         }
-        if line.is_none() || !sending.repeatable {
-            exchange.request.extend_from_slice(sending.bytes);
+        match sending.fixed {
+            Some(fixed) if line.is_none() => exchange.fixed = Some(fixed.clone()),
+            Some(_) => {}
+            None => exchange.request.extend_from_slice(sending.bytes),
         }
         match line {
             Some(line) => sessions.start_on(&mut cx.around(), ticket, line, sending.bytes),
             None => opening::open(cx, sessions, ticket, 0),
+        }
+    }
+
+    /// Shows a request that never changes beside what came of it. Until then nothing of it is kept for each user.
+    pub(super) fn show_fixed(
+        &self,
+        cx: &Context<'_>,
+        id: SamplerId,
+        facts: &HttpExchange,
+        stash: &mut Stash,
+    ) {
+        if let Some(fixed) = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty()) {
+            let needs = cx.plan.samplers[id.0 as usize].needs;
+            show(stash, needs, facts, &fixed.request, (&fixed.bytes.0, b""));
         }
     }
 
@@ -304,7 +313,7 @@ fn facts_of(
     id: SamplerId,
     http: &Http,
     request: &Request,
-    challenges: bool,
+    sending: &Sending<'_>,
 ) -> HttpExchange {
     let needs = cx.plan.samplers[id.0 as usize].needs;
     HttpExchange {
@@ -317,12 +326,12 @@ fn facts_of(
         keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
         parse: needs.contains(Needs::PAGE),
         digest: http.md5,
-        most: cx.run.settings.bodies.most_of_body(http.md5).1,
         // Followed by HttpClient itself, redirects never reach the sampler.
         follow: request.follow_redirects && !request.auto_redirects,
         auto_follow: request.auto_redirects,
         cookies: http.cookies.is_some(),
-        challenges,
+        challenges: sending.challenges,
+        fixed: sending.fixed.is_some(),
         caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
         ..HttpExchange::NONE
     }
@@ -334,7 +343,7 @@ fn show(
     needs: Needs,
     facts: &HttpExchange,
     request: &Request,
-    sending: &Sending<'_>,
+    (bytes, cookies): (&[u8], &[u8]),
 ) {
     stash.url.push_str(&request.url);
     stash.method.push_str(&request.method);
@@ -342,14 +351,14 @@ fn show(
     if needs.contains(Needs::REQUEST_HEADERS) || facts.caches {
         if request.java {
             plan::http::show_set_lines(request, &mut stash.request_headers);
-            crate::http::basic::show(sending.bytes, &mut stash.request_headers);
+            crate::http::basic::show(bytes, &mut stash.request_headers);
         } else {
-            show_lines(sending.bytes, &mut stash.request_headers);
+            show_lines(bytes, &mut stash.request_headers);
         }
     }
     if needs.contains(Needs::SAMPLER_DATA) {
-        stash.cookies.push_str(&String::from_utf8_lossy(sending.cookies));
-        if sending.cookies.is_empty() {
+        stash.cookies.push_str(&String::from_utf8_lossy(cookies));
+        if cookies.is_empty() {
             request.write_own_cookie(&mut stash.cookies);
         }
         stash.query_string.push_str(&request.query_string);

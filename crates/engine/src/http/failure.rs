@@ -65,22 +65,28 @@ impl Requests {
             end: exchange.ended,
             connect: exchange.connect as u64,
             latency: exchange.latency as u64,
-            wait: (exchange.start - exchange.intended).max(0) as u64,
+            wait: (exchange.start - cx.users[index].intended).max(0) as u64,
             phases: exchange.phases(),
             classes: [class, header],
             ..Timing::default()
         };
         cx.result.clear();
         let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
-        let (java, stash) = (facts.java, stash.take());
+        let (facts, stash) = (*facts, stash.take());
         sessions.exchanges.end(ticket);
-        if let Some(stash) = stash {
+        if let Some(mut stash) = stash.or_else(|| facts.fixed.then(|| sessions.stashes.take())) {
+            if facts.fixed {
+                self.show_fixed(cx, id, &facts, &mut stash);
+            }
             crate::http::fill::show_request(&mut cx.result, &stash);
             sessions.stashes.give(stash);
         }
         let result = &mut *cx.result;
-        let describe =
-            if java { crate::net::outcome::describe_java } else { crate::net::outcome::describe };
+        let describe = if facts.java {
+            crate::net::outcome::describe_java
+        } else {
+            crate::net::outcome::describe
+        };
         let route = &cx.net.routes[via];
         let outcome = describe(failure, route, &mut result.code, &mut result.message);
         fail_result(cx, index, id, timing, outcome, true);

@@ -162,7 +162,7 @@ impl Requests {
                 refused_by_client(cx, id);
                 true
             } else {
-                self.leads_nowhere(cx, id, exchange, stash, first)
+                leads_nowhere(cx, id, exchange, stash, first)
             };
             if chain.is_none() {
                 return false;
@@ -250,48 +250,42 @@ impl Requests {
         self.request = request;
         sent
     }
+}
 
-    /// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
-    /// there, JMeter knows of its `first` request only.
-    pub(crate) fn leads_nowhere(
-        &mut self,
-        cx: &mut Context<'_>,
-        id: SamplerId,
-        exchange: &HttpExchange,
-        stash: &Stash,
-        first: Option<&Redirect>,
-    ) -> bool {
-        let fixed = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty());
-        let (method, url) = match fixed {
-            Some(fixed) => (&fixed.request.method, &fixed.request.url),
-            None => (&stash.method, &stash.url),
-        };
-        if exchange.java || !is_redirect(exchange.status, method) || location(&stash.head).is_some()
-        {
-            return false;
-        }
-        let (method, url) =
-            first.map_or((method, url), |first| (&first.result.method, &first.first_url));
-        let mut words = format!("Missing location header in redirect for {method} ");
-        // The request line has the URL in ASCII.
-        for c in url.chars() {
-            if c.is_ascii() {
-                words.push(c);
-            } else {
-                let mut bytes = [0; 4];
-                for byte in c.encode_utf8(&mut bytes).bytes() {
-                    let _ = write!(words, "%{byte:02X}");
-                }
+/// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
+/// there, JMeter knows of its `first` request only.
+pub(crate) fn leads_nowhere(
+    cx: &mut Context<'_>,
+    id: SamplerId,
+    exchange: &HttpExchange,
+    stash: &Stash,
+    first: Option<&Redirect>,
+) -> bool {
+    let (method, url) = (&stash.method, &stash.url);
+    if exchange.java || !is_redirect(exchange.status, method) || location(&stash.head).is_some() {
+        return false;
+    }
+    let (method, url) =
+        first.map_or((method, url), |first| (&first.result.method, &first.first_url));
+    let mut words = format!("Missing location header in redirect for {method} ");
+    // The request line has the URL in ASCII.
+    for c in url.chars() {
+        if c.is_ascii() {
+            words.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                let _ = write!(words, "%{byte:02X}");
             }
         }
-        words.push_str(" HTTP/1.1");
-        if !cx.observes(id) {
-            // Nobody looks at it but at why it failed.
-            cx.result.clear();
-        }
-        fail_hop(cx, "java.lang.IllegalArgumentException", &words);
-        true
     }
+    words.push_str(" HTTP/1.1");
+    if !cx.observes(id) {
+        // Nobody looks at it but at why it failed.
+        cx.result.clear();
+    }
+    fail_hop(cx, "java.lang.IllegalArgumentException", &words);
+    true
 }
 
 /// HttpClient does not follow: it has no `Location`, or one that is no URI.

@@ -29,7 +29,7 @@ impl Requests {
         }
         let own = &exchange.request;
         let sent = match &self.fixed[exchange.sampler.0 as usize] {
-            Some(fixed) if own.is_empty() => &fixed.bytes,
+            Some(fixed) if own.is_empty() => &fixed.bytes.0[..],
             _ => own,
         };
         let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -51,7 +51,7 @@ impl Requests {
         if exchange.request.is_empty()
             && let Some(fixed) = &self.fixed[exchange.sampler.0 as usize]
         {
-            exchange.request.extend_from_slice(&fixed.bytes);
+            exchange.fixed = Some(fixed.bytes.clone());
         }
         if let Call::Http(http) = &mut exchange.call {
             http.facts.retries = http.facts.retries.saturating_add(1);

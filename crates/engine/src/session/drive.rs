@@ -28,8 +28,8 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         let (user, place, route) = (exchange.user, exchange.place, exchange.route);
         around.users[user].wait = Wait::Session(ticket);
-        if let Place::Named { pool, most } = place {
-            return self.join(around, ticket, (pool, most));
+        if let Place::Named(pool) = place {
+            return self.join(around, ticket, pool);
         }
         let Some(id) = self.kept(user, place, route) else { return self.open(around, ticket) };
         let exchange = &mut self.exchanges[ticket];
@@ -95,7 +95,7 @@ impl Sessions {
     pub(super) fn begin(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         if let Some(words) = exchange.terms.unwritable.clone() {
-            return self.end(around, ticket, Ending::Thrown(words), around.clock.now());
+            return self.end(around, ticket, Ending::thrown(words), around.clock.now());
         }
         let line = &mut self.lines[id];
         let out = &mut around.net.out;
@@ -113,6 +113,9 @@ impl Sessions {
                 session.begin(ticket, &exchange.request, out);
             }
             Speaker::Http(_) => {
+                if let Some(fixed) = exchange.fixed.take() {
+                    return self.send_request(around, id, ticket, &fixed.0);
+                }
                 let request = std::mem::take(&mut exchange.request);
                 self.send_request(around, id, ticket, &request);
                 // It may have to be sent again.
@@ -127,11 +130,11 @@ impl Sessions {
         // On a reused line the start is the sending; another look at the clock would only measure itself.
         exchange.sent_at = if exchange.reused { exchange.start } else { around.clock.now() };
         let user = exchange.user;
-        let limit = exchange.limit_of(exchange.limit, exchange.sent_at);
+        let limit = exchange.limit_of(exchange.limit.nanos(), exchange.sent_at);
         let ending = match &exchange.terms.after {
             After::Answer => return around.limit(user, limit, exchange.sent_at),
             After::Nothing => Ending::Complete { closed: false },
-            After::Thrown(words) => Ending::Thrown(words.clone()),
+            After::Thrown(words) => Ending::thrown(words.clone()),
         };
         self.end(around, ticket, ending, around.clock.now());
     }
@@ -155,7 +158,7 @@ impl Sessions {
         let first = exchange.reused && !http.facts.again;
         exchange.sent_at = if first { exchange.start } else { around.clock.now() };
         exchange.all_sent = line.transport.all_sent();
-        around.limit(exchange.user, exchange.limit, exchange.sent_at);
+        around.limit(exchange.user, exchange.limit.nanos(), exchange.sent_at);
     }
 
     /// An exchange fails.
@@ -168,8 +171,7 @@ impl Sessions {
             (true, 0) => Reached::Connected,
             (true, _) => Reached::Sent,
         };
-        let ending = Ending::Failed { failure: failure.into(), reached };
-        self.end(around, ticket, ending, around.clock.now());
+        self.end(around, ticket, Ending::failed(failure, reached), around.clock.now());
     }
 
     /// An exchange is over: its room makes the result of it, and says what becomes of the line.
@@ -220,7 +222,7 @@ impl Sessions {
     pub(crate) fn close_all(&mut self, around: &mut Around<'_>, user: UserId) {
         if let Wait::Session(ticket) = around.users[user].wait
             && self.exchanges.has(ticket)
-            && matches!(self.exchanges[ticket].place, Place::Named { .. })
+            && matches!(self.exchanges[ticket].place, Place::Named(_))
         {
             self.stop_waiting(ticket);
             self.leave_pool(around, ticket, false);

@@ -2,6 +2,9 @@
 //!
 //! A place in the table is used again with its buffers, so that a sample allocates nothing once warm.
 
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
 use plan::element::{RawCall, RedisCall, SseCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
 use stats::Phases;
@@ -13,7 +16,7 @@ use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
 use crate::session::http1::{HttpCall, HttpExchange};
 use crate::session::line::{LineId, Place};
-use crate::time::clock::Nanos;
+use crate::time::clock::{MS, Nanos};
 use crate::time::milestones::{Milestones, Times};
 use crate::time::timing::Timing;
 
@@ -72,25 +75,40 @@ pub(crate) enum Ending {
     #[default]
     None,
     /// With its answer, and perhaps with the end of the connection.
-    Complete {
-        closed: bool,
-    },
+    Complete { closed: bool },
     /// The peer sends no more.
     Eof,
+    /// By trouble.
+    Bad(Box<Trouble>),
+}
+
+/// What an exchange came to that has no answer. The boxes of its endings are as small as they are rare.
+#[derive(Debug)]
+pub(crate) enum Trouble {
     /// The call was an exception, in words; before or behind what was sent.
     Thrown(String),
     /// The peer does not keep to the protocol, in words.
     Broken(String),
     Failed {
-        failure: Box<Failure>,
+        failure: Failure,
         reached: Reached,
     },
 }
 
-/// An exchange.
+impl Ending {
+    pub(crate) fn thrown(words: impl Into<String>) -> Self {
+        Self::Bad(Box::new(Trouble::Thrown(words.into())))
+    }
+
+    pub(crate) fn failed(failure: Failure, reached: Reached) -> Self {
+        Self::Bad(Box::new(Trouble::Failed { failure, reached }))
+    }
+}
+
+/// An exchange. A user that waits has one beside its line: of what only some exchanges have, there are boxes.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    generation: u32,
+    generation: NonZeroU32,
     pub(crate) user: UserId,
     pub(crate) sampler: SamplerId,
     pub(crate) route: RouteId,
@@ -98,11 +116,12 @@ pub(crate) struct Exchange {
     /// Its connection, once there is one.
     pub(crate) line: LineId,
     pub(crate) call: Call,
-    /// Bytes to send.
-    pub(crate) request: Vec<u8>,
+    /// Bytes to send, where they are not those of a request that never changes.
+    pub(crate) request: Lazy<Vec<u8>>,
+    /// Bytes of a request that never changes, until it has gone out on a new connection.
+    pub(crate) fixed: Option<Arc<Rendered>>,
     pub(crate) terms: Lazy<Terms>,
-    /// When the sample should have started, and when it did.
-    pub(crate) intended: Nanos,
+    /// When the sample started.
     pub(crate) start: Nanos,
     pub(crate) sent_at: Nanos,
     /// Time to an established connection; 0 if it was there.
@@ -114,11 +133,9 @@ pub(crate) struct Exchange {
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     pub(crate) ended: Nanos,
-    /// Nanoseconds between two reads, and for connecting; 0 is none.
-    pub(crate) limit: Nanos,
-    pub(crate) connect_limit: Nanos,
-    /// When the exchange ends with what has come by then, which is its answer; 0 is never.
-    pub(crate) until: Nanos,
+    /// Between two reads, and for connecting.
+    pub(crate) limit: Limit,
+    pub(crate) connect_limit: Limit,
     /// The connection had served another exchange before.
     pub(crate) reused: bool,
     /// The kernel has taken all of the request, if it is one of HTTP.
@@ -128,9 +145,39 @@ pub(crate) struct Exchange {
     pub(crate) ending: Ending,
 }
 
-/// A part of an exchange that only some protocols need: made at its first change, and then kept for the next exchange in the same place.
+const _: () = assert!(size_of::<Exchange>() <= 216);
+
+/// Bytes of a request that never changes, as sent.
+#[derive(Debug)]
+pub(crate) struct Rendered(pub(crate) Box<[u8]>);
+
+/// A time limit in milliseconds, as plans have them; 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limit(u32);
+
+impl Limit {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn of_ms(ms: u32) -> Self {
+        Self(ms)
+    }
+
+    /// In nanoseconds; 0 is none.
+    #[inline]
+    pub(crate) fn nanos(self) -> Nanos {
+        Nanos::from(self.0) * MS
+    }
+}
+
+/// A part of an exchange or of a line that only some need: made at its first change; an exchange keeps it for the next in the same place.
 #[derive(Debug)]
 pub(crate) struct Lazy<T>(Option<Box<T>>);
+
+impl<T> Default for Lazy<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
 
 /// A type that has a value which stands for nothing.
 pub(crate) trait Unused: Default + 'static {
@@ -150,6 +197,13 @@ impl<T: Unused> std::ops::DerefMut for Lazy<T> {
     }
 }
 
+impl Unused for Vec<u8> {
+    fn unused() -> &'static Self {
+        static NONE: Vec<u8> = Vec::new();
+        &NONE
+    }
+}
+
 /// Terms of a call that is bytes.
 #[derive(Debug)]
 pub(crate) struct Terms {
@@ -158,13 +212,23 @@ pub(crate) struct Terms {
     /// The exception that the request is instead; the connection stands by then.
     pub(crate) unwritable: Option<String>,
     pub(crate) after: After,
+    /// When the exchange ends with what has come by then, which is its answer; 0 is never.
+    pub(crate) until: Nanos,
+    /// Lines that its pool has at most; 0 is no bound.
+    pub(crate) most_lines: u32,
     /// Nanoseconds that a line of a pool is waited for, where all are in use.
     pub(crate) room_limit: Option<Nanos>,
 }
 
 impl Terms {
-    const NONE: Self =
-        Self { end: End::Stream, unwritable: None, after: After::Answer, room_limit: None };
+    const NONE: Self = Self {
+        end: End::Stream,
+        unwritable: None,
+        after: After::Answer,
+        until: 0,
+        most_lines: 0,
+        room_limit: None,
+    };
 }
 
 impl Default for Terms {
@@ -269,16 +333,16 @@ impl Answer {
 impl Exchange {
     fn new() -> Self {
         Self {
-            generation: 0,
+            generation: NonZeroU32::MIN,
             user: UserId::NONE,
             sampler: SamplerId(0),
             route: RouteId::NONE,
             place: Place::Own,
             line: LineId::NONE,
             call: Call::None,
-            request: Vec::new(),
+            request: Lazy(None),
+            fixed: None,
             terms: Lazy(None),
-            intended: 0,
             start: 0,
             sent_at: 0,
             connect: 0,
@@ -286,9 +350,8 @@ impl Exchange {
             began: false,
             arrival: 0,
             ended: 0,
-            limit: 0,
-            connect_limit: 0,
-            until: 0,
+            limit: Limit::NONE,
+            connect_limit: Limit::NONE,
             reused: false,
             all_sent: true,
             milestones: Milestones::NONE,
@@ -311,9 +374,9 @@ impl Exchange {
         steps.phases(&Times { start, end: ended, connect, sent_at, reused })
     }
 
-    /// The sample's times; its sizes are its room's.
-    pub(crate) fn timing(&self) -> Timing {
-        let wait = (self.start - self.intended).max(0) as u64;
+    /// The times of the sample, which should have started when it was `intended`; its sizes are its room's.
+    pub(crate) fn timing(&self, intended: Nanos) -> Timing {
+        let wait = (self.start - intended).max(0) as u64;
         Timing {
             start: self.start,
             end: self.ended,
@@ -370,23 +433,26 @@ impl Exchanges {
     pub(crate) fn end(&mut self, ticket: Ticket) {
         self.free.push(ticket.index);
         let entry = &mut self[ticket];
-        entry.generation = entry.generation.wrapping_add(1);
+        entry.generation = entry.generation.checked_add(1).unwrap_or(NonZeroU32::MIN);
         entry.line = LineId::NONE;
         entry.ending = Ending::None;
         (entry.sent_at, entry.connect, entry.latency) = (0, 0, 0);
-        (entry.arrival, entry.ended, entry.limit, entry.connect_limit) = (0, 0, 0, 0);
+        (entry.arrival, entry.ended) = (0, 0);
+        (entry.limit, entry.connect_limit) = (Limit::NONE, Limit::NONE);
         (entry.reused, entry.began, entry.all_sent) = (false, false, true);
         entry.milestones = Milestones::NONE;
-        entry.until = 0;
         if let Some(answer) = &mut entry.answer.0 {
             answer.clear();
         }
         if let Some(terms) = &mut entry.terms.0 {
             **terms = Terms::NONE;
         }
-        entry.request.clear();
-        if entry.request.capacity() > SPARE {
-            (entry.request, entry.call) = (Vec::new(), Call::None);
+        entry.fixed = None;
+        if let Some(request) = &mut entry.request.0 {
+            request.clear();
+            if request.capacity() > SPARE {
+                (entry.request, entry.call) = (Lazy(None), Call::None);
+            }
         }
     }
 }

@@ -27,12 +27,11 @@ pub(crate) struct HttpCall {
 pub(crate) struct HttpExchange {
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Bytes of the body that are kept at most.
-    pub(crate) most: usize,
     pub(crate) status: u16,
     /// The value of the header that exchanges are told apart by.
     pub(crate) header: ClassId,
-    pub(crate) keep_alive_s: Option<u32>,
+    /// Seconds for which the server says that it keeps the connection; 0 if it does not say.
+    pub(crate) keep_alive_s: u32,
     /// The number of times that it was sent again after its connection turned out dead.
     pub(crate) retries: u8,
     pub(crate) keep_alive: bool,
@@ -64,16 +63,17 @@ pub(crate) struct HttpExchange {
     pub(crate) again: bool,
     /// It is a proxy that was asked, for a tunnel.
     pub(crate) tunnels: bool,
+    /// The request is one that never changes: what is shown of it is put beside the answer, if there is something.
+    pub(crate) fixed: bool,
 }
 
 impl HttpExchange {
     pub(crate) const NONE: Self = Self {
         sent: 0,
         received: 0,
-        most: usize::MAX,
         status: 0,
         header: ClassId::NONE,
-        keep_alive_s: None,
+        keep_alive_s: 0,
         retries: 0,
         keep_alive: false,
         has_body: false,
@@ -92,6 +92,7 @@ impl HttpExchange {
         challenges: false,
         again: false,
         tunnels: false,
+        fixed: false,
     };
 
     /// The next request of the same sample, yet to be sent.
@@ -100,7 +101,7 @@ impl HttpExchange {
             sent: 0,
             received: 0,
             status: 0,
-            keep_alive_s: None,
+            keep_alive_s: 0,
             retries: 0,
             keep_alive: false,
             has_body: false,
@@ -116,7 +117,7 @@ impl HttpExchange {
     fn take_head(&mut self, head: &Head<'_>) -> bool {
         self.status = head.status;
         self.keep_alive = head.keep_alive;
-        self.keep_alive_s = head.keep_alive_timeout_s;
+        self.keep_alive_s = head.keep_alive_timeout_s.unwrap_or(0);
         self.has_body = head.has_body;
         if self.interim_uncounted {
             self.received = head.raw.len() as u64;
@@ -133,7 +134,14 @@ impl HttpExchange {
         let failed = !(200..400).contains(&head.status)
             // A redirect to nowhere is a failure, too, whether it would be followed or not.
             || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
-        self.keep_head || redirects || cookies || noted || asked || failed || self.tunnels
+        self.keep_head
+            || self.keep_body
+            || redirects
+            || cookies
+            || noted
+            || asked
+            || failed
+            || self.tunnels
     }
 
     /// JMeter counts what Java's own client gives it, which is without the frames of chunks.
@@ -182,7 +190,7 @@ pub(super) fn feed(
                 if facts.keep_body
                     && let Some(stash) = stash
                 {
-                    stash.keep_body(piece, facts.most);
+                    stash.keep_body(piece, stashes.most_of_body[usize::from(facts.digest)]);
                 }
             }
             Event::End => {
@@ -289,17 +297,25 @@ impl Stash {
 /// Stashes that no exchange has, for the next ones.
 #[derive(Debug, Default)]
 #[allow(clippy::vec_box)] // They move between here and the connections by their pointer.
-pub(crate) struct Stashes(Vec<Box<Stash>>);
+pub(crate) struct Stashes {
+    free: Vec<Box<Stash>>,
+    /// Bytes of a body that are kept at most: where it is read, and where only its digest is.
+    most_of_body: [usize; 2],
+}
 
 impl Stashes {
+    pub(crate) fn new(most_of_body: [usize; 2]) -> Self {
+        Self { free: Vec::new(), most_of_body }
+    }
+
     /// An empty stash.
     pub(crate) fn take(&mut self) -> Box<Stash> {
-        let mut stash = self.0.pop().unwrap_or_default();
+        let mut stash = self.free.pop().unwrap_or_default();
         stash.clear();
         stash
     }
 
     pub(crate) fn give(&mut self, stash: Box<Stash>) {
-        self.0.push(stash);
+        self.free.push(stash);
     }
 }

@@ -21,7 +21,7 @@ impl Sessions {
         if now < limit {
             return around.timers.wheel.insert(index, limit, &mut *around.users);
         }
-        let (id, until) = (self.exchanges[ticket].line, self.exchanges[ticket].until);
+        let (id, until) = (self.exchanges[ticket].line, self.exchanges[ticket].terms.until);
         let over = until > 0 && now >= until;
         if self.takes_what_lies_there(around, ticket) && !(over && self.is_on(id, ticket)) {
             return;
@@ -73,7 +73,8 @@ impl Sessions {
         }
         // The exchange goes on, with the time that the limit gives from here.
         if self.exchanges.has(ticket) && self.is_on(id, ticket) {
-            let (index, limit) = (self.exchanges[ticket].user, self.exchanges[ticket].limit);
+            let (index, limit) =
+                (self.exchanges[ticket].user, self.exchanges[ticket].limit.nanos());
             let user = &around.users[index];
             if user.limit != Nanos::MAX && !user.links.armed() {
                 let until = user.limit.max(around.clock.now() + limit);
@@ -114,7 +115,7 @@ impl Sessions {
 impl Exchange {
     /// A time limit, in nanoseconds from now, no later than the exchange's own end; 0 is none.
     pub(super) fn limit_of(&self, limit: Nanos, now: Nanos) -> Nanos {
-        match (self.until, limit) {
+        match (self.terms.until, limit) {
             (0, limit) => limit,
             (until, 0) => (until - now).max(1),
             (until, limit) => (until - now).clamp(1, limit),

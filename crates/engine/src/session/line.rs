@@ -12,6 +12,7 @@ use crate::ids::{RouteId, UserId};
 use crate::net::opening::Opening;
 use crate::net::slot::{self, Slot};
 use crate::net::transport::Transport;
+use crate::session::exchange::Lazy;
 use crate::time::clock::Nanos;
 
 /// The place of a line in its core's slab.
@@ -38,8 +39,8 @@ pub(crate) enum Place {
     /// One that this client of HTTP has kept for the user, and that no other may use, or a new one. The user that a line counts for
     /// among the branches of a Parallel Controller is the `holder`.
     Client { java: bool, holder: u16 },
-    /// One of the core's pool of that number, which has so many at most (0 is no bound) and which all its users share.
-    Named { pool: u32, most: u32 },
+    /// One of the core's pool of that number, which all its users share.
+    Named(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub(crate) struct Line {
     pub(crate) ticket: Option<Ticket>,
     pub(crate) opening: Opening,
     /// Input that is not used up; under TLS decrypted.
-    pub(crate) tail: Vec<u8>,
+    pub(crate) tail: Lazy<Vec<u8>>,
     /// Since when it is idle.
     pub(crate) idle_since: Nanos,
     /// After this it is not used again; never later than its end.
@@ -104,6 +105,8 @@ pub(crate) struct Line {
     /// The user's next line.
     next: LineId,
 }
+
+const _: () = assert!(size_of::<Line>() <= 152);
 
 /// Lines of a core.
 #[derive(Debug, Default)]
@@ -151,7 +154,7 @@ impl Lines {
             place,
             ticket: None,
             opening,
-            tail: Vec::new(),
+            tail: Lazy::default(),
             idle_since: 0,
             expires: Nanos::MAX,
             end: Nanos::MAX,
@@ -171,7 +174,7 @@ impl Lines {
             }
         };
         // Lines of pools are found by these.
-        if matches!(place, Place::Named { .. }) {
+        if matches!(place, Place::Named(_)) {
             return id;
         }
         if self.first.len() <= user.at() {
@@ -195,7 +198,7 @@ impl Lines {
     pub(crate) fn drop_socket(&mut self, id: LineId) {
         let line = &mut self[id];
         line.transport.close();
-        line.tail = Vec::new();
+        line.tail = Lazy::default();
     }
 
     /// The first of a user's lines that fits.
@@ -213,7 +216,7 @@ impl Lines {
 
     /// Closes a line and frees its slot.
     pub(crate) fn close(&mut self, id: LineId) {
-        if !matches!(self[id].place, Place::Named { .. }) {
+        if !matches!(self[id].place, Place::Named(_)) {
             self.unlink(id);
         }
         self.drop_socket(id);

@@ -18,7 +18,7 @@ use crate::net::opening::{Opened, Opening};
 use crate::net::outcome::Failure;
 use crate::net::source;
 use crate::session::drive::unwritten;
-use crate::session::exchange::Call;
+use crate::session::exchange::{Call, Lazy};
 use crate::session::line::{LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{Nanos, thread_cpu};
@@ -33,7 +33,7 @@ impl Sessions {
                 Place::Fresh => false,
                 held @ Place::Held(_) => line.place == held,
                 // Others find those.
-                Place::Client { .. } | Place::Named { .. } => false,
+                Place::Client { .. } | Place::Named(_) => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
         })
@@ -159,7 +159,7 @@ impl Sessions {
                 around.limit(user, exchange.limit_of(0, now), now);
             }
             Opened::Connecting => {
-                around.limit(user, exchange.limit_of(exchange.connect_limit, now), now);
+                around.limit(user, exchange.limit_of(exchange.connect_limit.nanos(), now), now);
             }
             Opened::Established => {
                 self.note_opened(around, id);
@@ -206,7 +206,7 @@ impl Sessions {
         let now = around.clock.now();
         let exchange = &mut self.exchanges[ticket];
         let line = &mut self.lines[exchange.line];
-        (line.state, line.tail) = (State::Tunnelling, Vec::new());
+        (line.state, line.tail) = (State::Tunnelling, Lazy::default());
         (exchange.connect, exchange.sent_at) = (now - exchange.start, now);
         if let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
         {
@@ -215,7 +215,7 @@ impl Sessions {
             (http.facts.tunnels, http.facts.has_body) = (true, false);
         }
         match line.transport.send_raw(request) {
-            Ok(_) => around.limit(exchange.user, exchange.limit, now),
+            Ok(_) => around.limit(exchange.user, exchange.limit.nanos(), now),
             Err(error) => self.fail(around, ticket, Failure::Socket(error)),
         }
     }
@@ -228,7 +228,7 @@ impl Sessions {
             (http.facts.tunnels, http.facts.received) = (false, 0);
         }
         let line = &mut self.lines[exchange.line];
-        (line.state, line.tail) = (State::Unsecured, Vec::new());
+        (line.state, line.tail) = (State::Unsecured, Lazy::default());
     }
 
     /// Connects the line of an exchange once more.
@@ -265,7 +265,7 @@ impl Sessions {
         line.state = State::Handshaking;
         let exchange = &mut self.exchanges[ticket];
         exchange.milestones.tcp = Milestones::micros(now - exchange.start);
-        around.limit(exchange.user, exchange.limit_of(exchange.limit, now), now);
+        around.limit(exchange.user, exchange.limit_of(exchange.limit.nanos(), now), now);
         self.shake_hands(around, id, &mut [], (now, cpu));
     }
 
@@ -325,7 +325,7 @@ impl Sessions {
         around.recorder.add(Counter::BytesOut, out.len() as u64);
         let exchange = &self.exchanges[ticket];
         match line.transport.send(out, &mut around.net.sealed) {
-            Ok(_) => around.limit(exchange.user, exchange.limit, around.clock.now()),
+            Ok(_) => around.limit(exchange.user, exchange.limit.nanos(), around.clock.now()),
             Err(error) => self.fail(around, ticket, unwritten(error)),
         }
         true

@@ -93,9 +93,9 @@ impl Pools {
 
 impl Sessions {
     /// Starts an exchange on a line of a pool, once there is one.
-    pub(super) fn join(&mut self, around: &mut Around<'_>, ticket: Ticket, named: (u32, u32)) {
+    pub(super) fn join(&mut self, around: &mut Around<'_>, ticket: Ticket, pool: u32) {
         let exchange = &mut self.exchanges[ticket];
-        let (share, route) = self.pools.ask(named, exchange.route);
+        let (share, route) = self.pools.ask((pool, exchange.terms.most_lines), exchange.route);
         exchange.route = route;
         match share {
             Share::Line(id) => {
@@ -109,11 +109,11 @@ impl Sessions {
             Share::None if exchange.terms.room_limit == Some(0) => {
                 around.recorder.span(Span::Room, 0);
                 let words = "all connections of the pool are in use";
-                self.end(around, ticket, Ending::Thrown(words.into()), around.clock.now());
+                self.end(around, ticket, Ending::thrown(words), around.clock.now());
             }
             Share::None => {
                 let (user, limit) = (exchange.user, exchange.terms.room_limit.unwrap_or(0));
-                self.pools.of(named.0, route).waiting.push_back(ticket);
+                self.pools.of(pool, route).waiting.push_back(ticket);
                 around.limit(user, limit, around.clock.now());
             }
         }
@@ -146,7 +146,7 @@ impl Sessions {
     /// The line of a pool's exchange that is over is free, or closed: who waits longest is next.
     pub(crate) fn leave_pool(&mut self, around: &mut Around<'_>, ticket: Ticket, kept: bool) {
         let exchange = &mut self.exchanges[ticket];
-        let Place::Named { pool, .. } = exchange.place else { return };
+        let Place::Named(pool) = exchange.place else { return };
         let id = std::mem::replace(&mut exchange.line, LineId::NONE);
         if id == LineId::NONE {
             // It had none, and no place of one.
@@ -173,7 +173,7 @@ impl Sessions {
         let words = "no connection of the pool was free in time";
         let now = around.clock.now();
         self.count_wait(around, ticket, now);
-        self.end(around, ticket, Ending::Thrown(words.into()), now);
+        self.end(around, ticket, Ending::thrown(words), now);
     }
 
     /// Counts how long an exchange has waited for a line of its pool.
@@ -187,7 +187,7 @@ impl Sessions {
     /// An exchange of a pool that has no line waits for none any more.
     pub(super) fn stop_waiting(&mut self, ticket: Ticket) {
         let exchange = &self.exchanges[ticket];
-        if let (Place::Named { pool, .. }, LineId::NONE) = (exchange.place, exchange.line) {
+        if let (Place::Named(pool), LineId::NONE) = (exchange.place, exchange.line) {
             self.pools.forget(pool, ticket);
         }
     }
@@ -199,7 +199,7 @@ mod tests {
     use crate::session::line::{LineId, Lines};
 
     fn ticket(index: u32) -> Ticket {
-        Ticket { index, generation: 0 }
+        Ticket::first(index)
     }
 
     fn line(index: u32) -> LineId {

@@ -10,7 +10,7 @@ use wire::session::{Broken, Session, Status, Told};
 use crate::net::driver::{self, Ready};
 use crate::net::outcome::Failure;
 use crate::session::drive::complete;
-use crate::session::exchange::{Answer, Call, Ending, Exchange, Reached};
+use crate::session::exchange::{Answer, Call, Ending, Exchange, Lazy, Limit, Reached, Trouble};
 use crate::session::http1::{self, HttpCall};
 use crate::session::line::{Line, LineId, Speaker, State};
 use crate::session::{Around, Sessions};
@@ -156,7 +156,7 @@ impl Sessions {
     #[inline]
     fn wanted(&self, around: &Around<'_>, id: LineId, scratch: &mut Vec<u8>) -> Wanted {
         let line = &self.lines[id];
-        let kept_from = line.transport.tls().map_or(&line.tail, |tls| &tls.sealed);
+        let kept_from = line.transport.tls().map_or(&*line.tail, |tls| &tls.sealed);
         let kept = kept_from.len();
         if kept + 32 * 1024 > scratch.len() {
             scratch.resize(kept + driver::SCRATCH, 0);
@@ -297,7 +297,7 @@ impl Sessions {
         hangup: bool,
     ) {
         let line = &mut self.lines[id];
-        let Some(ticket) = line.ticket else { return keep(&mut line.tail, bytes) };
+        let Some(ticket) = line.ticket else { return keep_tail(&mut line.tail, bytes) };
         let exchange = &mut self.exchanges[ticket];
         let fed = if let Speaker::Http(connection) = &mut line.speaker {
             let shared = (&mut self.memo, &mut self.stashes);
@@ -320,13 +320,13 @@ impl Sessions {
             match feed_other(&mut line.speaker, &mut exchange.answer, bytes, around) {
                 Ok(Other::Fed(fed)) => fed,
                 Ok(Other::Ready(used)) => {
-                    keep(&mut line.tail, &bytes[used..]);
+                    keep_tail(&mut line.tail, &bytes[used..]);
                     return self.begin(around, id, ticket);
                 }
                 Err(ending) => return self.end(around, ticket, ending, now),
             }
         };
-        keep(&mut line.tail, &bytes[fed.used..]);
+        keep_tail(&mut line.tail, &bytes[fed.used..]);
         if fed.done {
             let closed = hangup && fed.used == bytes.len();
             return complete(line, exchange, ticket, around, (closed, now));
@@ -355,7 +355,7 @@ impl Sessions {
             }
             Speaker::Redis(session) => match session.end(&line.tail, &mut |_| {}) {
                 Ok(()) => Ending::Eof,
-                Err(broken) => Ending::Thrown(broken.0),
+                Err(broken) => Ending::thrown(broken.0),
             },
             // It was empty.
             Speaker::Datagram => Ending::Complete { closed: false },
@@ -373,8 +373,7 @@ impl Sessions {
                 match session.end(&line.tail, &mut |_| {}) {
                     // Java's own client does not mind that content is too short.
                     Err(broken) if !(java && is_too_short(broken.error)) => {
-                        let failure = Failure::Http(broken.error).into();
-                        Ending::Failed { failure, reached: Reached::Sent }
+                        Ending::failed(Failure::Http(broken.error), Reached::Sent)
                     }
                     _ => {
                         line.state = State::Ended;
@@ -391,7 +390,7 @@ impl Exchange {
     /// Nothing of its answer has come yet, which may take so long and no longer.
     #[inline]
     fn awaits_first(&self) -> bool {
-        self.limit > 0 && self.sent_at > 0 && self.latency == 0 && !self.began
+        self.limit != Limit::NONE && self.sent_at > 0 && self.latency == 0 && !self.began
     }
 
     /// The first of the answer has come.
@@ -404,8 +403,8 @@ impl Exchange {
     /// Its time limit starts anew, as a socket timeout does.
     #[inline]
     fn renew_limit(&self, around: &mut Around<'_>, now: Nanos) {
-        if self.limit > 0 {
-            around.users[self.user].limit = now + self.limit;
+        if self.limit != Limit::NONE {
+            around.users[self.user].limit = now + self.limit.nanos();
         }
     }
 }
@@ -463,7 +462,7 @@ fn feed_other(
             let mut ready = false;
             let mut tell = |told: Told<'_>| tell_values(answer, (&mut done, &mut ready), told);
             let used = session.feed(bytes, &mut (), out, &mut tell);
-            let used = used.map_err(|broken| Ending::Thrown(broken.0))?;
+            let used = used.map_err(|broken| Ending::thrown(broken.0))?;
             if ready {
                 return Ok(Other::Ready(used));
             }
@@ -475,7 +474,7 @@ fn feed_other(
             answer.streams = session.streams();
             // Of another answer only the head is asked for.
             done |= answer.head != 0 && !answer.streams;
-            fed.map_err(|Broken(words)| Ending::Broken(words))?
+            fed.map_err(|Broken(words)| Ending::Bad(Box::new(Trouble::Broken(words))))?
         }
         Speaker::Http(_) => bytes.len(),
     };
@@ -509,6 +508,16 @@ fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
         Told::Push { kind, id, bytes } => answer.take_event(kind, id, bytes),
         Told::Done { .. } => *done = true,
         _ => {}
+    }
+}
+
+/// Keeps unfinished input of a line, as [`keep`] does.
+#[inline]
+fn keep_tail(tail: &mut Lazy<Vec<u8>>, rest: &[u8]) {
+    if rest.is_empty() {
+        *tail = Lazy::default();
+    } else {
+        keep(tail, rest);
     }
 }
 

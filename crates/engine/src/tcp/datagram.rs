@@ -14,10 +14,9 @@ use crate::ids::{RouteId, UserId};
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::source::bound;
 use crate::session::Sessions;
-use crate::session::exchange::{After, Call, Ending, Reached};
+use crate::session::exchange::{After, Call, Ending, Limit, Reached, Trouble};
 use crate::session::line::Place;
 use crate::tcp::raw::{Thrown, show_bytes};
-use crate::time::clock::{MS, Nanos};
 
 /// Begins a sample.
 pub(crate) fn begin(
@@ -28,7 +27,6 @@ pub(crate) fn begin(
 ) {
     let ticket = sessions.exchange(index, id);
     let exchange = &mut sessions.exchanges[ticket];
-    exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
     let place = Place::Held(id);
     let kept = sessions.kept(index, place, RouteId::NONE);
@@ -52,7 +50,7 @@ pub(crate) fn begin(
     exchange.terms.after = match (call.wait, &call.timeout_ms) {
         (false, _) => After::Nothing,
         (true, Ok(limit)) => {
-            exchange.limit = Nanos::from(*limit) * MS;
+            exchange.limit = Limit::of_ms(*limit);
             After::Answer
         }
         (true, Err(text)) => After::Thrown(text.clone()),
@@ -72,16 +70,18 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
             exchange.latency = exchange.ended - exchange.start;
             (call.close, Ok(()))
         }
-        Ending::Thrown(text) | Ending::Broken(text) => (false, Err(Thrown::other(text))),
-        Ending::Failed { failure, reached } => {
-            if reached == Reached::Opening {
-                counter = Counter::ConnFailed;
+        Ending::Bad(trouble) => match *trouble {
+            Trouble::Thrown(text) | Trouble::Broken(text) => (false, Err(Thrown::other(text))),
+            Trouble::Failed { failure, reached } => {
+                if reached == Reached::Opening {
+                    counter = Counter::ConnFailed;
+                }
+                let outcome = kind(&failure, &cx.net.routes[exchange.route]);
+                let thrown = Thrown { text: words(&failure), outcome };
+                // What cannot be sent leaves the socket open.
+                (reached != Reached::Connected, Err(thrown))
             }
-            let outcome = kind(&failure, &cx.net.routes[exchange.route]);
-            let thrown = Thrown { text: words(&failure), outcome };
-            // What cannot be sent leaves the socket open.
-            (reached != Reached::Connected, Err(thrown))
-        }
+        },
     };
     if closes {
         sessions.close(&mut cx.around(), ticket, counter);
@@ -103,7 +103,8 @@ fn close(
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }
-    let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
+    let (index, id) = (exchange.user, exchange.sampler);
+    let mut timing = exchange.timing(cx.users[index].intended);
     let answer = match ended {
         Ok(()) => {
             let received = &exchange.answer.bytes;

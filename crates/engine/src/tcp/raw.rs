@@ -17,9 +17,8 @@ use crate::net::driver;
 use crate::net::outcome::{Failure, io_words, kind};
 use crate::net::routes::Route;
 use crate::session::Sessions;
-use crate::session::exchange::{After, Call, Ending, Exchange, Reached};
+use crate::session::exchange::{After, Call, Ending, Exchange, Limit, Reached, Trouble};
 use crate::session::line::Place;
-use crate::time::clock::{MS, Nanos};
 
 /// All that samplers of a user have kept.
 #[derive(Debug, Default)]
@@ -59,7 +58,6 @@ pub(crate) fn begin(
 ) {
     let ticket = sessions.exchange(index, id);
     let exchange = &mut sessions.exchanges[ticket];
-    exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
     if call.keep
         && let Some(saved) = saved(cx, index, id)
@@ -79,7 +77,7 @@ pub(crate) fn begin(
     let route = cx.net.routes.to(false, host, port, &Source::default());
     let exchange = &mut sessions.exchanges[ticket];
     (exchange.route, exchange.place) = (route, Place::Fresh);
-    exchange.limit = Nanos::from(call.timeout_ms) * MS;
+    exchange.limit = Limit::of_ms(call.timeout_ms);
     exchange.connect_limit = exchange.limit;
     exchange.answer.most = cx.run.settings.bodies.max_response;
     (exchange.answer.piece, exchange.answer.enough) = (call.buffer, call.limit);
@@ -100,18 +98,20 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
     let (left, ended, counter) = match ending {
-        Ending::Thrown(text) | Ending::Broken(text) => {
-            (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
-        }
-        Ending::Failed { failure, reached } => {
-            let unconnected =
-                matches!(*failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
-            let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
-            let opening = reached == Reached::Opening;
-            let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
-            let thrown = thrown(&failure, exchange, &cx.net.routes[exchange.route]);
-            (left, Err(thrown), counter)
-        }
+        Ending::Bad(trouble) => match *trouble {
+            Trouble::Thrown(text) | Trouble::Broken(text) => {
+                (Saved::Closed, Err(Thrown::other(text)), Counter::ConnClosedByUs)
+            }
+            Trouble::Failed { failure, reached } => {
+                let unconnected =
+                    matches!(failure, Failure::UnknownHost { .. } | Failure::ConnectTimeout);
+                let left = if unconnected { Saved::Unconnected } else { Saved::Closed };
+                let opening = reached == Reached::Opening;
+                let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
+                let thrown = thrown(&failure, exchange, &cx.net.routes[exchange.route]);
+                (left, Err(thrown), counter)
+            }
+        },
         // The server sends no more.
         Ending::None | Ending::Eof | Ending::Complete { .. } => {
             let any = call.keep && exchange.answer.total > 0;
@@ -140,7 +140,8 @@ fn close(
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }
-    let (index, id, mut timing) = (exchange.user, exchange.sampler, exchange.timing());
+    let (index, id) = (exchange.user, exchange.sampler);
+    let mut timing = exchange.timing(cx.users[index].intended);
     let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
     let received = std::mem::take(&mut exchange.answer.bytes);
     sessions.exchanges.end(ticket);
@@ -261,7 +262,7 @@ fn thrown(failure: &Failure, exchange: &Exchange, route: &Route) -> Thrown {
             format!("java.net.SocketTimeoutException: Failed to connect to {own}/{address}")
         }
         // With a time limit, the plug-in sees an interruption as its end.
-        Failure::Interrupted(_) if exchange.limit == 0 => {
+        Failure::Interrupted(_) if exchange.limit == Limit::NONE => {
             "java.nio.channels.AsynchronousCloseException".into()
         }
         Failure::ResponseTimeout | Failure::Interrupted(_) => {

@@ -17,9 +17,8 @@ use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::routes::Route;
 use crate::session::Sessions;
-use crate::session::exchange::{self, Answer, Call, Reached};
+use crate::session::exchange::{self, Answer, Call, Limit, Reached, Trouble};
 use crate::session::line::Place;
-use crate::time::clock::{MS, Nanos};
 
 /// Evaluates a call, in an exchange that [`begin`] starts.
 pub(crate) fn evaluate(
@@ -50,10 +49,9 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
     let exchange = &mut sessions.exchanges[ticket];
     let Call::Tcp(call) = &exchange.call else { return };
     (exchange.route, exchange.place) = (route, Place::Own);
-    exchange.intended = cx.users[index].intended;
     exchange.start = cx.clock.now();
-    exchange.limit = Nanos::from(call.timeout_ms) * MS;
-    exchange.connect_limit = Nanos::from(call.connect_timeout_ms) * MS;
+    exchange.limit = Limit::of_ms(call.timeout_ms);
+    exchange.connect_limit = Limit::of_ms(call.connect_timeout_ms);
     exchange.answer.most = cx.run.settings.bodies.max_response / shown_as(call.client);
     exchange.terms.end = match (call.client, call.end) {
         (Client::Prefixed(length), _) => End::Length(length),
@@ -77,7 +75,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let ending = Ending::of(ending, &cx.net.routes[exchange.route]);
     let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
     let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
-    let mut timing = exchange.timing();
+    let mut timing = exchange.timing(cx.users[index].intended);
     if kept && call.reuse && !call.close {
         let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
         // As JMeter's, it stays until writing to it fails.
@@ -171,12 +169,12 @@ impl Ending {
         let (failure, reached) = match ending {
             exchange::Ending::Complete { closed } => return Self::Complete { closed },
             exchange::Ending::Eof | exchange::Ending::None => return Self::Eof,
-            exchange::Ending::Thrown(words) | exchange::Ending::Broken(words) => {
-                return Self::Thrown(words);
-            }
-            exchange::Ending::Failed { failure, reached } => (failure, reached),
+            exchange::Ending::Bad(trouble) => match *trouble {
+                Trouble::Thrown(words) | Trouble::Broken(words) => return Self::Thrown(words),
+                Trouble::Failed { failure, reached } => (failure, reached),
+            },
         };
-        let words = match &*failure {
+        let words = match &failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(&failure, route))
             }
@@ -185,7 +183,7 @@ impl Ending {
             _ => format!("java.net.SocketException: {}", socket_text(&failure, route)),
         };
         let outcome = kind(&failure, route);
-        match &*failure {
+        match &failure {
             Failure::Socket(error) if reached == Reached::Connected => {
                 let reset = error.kind() == std::io::ErrorKind::ConnectionReset;
                 let words = if reset { "Connection reset" } else { "Broken pipe" };

@@ -162,7 +162,7 @@ impl Session for Connection {
 mod tests {
     use super::*;
 
-    const TICKET: Ticket = Ticket { index: 3, generation: 7 };
+    const TICKET: Ticket = Ticket::first(3);
 
     /// The events of an answer that comes in pieces of this size, and the rest of it.
     fn told(kind: Kind, answer: &[u8], size: usize) -> (Vec<String>, Vec<u8>) {

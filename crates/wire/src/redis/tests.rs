@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn ticket(index: u32) -> Ticket {
-    Ticket { index, generation: 7 }
+    Ticket::first(index)
 }
 
 /// All that a conversation told, with the pieces of an answer's content joined.

@@ -156,7 +156,7 @@ fn another_stream_forgets_what_is_unfinished() {
     assert_eq!(told, of([("", "c")]));
 }
 
-const TO: Ticket = Ticket { index: 3, generation: 9 };
+const TO: Ticket = Ticket::first(3);
 
 /// All that an exchange told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::order::{Kind, Misplaced, Said};
 use super::*;
 
 const RANDOM: [u8; 16] = [7; 16];
-const TO: Ticket = Ticket { index: 0, generation: 0 };
+const TO: Ticket = Ticket::first(0);
 
 /// All that a conversation told, and the frames that were sent by themselves.
 #[derive(Debug, Default, PartialEq)]
