@@ -522,6 +522,8 @@ const PARTS: &[(&str, &str)] = &[
     ("core", "Core"),
     ("cx", "Context"),
     ("http", "Requests"),
+    ("outgoing", "Outgoing"),
+    ("answers", "Answers"),
     ("websocket", "WebSockets"),
     ("sessions", "Sessions"),
     ("jobs", "Jobs"),
@@ -671,6 +673,105 @@ fn rooms_of_the_engine_import_what_is_below() {
             if other != room && floors.get(other.as_str()).is_some_and(|floor| floor >= own) {
                 found.push(format!("{path}: {room} (floor {own}) imports {other}"));
             }
+        }
+    }
+    nothing_found(&found);
+}
+
+/// Files of the largest circle of a room of the engine in which each needs the next, by an import or by a method of a core's part.
+/// Other rooms have none. A circle may shrink, and then its number here; none may grow.
+const CIRCLES: &[(&str, usize)] = &[("session", 8), ("flow", 7), ("run", 4), ("java", 6)];
+
+/// The files of a room that a text imports from.
+fn imported(text: &str, room: &str) -> Vec<String> {
+    let word = |text: &str| -> String {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut found = Vec::new();
+    for piece in text.split(&format!("crate::{room}::")).skip(1) {
+        let Some(list) = piece.strip_prefix('{') else {
+            found.push(word(piece));
+            continue;
+        };
+        let (mut depth, mut starts) = (0, true);
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => starts = true,
+                _ if starts && !c.is_whitespace() => {
+                    found.push(word(&list[at..]));
+                    starts = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn circles_of_files_in_a_room_do_not_grow() {
+    let mut rooms: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (path, text) in files(&[".rs"]) {
+        let inside = path.strip_prefix("crates/engine/src/").and_then(|path| path.split_once('/'));
+        let Some((room, file)) = inside.filter(|(_, file)| !file.ends_with("tests.rs")) else {
+            continue;
+        };
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+        // A folder is one with the file that it belongs to.
+        let file = file.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+        rooms
+            .entry(room.to_owned())
+            .or_default()
+            .entry(file.to_owned())
+            .or_default()
+            .push_str(&text);
+    }
+    let mut found = Vec::new();
+    for (room, files) in &rooms {
+        let mut homes: BTreeMap<Callee, Vec<&str>> = BTreeMap::new();
+        for (file, text) in files {
+            for (callee, _) in methods_of_parts(file, text) {
+                homes.entry(callee).or_default().push(file);
+            }
+        }
+        let needs = |file: &str| -> Vec<&str> {
+            let text = &files[file];
+            let calls = methods_of_parts(file, text).into_iter().flat_map(|(_, calls)| calls);
+            let homes = calls.filter_map(|call| homes.get(&call).filter(|all| all.len() == 1));
+            let mut needed: Vec<&str> = homes.map(|all| all[0]).collect();
+            let imported = imported(text, room);
+            needed.extend(files.keys().filter(|one| imported.contains(one)).map(String::as_str));
+            needed.retain(|one| *one != file);
+            needed
+        };
+        let needs: BTreeMap<&str, Vec<&str>> =
+            files.keys().map(|file| (file.as_str(), needs(file))).collect();
+        let reached = |from: &str| {
+            let (mut seen, mut open) = (Vec::new(), vec![from]);
+            while let Some(one) = open.pop() {
+                for next in needs.get(one).into_iter().flatten().copied() {
+                    if !seen.contains(&next) {
+                        seen.push(next);
+                        open.push(next);
+                    }
+                }
+            }
+            seen
+        };
+        let reached: BTreeMap<&str, Vec<&str>> =
+            needs.keys().map(|file| (*file, reached(file))).collect();
+        let circle = |file: &&str| -> Vec<&str> {
+            let both = |one: &&&str| reached[**one].contains(file);
+            reached[*file].iter().filter(both).copied().collect()
+        };
+        let largest = needs.keys().map(circle).max_by_key(Vec::len).unwrap_or_default();
+        let most = CIRCLES.iter().find(|(of, _)| of == room).map_or(0, |(_, most)| *most);
+        if largest.len() > most {
+            let (count, files) = (largest.len(), largest.join(", "));
+            found.push(format!("{room}: {count} files in a circle, {most} at most: {files}"));
         }
     }
     nothing_found(&found);

@@ -46,7 +46,7 @@ impl Core<'_> {
 
     /// A branch has its result, which stands in the core's.
     pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
-        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, timing, outcome);
+        self.http.branch_done(&mut self.cx, &mut self.sessions, branch, (timing, outcome));
     }
 
     /// A function in a user's request has thrown what no sampler catches.

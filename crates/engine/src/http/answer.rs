@@ -7,10 +7,13 @@ use stats::{ClassId, Counter, Outcome, Recorder};
 use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::credentials::Challenged;
-use crate::http::fill::push_reason;
-use crate::http::requests::Requests;
-use crate::http::{cache, redirect, side_cookies};
+use crate::http::credentials::{Challenged, answers_challenge};
+use crate::http::exchange::Outgoing;
+use crate::http::fill::{Bodies, push_reason};
+use crate::http::fixed::FixedRequests;
+use crate::http::opening::Closing;
+use crate::http::tunnel::{self, Tunnelled};
+use crate::http::{cache, chain, redirect, repeat, side_cookies};
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::session::Sessions;
@@ -20,62 +23,53 @@ use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// The fate of a line whose response is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
-    /// It may be used again.
-    No,
-    /// The peer has closed it.
-    ByPeer,
-    /// Further bytes on it are no answer of ours, or its end was the end of the response.
-    Broken,
+/// Answers of a core.
+pub(crate) struct Answers {
+    bodies: Bodies,
 }
 
-impl Closing {
-    fn of(rest: bool, hangup: bool) -> Self {
-        match (rest, hangup) {
-            (true, _) => Self::Broken,
-            (false, true) => Self::ByPeer,
-            (false, false) => Self::No,
-        }
+impl Answers {
+    pub(super) fn new() -> Self {
+        Self { bodies: Bodies::new() }
     }
-}
 
-impl Requests {
     /// The exchange of a request is over: its answer has come, or it failed.
     #[inline]
-    pub(crate) fn end(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
+    pub(super) fn end(
+        &mut self,
+        outgoing: &mut Outgoing,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+    ) {
         let exchange = &sessions.exchanges[ticket];
         let closing = match exchange.ending {
             Ending::Complete { closed } => {
                 Closing::of(!sessions.lines[exchange.line].tail.is_empty(), closed)
             }
-            Ending::Bad(_) => return self.end_failed(cx, sessions, ticket),
+            Ending::Bad(_) => return end_failed(&outgoing.fixed, cx, sessions, ticket),
             _ => Closing::Broken,
         };
         if matches!(&exchange.call, Call::Http(http) if http.facts.tunnels) {
-            return self.end_tunnelling(cx, sessions, ticket, closing);
+            match tunnel::end_tunnelling(cx, sessions, ticket, closing) {
+                Tunnelled::GoesOn => return,
+                Tunnelled::Answer => {}
+                Tunnelled::Failed(failure) => {
+                    return repeat::fail(&outgoing.fixed, cx, sessions, ticket, &failure);
+                }
+            }
         }
-        self.finish(cx, sessions, ticket, closing);
-    }
-
-    fn end_failed(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
-        let ending = std::mem::take(&mut sessions.exchanges[ticket].ending);
-        if let Ending::Bad(trouble) = ending
-            && let Trouble::Failed { failure, .. } = *trouble
-        {
-            self.fail(cx, sessions, ticket, &failure);
-        }
+        self.finish(outgoing, cx, sessions, (ticket, closing));
     }
 
     /// A response is complete: its line is kept or closed, and the sample goes on.
     #[inline]
-    pub(super) fn finish(
+    fn finish(
         &mut self,
+        outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
-        ticket: Ticket,
-        closing: Closing,
+        (ticket, closing): (Ticket, Closing),
     ) {
         let exchange = &mut sessions.exchanges[ticket];
         let Call::Http(http) = &mut exchange.call else { return };
@@ -86,11 +80,12 @@ impl Requests {
         let mut moves = false;
         if let Some(stash) = &mut http.stash {
             if facts.fixed {
-                self.show_fixed(cx, exchange.sampler, &facts, stash);
+                outgoing.fixed.show(cx, exchange.sampler, &facts, stash);
             }
             if !stash.connection_fault.is_empty() {
                 let fault = std::mem::take(&mut stash.connection_fault);
-                return self.fail(cx, sessions, ticket, &Failure::Connection(fault));
+                let failure = Failure::Connection(fault);
+                return repeat::fail(&outgoing.fixed, cx, sessions, ticket, &failure);
             }
             // Java's own client goes on after a redirect by another connection.
             moves = facts.java
@@ -127,7 +122,7 @@ impl Requests {
             set_user_token(cx, index);
         }
         let stash = if facts.challenges {
-            match self.answers_challenge(cx, sessions, ticket) {
+            match answers_challenge(&outgoing.places, cx, sessions, ticket) {
                 Challenged::Again => return,
                 Challenged::No(stash) => stash,
             }
@@ -136,65 +131,42 @@ impl Requests {
         };
         sessions.exchanges.end(ticket);
         cx.users[index].wait = Wait::Ready;
-        self.answered(cx, sessions, (index, id), &facts, timing, stash);
+        let Some(stash) = stash else { return conclude(cx, (index, id), &facts, timing) };
+        self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
     }
 
-    /// A response was read whole: cookies, redirects, the result; then the sample is concluded.
+    /// A response was read whole, and parts of it were kept: cookies, redirects, the result; then the sample is concluded.
     fn answered(
         &mut self,
+        outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
-        exchange: &HttpExchange,
-        mut timing: Timing,
-        stash: Option<Box<Stash>>,
+        (exchange, mut timing, mut stash): (&HttpExchange, Timing, Box<Stash>),
     ) {
-        if let Some(stash) = &stash
-            && exchange.cookies
-            && stash.set_cookie
-        {
-            side_cookies::take_cookies(cx, index, id, stash);
+        if exchange.cookies && stash.set_cookie {
+            side_cookies::take_cookies(cx, index, id, &stash);
         }
-        if let Some(mut stash) = stash {
-            let of = (index, id);
-            let seen = self.look_at(cx, sessions, of, exchange, &mut timing, &mut stash);
-            sessions.stashes.give(stash);
-            match seen {
-                Seen::GoesOn => return,
-                Seen::Chain => return redirect::conclude_chain(cx, index, id),
-                Seen::Thrown => return cx.conclude(index, id, timing, Outcome::Protocol),
-                Seen::Whole => {}
-            }
+        let answer = (exchange, &mut timing, &mut *stash);
+        let seen = self.look_at(outgoing, cx, sessions, (index, id), answer);
+        sessions.stashes.give(stash);
+        match seen {
+            Seen::GoesOn => {}
+            Seen::Chain => chain::conclude_chain(cx, index, id),
+            Seen::Thrown => cx.conclude(index, id, timing, Outcome::Protocol),
+            Seen::Whole => conclude(cx, (index, id), exchange, timing),
         }
-        let success = (200..400).contains(&exchange.status);
-        let observed = cx.observes(id);
-        if !success && !observed {
-            let mut digits = itoa::Buffer::new();
-            cx.result.code.clear();
-            cx.result.code.push_str(digits.format(exchange.status));
-            cx.result.success = false;
-        }
-        let outcome = if !success {
-            Outcome::Status
-        } else if observed && !cx.result.success {
-            timing.sent = 0;
-            Outcome::Protocol
-        } else {
-            Outcome::Ok
-        };
-        cx.conclude(index, id, timing, outcome);
     }
 
     /// Makes a result of the parts of a response that were kept, stores what of it goes to the user's cache, and follows a redirect.
     #[inline]
     fn look_at(
         &mut self,
+        outgoing: &mut Outgoing,
         cx: &mut Context<'_>,
         sessions: &mut Sessions,
         (index, id): (UserId, SamplerId),
-        exchange: &HttpExchange,
-        timing: &mut Timing,
-        stash: &mut Stash,
+        (exchange, timing, stash): (&HttpExchange, &mut Timing, &mut Stash),
     ) -> Seen {
         let success = (200..400).contains(&exchange.status);
         let redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
@@ -204,11 +176,11 @@ impl Requests {
         let (chain, observed) = (has_chain(cx), cx.observes(id));
         let follows = exchange.follow || exchange.auto_follow;
         if chain || (redirect && follows) || observed {
-            self.fill(cx, (index, id), exchange, timing, stash);
+            self.bodies.fill(cx, (index, id), exchange, timing, stash);
         }
         let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
         let goes_on = (chain || redirect && follows)
-            && self.follow(cx, sessions, (index, id), timing, exchange, stash);
+            && redirect::follow(outgoing, cx, sessions, (index, id), (timing, exchange, stash));
         if redirect && !chain && !follows && redirect::leads_nowhere(cx, id, exchange, stash, None)
         {
             timing.sent = 0;
@@ -231,6 +203,48 @@ impl Requests {
         } else {
             Seen::Whole
         }
+    }
+}
+
+/// Concludes the sample of a response that was read whole.
+#[inline]
+fn conclude(
+    cx: &mut Context<'_>,
+    (index, id): (UserId, SamplerId),
+    exchange: &HttpExchange,
+    mut timing: Timing,
+) {
+    let success = (200..400).contains(&exchange.status);
+    let observed = cx.observes(id);
+    if !success && !observed {
+        let mut digits = itoa::Buffer::new();
+        cx.result.code.clear();
+        cx.result.code.push_str(digits.format(exchange.status));
+        cx.result.success = false;
+    }
+    let outcome = if !success {
+        Outcome::Status
+    } else if observed && !cx.result.success {
+        timing.sent = 0;
+        Outcome::Protocol
+    } else {
+        Outcome::Ok
+    };
+    cx.conclude(index, id, timing, outcome);
+}
+
+/// The exchange of a request failed.
+fn end_failed(
+    requests: &FixedRequests,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+) {
+    let ending = std::mem::take(&mut sessions.exchanges[ticket].ending);
+    if let Ending::Bad(trouble) = ending
+        && let Trouble::Failed { failure, .. } = *trouble
+    {
+        repeat::fail(requests, cx, sessions, ticket, &failure);
     }
 }
 

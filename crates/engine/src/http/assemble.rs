@@ -6,7 +6,7 @@
 use plan::http::Request;
 use wire::cache::Conditions;
 
-use crate::http::fill::value_of;
+use crate::http::lines::{latin1, value_of};
 
 /// The headers that a user adds to a rendered request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,11 +133,6 @@ fn put(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
-}
-
-/// Text that came in a header goes out in one byte by byte.
-pub(crate) fn latin1(text: &str) -> Vec<u8> {
-    text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use plan::http::Request;
 use plan::plan::SamplerId;
 
 use crate::context::Context;
-use crate::http::credentials::names_of;
-use crate::http::fill::value_of;
+use crate::http::entries::names_of;
+use crate::http::lines::value_of;
 use crate::ids::UserId;
 
 /// Puts the credentials of an Authorization Manager into a request that has been put together.

@@ -8,9 +8,8 @@ use stats::Outcome;
 use wire::cache::{Cache, Conditions, Malformed};
 
 use crate::context::Context;
-use crate::http::assemble::latin1;
-use crate::http::exchange::Begun;
-use crate::http::{page, redirect};
+use crate::http::lines::latin1;
+use crate::http::{chain, page};
 use crate::ids::UserId;
 use crate::session::http1::{HttpExchange, Stash, is_cacheable};
 use crate::settings::http::CacheHit;
@@ -23,6 +22,15 @@ pub(crate) enum Lookup {
     Fresh,
     /// It is sent with these conditions, if any.
     Send(Conditions),
+}
+
+/// The outcome of a request that is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// A completion says so.
+    Sample,
+    /// There is no sample of it.
+    Nothing,
 }
 
 /// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
@@ -62,18 +70,18 @@ pub(crate) fn answer_from_cache(
     id: SamplerId,
     request: &Request,
     cookies: &[u8],
-) -> Begun {
-    let chain = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
+) -> Answered {
+    let redirected = cx.users[index].extra.as_ref().is_some_and(|extra| extra.redirect.is_some());
     let (code, message) = match &cx.run.settings.http.cache_hit {
-        CacheHit::NoSample if chain => {
-            redirect::conclude_chain(cx, index, id);
-            return Begun::UnderWay;
+        CacheHit::NoSample if redirected => {
+            chain::conclude_chain(cx, index, id);
+            return Answered::Sample;
         }
         CacheHit::NoSample if cx.users.is_download(index) => {
             page::branch_left_out(cx, index);
-            return Begun::UnderWay;
+            return Answered::Sample;
         }
-        CacheHit::NoSample => return Begun::LeftOut,
+        CacheHit::NoSample => return Answered::Nothing,
         CacheHit::Sample { code, message } => (code, message),
     };
     let now = cx.clock.now();
@@ -93,13 +101,13 @@ pub(crate) fn answer_from_cache(
     cx.return_result(result);
     let wait = (now - cx.users[index].intended).max(0) as u64;
     let timing = Timing { start: now, end: now, wait, ..Timing::default() };
-    if chain {
-        redirect::last_hop(cx, index, &timing);
-        redirect::conclude_chain(cx, index, id);
+    if redirected {
+        chain::last_hop(cx, index, &timing);
+        chain::conclude_chain(cx, index, id);
     } else {
         cx.conclude(index, id, timing, Outcome::Ok);
     }
-    Begun::UnderWay
+    Answered::Sample
 }
 
 /// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.

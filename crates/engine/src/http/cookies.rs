@@ -4,7 +4,7 @@ use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Origin, Stored};
 
 use crate::context::Context;
-use crate::http::fill::value_of;
+use crate::http::lines::value_of;
 use crate::ids::UserId;
 use crate::session::Sessions;
 use crate::session::http1::Stash;

@@ -12,9 +12,10 @@ use wire::auth::{Asker, Credentials, Dialogue, Message};
 use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::http::fill::value_of;
-use crate::http::requests::Requests;
-use crate::http::{basic, opening, tunnel};
+use crate::http::entries::names_of;
+use crate::http::lines::value_of;
+use crate::http::opening::{self, Places};
+use crate::http::{basic, proxy};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
@@ -93,57 +94,55 @@ impl crate::users::Extra {
     }
 }
 
-impl Requests {
-    /// Takes an answer, which may ask for credentials.
-    pub(super) fn answers_challenge(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        ticket: Ticket,
-    ) -> Challenged {
-        let exchange = &mut sessions.exchanges[ticket];
-        let index = exchange.user;
-        let round = cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
-        let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else {
-            return Challenged::No(None);
-        };
-        let Some(mut round) = round else { return Challenged::No(stash.take()) };
-        let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
-        let again = challenged(cx, index, &mut round, facts.status, head);
-        let Some(stash) = stash.as_mut().filter(|_| again) else {
-            // Where HttpClient follows redirects itself, it goes on with what was agreed.
-            let goes_on =
-                facts.auto_follow && matches!(facts.status, 301..=308) && round.server.has_begun();
-            if goes_on {
-                cx.users[index].extra().parts.put(round);
-            }
-            return Challenged::No(stash.take());
-        };
-        *facts = facts.again();
-        let (route, java) = (round.route, facts.java);
-        let mut request = std::mem::take(&mut exchange.request);
-        write_credentials(cx, &mut round, &mut request);
-        cx.users[index].extra().parts.put(round);
-        stash.clear_answer();
-        if !stash.request_headers.is_empty() {
-            stash.request_headers.clear();
-            show_lines(&request, &mut stash.request_headers);
+/// Takes an answer, which may ask for credentials.
+pub(super) fn answers_challenge(
+    places: &Places,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+) -> Challenged {
+    let exchange = &mut sessions.exchanges[ticket];
+    let index = exchange.user;
+    let round = cx.users[index].extra.as_mut().and_then(|extra| extra.parts.take::<Round>());
+    let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else {
+        return Challenged::No(None);
+    };
+    let Some(mut round) = round else { return Challenged::No(stash.take()) };
+    let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
+    let again = challenged(cx, index, &mut round, facts.status, head);
+    let Some(stash) = stash.as_mut().filter(|_| again) else {
+        // Where HttpClient follows redirects itself, it goes on with what was agreed.
+        let goes_on =
+            facts.auto_follow && matches!(facts.status, 301..=308) && round.server.has_begun();
+        if goes_on {
+            cx.users[index].extra().parts.put(round);
         }
-        sessions.renew(&mut cx.around(), ticket);
-        let (now, wanted) = (cx.clock.now(), (self.place(cx, index, java), route));
-        match opening::idle_line(cx, sessions, index, wanted, now) {
-            Some(line) => {
-                sessions.start_on(&mut cx.around(), ticket, line, &request);
-                // The bytes may be needed once more.
-                sessions.exchanges[ticket].request = request;
-            }
-            None => {
-                sessions.exchanges[ticket].request = request;
-                opening::open(cx, sessions, ticket, 0);
-            }
-        }
-        Challenged::Again
+        return Challenged::No(stash.take());
+    };
+    *facts = facts.again();
+    let (route, java) = (round.route, facts.java);
+    let mut request = std::mem::take(&mut exchange.request);
+    write_credentials(cx, &mut round, &mut request);
+    cx.users[index].extra().parts.put(round);
+    stash.clear_answer();
+    if !stash.request_headers.is_empty() {
+        stash.request_headers.clear();
+        show_lines(&request, &mut stash.request_headers);
     }
+    sessions.renew(&mut cx.around(), ticket);
+    let (now, wanted) = (cx.clock.now(), (places.of(cx, index, java), route));
+    match opening::idle_line(cx, sessions, index, wanted, now) {
+        Some(line) => {
+            sessions.start_on(&mut cx.around(), ticket, line, &request);
+            // The bytes may be needed once more.
+            sessions.exchanges[ticket].request = request;
+        }
+        None => {
+            sessions.exchanges[ticket].request = request;
+            opening::open(cx, sessions, ticket, 0);
+        }
+    }
+    Challenged::Again
 }
 
 /// Whether an answer asks for credentials that the user has, and has not tried.
@@ -193,7 +192,7 @@ pub(crate) fn add_credentials(
         }
         return false;
     }
-    let forwarded = tunnel::is_forwarded(cx, route);
+    let forwarded = proxy::is_forwarded(cx, route);
     if http.auth.is_none() && !forwarded {
         return false;
     }
@@ -299,7 +298,7 @@ fn begin_round(
         round.keys = keys_for(cx, (index, id), entries, request);
         return round;
     }
-    let names = names_of(request, tunnel::is_forwarded(cx, route));
+    let names = names_of(request, proxy::is_forwarded(cx, route));
     let entry = entries.iter().find(|entry| {
         let prefix = cx.text_of(index, id, &entry.url);
         names.iter().any(|name| name.starts_with(&prefix))
@@ -385,58 +384,6 @@ fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
     found.map(|key| key.credentials.clone())
 }
 
-/// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
-/// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
-pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
-    let parts = lang::url::split(&request.url);
-    let protocol = &request.url[parts.protocol.clone()];
-    let host = &request.url[parts.host.clone()];
-    let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);
-    let usual = if request.secure { 443 } else { 80 };
-    if whole {
-        // For a proxy that passes requests on, the URL is not made anew.
-        let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
-        let (path, rest) = (&request.url[parts.path.clone()], &request.url[parts.path.start..end]);
-        return match parts.port {
-            None => {
-                vec![
-                    format!("{protocol}://{host}{rest}"),
-                    format!("{protocol}://{host}:{usual}{path}"),
-                ]
-            }
-            Some(port) => vec![format!("{protocol}://{host}:{port}{rest}")],
-        };
-    }
-    match parts.port {
-        None => {
-            vec![format!("{protocol}://{host}{path}"), format!("{protocol}://{host}:{usual}{path}")]
-        }
-        Some(port) if port == usual => {
-            vec![format!("{protocol}://{host}:{port}{path}"), format!("{protocol}://{host}{path}")]
-        }
-        Some(port) => vec![format!("{protocol}://{host}:{port}{path}")],
-    }
-}
-
-fn unescaped(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,23 +401,5 @@ mod tests {
         assert_eq!(user(&keys, None).as_deref(), Some("two"));
         assert_eq!(user(&keys[..1], Some("c")), None);
         assert_eq!(user(&keys[..1], None).as_deref(), Some("one"));
-    }
-
-    #[test]
-    fn urls_are_compared_with_and_without_the_usual_port() {
-        let names = |url: &str, target: &str, secure| {
-            let mut request = Request::default();
-            request.secure = secure;
-            request.url.push_str(url);
-            request.target.push_str(target);
-            request.path_len = target.find('?').unwrap_or(target.len());
-            names_of(&request, false)
-        };
-        assert_eq!(
-            names("http://host/a%20b?c", "/a%20b?c", false),
-            ["http://host/a b", "http://host:80/a b"]
-        );
-        assert_eq!(names("https://h:443/", "/", true), ["https://h:443/", "https://h/"]);
-        assert_eq!(names("http://h:443/%zz", "/%zz", false), ["http://h:443/%zz"]);
     }
 }

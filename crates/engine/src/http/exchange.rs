@@ -4,30 +4,23 @@
 
 use std::sync::Arc;
 
-use plan::http::{Http, Request, Unsendable, show_lines};
-use plan::plan::{Needs, SamplerId};
+use plan::http::{Http, Request, Unsendable};
+use plan::plan::{Needs, Plan, SamplerId};
 use plan::text::Thrown;
+use wire::cache::Conditions;
 use wire::cookie::Origin;
 
 use crate::context::Context;
 use crate::http::assemble::{Added, assemble};
-use crate::http::cache::Lookup;
-use crate::http::requests::Requests;
-use crate::http::{cache, cookies, credentials, failure, file, names, opening, tunnel};
+use crate::http::cache::{Answered, Lookup};
+use crate::http::fixed::{Fixed, FixedRequests, show};
+use crate::http::opening::{self, Places};
+use crate::http::{cache, cookies, credentials, failure, file, names, proxy};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Limit, Rendered};
-use crate::session::http1::{HttpCall, HttpExchange, Stash};
-
-/// A request that never changes.
-#[derive(Debug)]
-pub(crate) struct Fixed {
-    pub(crate) request: Request,
-    /// As sent, without cookies.
-    pub(crate) bytes: Arc<Rendered>,
-    pub(crate) route: RouteId,
-}
+use crate::session::http1::{HttpCall, HttpExchange};
 
 /// Beginnings of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +44,37 @@ struct Sending<'a> {
     challenges: bool,
 }
 
-impl Requests {
+/// Additions to a request that was rendered.
+#[derive(Clone, Copy, Debug)]
+struct Additions<'a> {
+    route: RouteId,
+    /// The user's cookies, which stand in [`Outgoing::cookie_line`].
+    cookies: bool,
+    /// Of the user's cache.
+    conditions: Option<&'a Conditions>,
+}
+
+/// Requests of a core on their way out.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    /// A buffer for the one under work.
+    pub(super) request: Request,
+    /// A user's cookies for a request.
+    cookie_line: Vec<u8>,
+    pub(super) fixed: FixedRequests,
+    pub(super) places: Places,
+}
+
+impl Outgoing {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            request: Request::default(),
+            cookie_line: Vec::new(),
+            fixed: FixedRequests::new(plan.samplers.len()),
+            places: Places::new(plan),
+        }
+    }
+
     /// Puts the request of a user's sampler together and sends it.
     pub(crate) fn begin(
         &mut self,
@@ -61,26 +84,25 @@ impl Requests {
         http: &Http,
     ) -> Begun {
         cookies::refresh_user(cx, sessions, index);
-        let slot = id.0 as usize;
         if !http.is_fixed() {
             return self.begin_varying(cx, sessions, (index, id), http);
         }
-        if self.fixed[slot].is_none() {
+        if self.fixed.of(id).is_none() {
             let mut request = Request::default();
             if cx.with_env(index, id, |env, _| http.render(env, &mut request)).is_ok() {
-                let route = tunnel::route_of(cx, &request);
+                let route = proxy::route_of(cx, &request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
                 let bytes = Arc::new(Rendered(bytes.into()));
-                self.fixed[slot] = Some(Box::new(Fixed { request, bytes, route }));
+                self.fixed.put(id, Box::new(Fixed { request, bytes, route }));
             }
         }
         // What scripts made of a request is never fixed, whatever the plan's is.
-        let Some(fixed) = self.fixed[slot].take() else {
+        let Some(fixed) = self.fixed.take(id) else {
             return self.begin_varying(cx, sessions, (index, id), http);
         };
         let begun = self.begin_fixed(cx, sessions, (index, id), http, &fixed);
-        self.fixed[slot] = Some(fixed);
+        self.fixed.put(id, fixed);
         begun
     }
 
@@ -102,14 +124,10 @@ impl Requests {
         if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
             return self.send_rendered(cx, sessions, (index, id), http, request);
         }
-        let mut sending = Sending {
-            bytes: &fixed.bytes.0,
-            cookies: b"",
-            route: fixed.route,
-            fixed: Some(&fixed.bytes),
-            challenges: false,
-        };
+        let route = fixed.route;
         if !self.cookie_line(cx, index, http, request) {
+            let (bytes, fixed) = (&fixed.bytes.0, Some(&fixed.bytes));
+            let sending = Sending { bytes, cookies: b"", route, fixed, challenges: false };
             self.dispatch(cx, sessions, (index, id), http, request, sending);
             return Begun::UnderWay;
         }
@@ -117,14 +135,8 @@ impl Requests {
         if failure::fails_by_exception(cx, index, id, named) {
             return Begun::UnderWay;
         }
-        let mut out = std::mem::take(&mut cx.net.out);
-        let cookies = std::mem::take(&mut self.cookie_line);
-        let added = Added { cookies: Some(&cookies), ..Added::default() };
-        assemble(request, &added, &mut out);
-        (sending.bytes, sending.cookies, sending.fixed) = (&out, &cookies, None);
-        self.dispatch(cx, sessions, (index, id), http, request, sending);
-        self.cookie_line = cookies;
-        cx.net.out = out;
+        let additions = Additions { route, cookies: true, conditions: None };
+        self.send_with(cx, sessions, (index, id), http, request, additions);
         Begun::UnderWay
     }
 
@@ -176,37 +188,52 @@ impl Requests {
         {
             return Begun::UnderWay;
         }
-        let cookies = std::mem::take(&mut self.cookie_line);
-        let mut out = std::mem::take(&mut cx.net.out);
-        let cookie_line = with_cookies.then_some(&cookies[..]);
-        let lookup =
-            http.cache.map(|manager| cache::look_up(cx, index, manager, request, cookie_line));
+        let line = with_cookies.then_some(&self.cookie_line[..]);
+        let lookup = http.cache.map(|manager| cache::look_up(cx, index, manager, request, line));
         let conditions = match &lookup {
             Some(Lookup::Fresh) => {
-                let cookies_sent = cookie_line.unwrap_or_default();
-                let begun = cache::answer_from_cache(cx, index, id, request, cookies_sent);
-                (self.cookie_line, cx.net.out) = (cookies, out);
-                return begun;
+                let cookies = line.unwrap_or_default();
+                return match cache::answer_from_cache(cx, index, id, request, cookies) {
+                    Answered::Sample => Begun::UnderWay,
+                    Answered::Nothing => Begun::LeftOut,
+                };
             }
             Some(Lookup::Send(conditions)) => Some(conditions).filter(|some| !some.is_empty()),
             None => None,
         };
-        let route = tunnel::route_of(cx, request);
-        let forwarded = tunnel::is_forwarded(cx, route);
-        assemble(request, &Added { conditions, cookies: cookie_line, forwarded }, &mut out);
+        let route = proxy::route_of(cx, request);
+        let additions = Additions { route, cookies: with_cookies, conditions };
+        self.send_with(cx, sessions, (index, id), http, request, additions);
+        Begun::UnderWay
+    }
+
+    /// Puts a request together that does not go out as it was rendered, and sends it.
+    fn send_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        sessions: &mut Sessions,
+        (index, id): (UserId, SamplerId),
+        http: &Http,
+        request: &Request,
+        Additions { route, cookies, conditions }: Additions<'_>,
+    ) {
+        let line = std::mem::take(&mut self.cookie_line);
+        let mut out = std::mem::take(&mut cx.net.out);
+        let cookies = cookies.then_some(&line[..]);
+        let forwarded = proxy::is_forwarded(cx, route);
+        assemble(request, &Added { conditions, cookies, forwarded }, &mut out);
         let challenges =
             credentials::add_credentials(cx, index, id, http, request, route, &mut out);
         let sending = Sending {
             bytes: &out,
-            cookies: cookie_line.unwrap_or_default(),
+            cookies: cookies.unwrap_or_default(),
             route,
             fixed: None,
             challenges,
         };
         self.dispatch(cx, sessions, (index, id), http, request, sending);
-        self.cookie_line = cookies;
+        self.cookie_line = line;
         cx.net.out = out;
-        Begun::UnderWay
     }
 
     /// Sends a request on an idle line of the user, or opens one for it.
@@ -220,7 +247,7 @@ impl Requests {
         sending: Sending<'_>,
     ) {
         let start = cx.clock.now();
-        let (place, route) = (self.place(cx, index, request.java), sending.route);
+        let (place, route) = (self.places.of(cx, index, request.java), sending.route);
         let line = opening::idle_line(cx, sessions, index, (place, route), start);
         let ticket = sessions.exchange(index, id);
         let exchange = &mut sessions.exchanges[ticket];
@@ -245,20 +272,6 @@ impl Requests {
         match line {
             Some(line) => sessions.start_on(&mut cx.around(), ticket, line, sending.bytes),
             None => opening::open(cx, sessions, ticket, 0),
-        }
-    }
-
-    /// Shows a request that never changes beside what came of it. Until then nothing of it is kept for each user.
-    pub(super) fn show_fixed(
-        &self,
-        cx: &Context<'_>,
-        id: SamplerId,
-        facts: &HttpExchange,
-        stash: &mut Stash,
-    ) {
-        if let Some(fixed) = self.fixed[id.0 as usize].as_deref().filter(|_| stash.url.is_empty()) {
-            let needs = cx.plan.samplers[id.0 as usize].needs;
-            show(stash, needs, facts, &fixed.request, (&fixed.bytes.0, b""));
         }
     }
 
@@ -334,35 +347,6 @@ fn facts_of(
         fixed: sending.fixed.is_some(),
         caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
         ..HttpExchange::NONE
-    }
-}
-
-/// Notes of a request what is shown of it.
-fn show(
-    stash: &mut Stash,
-    needs: Needs,
-    facts: &HttpExchange,
-    request: &Request,
-    (bytes, cookies): (&[u8], &[u8]),
-) {
-    stash.url.push_str(&request.url);
-    stash.method.push_str(&request.method);
-    stash.connection_fault.push_str(&request.connection_fault);
-    if needs.contains(Needs::REQUEST_HEADERS) || facts.caches {
-        if request.java {
-            plan::http::show_set_lines(request, &mut stash.request_headers);
-            crate::http::basic::show(bytes, &mut stash.request_headers);
-        } else {
-            show_lines(bytes, &mut stash.request_headers);
-        }
-    }
-    if needs.contains(Needs::SAMPLER_DATA) {
-        stash.cookies.push_str(&String::from_utf8_lossy(cookies));
-        if cookies.is_empty() {
-            request.write_own_cookie(&mut stash.cookies);
-        }
-        stash.query_string.push_str(&request.query_string);
-        request.write_sampler_data(&stash.cookies, &mut stash.sampler_data);
     }
 }
 

@@ -4,15 +4,25 @@ use std::fmt::Write;
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use plan::result::SampleResult;
-use wire::coding::{Coding, CodingError};
+use wire::coding::{Coding, CodingError, Inflater};
 
 use crate::context::Context;
-use crate::http::requests::Requests;
+use crate::http::lines::{push_latin1, value_of};
+use crate::http::{chain, lines};
 use crate::ids::UserId;
 use crate::session::http1::{HttpExchange, Stash};
 use crate::time::timing::Timing;
 
-impl Requests {
+/// Bodies of a core's answers, decoded.
+pub(crate) struct Bodies {
+    inflater: Inflater,
+}
+
+impl Bodies {
+    pub(super) fn new() -> Self {
+        Self { inflater: Inflater::new() }
+    }
+
     /// Fills the core's result from a response.
     pub(crate) fn fill(
         &mut self,
@@ -51,8 +61,8 @@ impl Requests {
                 + 3) as u64;
         }
         if needs.contains(Needs::SAMPLER_DATA)
-            && crate::http::redirect::is_redirect(exchange.status, &stash.method)
-            && let Some(location) = crate::http::redirect::location(&stash.head)
+            && chain::is_redirect(exchange.status, &stash.method)
+            && let Some(location) = lines::location(&stash.head)
         {
             push_latin1(&mut result.redirect_location, location);
         }
@@ -189,15 +199,6 @@ fn reason(line: &[u8]) -> &[u8] {
     parts.nth(2).unwrap_or_default().trim_ascii()
 }
 
-/// The value of a header line of that name (in lower case).
-pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let (start, rest) = line.split_at_checked(name.len())?;
-    if !start.eq_ignore_ascii_case(name) {
-        return None;
-    }
-    Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
-}
-
 /// Replaces a body by its MD5 in hexadecimal digits.
 fn digest(body: &mut Vec<u8>) {
     use std::io::Write;
@@ -285,15 +286,6 @@ fn write_java_headers(head: &[u8], out: &mut String) -> usize {
         out.push('\n');
     }
     out.bytes().filter(|byte| *byte == b'\n').count()
-}
-
-fn push_latin1(out: &mut String, bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && text.is_ascii()
-    {
-        return out.push_str(text);
-    }
-    out.extend(bytes.iter().map(|byte| *byte as char));
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Lines that a request of HTTP goes out on: an idle one of its user's, or a new one.
+//! Lines that a request of HTTP goes out on: an idle one of its user's, or a new one; and what becomes of them.
 
+use plan::plan::{Plan, SamplerKind};
 use wire::session::Ticket;
 
 use crate::context::Context;
 use crate::http::dns_cache;
-use crate::http::requests::Requests;
 use crate::ids::{RouteId, UserId};
 use crate::session::Sessions;
 use crate::session::idle::Found;
@@ -12,11 +12,23 @@ use crate::session::line::{LineId, Place};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-impl Requests {
+/// Places of users' requests, as a plan has them.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// The plan has Parallel Controllers, whose branches have connections of their own.
+    has_branches: bool,
+}
+
+impl Places {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let is_parallel = |kind: &SamplerKind| matches!(kind, SamplerKind::Parallel(_));
+        Self { has_branches: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)) }
+    }
+
     /// The place of a user's requests: Java's own client and HttpClient each have their own, and HttpClient one for each to whom it counts
     /// what a user opens now.
     #[inline]
-    pub(super) fn place(&self, cx: &Context<'_>, index: UserId, java: bool) -> Place {
+    pub(super) fn of(&self, cx: &Context<'_>, index: UserId, java: bool) -> Place {
         let holder = if self.has_branches {
             let root = &cx.users[cx.users.root(index)];
             root.extra.as_ref().map_or(0, |extra| extra.holder)
@@ -62,5 +74,26 @@ pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket
     if sessions.resolve(&mut cx.around(), ticket) {
         dns_cache::keep_name(cx, sessions, ticket);
         sessions.connect(&mut cx.around(), id);
+    }
+}
+
+/// The fate of a line whose response is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It may be used again.
+    No,
+    /// The peer has closed it.
+    ByPeer,
+    /// Further bytes on it are no answer of ours, or its end was the end of the response.
+    Broken,
+}
+
+impl Closing {
+    pub(super) fn of(rest: bool, hangup: bool) -> Self {
+        match (rest, hangup) {
+            (true, _) => Self::Broken,
+            (false, true) => Self::ByPeer,
+            (false, false) => Self::No,
+        }
     }
 }

@@ -4,53 +4,42 @@
 //! connection of its user, and its result becomes a sub-result of the page's. Branches are kept for the next page. A
 //! page within a page is loaded by branches of the branch.
 
-use std::fmt::Write;
-
-use lang::links;
-use plan::http::{Http, Resources};
-use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::plan::SamplerId;
 use plan::result::SampleResult;
-use stats::Outcome;
 use wire::cookie::Jar;
 
 use crate::context::Context;
-use crate::http::requests::Requests;
-use crate::http::{failure, names, side_cookies};
 use crate::ids::UserId;
-use crate::session::Sessions;
 use crate::time::timing::Timing;
 use crate::users::{NO_USER, Wait};
-
-/// Results that a core keeps for the next parts; a page with more gives the others back.
-const SPARE: usize = 256;
 
 /// A page whose parts are being loaded.
 #[derive(Debug)]
 pub(crate) struct Page {
-    id: SamplerId,
+    pub(super) id: SamplerId,
     /// The page itself.
-    whole: Box<SampleResult>,
-    timing: Timing,
+    pub(super) whole: Box<SampleResult>,
+    pub(super) timing: Timing,
     /// Time in this process, of all parts together.
-    lag: u64,
+    pub(super) lag: u64,
     /// Resources that are loaded, in order, with their results; nothing where a cache had one.
-    links: Vec<String>,
-    results: Vec<Option<Box<SampleResult>>>,
+    pub(super) links: Vec<String>,
+    pub(super) results: Vec<Option<Box<SampleResult>>>,
     /// Cookies of parts that were sent some while others were under way: by link.
-    jars: Vec<(usize, Box<Jar>)>,
-    next: usize,
+    pub(super) jars: Vec<(usize, Box<Jar>)>,
+    pub(super) next: usize,
     /// The branch that was started last.
-    last: UserId,
-    under_way: usize,
-    at_a_time: usize,
+    pub(super) last: UserId,
+    pub(super) under_way: usize,
+    pub(super) at_a_time: usize,
     /// The run ends at once.
-    cut: bool,
+    pub(super) cut: bool,
 }
 
 impl crate::users::Part for Page {}
 
 impl Page {
-    fn new(id: SamplerId, timing: Timing, at_a_time: usize, links: usize) -> Self {
+    pub(super) fn new(id: SamplerId, timing: Timing, at_a_time: usize, links: usize) -> Self {
         Self {
             id,
             whole: Box::default(),
@@ -68,262 +57,13 @@ impl Page {
     }
 }
 
-impl Requests {
-    /// Loads what is embedded in the page that stands in the core's result. `Some`: there is nothing to load, and its sample is to be closed with that.
-    pub(crate) fn load_page(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        mut timing: Timing,
-    ) -> Option<(Timing, Outcome)> {
-        (cx.result.bytes, cx.result.sent) = (timing.received, timing.sent);
-        // Parts of files are named after the file, not after the sampler.
-        let is_file = cx.result.url.starts_with("file:");
-        if is_file {
-            cx.result.label.clone_from(&cx.result.url);
-        }
-        let begun = begin_page(cx, index, id, timing);
-        (timing.received, timing.sent) = (cx.result.bytes, cx.result.sent);
-        let outcome = match begun {
-            None => {
-                self.fill_branches(cx, sessions, index);
-                return None;
-            }
-            Some(true) => Outcome::Ok,
-            Some(false) => Outcome::Status,
-        };
-        if is_file {
-            name_page(cx, index, id);
-        }
-        Some((timing, outcome))
-    }
-
-    /// Starts branches while there is something to load, and ends the page when all is there.
-    fn fill_branches(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId) {
-        loop {
-            let Some(page) = page(cx, index) else { return };
-            let more = !page.cut && page.next < page.links.len();
-            if !more && page.under_way == 0 {
-                return end_page(cx, index);
-            }
-            if !more || page.under_way >= page.at_a_time {
-                return;
-            }
-            let link = page.next;
-            page.next += 1;
-            if page.results[link].is_some() {
-                continue;
-            }
-            page.under_way += 1;
-            let id = page.id;
-            self.start_branch(cx, sessions, (index, id), link);
-        }
-    }
-
-    fn start_branch(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        (parent, id): (UserId, SamplerId),
-        link: usize,
-    ) {
-        let plan = cx.plan;
-        let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return };
-        let branch = branch(cx, parent, link);
-        let url = match page(cx, parent) {
-            Some(page) => {
-                page.last = branch;
-                std::mem::take(&mut page.links[link])
-            }
-            None => return,
-        };
-        self.load_link(cx, sessions, (branch, id), http, &url);
-        if let Some(page) = page(cx, parent) {
-            page.links[link] = url;
-        }
-    }
-
-    fn load_link(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        (branch, id): (UserId, SamplerId),
-        http: &Http,
-        url: &str,
-    ) {
-        names::read(cx, branch, id);
-        let mut request = std::mem::take(&mut self.request);
-        let rendered =
-            cx.with_env(branch, id, |env, _| http.render_embedded(url, env, &mut request));
-        match rendered {
-            Ok(()) => {
-                self.send_rendered(cx, sessions, (branch, id), http, &request);
-            }
-            Err(problem) => {
-                cx.result.clear();
-                cx.result.url.push_str(url);
-                failure::unsendable(cx, branch, id, &problem.code, &problem.message, true);
-            }
-        }
-        self.request = request;
-    }
-
-    /// A branch has its result, which stands in the core's.
-    pub(crate) fn branch_done(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        branch: UserId,
-        timing: &Timing,
-        outcome: Outcome,
-    ) {
-        cx.timers.wheel.remove(branch, &mut cx.users);
-        let mut result = cx.lend_result();
-        (result.elapsed, result.latency, result.connect) =
-            (timing.elapsed(), timing.latency, timing.connect);
-        (result.bytes, result.sent, result.idle) = (timing.received, timing.sent, timing.idle);
-        let (parent, link) = put_away(cx, branch);
-        if let Some(page) = page(cx, parent) {
-            page.results[link] = Some(result);
-            page.under_way -= 1;
-            page.lag += timing.lag;
-            page.timing.end = page.timing.end.max(timing.end);
-            page.cut |= outcome == Outcome::CutByEnd;
-        }
-        self.fill_branches(cx, sessions, parent);
-    }
-}
-
-/// Gives the core's result the name of its sampler.
-fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
-    let mut label = std::mem::take(&mut cx.result.label);
-    label.clear();
-    label.push_str(cx.sampler_name(index, id));
-    cx.result.label = label;
-}
-
-/// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
-fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
-    let plan = cx.plan;
-    let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
-    let Some(resources) = http.resources.as_ref() else { return Some(true) };
-    if !cx.result.success || cx.result.data_type != "text" {
-        return Some(cx.result.success);
-    }
-    let said = match cx.own_sampler(index).map(|own| &**own) {
-        Some(SamplerKind::Http(own)) => own.loads_pages,
-        _ => None,
-    };
-    let (on, at_a_time) = cx.with_env(index, id, |env, _| {
-        let on = said.unwrap_or_else(|| resources.are_loaded(env));
-        (on, resources.at_a_time(env))
-    });
-    if !on {
-        return Some(true);
-    }
-    let depth = cx.users[index].extra.as_ref().map_or(0, |extra| extra.depth);
-    let needs = plan.samplers[id.0 as usize].needs;
-    if i64::from(depth) > cx.run.settings.http.max_frame_depth {
-        add_too_deep(cx);
-        return Some(true);
-    }
-    let mut found = Vec::new();
-    let read = match resources.parsers.of(&cx.result.content_type) {
-        Some(parser) if !cx.result.text.is_empty() => {
-            let agent = user_agent(&cx.result.request_headers);
-            links::find(parser, &cx.result.text, &cx.result.url, agent, &mut found)
-        }
-        _ => Ok(()),
-    };
-    if !needs.intersects(Needs::BODY | Needs::TEXT) {
-        // Only the links were of interest.
-        cx.result.body.clear();
-        cx.result.text.clear();
-    }
-    if let Err(unreadable) = read {
-        let error = error_result(cx, unreadable.class, &unreadable.message);
-        add_part(&mut cx.result, &error, cx.run.settings.results.keep_sub_labels);
-        cx.spare_results.push(error);
-        if !cx.run.settings.http.ignore_failed_resources {
-            judge(&mut cx.result, false);
-        }
-        return Some(cx.result.success);
-    }
-    if found.is_empty() {
-        return Some(true);
-    }
-    let mut page = Box::new(Page::new(id, timing, at_a_time, found.len()));
-    choose(cx, index, id, resources, found, &mut page);
-    page.whole = cx.lend_result();
-    let user = &mut cx.users[index];
-    user.extra().parts.put(page);
-    user.wait = Wait::Page(id);
-    None
-}
-
-/// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
-fn choose(
-    cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
-    resources: &Resources,
-    found: Vec<String>,
-    page: &mut Page,
-) {
-    for mut link in found {
-        links::escape(&mut link);
-        if !cx.with_env(index, id, |env, _| resources.accepts(&link, env)) {
-            continue;
-        }
-        let broken = (!links::normalize(&mut link)).then(|| {
-            let message = format!("{link} URI can not be normalized");
-            error_result(cx, "java.lang.Exception", &message)
-        });
-        if broken.is_some() {
-            link.clear();
-        }
-        page.links.push(link);
-        page.results.push(broken);
-    }
-}
-
-/// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
-/// by, and then of the whole under the names of both.
-fn add_too_deep(cx: &mut Context<'_>) {
-    let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
-    let keep_labels = cx.run.settings.results.keep_sub_labels;
-    let error = error_result(cx, class, message);
-    let result = &mut cx.result;
-    let n = result.sub_count;
-    add_part(result, &error, keep_labels);
-    if n > 0 {
-        put_error(&mut result.subs[n - 1], class, message);
-        let label = if keep_labels {
-            format!("{}->{}", result.subs[0].url, result.url)
-        } else {
-            format!("{0}->{0}-{n}", result.label)
-        };
-        result.subs[n].label = label;
-    }
-    cx.spare_results.push(error);
-}
-
-/// A copy of the core's result that has failed with an exception.
-fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleResult> {
-    let mut error = cx.spare_results.pop().unwrap_or_default();
-    error.clear();
-    cx.result.show_in(&mut error);
-    put_error(&mut error, class, message);
-    error
-}
-
-fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
+/// The page that a user loads.
+pub(super) fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
     cx.users[index].extra.as_mut()?.parts.get_mut()
 }
 
 /// A branch of a user.
-fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserId {
+pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserId {
     let depth = cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
     let branch = cx.users.branch(parent, cx.clock.now());
     let extra = cx.users[branch].extra();
@@ -346,7 +86,7 @@ pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
 }
 
 /// A branch has nothing to do; gives the user it worked for, and what it loaded.
-fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
+pub(super) fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
     let user = &mut cx.users[branch];
     let (parent, link) = (user.branch_of, user.extra().link);
     let jar = user.extra().jars.iter_mut().find_map(Option::take);
@@ -358,124 +98,8 @@ fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
     (parent, link)
 }
 
-/// All is loaded: the page becomes the sample, and its parts sub-results.
-fn end_page(cx: &mut Context<'_>, index: UserId) {
-    let Some(mut page) = cx.users[index].extra().parts.take::<Page>() else { return };
-    let id = page.id;
-    cx.users[index].wait = Wait::Ready;
-    if !page.jars.is_empty() {
-        // Links that cannot be loaded are cleared.
-        let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
-        side_cookies::merge_cookies(cx, index, id, &parts, std::mem::take(&mut page.jars));
-    }
-    let keep_labels = cx.run.settings.results.keep_sub_labels;
-    let mut whole = std::mem::take(&mut page.whole);
-    if whole.sub_count == 0 {
-        contain(&mut whole, keep_labels);
-    }
-    let mut passed = whole.success;
-    for part in page.results.drain(..).flatten() {
-        add_part(&mut whole, &part, keep_labels);
-        passed &= part.success;
-        if cx.spare_results.len() < SPARE {
-            cx.spare_results.push(part);
-        }
-    }
-    if !cx.run.settings.http.ignore_failed_resources {
-        judge(&mut whole, passed);
-    }
-    let mut timing = page.timing;
-    (timing.received, timing.sent) = (whole.bytes, whole.sent);
-    // Of parts that were loaded side by side, each was late by its share.
-    timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
-    let outcome = match (page.cut, whole.success) {
-        (true, _) => Outcome::CutByEnd,
-        (false, true) => Outcome::Ok,
-        (false, false) => Outcome::Status,
-    };
-    let is_file = whole.url.starts_with("file:");
-    cx.return_result(whole);
-    if is_file {
-        name_page(cx, index, id);
-    }
-    cx.complete_page(index, id, timing, outcome);
-}
-
 /// Whether a branch loads a part beside others.
 pub(crate) fn is_beside_others(cx: &mut Context<'_>, branch: UserId) -> bool {
     let parent = cx.users[branch].branch_of;
     parent != NO_USER && page(cx, parent).is_some_and(|page| page.at_a_time > 1)
-}
-
-/// Makes a result one that has failed with an exception.
-fn put_error(result: &mut SampleResult, class: &str, message: &str) {
-    result.body.clear();
-    result.text.clear();
-    result.code.clear();
-    result.message.clear();
-    let _ = write!(result.code, "Non HTTP response code: {class}");
-    let _ = write!(result.message, "Non HTTP response message: {message}");
-    result.success = false;
-    result.data_type = "text";
-}
-
-/// Makes a page the first part of itself, as JMeter's container of a page and its resources has it.
-fn contain(whole: &mut SampleResult, keep_labels: bool) {
-    let mut page = SampleResult::default();
-    page.clear();
-    whole.show_in(&mut page);
-    let (bytes, sent, elapsed) = (whole.bytes, whole.sent, whole.elapsed);
-    let headers_size = whole.headers_size;
-    page.raw = true;
-    add_part(whole, &page, keep_labels);
-    (whole.bytes, whole.sent, whole.elapsed) = (bytes, sent, elapsed);
-    whole.headers_size = headers_size;
-}
-
-/// Adds a part's result, with all that it is made of.
-fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
-    whole.bytes += part.bytes;
-    whole.headers_size += part.headers_size;
-    whole.sent += part.sent;
-    let n = whole.sub_count;
-    let mut label = std::mem::take(&mut whole.label);
-    let length = label.len();
-    let _ = write!(label, "-{n}");
-    let sub = whole.add_sub();
-    copy_all(part, sub);
-    sub.label.clear();
-    sub.label.push_str(if keep_labels { &sub.url } else { &label });
-    label.truncate(length);
-    whole.label = label;
-}
-
-fn copy_all(from: &SampleResult, to: &mut SampleResult) {
-    from.show_in(to);
-    to.label.push_str(&from.label);
-    to.raw = from.raw;
-    for part in from.subs() {
-        let sub = to.add_sub();
-        copy_all(part, sub);
-        sub.deep = true;
-    }
-}
-
-/// Whether the page passes with its parts, and JMeter's message if it does not.
-fn judge(whole: &mut SampleResult, passed: bool) {
-    whole.success = passed;
-    if passed {
-        return;
-    }
-    whole.message.clear();
-    whole.message.push_str("Embedded resource download error:");
-    let message = &mut whole.message;
-    for part in whole.subs[..whole.sub_count].iter().filter(|part| !part.success) {
-        let _ = write!(message, "{} code:{} message:{}, ", part.url, part.code, part.message);
-    }
-}
-
-/// The `User-Agent` among request headers as JMeter shows them.
-fn user_agent(headers: &str) -> &str {
-    let mut lines = headers.lines();
-    lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()
 }

@@ -3,12 +3,13 @@
 
 use plan::http::Unsendable;
 use plan::plan::{SamplerId, SamplerKind};
-use stats::{Counter, Outcome, Phases};
+use stats::Counter;
 use std::fmt::Write;
 
 use crate::context::Context;
-use crate::http::fill::value_of;
-use crate::http::requests::Requests;
+use crate::http::chain::{add_hop, begin_chain, is_redirect};
+use crate::http::exchange::Outgoing;
+use crate::http::lines::{location, text_of};
 use crate::http::{failure, names};
 use crate::ids::UserId;
 use crate::net::outcome::{Failure, describe, describe_java};
@@ -125,131 +126,125 @@ impl Follower {
     }
 }
 
-impl Requests {
-    /// Takes one hop's answer (in the core's result) and goes on to where it points.
-    /// False: the chain, if there is one, is complete.
-    pub(crate) fn follow(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        timing: &Timing,
-        exchange: &HttpExchange,
-        stash: &Stash,
-    ) -> bool {
-        let chain = cx.users[index].extra().redirect.take();
-        let by = Follower::of(exchange);
-        let goes_on = by.follows(exchange.status, stash);
-        let location = goes_on.then(|| location(&stash.head)).flatten();
-        if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
-            if let Some(unused) = chain {
-                cx.spare_results.push(unused.result);
-            }
-            names_no_location(cx, index, id);
-            return true;
+/// Takes one hop's answer (in the core's result) and goes on to where it points.
+/// False: the chain, if there is one, is complete.
+pub(crate) fn follow(
+    outgoing: &mut Outgoing,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    (timing, exchange, stash): (&Timing, &HttpExchange, &Stash),
+) -> bool {
+    let chain = cx.users[index].extra().redirect.take();
+    let by = Follower::of(exchange);
+    let goes_on = by.follows(exchange.status, stash);
+    let location = goes_on.then(|| location(&stash.head)).flatten();
+    if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
+        if let Some(unused) = chain {
+            cx.spare_results.push(unused.result);
         }
-        // What HttpClient itself makes of it comes first.
-        let refused = by == Follower::HttpClient
-            && match location {
-                Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
-                None => goes_on && exchange.status != 302,
-            };
-        let location = location.filter(|_| !refused);
-        let mut timing = *timing;
-        if location.is_none() {
-            let first = chain.as_ref().filter(|_| by.is_silent()).map(|chain| &**chain);
-            let fails = if refused {
-                refused_by_client(cx, id);
-                true
-            } else {
-                leads_nowhere(cx, id, exchange, stash, first)
-            };
-            if chain.is_none() {
-                return false;
-            }
-            if fails {
-                (timing.sent, cx.result.sent) = (0, 0);
-            }
-        }
-        let mut chain =
-            chain.unwrap_or_else(|| Box::new(begin_chain(cx, &timing, &stash.url, &stash.method)));
-        let repeats = by.repeats(exchange.status, &stash.method);
-        chain.java = by == Follower::Java;
-        chain.stripped |= chain.java && !repeats;
-        add_hop(cx, &mut chain, &timing, by.is_silent());
-        let most = by.most(cx);
-        let Some(location) = location else {
-            cx.users[index].extra().redirect = Some(chain);
-            return false;
+        names_no_location(cx, index, id);
+        return true;
+    }
+    // What HttpClient itself makes of it comes first.
+    let refused = by == Follower::HttpClient
+        && match location {
+            Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
+            None => goes_on && exchange.status != 302,
         };
-        if chain.hops + u32::from(chain.java) >= most {
-            by.gives_up(cx, id, most);
-            add_hop(cx, &mut chain, &timing, by.is_silent());
-            cx.users[index].extra().redirect = Some(chain);
+    let location = location.filter(|_| !refused);
+    let mut timing = *timing;
+    if location.is_none() {
+        let first = chain.as_ref().filter(|_| by.is_silent()).map(|chain| &**chain);
+        let fails = if refused {
+            refused_by_client(cx, id);
+            true
+        } else {
+            leads_nowhere(cx, id, exchange, stash, first)
+        };
+        if chain.is_none() {
             return false;
         }
-        chain.hops += 1;
-        cx.recorder.add(Counter::Redirects, 1);
-        let (target, url) = by.target(cx, &mut chain, text_of(location));
-        let method =
-            if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) };
-        chain.url.clone_from(&url);
-        method.clone_into(&mut chain.method);
-        let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
+        if fails {
+            (timing.sent, cx.result.sent) = (0, 0);
+        }
+    }
+    let mut chain =
+        chain.unwrap_or_else(|| Box::new(begin_chain(cx, &timing, &stash.url, &stash.method)));
+    let repeats = by.repeats(exchange.status, &stash.method);
+    chain.java = by == Follower::Java;
+    chain.stripped |= chain.java && !repeats;
+    add_hop(cx, &mut chain, &timing, by.is_silent());
+    let most = by.most(cx);
+    let Some(location) = location else {
         cx.users[index].extra().redirect = Some(chain);
-        self.send_hop(cx, sessions, (index, id), &timing, target, &next)
+        return false;
+    };
+    if chain.hops + u32::from(chain.java) >= most {
+        by.gives_up(cx, id, most);
+        add_hop(cx, &mut chain, &timing, by.is_silent());
+        cx.users[index].extra().redirect = Some(chain);
+        return false;
     }
+    chain.hops += 1;
+    cx.recorder.add(Counter::Redirects, 1);
+    let (target, url) = by.target(cx, &mut chain, text_of(location));
+    let method =
+        if repeats { &*stash.method } else { plan::http::method_after_redirect(&stash.method) };
+    chain.url.clone_from(&url);
+    method.clone_into(&mut chain.method);
+    let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
+    cx.users[index].extra().redirect = Some(chain);
+    send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next))
+}
 
-    /// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.
-    fn send_hop(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        (index, id): (UserId, SamplerId),
-        timing: &Timing,
-        target: Result<(), Unsendable>,
-        next: &Hop,
-    ) -> bool {
-        let own = cx.own_sampler(index).cloned();
-        let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
-        let SamplerKind::Http(http) = kind else { return false };
-        let mut request = std::mem::take(&mut self.request);
-        let rendered = target.and_then(|()| {
-            cx.with_env(index, id, |env, _| {
-                if next.stripped {
-                    http.render_stripped(&next.url, env, &mut request)
-                } else {
-                    http.render_redirect(&next.url, &next.method, env, &mut request)
-                }
-            })
-        });
-        let sent = match rendered {
-            Ok(()) => {
-                cx.users[index].intended = timing.end;
-                if next.by == Follower::JMeter {
-                    names::read(cx, index, id);
-                }
-                self.send_rendered(cx, sessions, (index, id), http, &request);
-                true
+/// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.
+fn send_hop(
+    outgoing: &mut Outgoing,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (index, id): (UserId, SamplerId),
+    (timing, target, next): (&Timing, Result<(), Unsendable>, &Hop),
+) -> bool {
+    let own = cx.own_sampler(index).cloned();
+    let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
+    let SamplerKind::Http(http) = kind else { return false };
+    let mut request = std::mem::take(&mut outgoing.request);
+    let rendered = target.and_then(|()| {
+        cx.with_env(index, id, |env, _| {
+            if next.stripped {
+                http.render_stripped(&next.url, env, &mut request)
+            } else {
+                http.render_redirect(&next.url, &next.method, env, &mut request)
             }
-            Err(problem) => {
-                let result = &mut *cx.result;
-                result.clear();
-                result.url.push_str(&next.url);
-                (result.code, result.message) = (problem.code, problem.message);
-                (result.success, result.data_type) = (false, "text");
-                failure::put_exception_text(cx, id);
-                let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
-                if let Some(mut chain) = cx.users[index].extra().redirect.take() {
-                    add_hop(cx, &mut chain, &hop, next.by.is_silent());
-                    cx.users[index].extra().redirect = Some(chain);
-                }
-                false
+        })
+    });
+    let sent = match rendered {
+        Ok(()) => {
+            cx.users[index].intended = timing.end;
+            if next.by == Follower::JMeter {
+                names::read(cx, index, id);
             }
-        };
-        self.request = request;
-        sent
-    }
+            outgoing.send_rendered(cx, sessions, (index, id), http, &request);
+            true
+        }
+        Err(problem) => {
+            let result = &mut *cx.result;
+            result.clear();
+            result.url.push_str(&next.url);
+            (result.code, result.message) = (problem.code, problem.message);
+            (result.success, result.data_type) = (false, "text");
+            failure::put_exception_text(cx, id);
+            let hop = Timing { start: timing.end, end: timing.end, ..Timing::default() };
+            if let Some(mut chain) = cx.users[index].extra().redirect.take() {
+                add_hop(cx, &mut chain, &hop, next.by.is_silent());
+                cx.users[index].extra().redirect = Some(chain);
+            }
+            false
+        }
+    };
+    outgoing.request = request;
+    sent
 }
 
 /// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
@@ -316,151 +311,6 @@ fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     failure::unsendable(cx, index, id, code, message, false);
 }
 
-fn begin_chain(cx: &mut Context<'_>, timing: &Timing, url: &str, method: &str) -> Redirect {
-    let mut result = cx.spare_results.pop().unwrap_or_default();
-    result.clear();
-    result.start_ms = cx.result.start_ms;
-    (result.latency, result.connect) = (timing.latency, timing.connect);
-    result.label.push_str(&cx.result.label);
-    for (to, from) in [
-        (&mut result.method, &cx.result.method),
-        (&mut result.cookies, &cx.result.cookies),
-        (&mut result.request_headers, &cx.result.request_headers),
-        (&mut result.query_string, &cx.result.query_string),
-        (&mut result.redirect_location, &cx.result.redirect_location),
-    ] {
-        to.push_str(from);
-    }
-    Redirect {
-        result,
-        hops: 0,
-        start: timing.start,
-        lag: 0,
-        phases: Phases::default(),
-        classes: timing.classes,
-        wait: timing.wait,
-        first_url: url.to_owned(),
-        silent: false,
-        java: false,
-        stripped: false,
-        visited: Vec::new(),
-        url: url.to_owned(),
-        method: method.to_owned(),
-    }
-}
-
-/// Adds the core's result, which nobody was asked for, to the chain under way.
-pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
-    if let Some(mut chain) = cx.users[index].extra().redirect.take() {
-        add_hop(cx, &mut chain, timing, false);
-        cx.users[index].extra().redirect = Some(chain);
-    }
-}
-
-/// Adds the core's result to the chain.
-fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
-    chain.lag += timing.lag;
-    chain.phases.add(&timing.phases);
-    chain.classes = timing.classes;
-    chain.silent = silent;
-    let whole = &mut chain.result;
-    whole.elapsed = (timing.end - chain.start).max(0) as u64;
-    if silent {
-        (whole.bytes, whole.sent) = (timing.received, timing.sent);
-        whole.headers_size = cx.result.headers_size;
-    } else {
-        whole.bytes += timing.received;
-        whole.sent += timing.sent;
-        whole.headers_size += cx.result.headers_size;
-        let n = whole.sub_count;
-        let mut label = std::mem::take(&mut whole.label);
-        let length = label.len();
-        let _ = write!(label, "-{n}");
-        let sub = whole.add_sub();
-        cx.result.show_in(sub);
-        sub.raw = n == 0;
-        sub.label.clear();
-        sub.label.push_str(if cx.run.settings.results.keep_sub_labels { &sub.url } else { &label });
-        label.truncate(length);
-        whole.label = label;
-    }
-}
-
-/// The last hop was taken: the chain becomes the sample.
-pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
-    let outcome = if cx.result.success { Outcome::Ok } else { Outcome::Status };
-    end_chain(cx, index, id, outcome);
-}
-
-/// A hop failed: the chain fails with it.
-pub(crate) fn fail_chain(
-    cx: &mut Context<'_>,
-    index: UserId,
-    id: SamplerId,
-    timing: Timing,
-    outcome: Outcome,
-) {
-    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
-    cx.result.elapsed = timing.elapsed();
-    cx.result.connect = timing.connect;
-    let silent = chain.silent;
-    add_hop(cx, &mut chain, &timing, silent);
-    cx.users[index].extra().redirect = Some(chain);
-    end_chain(cx, index, id, outcome);
-}
-
-fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcome) {
-    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
-    if chain.silent && cx.result.code.starts_with("Non HTTP") {
-        // The exception came out of HttpClient: the sampler knows of its first request only.
-        chain.result.sent = 0;
-        cx.result.url.clone_from(&chain.first_url);
-    }
-    let whole = &mut chain.result;
-    // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
-    std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
-    std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
-    if chain.silent {
-        std::mem::swap(&mut cx.result.method, &mut whole.method);
-        std::mem::swap(&mut cx.result.query_string, &mut whole.query_string);
-        cx.result.redirect_location.clear();
-    }
-    if chain.java {
-        std::mem::swap(&mut cx.result.request_headers, &mut whole.request_headers);
-    }
-    let timing = Timing {
-        start: chain.start,
-        end: chain.start + whole.elapsed as i64,
-        idle: 0,
-        latency: whole.latency,
-        connect: whole.connect,
-        lag: chain.lag,
-        wait: chain.wait,
-        sent: whole.sent,
-        received: whole.bytes,
-        phases: chain.phases,
-        classes: chain.classes,
-    };
-    // What the last hop tells, the whole tells; its parts and sums stay.
-    std::mem::swap(&mut cx.result.subs, &mut whole.subs);
-    cx.result.sub_count = whole.sub_count;
-    cx.result.start_ms = whole.start_ms;
-    cx.result.headers_size = whole.headers_size;
-    cx.result.label.clear();
-    cx.result.label.push_str(&whole.label);
-    cx.spare_results.push(chain.result);
-    cx.conclude(index, id, timing, outcome);
-}
-
-/// Whether JMeter takes an answer for a redirect.
-pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
-    match status {
-        301..=303 | 308 => true,
-        307 => method == "GET" || method == "HEAD",
-        _ => false,
-    }
-}
-
 /// HttpClient has been led to where it was before.
 fn circular() -> Unsendable {
     Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
@@ -485,14 +335,4 @@ pub(crate) fn java_follows(stash: &Stash) -> bool {
         }
         _ => true,
     }
-}
-
-/// A header's value as text, a character for each byte.
-fn text_of(value: &[u8]) -> String {
-    value.iter().map(|byte| *byte as char).collect()
-}
-
-/// The last `Location` of a head.
-pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
-    head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
 }

@@ -1,66 +1,147 @@
-//! Requests whose connection was gone before there was an answer, and that are sent once more.
+//! Exchanges that fail: the line is closed, and the request is sent once more, or its sample concluded with what JMeter
+//! would report.
 
-use stats::Counter;
+use stats::{ClassId, Counter};
 use wire::session::Ticket;
 
 use crate::context::Context;
+use crate::http::failure::fail_result;
+use crate::http::fill::show_request;
+use crate::http::fixed::FixedRequests;
 use crate::http::opening;
-use crate::http::requests::Requests;
-use crate::net::outcome::Failure;
+use crate::net::driver;
+use crate::net::outcome::{Failure, describe, describe_java};
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Exchange};
+use crate::session::http1::HttpCall;
+use crate::session::line::State;
+use crate::time::timing::Timing;
+use crate::users::Wait;
 
-impl Requests {
-    /// Whether a request that got no answer is sent once more.
-    pub(super) fn repeats(&self, cx: &Context<'_>, exchange: &Exchange) -> bool {
-        let Call::Http(http) = &exchange.call else { return false };
-        let settings = &cx.run.settings;
-        // Java's own client sends every request once more.
-        let stale = http.facts.retries == 0
-            && (http.facts.java || exchange.reused && settings.http.retry_stale);
-        stale || self.is_retried(cx, exchange, http.facts.retries)
+/// An exchange failed: its line is closed and the sample concluded, unless the request may be sent again.
+pub(super) fn fail(
+    requests: &FixedRequests,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+    failure: &Failure,
+) {
+    let exchange = &sessions.exchanges[ticket];
+    let line = &sessions.lines[exchange.line];
+    let (via, own) = (line.opening.route, line.opening.own());
+    let untouched = !exchange.began && line.is_drained();
+    let id = exchange.line;
+    if line.state == State::Connecting {
+        sessions.classify(&mut cx.around(), id);
     }
-
-    /// Whether HttpClient's retry handler sends a request once more: by default it sends none.
-    fn is_retried(&self, cx: &Context<'_>, exchange: &Exchange, retries: u8) -> bool {
-        let settings = &cx.run.settings;
-        if u32::from(retries) >= settings.http.retry_count {
-            return false;
+    let line = &sessions.lines[id];
+    let class = line.class;
+    let by_peer = matches!(failure, Failure::Socket(_) | Failure::Http(_) | Failure::TlsClosed);
+    let counter = if matches!(line.state, State::Naming | State::Connecting) {
+        Counter::ConnFailed
+    } else if by_peer {
+        Counter::ConnClosedByPeer
+    } else {
+        if let Some(fd) = line.transport.fd.as_ref() {
+            driver::reset(fd);
         }
-        let own = &exchange.request;
-        let sent = match &self.fixed[exchange.sampler.0 as usize] {
-            Some(fixed) if own.is_empty() => &fixed.bytes.0[..],
-            _ => own,
-        };
-        let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
-        settings.http.retry_sent
-            || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
+        Counter::ConnClosedByUs
+    };
+    sessions.close(&mut cx.around(), ticket, counter);
+    let dead =
+        matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
+    if dead && untouched && repeats(requests, cx, &sessions.exchanges[ticket]) {
+        return repeat(requests, cx, sessions, ticket, own);
     }
+    let exchange = &mut sessions.exchanges[ticket];
+    let (index, id) = (exchange.user, exchange.sampler);
+    cx.users[index].wait = Wait::Ready;
+    let header = match &exchange.call {
+        Call::Http(http) => http.facts.header,
+        _ => ClassId::NONE,
+    };
+    let timing = Timing {
+        start: exchange.start,
+        end: exchange.ended,
+        connect: exchange.connect as u64,
+        latency: exchange.latency as u64,
+        wait: (exchange.start - cx.users[index].intended).max(0) as u64,
+        phases: exchange.phases(),
+        classes: [class, header],
+        ..Timing::default()
+    };
+    cx.result.clear();
+    let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
+    let (facts, stash) = (*facts, stash.take());
+    sessions.exchanges.end(ticket);
+    if let Some(mut stash) = stash.or_else(|| facts.fixed.then(|| sessions.stashes.take())) {
+        if facts.fixed {
+            requests.show(cx, id, &facts, &mut stash);
+        }
+        show_request(&mut cx.result, &stash);
+        sessions.stashes.give(stash);
+    }
+    let result = &mut *cx.result;
+    let describe = if facts.java { describe_java } else { describe };
+    let route = &cx.net.routes[via];
+    let outcome = describe(failure, route, &mut result.code, &mut result.message);
+    fail_result(cx, index, id, timing, outcome, true);
+}
 
-    /// The connection is gone and there was no answer: the request is sent anew. Opening that connection took so much of this process's
-    /// time.
-    pub(super) fn repeat(
-        &mut self,
-        cx: &mut Context<'_>,
-        sessions: &mut Sessions,
-        ticket: Ticket,
-        own: u64,
-    ) {
-        cx.recorder.add(Counter::StaleRetried, 1);
-        let exchange = &mut sessions.exchanges[ticket];
-        if exchange.request.is_empty()
-            && let Some(fixed) = &self.fixed[exchange.sampler.0 as usize]
-        {
-            exchange.fixed = Some(fixed.bytes.clone());
-        }
-        if let Call::Http(http) = &mut exchange.call {
-            http.facts.retries = http.facts.retries.saturating_add(1);
-            http.facts.received = 0;
-        }
-        sessions.renew(&mut cx.around(), ticket);
-        opening::open(cx, sessions, ticket, own);
-        if cx.stop.now {
-            sessions.fail(&mut cx.around(), ticket, Failure::Cut);
-        }
+/// Whether a request that got no answer is sent once more.
+fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> bool {
+    let Call::Http(http) = &exchange.call else { return false };
+    let settings = &cx.run.settings;
+    // Java's own client sends every request once more.
+    let stale = http.facts.retries == 0
+        && (http.facts.java || exchange.reused && settings.http.retry_stale);
+    stale || is_retried(requests, cx, exchange, http.facts.retries)
+}
+
+/// Whether HttpClient's retry handler sends a request once more: by default it sends none.
+fn is_retried(
+    requests: &FixedRequests,
+    cx: &Context<'_>,
+    exchange: &Exchange,
+    retries: u8,
+) -> bool {
+    let settings = &cx.run.settings;
+    if u32::from(retries) >= settings.http.retry_count {
+        return false;
+    }
+    let own = &exchange.request;
+    let sent = match requests.of(exchange.sampler) {
+        Some(fixed) if own.is_empty() => &fixed.bytes.0[..],
+        _ => own,
+    };
+    let method = sent.split(|byte| *byte == b' ').next().unwrap_or_default();
+    settings.http.retry_sent
+        || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
+}
+
+/// The connection is gone and there was no answer: the request is sent anew. Opening that connection took so much of this process's
+/// time.
+fn repeat(
+    requests: &FixedRequests,
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    ticket: Ticket,
+    own: u64,
+) {
+    cx.recorder.add(Counter::StaleRetried, 1);
+    let exchange = &mut sessions.exchanges[ticket];
+    if exchange.request.is_empty()
+        && let Some(fixed) = requests.of(exchange.sampler)
+    {
+        exchange.fixed = Some(fixed.bytes.clone());
+    }
+    if let Call::Http(http) = &mut exchange.call {
+        http.facts.retries = http.facts.retries.saturating_add(1);
+        http.facts.received = 0;
+    }
+    sessions.renew(&mut cx.around(), ticket);
+    opening::open(cx, sessions, ticket, own);
+    if cx.stop.now {
+        sessions.fail(&mut cx.around(), ticket, Failure::Cut);
     }
 }

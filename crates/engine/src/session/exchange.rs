@@ -82,7 +82,7 @@ pub(crate) enum Ending {
     Bad(Box<Trouble>),
 }
 
-/// What an exchange came to that has no answer. The boxes of its endings are as small as they are rare.
+/// The end of an exchange that has no answer.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// The call was an exception, in words; before or behind what was sent.

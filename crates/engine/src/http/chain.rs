@@ -1,0 +1,162 @@
+//! Chains of redirects as samples: hops are added, and the last ends the chain, good or bad.
+
+use std::fmt::Write;
+
+use plan::plan::SamplerId;
+use stats::{Outcome, Phases};
+
+use crate::context::Context;
+use crate::ids::UserId;
+use crate::time::timing::Timing;
+use crate::users::Redirect;
+
+/// A chain that begins with the core's result.
+pub(super) fn begin_chain(
+    cx: &mut Context<'_>,
+    timing: &Timing,
+    url: &str,
+    method: &str,
+) -> Redirect {
+    let mut result = cx.spare_results.pop().unwrap_or_default();
+    result.clear();
+    result.start_ms = cx.result.start_ms;
+    (result.latency, result.connect) = (timing.latency, timing.connect);
+    result.label.push_str(&cx.result.label);
+    for (to, from) in [
+        (&mut result.method, &cx.result.method),
+        (&mut result.cookies, &cx.result.cookies),
+        (&mut result.request_headers, &cx.result.request_headers),
+        (&mut result.query_string, &cx.result.query_string),
+        (&mut result.redirect_location, &cx.result.redirect_location),
+    ] {
+        to.push_str(from);
+    }
+    Redirect {
+        result,
+        hops: 0,
+        start: timing.start,
+        lag: 0,
+        phases: Phases::default(),
+        classes: timing.classes,
+        wait: timing.wait,
+        first_url: url.to_owned(),
+        silent: false,
+        java: false,
+        stripped: false,
+        visited: Vec::new(),
+        url: url.to_owned(),
+        method: method.to_owned(),
+    }
+}
+
+/// Adds the core's result, which nobody was asked for, to the chain under way.
+pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
+    if let Some(mut chain) = cx.users[index].extra().redirect.take() {
+        add_hop(cx, &mut chain, timing, false);
+        cx.users[index].extra().redirect = Some(chain);
+    }
+}
+
+/// Adds the core's result to the chain.
+pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
+    chain.lag += timing.lag;
+    chain.phases.add(&timing.phases);
+    chain.classes = timing.classes;
+    chain.silent = silent;
+    let whole = &mut chain.result;
+    whole.elapsed = (timing.end - chain.start).max(0) as u64;
+    if silent {
+        (whole.bytes, whole.sent) = (timing.received, timing.sent);
+        whole.headers_size = cx.result.headers_size;
+    } else {
+        whole.bytes += timing.received;
+        whole.sent += timing.sent;
+        whole.headers_size += cx.result.headers_size;
+        let n = whole.sub_count;
+        let mut label = std::mem::take(&mut whole.label);
+        let length = label.len();
+        let _ = write!(label, "-{n}");
+        let sub = whole.add_sub();
+        cx.result.show_in(sub);
+        sub.raw = n == 0;
+        sub.label.clear();
+        sub.label.push_str(if cx.run.settings.results.keep_sub_labels { &sub.url } else { &label });
+        label.truncate(length);
+        whole.label = label;
+    }
+}
+
+/// The last hop was taken: the chain becomes the sample.
+pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
+    let outcome = if cx.result.success { Outcome::Ok } else { Outcome::Status };
+    end_chain(cx, index, id, outcome);
+}
+
+/// A hop failed: the chain fails with it.
+pub(crate) fn fail_chain(
+    cx: &mut Context<'_>,
+    index: UserId,
+    id: SamplerId,
+    timing: Timing,
+    outcome: Outcome,
+) {
+    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
+    cx.result.elapsed = timing.elapsed();
+    cx.result.connect = timing.connect;
+    let silent = chain.silent;
+    add_hop(cx, &mut chain, &timing, silent);
+    cx.users[index].extra().redirect = Some(chain);
+    end_chain(cx, index, id, outcome);
+}
+
+fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcome) {
+    let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
+    if chain.silent && cx.result.code.starts_with("Non HTTP") {
+        // The exception came out of HttpClient: the sampler knows of its first request only.
+        chain.result.sent = 0;
+        cx.result.url.clone_from(&chain.first_url);
+    }
+    let whole = &mut chain.result;
+    // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
+    std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
+    std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
+    if chain.silent {
+        std::mem::swap(&mut cx.result.method, &mut whole.method);
+        std::mem::swap(&mut cx.result.query_string, &mut whole.query_string);
+        cx.result.redirect_location.clear();
+    }
+    if chain.java {
+        std::mem::swap(&mut cx.result.request_headers, &mut whole.request_headers);
+    }
+    let timing = Timing {
+        start: chain.start,
+        end: chain.start + whole.elapsed as i64,
+        idle: 0,
+        latency: whole.latency,
+        connect: whole.connect,
+        lag: chain.lag,
+        wait: chain.wait,
+        sent: whole.sent,
+        received: whole.bytes,
+        phases: chain.phases,
+        classes: chain.classes,
+    };
+    // What the last hop tells, the whole tells; its parts and sums stay.
+    std::mem::swap(&mut cx.result.subs, &mut whole.subs);
+    cx.result.sub_count = whole.sub_count;
+    cx.result.start_ms = whole.start_ms;
+    cx.result.headers_size = whole.headers_size;
+    cx.result.label.clear();
+    cx.result.label.push_str(&whole.label);
+    cx.spare_results.push(chain.result);
+    cx.conclude(index, id, timing, outcome);
+}
+
+/// Whether JMeter takes an answer for a redirect.
+pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
+    match status {
+        301..=303 | 308 => true,
+        307 => method == "GET" || method == "HEAD",
+        _ => false,
+    }
+}
