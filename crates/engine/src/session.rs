@@ -13,16 +13,21 @@
 //! | `pools` | lines that belong to no user, and who waits for one |
 //! | `held` | connections that their users hold, on which the peer speaks unasked |
 //! | `idle` | lines that clients of HTTP keep, and how they end |
+//! | `close` | the end of lines |
 //! | `drive` | from the call to the end of the exchange: its line, sending, failures |
 //! | `receive` | reading, and feeding sessions |
-//! | `http1` | what of an answer of HTTP is noted and kept while it comes |
+//! | `http1`, `decode` | answers of HTTP: the parts of one that are noted and kept, while it is decoded |
+//! | `lazy` | parts that only some exchanges and lines need |
 //! | `limits` | time limits, interruption |
 
+mod close;
+mod decode;
 pub(crate) mod drive;
 pub(crate) mod exchange;
 pub(crate) mod held;
 pub(crate) mod http1;
 pub(crate) mod idle;
+mod lazy;
 mod limits;
 pub(crate) mod line;
 pub(crate) mod open;

@@ -232,20 +232,6 @@ impl Sessions {
             self.close_line(around, id);
         }
     }
-
-    /// Closes a line with a farewell, and forgets the exchange on it. False: its peer had closed it before.
-    pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
-        let line = &mut self.lines[id];
-        line.transport.say_goodbye(&mut around.net.out);
-        let by_peer = matches!(line.state, State::Ended | State::Dead);
-        if let Some(ticket) = line.ticket {
-            self.exchanges.end(ticket);
-        }
-        let counter = if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs };
-        around.recorder.add(counter, 1);
-        self.lines.close(id);
-        !by_peer
-    }
 }
 
 /// The exchange on a line is over with its answer.

@@ -15,6 +15,7 @@ use crate::ids::{RouteId, UserId};
 use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
 use crate::session::http1::{HttpCall, HttpExchange};
+use crate::session::lazy::{Lazy, Unused};
 use crate::session::line::{LineId, Place};
 use crate::time::clock::{MS, Nanos};
 use crate::time::milestones::{Milestones, Times};
@@ -166,41 +167,6 @@ impl Limit {
     #[inline]
     pub(crate) fn nanos(self) -> Nanos {
         Nanos::from(self.0) * MS
-    }
-}
-
-/// A part of an exchange or of a line that only some need: made at its first change; an exchange keeps it for the next in the same place.
-#[derive(Debug)]
-pub(crate) struct Lazy<T>(Option<Box<T>>);
-
-impl<T> Default for Lazy<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-/// A type that has a value which stands for nothing.
-pub(crate) trait Unused: Default + 'static {
-    fn unused() -> &'static Self;
-}
-
-impl<T: Unused> std::ops::Deref for Lazy<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        self.0.as_deref().unwrap_or_else(|| T::unused())
-    }
-}
-
-impl<T: Unused> std::ops::DerefMut for Lazy<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.0.get_or_insert_default()
-    }
-}
-
-impl Unused for Vec<u8> {
-    fn unused() -> &'static Self {
-        static NONE: Vec<u8> = Vec::new();
-        &NONE
     }
 }
 

@@ -6,14 +6,9 @@
 use std::ops::Range;
 
 use stats::ClassId;
-use wire::http1::{Broken, Connection, Event, Head, Memo};
+use wire::http1::Head;
 
-use crate::net::outcome::Failure;
 use crate::net::transport::keep_part;
-use crate::session::exchange::{Call, Exchange};
-use crate::session::receive::Fed;
-use crate::time::clock::Nanos;
-use crate::time::milestones::Milestones;
 
 /// A request and its answer.
 #[derive(Debug)]
@@ -114,7 +109,7 @@ impl HttpExchange {
 
     /// Takes the head of the answer. True: it is read, and is to be kept.
     #[inline]
-    fn take_head(&mut self, head: &Head<'_>) -> bool {
+    pub(super) fn take_head(&mut self, head: &Head<'_>) -> bool {
         self.status = head.status;
         self.keep_alive = head.keep_alive;
         self.keep_alive_s = head.keep_alive_timeout_s.unwrap_or(0);
@@ -145,69 +140,9 @@ impl HttpExchange {
     }
 
     /// JMeter counts what Java's own client gives it, which is without the frames of chunks.
-    fn counts_content(&self) -> bool {
+    pub(super) fn counts_content(&self) -> bool {
         self.java && !self.tunnels
     }
-}
-
-/// Feeds the session of a line with what came.
-#[inline]
-pub(super) fn feed(
-    connection: &mut Connection,
-    exchange: &mut Exchange,
-    (memo, stashes): (&mut Memo, &mut Stashes),
-    bytes: &[u8],
-    now: Nanos,
-) -> Result<Fed, Broken> {
-    let Exchange { call, began, latency, start, milestones, .. } = exchange;
-    let Call::Http(HttpCall { facts, stash }) = call else {
-        return Ok(Fed { used: bytes.len(), done: false });
-    };
-    let mut at = 0;
-    loop {
-        let next = connection.decoder.next_with(&bytes[at..], memo);
-        let (used, event) = next.map_err(|error| Broken { at, error })?;
-        at += used;
-        facts.received += match &event {
-            Event::Body(piece) if facts.counts_content() => piece.len() as u64,
-            Event::NeedMore | Event::End if facts.counts_content() && *began => 0,
-            _ => used as u64,
-        };
-        match event {
-            Event::NeedMore => return Ok(Fed { used: at, done: false }),
-            Event::Head(head) => {
-                connection.note_head(head.status, head.keep_alive);
-                *began = true;
-                milestones.first = Milestones::micros(now - *start);
-                if facts.take_head(&head) {
-                    stash.get_or_insert_with(|| stashes.take()).keep_head(&head);
-                }
-            }
-            Event::Body(piece) => {
-                if *latency == 0 {
-                    *latency = now - *start;
-                }
-                if facts.keep_body
-                    && let Some(stash) = stash
-                {
-                    stash.keep_body(piece, stashes.most_of_body[usize::from(facts.digest)]);
-                }
-            }
-            Event::End => {
-                connection.note_end();
-                return Ok(Fed { used: at, done: true });
-            }
-        }
-    }
-}
-
-/// An answer that breaks the protocol at a place in the input.
-pub(super) fn failure_of(Broken { at, error }: Broken, bytes: &[u8]) -> Failure {
-    if error != wire::http1::Error::BadChunkSize {
-        return Failure::Http(error);
-    }
-    let line = bytes[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    Failure::ChunkSize(line.trim_ascii().iter().map(|byte| *byte as char).collect())
 }
 
 /// Whether an answer of this status may go to a user's cache.
@@ -300,7 +235,7 @@ impl Stash {
 pub(crate) struct Stashes {
     free: Vec<Box<Stash>>,
     /// Bytes of a body that are kept at most: where it is read, and where only its digest is.
-    most_of_body: [usize; 2],
+    pub(super) most_of_body: [usize; 2],
 }
 
 impl Stashes {

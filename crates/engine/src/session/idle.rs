@@ -119,12 +119,6 @@ impl Sessions {
         }
     }
 
-    /// Closes a line that no exchange is on.
-    pub(crate) fn drop_line(&mut self, around: &mut Around<'_>, id: LineId, counter: Counter) {
-        around.recorder.add(counter, 1);
-        self.lines.close(id);
-    }
-
     /// Closes all lines that clients of HTTP keep for a user; how many were closed from here.
     pub(crate) fn close_clients(&mut self, around: &mut Around<'_>, user: UserId) -> u64 {
         let mut closed = 0;

@@ -12,7 +12,7 @@ use crate::ids::{RouteId, UserId};
 use crate::net::opening::Opening;
 use crate::net::slot::{self, Slot};
 use crate::net::transport::Transport;
-use crate::session::exchange::Lazy;
+use crate::session::lazy::Lazy;
 use crate::time::clock::Nanos;
 
 /// The place of a line in its core's slab.

@@ -9,9 +9,11 @@ use wire::session::{Broken, Session, Status, Told};
 
 use crate::net::driver::{self, Ready};
 use crate::net::outcome::Failure;
+use crate::session::decode::{self, Fed};
 use crate::session::drive::complete;
-use crate::session::exchange::{Answer, Call, Ending, Exchange, Lazy, Limit, Reached, Trouble};
-use crate::session::http1::{self, HttpCall};
+use crate::session::exchange::{Answer, Call, Ending, Exchange, Limit, Reached, Trouble};
+use crate::session::http1::HttpCall;
+use crate::session::lazy::Lazy;
 use crate::session::line::{Line, LineId, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
@@ -20,12 +22,6 @@ use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
 const HEAD_ONLY: usize = 2048;
 /// The rest of some content, in bytes, for which another call is cheaper than copying it.
 const LARGE: u64 = 16 * 1024;
-
-/// The outcome of feeding bytes to a session.
-pub(super) struct Fed {
-    pub(super) used: usize,
-    pub(super) done: bool,
-}
 
 /// Bytes to be taken off a line.
 struct Wanted {
@@ -301,7 +297,7 @@ impl Sessions {
         let exchange = &mut self.exchanges[ticket];
         let fed = if let Speaker::Http(connection) = &mut line.speaker {
             let shared = (&mut self.memo, &mut self.stashes);
-            match http1::feed(connection, exchange, shared, bytes, now) {
+            match decode::feed(connection, exchange, shared, bytes, now) {
                 Ok(fed) => {
                     if !fed.done && line.transport.tls().is_none() {
                         let route = &mut around.net.routes[line.route];
@@ -310,7 +306,7 @@ impl Sessions {
                     fed
                 }
                 Err(broken) => {
-                    return self.fail(around, ticket, http1::failure_of(broken, bytes));
+                    return self.fail(around, ticket, decode::failure_of(broken, bytes));
                 }
             }
         } else {

@@ -1,0 +1,28 @@
+//! The end of lines: with a farewell, or without.
+
+use stats::Counter;
+
+use crate::session::line::{LineId, State};
+use crate::session::{Around, Sessions};
+
+impl Sessions {
+    /// Closes a line with a farewell, and forgets the exchange on it. False: its peer had closed it before.
+    pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
+        let line = &mut self.lines[id];
+        line.transport.say_goodbye(&mut around.net.out);
+        let by_peer = matches!(line.state, State::Ended | State::Dead);
+        if let Some(ticket) = line.ticket {
+            self.exchanges.end(ticket);
+        }
+        let counter = if by_peer { Counter::ConnClosedByPeer } else { Counter::ConnClosedByUs };
+        around.recorder.add(counter, 1);
+        self.lines.close(id);
+        !by_peer
+    }
+
+    /// Closes a line that no exchange is on.
+    pub(crate) fn drop_line(&mut self, around: &mut Around<'_>, id: LineId, counter: Counter) {
+        around.recorder.add(counter, 1);
+        self.lines.close(id);
+    }
+}
