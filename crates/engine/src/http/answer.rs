@@ -103,21 +103,7 @@ impl Answers {
             let intended = cx.users[index].intended;
             timing_of(exchange, &facts, intended, (line.opening.own(), line.class))
         };
-        if facts.keep_alive && facts.want_keep_alive && !moves && closing != Closing::Broken {
-            let settings = &cx.run.settings.http;
-            let rest = match facts.keep_alive_s {
-                0 => settings.idle_timeout,
-                told => Nanos::from(told) * SECOND,
-            };
-            let line = sessions.rest(ticket, rest, settings.retry_stale);
-            if closing == Closing::ByPeer {
-                sessions.peer_gave_up(&mut cx.around(), line);
-            }
-        } else {
-            let by_us = facts.keep_alive && closing == Closing::No;
-            let counter = if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer };
-            sessions.close(&mut cx.around(), ticket, counter);
-        }
+        leave_line(cx, sessions, (ticket, closing), &facts, moves);
         if !facts.java {
             set_user_token(cx, index);
         }
@@ -231,6 +217,32 @@ fn conclude(
         Outcome::Ok
     };
     cx.conclude(index, id, timing, outcome);
+}
+
+/// Keeps the line of a response that is complete for its user's next request, or closes it. `moves`: the client goes on by another.
+#[inline]
+fn leave_line(
+    cx: &mut Context<'_>,
+    sessions: &mut Sessions,
+    (ticket, closing): (Ticket, Closing),
+    facts: &HttpExchange,
+    moves: bool,
+) {
+    if facts.keep_alive && facts.want_keep_alive && !moves && closing != Closing::Broken {
+        let settings = &cx.run.settings.http;
+        let rest = match facts.keep_alive_s {
+            0 => settings.idle_timeout,
+            told => Nanos::from(told) * SECOND,
+        };
+        let line = sessions.rest(ticket, rest, settings.retry_stale);
+        if closing == Closing::ByPeer {
+            sessions.peer_gave_up(&mut cx.around(), line);
+        }
+    } else {
+        let by_us = facts.keep_alive && closing == Closing::No;
+        let counter = if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer };
+        sessions.close(&mut cx.around(), ticket, counter);
+    }
 }
 
 /// The exchange of a request failed.

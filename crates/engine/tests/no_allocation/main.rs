@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use plans::{handshakes_plan, http_plan, tcp_plan, websocket_plan};
-use server::{Counted, SERVED, serve, serve_lines, serve_tls, serve_websocket};
+use server::{Counted, SERVED, serve, serve_lines, serve_silence, serve_tls, serve_websocket};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -85,6 +85,9 @@ const HAND_OVER: usize = 60;
 /// Allocations a request that are none: one in a thousand, where a buffer meets a larger use than before.
 const NONE: f64 = 0.001;
 
+/// Bytes of a user that waits, at most; a string of its own or a buffer would go beyond that.
+const WAITING: f64 = 700.0;
+
 /// Allocations of a connection with one request under TLS, most of which are rustls' own.
 const RESUMED: f64 = 150.0;
 const FULL: f64 = 120.0;
@@ -99,6 +102,7 @@ fn warm_plans_do_not_allocate_per_request() {
         errors_only: false,
         successes_only: false,
     };
+    users_that_wait();
     requests_of_http(&file);
     frames_and_lines(&file);
     let _ = std::fs::remove_dir_all(&folder);
@@ -167,6 +171,46 @@ fn frames_and_lines(file: &engine::ResultFile) {
         rich_frames < NONE,
         "frames that vary, with assertion and rows: {rich_frames} allocations a request"
     );
+}
+
+/// Bytes of a user that waits for an answer to a request that never changes: the user, its line and its exchange.
+fn users_that_wait() {
+    let port = serve_silence().port();
+    // Tables double: these are full.
+    let (few, many) = (64, 256);
+    let bytes = held_by(port, many) - held_by(port, few);
+    let each = bytes as f64 / (many - few) as f64;
+    println!("{each} bytes a user that waits");
+    assert!(each < WAITING, "a user that waits: {each} bytes");
+}
+
+/// Bytes that a run holds whose users all wait.
+fn held_by(port: u16, users: u64) -> usize {
+    let held = || {
+        let stats = ALLOCATOR.stats();
+        stats.bytes_allocated - stats.bytes_deallocated
+    };
+    let (before, asked) = (held(), SERVED.load(Ordering::Relaxed));
+    let options = engine::Options {
+        cores: 1,
+        properties: [("users".to_owned(), users.to_string())].into(),
+        base_dir: ".".into(),
+        seed: 1,
+        ..engine::Options::default()
+    };
+    let mut run = engine::start(http_plan(port, "/", "", ""), options).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while SERVED.load(Ordering::Relaxed) < asked + users {
+        assert!(Instant::now() < deadline, "not all users have come");
+        if let engine::Event::Snapshot(snapshot) = run.next_event(Duration::from_millis(5)) {
+            run.recycle(snapshot);
+        }
+    }
+    // A user has its exchange before its connection stands, and nothing is added by the request that follows.
+    let all = held() - before;
+    run.stop_now();
+    while !matches!(run.next_event(Duration::from_millis(50)), engine::Event::Finished) {}
+    all
 }
 
 /// Handshakes of TLS allocate, but no more than rustls does.

@@ -47,14 +47,14 @@ pub(crate) fn http_plan(
     ))
 }
 
-/// A plan whose four users do this for ever.
+/// A plan whose users, four unless a property says otherwise, do this for ever.
 pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan testclass="TestPlan" testname="plan" enabled="true"/><hashTree>
 <ThreadGroup testclass="ThreadGroup" testname="users" enabled="true">
 <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>
-<stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
+<stringProp name="ThreadGroup.num_threads">${{__P(users,4)}}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp></ThreadGroup><hashTree>
 {body}
 </hashTree></hashTree></hashTree></jmeterTestPlan>"#
     );

@@ -45,6 +45,20 @@ pub(crate) fn serve() -> SocketAddr {
     })
 }
 
+/// Takes connections and answers nothing.
+pub(crate) fn serve_silence() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut held = Vec::with_capacity(1024);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            held.push(stream.unwrap());
+            SERVED.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    address
+}
+
 /// Names what [`tls_target`] serves until its input ends, where it is set.
 const SERVES: &str = "THRONG_TEST_SERVES_TLS";
 
