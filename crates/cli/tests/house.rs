@@ -719,6 +719,43 @@ fn imported(text: &str, room: &str) -> Vec<String> {
     found
 }
 
+/// The files of a room's largest circle.
+fn largest_circle<'f>(room: &str, files: &'f BTreeMap<String, String>) -> Vec<&'f str> {
+    let mut homes: BTreeMap<Callee, Vec<&str>> = BTreeMap::new();
+    for (file, text) in files {
+        for (callee, _) in methods_of_parts(file, text) {
+            homes.entry(callee).or_default().push(file);
+        }
+    }
+    let needs = |file: &str| -> Vec<&str> {
+        let calls = methods_of_parts(file, &files[file]).into_iter().flat_map(|(_, calls)| calls);
+        let homes = calls.filter_map(|call| homes.get(&call).filter(|all| all.len() == 1));
+        let mut needed: Vec<&str> = homes.map(|all| all[0]).collect();
+        let imported = imported(&files[file], room);
+        needed.extend(files.keys().filter(|one| imported.contains(one)).map(String::as_str));
+        needed.retain(|one| *one != file);
+        needed
+    };
+    let needs: BTreeMap<&str, Vec<&str>> = files.keys().map(|one| (&**one, needs(one))).collect();
+    let reached = |from: &str| {
+        let (mut seen, mut open) = (Vec::new(), vec![from]);
+        while let Some(one) = open.pop() {
+            let new = needs.get(one).into_iter().flatten().filter(|next| !seen.contains(*next));
+            let new: Vec<&str> = new.copied().collect();
+            seen.extend(&new);
+            open.extend(new);
+        }
+        seen
+    };
+    let reached: BTreeMap<&str, Vec<&str>> = needs.keys().map(|one| (*one, reached(one))).collect();
+    let circle = |file: &&'f str| -> Vec<&'f str> {
+        let both =
+            |one: &&String| reached[file].contains(&&***one) && reached[&***one].contains(file);
+        files.keys().filter(both).map(String::as_str).collect()
+    };
+    files.keys().map(|file| circle(&file.as_str())).max_by_key(Vec::len).unwrap_or_default()
+}
+
 #[test]
 fn circles_of_files_in_a_room_do_not_grow() {
     let mut rooms: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
@@ -727,7 +764,7 @@ fn circles_of_files_in_a_room_do_not_grow() {
         let Some((room, file)) = inside.filter(|(_, file)| !file.ends_with("tests.rs")) else {
             continue;
         };
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         // A folder is one with the file that it belongs to.
         let file = file.split('/').next().unwrap_or_default().trim_end_matches(".rs");
         rooms
@@ -735,50 +772,14 @@ fn circles_of_files_in_a_room_do_not_grow() {
             .or_default()
             .entry(file.to_owned())
             .or_default()
-            .push_str(&text);
+            .push_str(text);
     }
     let mut found = Vec::new();
     for (room, files) in &rooms {
-        let mut homes: BTreeMap<Callee, Vec<&str>> = BTreeMap::new();
-        for (file, text) in files {
-            for (callee, _) in methods_of_parts(file, text) {
-                homes.entry(callee).or_default().push(file);
-            }
-        }
-        let needs = |file: &str| -> Vec<&str> {
-            let text = &files[file];
-            let calls = methods_of_parts(file, text).into_iter().flat_map(|(_, calls)| calls);
-            let homes = calls.filter_map(|call| homes.get(&call).filter(|all| all.len() == 1));
-            let mut needed: Vec<&str> = homes.map(|all| all[0]).collect();
-            let imported = imported(text, room);
-            needed.extend(files.keys().filter(|one| imported.contains(one)).map(String::as_str));
-            needed.retain(|one| *one != file);
-            needed
-        };
-        let needs: BTreeMap<&str, Vec<&str>> =
-            files.keys().map(|file| (file.as_str(), needs(file))).collect();
-        let reached = |from: &str| {
-            let (mut seen, mut open) = (Vec::new(), vec![from]);
-            while let Some(one) = open.pop() {
-                for next in needs.get(one).into_iter().flatten().copied() {
-                    if !seen.contains(&next) {
-                        seen.push(next);
-                        open.push(next);
-                    }
-                }
-            }
-            seen
-        };
-        let reached: BTreeMap<&str, Vec<&str>> =
-            needs.keys().map(|file| (*file, reached(file))).collect();
-        let circle = |file: &&str| -> Vec<&str> {
-            let both = |one: &&&str| reached[**one].contains(file);
-            reached[*file].iter().filter(both).copied().collect()
-        };
-        let largest = needs.keys().map(circle).max_by_key(Vec::len).unwrap_or_default();
+        let circle = largest_circle(room, files);
         let most = CIRCLES.iter().find(|(of, _)| of == room).map_or(0, |(_, most)| *most);
-        if largest.len() > most {
-            let (count, files) = (largest.len(), largest.join(", "));
+        if circle.len() > most {
+            let (count, files) = (circle.len(), circle.join(", "));
             found.push(format!("{room}: {count} files in a circle, {most} at most: {files}"));
         }
     }
