@@ -17,6 +17,7 @@
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 //! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
 //! | `bootstrap`, `compare` | how much figures vary by chance; two runs, or repeated ones |
+//! | `host_ports` | when a watched host has no local port left |
 //! | `search` | the largest load at which criteria hold |
 
 pub mod autocorrelation;
@@ -24,6 +25,7 @@ pub mod change;
 pub mod criterion;
 pub mod discovery;
 pub mod distribution;
+pub mod host_ports;
 pub mod interval;
 pub mod random;
 pub mod repeats;

@@ -26,6 +26,7 @@
 // Printing that fails must not end the program by a panic: `terminal` prints.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod ahead;
 mod asked;
 mod asked_load;
 mod check;

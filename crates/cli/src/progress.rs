@@ -18,6 +18,7 @@ use stats::totals::Totals;
 use stats::{Counter, Snapshot, Timeline};
 
 use self::retransmits::Followed;
+use crate::ahead::PortsAhead;
 
 /// Longest delay of the last core behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
@@ -50,6 +51,9 @@ pub(crate) struct Progress {
     hosts: watch::Watch,
     /// Segments sent again.
     retransmits: Followed,
+    /// Their ports, and sentences for the user on them.
+    ports_ahead: PortsAhead,
+    said: Vec<String>,
 }
 
 impl Progress {
@@ -74,6 +78,8 @@ impl Progress {
             marks: Vec::new(),
             hosts: watch::Watch::default(),
             retransmits: Followed::default(),
+            ports_ahead: PortsAhead::default(),
+            said: Vec::new(),
         }
     }
 
@@ -96,7 +102,11 @@ impl Progress {
         &self.hosts
     }
 
-    /// The record of the run, for what happens beside its seconds.
+    /// Sentences for the user since the last call.
+    pub(crate) fn said(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.said)
+    }
+
     /// A change in the run, now: in its record and in the line of its second.
     pub(crate) fn mark(&mut self, change: Change, words: &str) {
         let at_ms = jiff::Timestamp::now().as_millisecond();
@@ -104,6 +114,7 @@ impl Progress {
         self.marks.push(Mark { at_ms, what: words.to_owned() });
     }
 
+    /// The record of the run, for what happens beside its seconds.
     pub(crate) fn recording(&mut self) -> &mut Recording {
         &mut self.recording
     }
@@ -216,6 +227,7 @@ impl Progress {
         let Users { active, started, finished } = self.users;
         let machine = self.machine.look();
         let watched = self.hosts.take();
+        self.said.extend(self.ports_ahead.add(self.open.at_ms, &watched));
         let second = Second {
             users: active,
             started,

@@ -227,6 +227,9 @@ impl Running {
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
             }
             files.tell(progress.hosts(), traces);
+            for line in progress.said() {
+                traces.warn("watch", &line);
+            }
             for (command, reply) in ctl.iter().flat_map(Server::asked) {
                 let mut on = live::Parts { run, progress, traces, interrupt };
                 let _ = reply.send(load.obey(command, &mut on));

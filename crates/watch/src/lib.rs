@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use record::Series;
+use record::{Series, Unit};
 
 pub use reader::Figure;
 
@@ -37,6 +37,8 @@ const MOST_WAITING: usize = 100_000;
 pub struct Host {
     pub name: String,
     pub source: Source,
+    /// Its number of local ports, where the user says it.
+    pub ports: Option<u32>,
 }
 
 /// The place that figures of a host come from.
@@ -49,9 +51,16 @@ pub enum Source {
 }
 
 impl Host {
-    /// `NAME=URL`, as `--watch` has it. The path `/metrics` may be left out.
+    /// `NAME=URL` or `NAME=URL,ports=N`, as `--watch` has it. The path `/metrics` may be left out.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, url) = text.split_once('=').ok_or("NAME=URL is wanted")?;
+        let (url, ports) = match url.rsplit_once(",ports=") {
+            None => (url, None),
+            Some((url, number)) => match number.parse() {
+                Ok(ports @ 1..=65_535) => (url, Some(ports)),
+                _ => return Err(format!("{number} is no number of ports: 1 to 65535")),
+            },
+        };
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
             return Err(format!("{url} is no URL of http or https"));
@@ -61,7 +70,7 @@ impl Host {
         }
         let path = if rest.contains('/') { "" } else { "/metrics" };
         let url = format!("{scheme}://{rest}{path}");
-        Ok(Self { name: name.to_owned(), source: Source::Prometheus(url) })
+        Ok(Self { name: name.to_owned(), source: Source::Prometheus(url), ports })
     }
 }
 
@@ -91,6 +100,7 @@ impl Watch {
             let (end, ended) = channel();
             let teller = Teller {
                 host: host.name.as_str().into(),
+                ports: host.ports,
                 shared: Arc::clone(&watch.shared),
                 failed: 0,
             };
@@ -165,13 +175,19 @@ fn is_over(ended: &Receiver<()>, time: Duration) -> bool {
 /// A thread's way to tell what it found.
 struct Teller {
     host: Arc<str>,
+    ports: Option<u32>,
     shared: Arc<Mutex<Shared>>,
     /// Failures in a row.
     failed: u64,
 }
 
 impl Teller {
-    fn figures(&mut self, figures: Vec<Figure>) {
+    fn figures(&mut self, mut figures: Vec<Figure>) {
+        if let Some(ports) = self.ports.filter(|_| !figures.is_empty()) {
+            figures.retain(|figure| figure.metric != "ports");
+            let (metric, value) = ("ports".to_owned(), f64::from(ports));
+            figures.push(Figure { metric, unit: Unit::Count, value });
+        }
         let mut shared = lock(&self.shared);
         if self.failed > 0 {
             shared
@@ -228,7 +244,18 @@ mod tests {
         assert_eq!(url("gateway=http://10.0.0.7:9100"), "http://10.0.0.7:9100/metrics");
         assert_eq!(url("a=10.0.0.7:9100"), "http://10.0.0.7:9100/metrics");
         assert_eq!(url("a=https://h/actuator/prometheus?x=y"), "https://h/actuator/prometheus?x=y");
-        for wrong in ["gateway", "=http://h", "a=", "a=ftp://h", "a=http:///metrics"] {
+        let ports = |text: &str| Host::parse(text).expect("a host").ports;
+        assert_eq!(url("a=http://h:9100,ports=5000"), "http://h:9100/metrics");
+        assert_eq!((ports("a=http://h,ports=5000"), ports("a=http://h")), (Some(5000), None));
+        for wrong in [
+            "gateway",
+            "=http://h",
+            "a=",
+            "a=ftp://h",
+            "a=http:///metrics",
+            "a=http://h,ports=0",
+            "a=http://h,ports=many",
+        ] {
             assert!(Host::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -37,6 +37,8 @@ pub(crate) enum How {
     ShareOfRates(Term, Term),
     /// The growth of the first that is not in that of the second.
     Lost(Term, Term),
+    /// Whole numbers from the first to the second, both included.
+    Span(Term, Term),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +66,8 @@ impl Row {
             | How::Rest(part, whole)
             | How::RestOfRates(part, whole)
             | How::ShareOfRates(part, whole)
-            | How::Lost(part, whole) => [std::slice::from_ref(part), std::slice::from_ref(whole)],
+            | How::Lost(part, whole)
+            | How::Span(part, whole) => [std::slice::from_ref(part), std::slice::from_ref(whole)],
         }
     }
 
@@ -84,6 +87,7 @@ impl Row {
             How::RestOfRates(..) => 1.0 - growth(0)?.0 / growth(1).filter(|whole| whole.0 > 0.0)?.0,
             How::ShareOfRates(..) => growth(0)?.0 / growth(1).filter(|whole| whole.0 > 0.0)?.0,
             How::Lost(..) => (growth(0)?.1 - growth(1)?.1).max(0.0),
+            How::Span(..) => Some(second? - first? + 1.0).filter(|count| *count > 0.0)?,
         };
         value.is_finite().then_some(value)
     }

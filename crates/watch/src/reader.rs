@@ -155,7 +155,9 @@ mod tests {
                 "node_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} {idle}\nnode_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {user}\n\
                  node_cpu_seconds_total{{cpu=\"1\",mode=\"iowait\"}} 7\nnode_memory_MemTotal_bytes 8e9\nnode_memory_MemAvailable_bytes 2e9\n\
                  node_network_transmit_bytes_total{{device=\"eth0\"}} {sent}\nnode_network_transmit_bytes_total{{device=\"lo\"}} {}\n\
-                 node_sockstat_TCP_tw 28184\nprocess_cpu_seconds_total {user}\n",
+                 node_sockstat_TCP_tw 28184\nnode_netstat_Tcp_ActiveOpens {sent}\n\
+                 node_sysctl_net_ipv4_ip_local_port_range{{index=\"0\"}} 32768\n\
+                 node_sysctl_net_ipv4_ip_local_port_range{{index=\"1\"}} 60999\nprocess_cpu_seconds_total {user}\n",
                 sent * 1000
             )
         };
@@ -164,6 +166,7 @@ mod tests {
         assert_eq!(of(&found, "memory"), Some(0.75));
         assert_eq!(of(&found, "net_sent"), Some(1000.0));
         assert_eq!(of(&found, "time_wait"), Some(28184.0));
+        assert_eq!((of(&found, "opened"), of(&found, "ports")), (Some(1000.0), Some(28_232.0)));
         assert_eq!(of(&found, "process_cpu"), None, "that is the exporter itself");
     }
 

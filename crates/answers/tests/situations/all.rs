@@ -1,7 +1,7 @@
 //! The situations, each with the rule that must speak first and those that may follow because they are true as well.
 
 use answers::random::Random;
-use record::{Change, Mark, Record, Second};
+use record::{Change, Mark, Record, Second, Series, Unit};
 use stats::close::Close;
 use stats::hist::{Bins, layout};
 use stats::{CloseCause, Counter, Outcome, Phase};
@@ -48,8 +48,69 @@ fn limited(load: &Users, workers: usize, takes: impl Fn(&mut Random) -> u64) -> 
     run(load, move |request, random| good(workers.work(request.at, takes(random))))
 }
 
+/// A host behind which connections are opened and closed, as the watch tells of it: ports, connections opened each second
+/// from second `from` on, those accepted, and whether it says how many ports it has.
+pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said: bool) -> Record {
+    let metrics = ["time_wait", "opened", "accepted", "ports"];
+    let series = |metric: &str| Series {
+        host: "gateway".into(),
+        metric: metric.into(),
+        unit: if metric == "time_wait" { Unit::Count } else { Unit::PerSecond },
+    };
+    record.series = metrics[..if said { 4 } else { 3 }].iter().map(|m| series(m)).collect();
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        let closed = (per_s + accepted) * (n as f64).min(60.0);
+        let waiting = if per_s >= 1.0 { closed.min(ports - 3.0) } else { closed };
+        second.watched = vec![(0, waiting), (1, per_s), (2, accepted)];
+        if said {
+            second.watched.push((3, ports));
+        }
+    }
+    record.has.targets = true;
+    record
+}
+
+/// Requests that fail from the time on at which a gateway has no port.
+fn without_ports(from_s: u64) -> Record {
+    run(&users(20).ramp(5).pause(80), move |request, random| {
+        if request.at > from_s * S && random.uniform() < 0.6 {
+            bad(2 * MS, Outcome::Status, "500", "Internal Server Error")
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+fn of_hosts() -> Vec<Situation> {
+    let mut going = with_host(quiet(), 28_232.0, 500.0, 0.0, false);
+    going.seconds.truncate(40);
+    going.marks.clear();
+    vec![
+        of(
+            "the gateway's 5000 ports run out",
+            "host_ports",
+            &["errors_named"],
+            with_host(without_ports(13), 5_000.0, 400.0, 0.0, true),
+        ),
+        of("the gateway's ports will run out", "host_ports", &[], going),
+        of(
+            "a gateway that closes 60 connections/s",
+            "",
+            &[],
+            with_host(quiet(), 5_000.0, 60.0, 0.0, true),
+        ),
+        of(
+            "a service that accepts and closes 400/s",
+            "",
+            &[],
+            with_host(quiet(), 28_232.0, 0.2, 400.0, true),
+        ),
+    ]
+}
+
 pub fn all() -> Vec<Situation> {
     let mut list = of_capacity();
+    list.extend(of_hosts());
     list.extend(of_errors());
     list.extend(of_connections());
     list.extend(of_time());

@@ -76,7 +76,7 @@ fn hosts(monitors: &[Monitor], interval_ms: u64) -> (Vec<Host>, Vec<String>) {
             let taken = hosts.iter().any(|one| one.name == *host);
             let name = if taken { address.clone() } else { host.clone() };
             let agent = Agent { address, metrics: vec![metric], interval_ms };
-            hosts.push(Host { name, source: Source::PerfMon(agent) });
+            hosts.push(Host { name, source: Source::PerfMon(agent), ports: None });
         }
     }
     (hosts, complaints)

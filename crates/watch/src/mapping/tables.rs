@@ -24,6 +24,7 @@ const fn row(metric: &'static str, unit: Unit, how: How) -> Row {
 pub(crate) const TABLES: [&[Row]; 6] = [NODE, NGINX, JVM, REDIS, POSTGRES, PROCESS];
 
 const CPU: &str = "node_cpu_seconds_total";
+const PORT_RANGE: &str = "node_sysctl_net_ipv4_ip_local_port_range";
 /// Interfaces that carry nothing to or from other hosts, or carry it a second time.
 const INNER: &[(&str, &str)] = &[("device", "lo|docker0")];
 
@@ -64,6 +65,15 @@ const NODE: &[Row] = &[
     ),
     row("time_wait", Count, How::Now(&[term("node_sockstat_TCP_tw")])),
     row("connections", Count, How::Now(&[term("node_netstat_Tcp_CurrEstab")])),
+    // Connections that the host began, and those that others began.
+    row("opened", PerSecond, How::Rate(&[term("node_netstat_Tcp_ActiveOpens")])),
+    row("accepted", PerSecond, How::Rate(&[term("node_netstat_Tcp_PassiveOpens")])),
+    // Local ports. The collector of sysctl is off unless asked for.
+    row(
+        "ports",
+        Count,
+        How::Span(with(PORT_RANGE, &[("index", "0")]), with(PORT_RANGE, &[("index", "1")])),
+    ),
     row("segments_sent", PerSecond, How::Rate(&[term("node_netstat_Tcp_OutSegs")])),
     row("retransmits", PerSecond, How::Rate(&[term("node_netstat_Tcp_RetransSegs")])),
     row("syn_retransmits", PerSecond, How::Rate(&[term("node_netstat_TcpExt_TCPSynRetrans")])),

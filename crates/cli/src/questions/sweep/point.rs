@@ -8,6 +8,7 @@ use answers::interval::{Percentile, least_samples, percentile};
 use answers::precision::precision;
 use answers::scaling;
 use answers::steady::steady;
+use answers::verdict::Verdict;
 use record::{Record, Second};
 use serde::Serialize;
 use stats::hist::Hist;
@@ -40,6 +41,8 @@ pub(crate) struct Point {
     /// The reason for which the point is not one of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excluded: Option<String>,
+    /// The verdict on the run.
+    pub(crate) verdict: Verdict,
     pub(crate) folder: PathBuf,
 }
 
@@ -104,13 +107,13 @@ impl Point {
         } else {
             figures.clone()
         };
+        let verdict = answers::rules::verdict(record);
         let excluded = if figures.samples == 0 {
             Some("no samples".to_owned())
         } else if figures.errors > MOST_ERRORS {
             Some(format!("{:.1} % errors", figures.errors * 100.0))
         } else {
-            results::doubt(&answers::rules::verdict(record))
-                .map(|doubt| format!("generator: {doubt}"))
+            results::doubt(&verdict).map(|doubt| format!("generator: {doubt}"))
         };
         Self {
             load,
@@ -132,6 +135,7 @@ impl Point {
                 not_looked_for: steady.warm_up.too_short,
             },
             excluded,
+            verdict,
             folder: made.folder.clone(),
         }
     }

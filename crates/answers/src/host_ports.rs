@@ -1,0 +1,173 @@
+//! Local ports of a watched host that connections in TIME_WAIT hold, and the time at which none is left.
+//!
+//! A host that opens a connection for each request to a service behind it, and closes it, keeps the connection's port for
+//! 60 s: at r connections a second 60·r ports are taken (Little's law). Beyond the range none is left after range/r seconds.
+//! The verdict looks back at this, and a run that goes on looks ahead: both by the same arithmetic.
+
+use std::collections::VecDeque;
+
+/// Seconds that a closed connection keeps its port. Source: Linux, include/net/tcp.h, TCP_TIMEWAIT_LEN.
+pub const TIME_WAIT_S: f64 = 60.0;
+/// Ports of a host that does not say how many it has: 32768 to 60999. Source: Linux, Documentation/networking/ip-sysctl.rst.
+pub const DEFAULT_PORTS: f64 = 28_232.0;
+
+/// Readings that make the trend, at most and at least; and the share of them that must be above the one before.
+const TREND: usize = 10;
+const TREND_LEAST: usize = 5;
+const RISING: f64 = 0.8;
+/// Share of the ports that must wait: where the host's count of opened connections bears the trend out, and where not.
+const USED: f64 = 0.3;
+const USED_ALONE: f64 = 0.7;
+/// Share of the growth that must be connections which the host opened; those that it accepted take no port of the range.
+const OWN: f64 = 0.5;
+
+/// Figures of a host in a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Epoch ms.
+    pub at_ms: i64,
+    /// Connections in TIME_WAIT.
+    pub waiting: f64,
+    /// Connections that it opened and that it accepted, per second.
+    pub opened: Option<f64>,
+    pub accepted: Option<f64>,
+}
+
+/// Ports that run out if it goes on like this.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// The last reading.
+    pub at_ms: i64,
+    pub waiting: f64,
+    /// Ports taken each second, and half of the 95 % interval of it.
+    pub per_s: f64,
+    pub half: f64,
+    /// The time at which none is left, epoch ms.
+    pub gone_ms: i64,
+    /// The host's count of opened connections bears it out.
+    pub borne_out: bool,
+}
+
+/// The time at which a host with that many ports has none left; `None` where the readings do not say it.
+pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
+    let readings = &readings[readings.len().saturating_sub(TREND)..];
+    let (first, last) = (readings.first()?, readings.last()?);
+    if readings.len() < TREND_LEAST || last.waiting > ports {
+        return None;
+    }
+    let rising = readings.windows(2).filter(|pair| pair[1].waiting > pair[0].waiting).count();
+    if (rising as f64) < RISING * (readings.len() - 1) as f64 {
+        return None;
+    }
+    let points = readings.iter().map(|r| ((r.at_ms - first.at_ms) as f64 / 1000.0, r.waiting));
+    let (per_s, half) = slope(&points.collect::<Vec<_>>());
+    // Ports come back after their time: fewer than this never take all.
+    if per_s * TIME_WAIT_S <= ports {
+        return None;
+    }
+    let of = |figure: fn(&Reading) -> Option<f64>| {
+        let values: Vec<f64> = readings.iter().filter_map(figure).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let (opened, accepted) = (of(|r| r.opened), of(|r| r.accepted).unwrap_or(0.0));
+    if opened.is_some_and(|opened| opened < OWN * per_s) {
+        return None;
+    }
+    let borne_out = opened.is_some() && accepted < OWN * per_s;
+    let used = if borne_out { USED } else { USED_ALONE };
+    if last.waiting < used * ports {
+        return None;
+    }
+    let left_s = (ports - last.waiting) / per_s;
+    let gone_ms = last.at_ms + (left_s * 1000.0) as i64;
+    Some(Forecast { at_ms: last.at_ms, waiting: last.waiting, per_s, half, gone_ms, borne_out })
+}
+
+/// Least squares: growth per second, and half of its 95 % interval.
+fn slope(points: &[(f64, f64)]) -> (f64, f64) {
+    let n = points.len() as f64;
+    let (t, v) = points.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0 / n, sum.1 + p.1 / n));
+    let width: f64 = points.iter().map(|p| (p.0 - t).powi(2)).sum::<f64>().max(1e-9);
+    let slope = points.iter().map(|p| (p.0 - t) * (p.1 - v)).sum::<f64>() / width;
+    let rest: f64 = points.iter().map(|p| (p.1 - v - slope * (p.0 - t)).powi(2)).sum();
+    (slope, 1.96 * (rest / (n - 2.0).max(1.0) / width).sqrt())
+}
+
+/// The last readings of a host in a run that goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Ahead {
+    readings: VecDeque<Reading>,
+    told: bool,
+}
+
+impl Ahead {
+    /// Adds a reading. Returns the forecast the first time that there is one.
+    pub fn add(&mut self, reading: Reading, ports: f64) -> Option<Forecast> {
+        if self.told {
+            return None;
+        }
+        if self.readings.len() == TREND {
+            self.readings.pop_front();
+        }
+        self.readings.push_back(reading);
+        let found = forecast(self.readings.make_contiguous(), ports);
+        self.told = found.is_some();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Readings of a host that closes that many connections each second from the first on.
+    fn closing(per_s: f64, seconds: i64) -> Vec<Reading> {
+        let reading = |at: i64| Reading {
+            at_ms: at * 1000,
+            waiting: per_s * (at as f64).min(TIME_WAIT_S),
+            opened: Some(per_s),
+            accepted: Some(1.0),
+        };
+        (0..seconds).map(reading).collect()
+    }
+
+    #[test]
+    fn the_second_is_named_in_which_no_port_is_left() {
+        let readings = closing(400.0, 8);
+        let found = forecast(&readings, 5000.0).expect("2800 of 5000 wait");
+        assert_eq!((found.gone_ms, found.borne_out), (12_500, true));
+        assert!((found.per_s - 400.0).abs() < 1e-6 && found.half < 1e-6, "{found:?}");
+        assert!(forecast(&readings[..4], 5000.0).is_none(), "four readings are no trend");
+    }
+
+    #[test]
+    fn a_pace_that_the_range_bears_is_no_forecast() {
+        for seconds in [8, 55, 100] {
+            assert!(forecast(&closing(80.0, seconds), 5000.0).is_none(), "{seconds} s");
+        }
+        // After a minute as many come back as go.
+        assert!(forecast(&closing(84.0, 100), 5000.0).is_none());
+    }
+
+    #[test]
+    fn connections_that_others_opened_take_no_port() {
+        let mut readings = closing(400.0, 8);
+        readings.iter_mut().for_each(|r| (r.opened, r.accepted) = (Some(2.0), Some(400.0)));
+        assert!(forecast(&readings, 5000.0).is_none());
+        // Where it opens and accepts as many, nobody knows whose those are that wait: more must, and it is not borne out.
+        readings.iter_mut().for_each(|r| r.opened = Some(400.0));
+        assert!(forecast(&readings, 5000.0).is_none());
+        assert!(forecast(&readings, 3500.0).is_some_and(|found| !found.borne_out));
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_told_once() {
+        let mut ahead = Ahead::default();
+        let told: Vec<i64> = closing(400.0, 12)
+            .into_iter()
+            .filter_map(|reading| ahead.add(reading, 5000.0))
+            .map(|found| found.at_ms)
+            .collect();
+        assert_eq!(told, [4000]);
+    }
+}

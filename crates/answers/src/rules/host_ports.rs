@@ -1,0 +1,240 @@
+//! Local ports of a watched host that ran out, or that do if it goes on like this.
+//!
+//! The host's own kernel counts what this rests on: a generator at its limit puts no doubt on it.
+
+use std::sync::Arc;
+
+use record::{Record, Second};
+use stats::grouped::{count, percent};
+
+use super::figures::{causes, span, sum, whole};
+use super::say::{clock, found, lacks, number, words};
+use crate::host_ports::{DEFAULT_PORTS, Forecast, Reading, forecast};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
+
+const ID: &str = "host_ports";
+
+/// Share of the range that counts as all of it. Beyond the second the connections go to several destinations, each of which has
+/// the whole range.
+const ALL: f64 = 0.95;
+const BEYOND: f64 = 1.05;
+/// Readings at the top that show that it does not grow further, and by how much of the range it may.
+const TOP: usize = 3;
+const LEVEL: f64 = 0.01;
+/// Share of the connections that wait which the host must have opened.
+const OWN: f64 = 0.5;
+/// Errors that begin with it: their share, beyond that of before.
+const FAILING: f64 = 0.05;
+/// Rules whose findings follow from ports that are gone.
+const EXPLAINS: &[&str] =
+    &["errors_named", "plan_fault", "circuit_breaker", "step_change", "bimodal"];
+
+/// A host with the readings under load.
+struct Host {
+    name: Arc<str>,
+    readings: Vec<Reading>,
+    /// Its range, and whether the host or the user said it.
+    ports: f64,
+    known: bool,
+}
+
+fn hosts(record: &Record) -> Vec<Host> {
+    let seconds = whole(record);
+    let waiting = record.series.iter().filter(|series| &*series.metric == "time_wait");
+    waiting
+        .map(|series| {
+            let number = |metric: &str| {
+                let same = |one: &record::Series| one.host == series.host && &*one.metric == metric;
+                record.series.iter().position(same).map(|at| at as u32)
+            };
+            let [waiting, opened, accepted, ports] =
+                ["time_wait", "opened", "accepted", "ports"].map(number);
+            let reading = |second: &Second| {
+                Some(Reading {
+                    at_ms: second.at_ms,
+                    waiting: watched(second, waiting)?,
+                    opened: watched(second, opened),
+                    accepted: watched(second, accepted),
+                })
+            };
+            let said = seconds.iter().rev().find_map(|second| watched(second, ports));
+            Host {
+                name: Arc::clone(&series.host),
+                readings: seconds.iter().filter_map(reading).collect(),
+                ports: said.unwrap_or(DEFAULT_PORTS),
+                known: said.is_some(),
+            }
+        })
+        .collect()
+}
+
+fn watched(second: &Second, series: Option<u32>) -> Option<f64> {
+    second.watched.iter().find(|(number, _)| Some(*number) == series).map(|(_, value)| *value)
+}
+
+pub(super) fn host_ports(record: &Record) -> Said {
+    let hosts = hosts(record);
+    if hosts.iter().all(|host| host.readings.is_empty()) {
+        return lacks!(
+            "connections in TIME_WAIT of a watched host (--watch NAME=URL of a node_exporter)",
+            "被监视主机上处于 TIME_WAIT 的连接数（--watch NAME=URL，指向 node_exporter）"
+        );
+    }
+    let gone = hosts.iter().find_map(|host| ran_out(record, host));
+    let going = || hosts.iter().find_map(|host| running_out(record, host));
+    gone.or_else(going).map_or(Said::Nothing, Finding::said)
+}
+
+/// The first forecast that could be made.
+fn foreseen(host: &Host) -> Option<Forecast> {
+    (1..=host.readings.len()).find_map(|n| forecast(&host.readings[..n], host.ports))
+}
+
+fn range(host: &Host) -> (String, Words) {
+    let ports = count(host.ports as u64);
+    let note = if host.known {
+        words!("", "")
+    } else {
+        words!(
+            " (the default range; that of the host is not known)",
+            "（默认范围；该主机的实际范围未知）"
+        )
+    };
+    (ports, note)
+}
+
+fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
+    let most = host.readings.iter().map(|r| r.waiting).fold(0.0, f64::max);
+    if !(ALL * host.ports..=BEYOND * host.ports).contains(&most) {
+        return None;
+    }
+    let first = host.readings.iter().find(|r| r.waiting >= ALL * host.ports)?;
+    // One that accepts connections and closes them has as many in TIME_WAIT, at no cost.
+    let before = foreseen(host).filter(|found| found.at_ms <= first.at_ms);
+    let until: Vec<&Reading> = host.readings.iter().filter(|r| r.at_ms <= first.at_ms).collect();
+    let opened: f64 = until.iter().filter_map(|r| r.opened).sum();
+    let borne_out = before.is_some_and(|found| found.borne_out) || opened >= OWN * most;
+    let seconds = whole(record);
+    let (early, late) = seconds.split_at(seconds.partition_point(|s| s.at_ms < first.at_ms));
+    let errors = |seconds: &[Second]| {
+        let (failed, all) = (sum(seconds, |s| s.all.errors), sum(seconds, |s| s.all.count));
+        (failed, failed as f64 / all.max(1) as f64)
+    };
+    let ((failed_early, share_early), (failed, share)) = (errors(early), errors(late));
+    let fails = share >= share_early + FAILING;
+    let top = host.readings.iter().filter(|r| (most - r.waiting) <= LEVEL * host.ports).count();
+    if (before.is_none() && !borne_out) || (!fails && top < TOP) {
+        return None;
+    }
+    let (ports, note) = range(host);
+    let (name, at) = (&host.name, clock(first.at_ms - record.frame.start_ms));
+    let waiting = count(most as u64);
+    let foreseen = before.map_or_else(
+        || words!("", ""),
+        |found| {
+            let (seen, pace) = (clock(found.at_ms - record.frame.start_ms), number(found.per_s));
+            words!(
+                " It could be foreseen from {seen} on, by {pace} more each second.",
+                "从 {seen} 起即可预见：每秒增加 {pace} 个。"
+            )
+        },
+    );
+    let most_frequent = causes(late).first().and_then(|(cause, _)| record.causes.get(*cause));
+    let code = most_frequent.map_or("", |cause| &*cause.code);
+    let (failed_words, share_words) = (count(failed), percent(share));
+    let early_words = count(failed_early);
+    let after = if fails {
+        words!(
+            " From then on {failed_words} requests failed ({share_words}), most with {code}; {early_words} before.",
+            "此后有 {failed_words} 个请求失败（{share_words}），多数为 {code}；此前为 {early_words} 个。"
+        )
+    } else {
+        words!("", "")
+    };
+    let (en, zh) = (after.en + &foreseen.en, after.zh + &foreseen.zh);
+    let (note_en, note_zh) = (note.en, note.zh);
+    let said = record.causes.iter().any(|c| c.message.contains("Cannot assign requested address"));
+    let confidence = match (said, borne_out) {
+        (true, _) => Confidence::Certain,
+        (false, true) => Confidence::Arithmetic,
+        (false, false) => Confidence::Hint,
+    };
+    let finding = found(
+        ID,
+        About::Run,
+        confidence,
+        words!(
+            "Local ports of {name} ran out at about {at}: {waiting} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{en}",
+            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每个要保留 60 秒。{zh}"
+        ),
+    );
+    let late = (first.at_ms, span(seconds).1);
+    let finding = match before {
+        Some(found) => finding
+            .between("ports_per_s", found.per_s, "1/s", interval(&found), span(seconds))
+            .with("foreseen_at", found.at_ms as f64, "epoch ms", (found.at_ms, found.at_ms)),
+        None => finding,
+    };
+    Some(
+        finding
+            .with("time_wait", most, "connections", late)
+            .with("ports", host.ports, "ports", span(seconds))
+            .with("failed_before", failed_early as f64, "samples", span(early))
+            .with("failed_since", failed as f64, "samples", late)
+            .advise(advice(host))
+            .explaining(EXPLAINS),
+    )
+}
+
+fn interval(found: &Forecast) -> Option<(f64, f64)> {
+    Some((found.per_s - found.half, found.per_s + found.half))
+}
+
+fn running_out(record: &Record, host: &Host) -> Option<Finding> {
+    let going = forecast(&host.readings, host.ports)?;
+    let (ports, note) = range(host);
+    let name = &host.name;
+    let at = clock(going.gone_ms - record.frame.start_ms);
+    let (waiting, pace) = (count(going.waiting as u64), number(going.per_s));
+    let (note_en, note_zh) = (note.en, note.zh);
+    let confidence = if going.borne_out { Confidence::Arithmetic } else { Confidence::Hint };
+    let finding = found(
+        ID,
+        About::Run,
+        confidence,
+        words!(
+            "Local ports of {name} run out at about {at} if it goes on like this: {waiting} of {ports}{note_en} are in TIME_WAIT, {pace} more each second.",
+            "照此下去，主机 {name} 的本地端口将在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。"
+        ),
+    );
+    Some(
+        finding
+            .with("time_wait", going.waiting, "connections", (going.at_ms, going.at_ms))
+            .with("ports", host.ports, "ports", (going.at_ms, going.at_ms))
+            .between("ports_per_s", going.per_s, "1/s", interval(&going), span(&record.seconds))
+            .with(
+                "ports_run_out_at",
+                going.gone_ms as f64,
+                "epoch ms",
+                (going.at_ms, going.gone_ms),
+            )
+            .advise(advice(host)),
+    )
+}
+
+fn advice(host: &Host) -> Words {
+    let name = &host.name;
+    let more = if host.known {
+        words!("", "")
+    } else {
+        words!(
+            " Say its range with --watch {name}=URL,ports=N.",
+            "用 --watch {name}=URL,ports=N 指明其端口范围。"
+        )
+    };
+    let (more_en, more_zh) = (more.en, more.zh);
+    words!(
+        "Let {name} keep its connections to the services behind it (a pool, keepalive to upstreams); else widen its net.ipv4.ip_local_port_range, or give it or the service more addresses: each destination has the whole range.{more_en}",
+        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每个目的地各有整个范围。{more_zh}"
+    )
+}
