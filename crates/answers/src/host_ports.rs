@@ -48,6 +48,32 @@ pub struct Forecast {
     pub borne_out: bool,
 }
 
+/// The same readings, of whose connections in TIME_WAIT only those count that the host can have opened itself in the time that one
+/// stays there: a server that closes what others opened has as many in TIME_WAIT, and its ports are free. A reading speaks of
+/// the time since the one before, of `longest_ms` at most: where a second has none, the next may be of one second or of two.
+pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
+    let Some(first) = readings.first() else { return Vec::new() };
+    let mut opened: VecDeque<(i64, f64)> = VecDeque::from([(first.at_ms, first.waiting)]);
+    let mut before = first.at_ms;
+    let mut own = Vec::with_capacity(readings.len());
+    for reading in readings {
+        let Some(per_s) = reading.opened else {
+            own.push(*reading);
+            continue;
+        };
+        let time = (reading.at_ms - before).min(longest_ms);
+        opened.push_back((reading.at_ms, per_s * time as f64 / 1000.0));
+        before = reading.at_ms;
+        let gone = reading.at_ms - (TIME_WAIT_S * 1000.0) as i64;
+        while opened.front().is_some_and(|(at, _)| *at < gone) {
+            opened.pop_front();
+        }
+        let most: f64 = opened.iter().map(|(_, count)| count).sum();
+        own.push(Reading { waiting: reading.waiting.min(most), ..*reading });
+    }
+    own
+}
+
 /// The time at which a host with that many ports has none left; `None` where the readings do not say it.
 pub fn forecast(readings: &[Reading], ports: f64) -> Option<Forecast> {
     let readings = &readings[readings.len().saturating_sub(TREND)..];
@@ -158,6 +184,18 @@ mod tests {
         readings.iter_mut().for_each(|r| r.opened = Some(400.0));
         assert!(forecast(&readings, 5000.0).is_none());
         assert!(forecast(&readings, 3500.0).is_some_and(|found| !found.borne_out));
+    }
+
+    #[test]
+    fn what_others_opened_does_not_count() {
+        // The ports are gone at 12 s; from then on the host closes what others open, and the number goes on growing.
+        let mut readings = closing(400.0, 20);
+        for reading in readings.iter_mut().filter(|r| r.at_ms > 12_000) {
+            (reading.opened, reading.accepted) = (Some(0.0), Some(400.0));
+        }
+        let counted: Vec<f64> = own(&readings, i64::MAX).iter().map(|r| r.waiting).collect();
+        assert_eq!(readings.last().map(|r| r.waiting), Some(7600.0));
+        assert_eq!((counted[11], counted[12], counted[19]), (4400.0, 4800.0, 4800.0));
     }
 
     #[test]

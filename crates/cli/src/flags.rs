@@ -222,6 +222,7 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
     /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
+    /// With ",ports=N" behind the URL, the host has that many local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
     #[command(flatten)]

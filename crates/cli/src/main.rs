@@ -12,7 +12,7 @@
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
 //! | `preflight` | the limits of a machine and a chain of proxies |
-//! | `progress` | snapshots of cores are merged into seconds of the run |
+//! | `progress`, `ahead` | snapshots of cores are merged into seconds of the run; ports of watched hosts that will run out |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | what a run must meet, and its tests as XML |
 //! | `ctl` | requests to a test that runs, through a socket in its folder |

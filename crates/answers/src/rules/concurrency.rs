@@ -16,6 +16,7 @@ use super::figures::{
 };
 use super::say::{found, lacks, number, time, words};
 use super::{errors::per_second, generator, rate_limit};
+use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Seconds of a window.
@@ -23,8 +24,10 @@ const WINDOW: usize = 5;
 /// Windows on the plateau, and their variation at most: 30 s; the rms of report's rule.
 const WINDOWS: usize = 6;
 const FLAT: f64 = 0.05;
-/// Samples alone that say how long a request takes, and seconds they come from at most to be one state.
+/// Samples alone that say how long a request takes. With fewer, down to the second, the interval must hold one whole number and
+/// no other.
 const ALONE: u64 = 20;
+const ALONE_LEAST: u64 = 10;
 /// More requests in flight than K, by this factor, are a plateau: the target is overloaded.
 const OVERLOAD: f64 = 1.5;
 /// A larger number is no limit that anybody set, and a smaller one is a limiter of the rate.
@@ -32,6 +35,9 @@ const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
 /// Of an integer at most so far, the number is named as that integer.
 const NEAR: f64 = 0.1;
+const FEW: f64 = 5.0;
+/// From a 95 % interval to one of 99 %, in which no other whole number may lie.
+const SURE: f64 = 1.31;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Load that varies by this factor shows a plateau without a request alone.
@@ -58,13 +64,30 @@ struct Workers {
     by_pairs: bool,
 }
 
-/// The seconds in which the target has all the work that it can do: those near the largest number in flight.
+impl Workers {
+    /// The whole number that lies in the 99 % interval, if no other does.
+    fn only(&self) -> Option<f64> {
+        let least = (self.k - SURE * (self.k - self.low)).ceil();
+        let most = (self.k + SURE * (self.high - self.k)).floor();
+        (least >= 1.0 && least == most).then_some(least)
+    }
+}
+
+/// The seconds in which the target has all the work that it can do: those near the largest number in flight. That number is
+/// one of completions, of which a second of a slow target has few or none: it is that of some seconds around.
 fn loaded(seconds: &[Second]) -> Vec<Second> {
-    let most = seconds.iter().map(in_flight).fold(0.0, f64::max);
-    let mut busy: Vec<f64> = seconds.iter().map(in_flight).collect();
-    busy.sort_by(f64::total_cmp);
-    let high = busy.get(busy.len() * 9 / 10).copied().unwrap_or(most);
-    seconds.iter().filter(|s| in_flight(s) >= 0.5 * high).map(in_all).collect()
+    let around = |at: usize| {
+        let near =
+            &seconds[at.saturating_sub(WINDOW / 2)..(at + WINDOW / 2 + 1).min(seconds.len())];
+        mean(&near.iter().map(in_flight).collect::<Vec<_>>())
+    };
+    let busy: Vec<f64> = (0..seconds.len()).map(around).collect();
+    let mut sorted = busy.clone();
+    sorted.sort_by(f64::total_cmp);
+    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
+    let is_high =
+        |(second, flying): (&Second, &f64)| (*flying >= 0.5 * high).then(|| in_all(second));
+    seconds.iter().zip(&busy).filter_map(is_high).collect()
 }
 
 fn workers(record: &Record) -> Option<Workers> {
@@ -95,7 +118,7 @@ fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) ->
     for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
         let light: Vec<&Second> = seconds.iter().filter(|s| s.users <= users).collect();
         let hist = service(light.iter().copied());
-        if hist.total() < ALONE {
+        if hist.total() < ALONE_LEAST {
             continue;
         }
         let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
@@ -114,10 +137,17 @@ fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) ->
         if users as f64 > k.max(1.0) * 1.01 {
             break;
         }
-        let error = (spread / hist.total() as f64).sqrt() * 1.96 / alone.max(1e-6);
-        let error = error.hypot(half_width(rates) / rate);
+        let n = hist.total() as f64;
+        let error = (spread / (n - 1.0)).sqrt() * student(n) / alone.max(1e-6);
+        let windows = rates.len() as f64;
+        let of_rate = deviation(rates) / windows.sqrt() * student(windows) / rate;
+        let error = error.hypot(of_rate);
         let (low, high) = (k * (1.0 - error), k * (1.0 + error));
-        best = Some(Workers { k, low, high, alone, rate, in_flight: flying, by_pairs: false });
+        let found = Workers { k, low, high, alone, rate, in_flight: flying, by_pairs: false };
+        if hist.total() < ALONE && found.only().is_none() {
+            continue;
+        }
+        best = Some(found);
     }
     let found = best?;
     let light = found.alone;
@@ -126,6 +156,11 @@ fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) ->
     let heavy = flying / rate * 1000.0;
     let slope = (heavy / light).ln() / (flying / found.k.max(LEAST)).ln();
     (sits && (SLOPE.0..=SLOPE.1).contains(&slope)).then_some(found)
+}
+
+/// The factor of the standard error of so many values in a 95 % interval.
+fn student(values: f64) -> f64 {
+    student_quantile(0.975, values - 1.0)
 }
 
 /// K from pairs of completions within slots of 100 ms and of 200 ms.
@@ -189,9 +224,13 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     }
     let Some(w) = workers(record) else { return Said::Nothing };
     let seconds = whole(record);
-    let nearest = w.k.round().max(1.0);
-    let is_near = (w.k - nearest).abs() <= NEAR * nearest
-        || w.low <= nearest && nearest <= w.high && w.high < 1.5 * w.low;
+    let only = w.only();
+    let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
+    // Of few, each is another cause: the interval must tell them apart.
+    let is_near = only.is_some()
+        || nearest >= FEW
+            && ((w.k - nearest).abs() <= NEAR * nearest
+                || w.low <= nearest && nearest <= w.high && w.high < 1.5 * w.low);
     let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
     let (low, high) = (number(w.low), number(w.high));
     let (rate, alone) = (per_second(w.rate), time(w.alone));

@@ -9,13 +9,13 @@ use stats::grouped::{count, percent};
 
 use super::figures::{causes, span, sum, whole};
 use super::say::{clock, found, lacks, number, words};
-use crate::host_ports::{DEFAULT_PORTS, Forecast, Reading, forecast};
+use crate::host_ports::{DEFAULT_PORTS, Forecast, Reading, forecast, own};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "host_ports";
 
-/// Share of the range that counts as all of it. Beyond the second the connections go to several destinations, each of which has
-/// the whole range.
+/// Share of the range that counts as all of it. Where more wait, they go to several destinations, each of which has the whole
+/// range.
 const ALL: f64 = 0.95;
 const BEYOND: f64 = 1.05;
 /// Readings at the top that show that it does not grow further, and by how much of the range it may.
@@ -33,6 +33,8 @@ const EXPLAINS: &[&str] =
 struct Host {
     name: Arc<str>,
     readings: Vec<Reading>,
+    /// Connections of its own that wait, at the most, if as few are counted as may be.
+    least: f64,
     /// Its range, and whether the host or the user said it.
     ports: f64,
     known: bool,
@@ -58,9 +60,11 @@ fn hosts(record: &Record) -> Vec<Host> {
                 })
             };
             let said = seconds.iter().rev().find_map(|second| watched(second, ports));
+            let readings: Vec<Reading> = seconds.iter().filter_map(reading).collect();
             Host {
                 name: Arc::clone(&series.host),
-                readings: seconds.iter().filter_map(reading).collect(),
+                least: own(&readings, 1000).iter().map(|r| r.waiting).fold(0.0, f64::max),
+                readings: own(&readings, i64::MAX),
                 ports: said.unwrap_or(DEFAULT_PORTS),
                 known: said.is_some(),
             }
@@ -105,7 +109,7 @@ fn range(host: &Host) -> (String, Words) {
 
 fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let most = host.readings.iter().map(|r| r.waiting).fold(0.0, f64::max);
-    if !(ALL * host.ports..=BEYOND * host.ports).contains(&most) {
+    if most < ALL * host.ports || host.least > BEYOND * host.ports {
         return None;
     }
     let first = host.readings.iter().find(|r| r.waiting >= ALL * host.ports)?;
@@ -115,7 +119,9 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let opened: f64 = until.iter().filter_map(|r| r.opened).sum();
     let borne_out = before.is_some_and(|found| found.borne_out) || opened >= OWN * most;
     let seconds = whole(record);
-    let (early, late) = seconds.split_at(seconds.partition_point(|s| s.at_ms < first.at_ms));
+    // Between two readings nobody knows when it was.
+    let below = host.readings.iter().rev().find(|r| r.at_ms < first.at_ms).map_or(0, |r| r.at_ms);
+    let (early, late) = seconds.split_at(seconds.partition_point(|s| s.at_ms <= below));
     let errors = |seconds: &[Second]| {
         let (failed, all) = (sum(seconds, |s| s.all.errors), sum(seconds, |s| s.all.count));
         (failed, failed as f64 / all.max(1) as f64)
@@ -128,7 +134,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     }
     let (ports, note) = range(host);
     let (name, at) = (&host.name, clock(first.at_ms - record.frame.start_ms));
-    let waiting = count(most as u64);
+    let waiting = count(most.min(host.ports) as u64);
     let foreseen = before.map_or_else(
         || words!("", ""),
         |found| {
@@ -177,7 +183,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     };
     Some(
         finding
-            .with("time_wait", most, "connections", late)
+            .with("time_wait", most.min(host.ports), "connections", late)
             .with("ports", host.ports, "ports", span(seconds))
             .with("failed_before", failed_early as f64, "samples", span(early))
             .with("failed_since", failed as f64, "samples", late)

@@ -59,14 +59,25 @@ pub fn with_host(mut record: Record, ports: f64, per_s: f64, accepted: f64, said
     };
     record.series = metrics[..if said { 4 } else { 3 }].iter().map(|m| series(m)).collect();
     for (n, second) in record.seconds.iter_mut().enumerate() {
-        let closed = (per_s + accepted) * (n as f64).min(60.0);
-        let waiting = if per_s >= 1.0 { closed.min(ports - 3.0) } else { closed };
-        second.watched = vec![(0, waiting), (1, per_s), (2, accepted)];
+        let (n, lasts) = (n as f64, (ports - 3.0) / per_s);
+        let waiting = (per_s * n.min(60.0)).min(ports - 3.0) + accepted * n.min(60.0);
+        // Without a port nothing is opened.
+        let opened = if n > lasts { 0.0 } else { per_s };
+        second.watched = vec![(0, waiting), (1, opened), (2, accepted)];
         if said {
             second.watched.push((3, ports));
         }
     }
     record.has.targets = true;
+    record
+}
+
+/// From that second on the host closes 400 connections a second that others opened.
+fn closing_after(mut record: Record, from: usize) -> Record {
+    for (n, second) in record.seconds.iter_mut().enumerate().skip(from) {
+        second.watched[0].1 += 400.0 * (n - from) as f64;
+        second.watched[2].1 = 400.0;
+    }
     record
 }
 
@@ -93,6 +104,12 @@ fn of_hosts() -> Vec<Situation> {
             with_host(without_ports(13), 5_000.0, 400.0, 0.0, true),
         ),
         of("the gateway's ports will run out", "host_ports", &[], going),
+        of(
+            "the same, of a gateway that closes what users open, too",
+            "host_ports",
+            &["errors_named"],
+            closing_after(with_host(without_ports(13), 5_000.0, 400.0, 0.0, true), 13),
+        ),
         of(
             "a gateway that closes 60 connections/s",
             "",

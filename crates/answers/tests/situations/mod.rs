@@ -30,14 +30,18 @@ pub struct Users {
     /// Users that are there at once; the others start over the ramp.
     pub at_once: u64,
     pub ramp: u64,
+    /// Time in which those that are there at once are alone.
+    pub alone: u64,
     pub length: u64,
     pub pause: u64,
     /// Starts per second of all users together.
     pub rate: Option<f64>,
+    /// Of the numbers by chance.
+    pub seed: u64,
 }
 
 pub fn users(users: u64) -> Users {
-    Users { users, at_once: 1, ramp: S, length: 60 * S, pause: 0, rate: None }
+    Users { users, at_once: 1, ramp: S, alone: 0, length: 60 * S, pause: 0, rate: None, seed: 7 }
 }
 
 impl Users {
@@ -157,7 +161,7 @@ struct Open {
 
 /// Runs the users against the target.
 pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer) -> Record {
-    let mut random = Random::new(7);
+    let mut random = Random::new(load.seed);
     let seconds = (load.length / S) as usize;
     let mut record = frame(load);
     record.seconds = (0..seconds).map(|n| second(load, n)).collect();
@@ -165,7 +169,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
     let mut ready: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
     for user in 0..load.users {
         let late = load.users - load.at_once.min(load.users);
-        let at = user.saturating_sub(load.at_once) * load.ramp / late.max(1);
+        let at = load.alone + user.saturating_sub(load.at_once) * load.ramp / late.max(1);
         ready.push(Reverse((if user < load.at_once { user * 500 } else { at }, user)));
     }
     let mut connected = vec![false; load.users as usize];
@@ -328,8 +332,8 @@ fn frame(load: &Users) -> Record {
 
 fn second(load: &Users, n: usize) -> Second {
     let end = (n as u64 + 1) * S;
-    let ramped =
-        (load.users - load.at_once.min(load.users)) * end.min(load.ramp) / load.ramp.max(1);
+    let late = load.users - load.at_once.min(load.users);
+    let ramped = late * end.saturating_sub(load.alone).min(load.ramp) / load.ramp.max(1);
     let users = (load.at_once + ramped).min(load.users);
     Second {
         at_ms: START + (end / MS) as i64,
