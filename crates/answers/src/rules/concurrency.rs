@@ -33,7 +33,7 @@ const OVERLOAD: f64 = 1.5;
 /// A larger number is no limit that anybody set, and a smaller one is a limiter of the rate.
 const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
-/// Of an integer at most so far, the number is named as that integer.
+/// Of an integer at most so far, and known as well, the number is named as that integer.
 const NEAR: f64 = 0.1;
 const FEW: f64 = 5.0;
 /// From a 95 % interval to one of 99 %, in which no other whole number may lie.
@@ -229,8 +229,8 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     // Of few, each is another cause: the interval must tell them apart.
     let is_near = only.is_some()
         || nearest >= FEW
-            && ((w.k - nearest).abs() <= NEAR * nearest
-                || w.low <= nearest && nearest <= w.high && w.high < 1.5 * w.low);
+            && (w.k - nearest).abs() <= NEAR * nearest
+            && w.high - w.low <= 2.0 * NEAR * nearest;
     let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
     let (low, high) = (number(w.low), number(w.high));
     let (rate, alone) = (per_second(w.rate), time(w.alone));

@@ -53,8 +53,8 @@ pub(super) fn page(sweep: &Sweep) -> String {
     out
 }
 
-/// What the verdicts on the points found, the sentence of each rule once: at the largest load at which it spoke. Findings on
-/// the generator and on too few samples are among the notes.
+/// The sentences of the verdicts on the points, of each rule once: at the largest load at which it spoke. Findings on the
+/// generator and on too few samples are among the notes.
 fn verdicts(sweep: &Sweep, unit: &str) -> String {
     let mut told: Vec<&str> = vec!["too_few_samples"];
     let mut lines = Vec::new();
