@@ -178,10 +178,14 @@ mod tests {
     #[test]
     fn connections_that_others_opened_take_no_port() {
         let mut readings = closing(400.0, 8);
-        readings.iter_mut().for_each(|r| (r.opened, r.accepted) = (Some(2.0), Some(400.0)));
+        for reading in &mut readings {
+            (reading.opened, reading.accepted) = (Some(2.0), Some(400.0));
+        }
         assert!(forecast(&readings, 5000.0).is_none());
         // Where it opens and accepts as many, nobody knows whose those are that wait: more must, and it is not borne out.
-        readings.iter_mut().for_each(|r| r.opened = Some(400.0));
+        for reading in &mut readings {
+            reading.opened = Some(400.0);
+        }
         assert!(forecast(&readings, 5000.0).is_none());
         assert!(forecast(&readings, 3500.0).is_some_and(|found| !found.borne_out));
     }

@@ -107,60 +107,79 @@ fn range(host: &Host) -> (String, Words) {
     (ports, note)
 }
 
-fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
+/// Ports that are gone: since when, what could be foreseen, and what failed.
+struct Gone<'r> {
+    first: Reading,
+    most: f64,
+    before: Option<Forecast>,
+    borne_out: bool,
+    early: &'r [Second],
+    late: &'r [Second],
+    /// Errors began with it.
+    fails: bool,
+}
+
+fn errors(seconds: &[Second]) -> (u64, f64) {
+    let (failed, all) = (sum(seconds, |s| s.all.errors), sum(seconds, |s| s.all.count));
+    (failed, failed as f64 / all.max(1) as f64)
+}
+
+fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     let most = host.readings.iter().map(|r| r.waiting).fold(0.0, f64::max);
     if most < ALL * host.ports || host.least > BEYOND * host.ports {
         return None;
     }
-    let first = host.readings.iter().find(|r| r.waiting >= ALL * host.ports)?;
-    // One that accepts connections and closes them has as many in TIME_WAIT, at no cost.
+    let first = *host.readings.iter().find(|r| r.waiting >= ALL * host.ports)?;
     let before = foreseen(host).filter(|found| found.at_ms <= first.at_ms);
-    let until: Vec<&Reading> = host.readings.iter().filter(|r| r.at_ms <= first.at_ms).collect();
-    let opened: f64 = until.iter().filter_map(|r| r.opened).sum();
+    let until = host.readings.iter().filter(|r| r.at_ms <= first.at_ms);
+    let opened: f64 = until.filter_map(|r| r.opened).sum();
+    // One that accepts connections and closes them has as many in TIME_WAIT, at no cost.
     let borne_out = before.is_some_and(|found| found.borne_out) || opened >= OWN * most;
-    let seconds = whole(record);
     // Between two readings nobody knows when it was.
     let below = host.readings.iter().rev().find(|r| r.at_ms < first.at_ms).map_or(0, |r| r.at_ms);
+    let seconds = whole(record);
     let (early, late) = seconds.split_at(seconds.partition_point(|s| s.at_ms <= below));
-    let errors = |seconds: &[Second]| {
-        let (failed, all) = (sum(seconds, |s| s.all.errors), sum(seconds, |s| s.all.count));
-        (failed, failed as f64 / all.max(1) as f64)
-    };
-    let ((failed_early, share_early), (failed, share)) = (errors(early), errors(late));
-    let fails = share >= share_early + FAILING;
+    let fails = errors(late).1 >= errors(early).1 + FAILING;
     let top = host.readings.iter().filter(|r| (most - r.waiting) <= LEVEL * host.ports).count();
-    if (before.is_none() && !borne_out) || (!fails && top < TOP) {
-        return None;
+    let shown = (before.is_some() || borne_out) && (fails || top >= TOP);
+    shown.then_some(Gone { first, most, before, borne_out, early, late, fails })
+}
+
+/// The sentences behind the first: what failed, and what could be foreseen.
+fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
+    let mut words = words!("", "");
+    if gone.fails {
+        let (failed, share) = errors(gone.late);
+        let (failed, share, early) = (count(failed), percent(share), count(errors(gone.early).0));
+        let most_frequent = causes(gone.late).first().map(|(cause, _)| *cause);
+        let cause = most_frequent.and_then(|cause| record.causes.get(cause));
+        let code = cause.map_or("", |cause| &*cause.code);
+        words = words!(
+            " From then on {failed} requests failed ({share}), most with {code}; {early} before.",
+            "此后有 {failed} 个请求失败（{share}），多数为 {code}；此前为 {early} 个。"
+        );
     }
+    if let Some(found) = gone.before {
+        let (seen, pace) = (clock(found.at_ms - record.frame.start_ms), number(found.per_s));
+        let more = words!(
+            " It could be foreseen from {seen} on, by {pace} more each second.",
+            "从 {seen} 起即可预见：每秒增加 {pace} 个。"
+        );
+        (words.en, words.zh) = (words.en + &more.en, words.zh + &more.zh);
+    }
+    words
+}
+
+fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
+    let gone = gone(record, host)?;
     let (ports, note) = range(host);
-    let (name, at) = (&host.name, clock(first.at_ms - record.frame.start_ms));
-    let waiting = count(most.min(host.ports) as u64);
-    let foreseen = before.map_or_else(
-        || words!("", ""),
-        |found| {
-            let (seen, pace) = (clock(found.at_ms - record.frame.start_ms), number(found.per_s));
-            words!(
-                " It could be foreseen from {seen} on, by {pace} more each second.",
-                "从 {seen} 起即可预见：每秒增加 {pace} 个。"
-            )
-        },
-    );
-    let most_frequent = causes(late).first().and_then(|(cause, _)| record.causes.get(*cause));
-    let code = most_frequent.map_or("", |cause| &*cause.code);
-    let (failed_words, share_words) = (count(failed), percent(share));
-    let early_words = count(failed_early);
-    let after = if fails {
-        words!(
-            " From then on {failed_words} requests failed ({share_words}), most with {code}; {early_words} before.",
-            "此后有 {failed_words} 个请求失败（{share_words}），多数为 {code}；此前为 {early_words} 个。"
-        )
-    } else {
-        words!("", "")
-    };
-    let (en, zh) = (after.en + &foreseen.en, after.zh + &foreseen.zh);
-    let (note_en, note_zh) = (note.en, note.zh);
+    let (name, at) = (&host.name, clock(gone.first.at_ms - record.frame.start_ms));
+    let waiting = gone.most.min(host.ports);
+    let waiting_words = count(waiting as u64);
+    let after = aftermath(record, &gone);
+    let (en, zh, note_en, note_zh) = (after.en, after.zh, note.en, note.zh);
     let said = record.causes.iter().any(|c| c.message.contains("Cannot assign requested address"));
-    let confidence = match (said, borne_out) {
+    let confidence = match (said, gone.borne_out) {
         (true, _) => Confidence::Certain,
         (false, true) => Confidence::Arithmetic,
         (false, false) => Confidence::Hint,
@@ -170,23 +189,24 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
         About::Run,
         confidence,
         words!(
-            "Local ports of {name} ran out at about {at}: {waiting} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{en}",
-            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每个要保留 60 秒。{zh}"
+            "Local ports of {name} ran out at about {at}: {waiting_words} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{en}",
+            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting_words} 个处于 TIME_WAIT，每个要保留 60 秒。{zh}"
         ),
     );
-    let late = (first.at_ms, span(seconds).1);
-    let finding = match before {
+    let all = span(whole(record));
+    let late = (gone.first.at_ms, all.1);
+    let finding = match gone.before {
         Some(found) => finding
-            .between("ports_per_s", found.per_s, "1/s", interval(&found), span(seconds))
+            .between("ports_per_s", found.per_s, "1/s", interval(&found), all)
             .with("foreseen_at", found.at_ms as f64, "epoch ms", (found.at_ms, found.at_ms)),
         None => finding,
     };
     Some(
         finding
-            .with("time_wait", most.min(host.ports), "connections", late)
-            .with("ports", host.ports, "ports", span(seconds))
-            .with("failed_before", failed_early as f64, "samples", span(early))
-            .with("failed_since", failed as f64, "samples", late)
+            .with("time_wait", waiting, "connections", late)
+            .with("ports", host.ports, "ports", all)
+            .with("failed_before", errors(gone.early).0 as f64, "samples", span(gone.early))
+            .with("failed_since", errors(gone.late).0 as f64, "samples", late)
             .advise(advice(host))
             .explaining(EXPLAINS),
     )
