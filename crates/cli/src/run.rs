@@ -226,10 +226,7 @@ impl Running {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
             }
-            files.tell(progress.hosts(), traces);
-            for line in progress.said() {
-                traces.warn("watch", &line);
-            }
+            files.tell(progress, traces);
             for (command, reply) in ctl.iter().flat_map(Server::asked) {
                 let mut on = live::Parts { run, progress, traces, interrupt };
                 let _ = reply.send(load.obey(command, &mut on));
@@ -317,7 +314,7 @@ impl Ending<'_> {
         progress.recording().end(end_ms, &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
-        files.tell(progress.hosts(), traces);
+        files.tell(&mut progress, traces);
         files.close();
         for (host, failures) in progress.hosts().failures() {
             traces.warn("watch", &format!("{host} was asked {failures} times in vain"));

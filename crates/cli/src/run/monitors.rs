@@ -11,9 +11,10 @@ use engine::{Evaluated, Monitor, Options};
 use plan::plan::Plan;
 use stats::jtl::{Columns, Detail, Printer, Row};
 use watch::perfmon::{Agent, Metric, Sample};
-use watch::{Host, Source, Watch};
+use watch::{Host, Source};
 
 use super::traces::Traces;
+use crate::progress::Progress;
 use crate::request::Request;
 
 /// The files of the collectors, by their places in the plan.
@@ -100,7 +101,11 @@ impl MonitorFiles {
     }
 
     /// Tells the user what the watched hosts have to say, and writes their samples.
-    pub(crate) fn tell(&mut self, hosts: &Watch, traces: &mut Traces<'_>) {
+    pub(crate) fn tell(&mut self, progress: &mut Progress, traces: &mut Traces<'_>) {
+        for line in progress.said() {
+            traces.warn("watch", &line);
+        }
+        let hosts = progress.hosts();
         for line in hosts.said() {
             traces.warn("watch", &line);
         }
