@@ -25,6 +25,7 @@ mod realism;
 mod resets;
 mod samples;
 mod say;
+mod stalled;
 mod stalls;
 mod timeouts;
 

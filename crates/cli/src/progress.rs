@@ -42,8 +42,10 @@ pub(crate) struct Progress {
     timeline: Timeline,
     /// Ports that the run's connections may have, all together, where that was reckoned.
     ports: Option<u64>,
-    /// The shortest stall of any core in the open second, ns: for so long none of them ran.
-    stall: Option<u64>,
+    /// Processes that the cores are of.
+    processes: u32,
+    /// The shortest stall of any core of each process in the open second, ns: for so long none of them ran.
+    stalls: BTreeMap<u32, u64>,
     recording: Recording,
     /// Changes since the last second.
     marks: Vec<Mark>,
@@ -73,7 +75,8 @@ impl Progress {
             machine: Watch::start(),
             timeline: Timeline::new(cores, processors(), start_ms),
             ports: None,
-            stall: None,
+            processes: 1,
+            stalls: BTreeMap::new(),
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
             marks: Vec::new(),
             hosts: watch::Watch::default(),
@@ -138,6 +141,11 @@ impl Progress {
         &self.totals
     }
 
+    /// The run began with so many worker processes; 0: it is in this one.
+    pub(crate) fn set_workers(&mut self, workers: u32) {
+        self.processes = workers.max(1);
+    }
+
     /// Number of ports that the run's connections may have in all.
     pub(crate) fn set_ports(&mut self, ports: Option<u64>) {
         self.ports = ports;
@@ -170,7 +178,11 @@ impl Progress {
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
         self.open.merge(snapshot);
         let stall = snapshot.counters.get(Counter::StallTime);
-        self.stall = Some(self.stall.map_or(stall, |least| least.min(stall)));
+        // The second of a process that is gone is told in its place.
+        if snapshot.core != u32::MAX {
+            let least = self.stalls.entry(snapshot.core % self.processes).or_insert(stall);
+            *least = stall.min(*least);
+        }
         self.seen.push(snapshot.core);
         let complete = self.seen.len() as u32 >= self.cores;
         early.or_else(|| if complete { self.close() } else { None })
@@ -201,7 +213,7 @@ impl Progress {
             collections: second.java.map_or(0, |java| java.collections),
             collection_s: second.java.map_or(0.0, |java| java.pause_ms / 1000.0),
             stolen: machine.map_or(0.0, |machine| machine.stolen),
-            stall: self.stall.take().unwrap_or(0),
+            stall: std::mem::take(&mut self.stalls).into_values().max().unwrap_or(0),
             ports_left: second.ports_left,
             time_wait: machine.map_or(0, |machine| machine.sockets.time_wait),
         };

@@ -187,6 +187,7 @@ impl Start<'_> {
             None
         });
         let workers = run.workers();
+        progress.set_workers(workers);
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 }

@@ -3,13 +3,14 @@
 
 mod program;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use program::{PLAN, Program};
 use record::{ClassName, Record};
 use rustix::net::{AddressFamily, SocketType};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const NEVER: Duration = Duration::from_secs(60);
@@ -72,11 +73,7 @@ fn rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded() {
     wait(&program, |second| {
         second["rows_waiting"].as_u64() > Some(0) && second["write_s"].as_f64() > Some(0.5)
     });
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&child),
-        rustix::process::Signal::INT,
-    )
-    .expect("it runs");
+    signal(&child, Signal::INT);
     drop(go_on);
     child.wait().expect("it ends");
     reading.join().expect("all rows");
@@ -179,4 +176,98 @@ fn segments_that_open_connections_again_are_counted_by_destination() {
         .sum();
     assert_eq!(listed, syn);
     assert_eq!(summary(&program)["course"]["retransmits"][0]["syn"], syn);
+}
+
+/// Answers each request at once, on connections that are kept.
+fn answering() -> u16 {
+    let target = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = target.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for connection in target.incoming().flatten() {
+            std::thread::spawn(move || answer(connection));
+        }
+    });
+    port
+}
+
+fn answer(mut connection: std::net::TcpStream) -> std::io::Result<()> {
+    let mut text = Vec::<u8>::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match connection.read(&mut buffer)? {
+            0 => return Ok(()),
+            n => text.extend(&buffer[..n]),
+        }
+        while let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") {
+            text.drain(..end + 4);
+            std::thread::sleep(Duration::from_millis(20));
+            connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?;
+        }
+    }
+}
+
+fn signal(child: &std::process::Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it runs");
+}
+
+#[test]
+fn a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times() {
+    let port = answering();
+    for more in [&[][..], &["--workers", "2"]] {
+        let program = Program::new();
+        program.write("asking.jmx", ASKING);
+        let port = format!("-Jport={port}");
+        let line = ["run", "asking.jmx", "--runs", "runs", "-Jusers=4", "-Jloops=-1", &port];
+        let mut child = program.start(&[&line, more].concat());
+        let requests = |least: u64| {
+            wait(&program, |second| second["samples"].as_u64() >= Some(least));
+        };
+        requests(20);
+        // Of several processes one is stopped: the others go on.
+        let stopped = match more {
+            [] => Pid::from_child(&child),
+            _ => worker(child.id()),
+        };
+        kill_process(stopped, Signal::STOP).expect("it runs");
+        std::thread::sleep(Duration::from_millis(2500));
+        kill_process(stopped, Signal::CONT).expect("it is there");
+        wait(&program, |second| second["stalled"].as_u64() > Some(0));
+        let many = seconds(&program).len() + 2;
+        let since = Instant::now();
+        while seconds(&program).len() < many && since.elapsed() < NEVER {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        signal(&child, Signal::INT);
+        child.wait().expect("it ends");
+        let record = Record::read(&program.run_folder()).expect("a record");
+        let worst = record.seconds.iter().max_by_key(|second| second.generator.stall).unwrap();
+        assert!(worst.generator.stall >= 2_000_000_000, "{:?}", worst.generator);
+        let stalled: u64 = record.seconds.iter().map(|second| second.stalled.count).sum();
+        let times: u64 = record.seconds.iter().map(|second| second.stalled.response.total()).sum();
+        // Each user has one request in flight, or is about to start one; the machine may add short stalls of its own.
+        let users = if more.is_empty() { 4 } else { 2 };
+        assert!(stalled >= users && times == stalled, "{stalled} {times}");
+        let summary = summary(&program);
+        assert_eq!(summary["course"]["stalled_samples"], stalled);
+        let findings = summary["verdict"]["findings"].as_array().unwrap();
+        let found = findings.iter().find(|found| found["id"] == "generator_stalled");
+        let found = found.unwrap_or_else(|| panic!("{findings:?}"));
+        let evidence = |metric: &str| -> f64 {
+            let all = found["evidence"].as_array().unwrap();
+            let one = all.iter().find(|one| one["metric"] == metric).unwrap();
+            one["value"].as_f64().unwrap()
+        };
+        assert!((evidence("stalled_samples") - stalled as f64).abs() < 0.5);
+        let (with, without) = (evidence("response_mean"), evidence("response_mean_without"));
+        assert!(with > without + 1.0, "{with} {without}");
+        assert!(found["words"]["en"].as_str().unwrap().contains("without them"), "{found}");
+    }
+}
+
+/// A worker process of the program.
+fn worker(of: u32) -> Pid {
+    let children = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children"));
+    let children = children.expect("the children of a process");
+    let mut numbers = children.split_ascii_whitespace().filter_map(|n| n.parse::<i32>().ok());
+    Pid::from_raw(numbers.next().expect("a worker")).expect("a process")
 }

@@ -244,6 +244,7 @@ impl<'p> Core<'p> {
         self.cx.net.stalled_since = self.cx.net.woke;
         if beyond >= STALL {
             self.cx.net.stalled_since = before;
+            self.cx.net.stall = (before, self.cx.net.woke);
             self.cx.recorder.add(Counter::Stalls, 1);
             self.cx.recorder.add(Counter::StallTime, beyond as u64);
         }

@@ -26,6 +26,7 @@ use crate::net::resolve::Question;
 use crate::net::routes::Routes;
 use crate::net::source::Sources;
 use crate::time::clock::Nanos;
+use crate::time::timing::Timing;
 
 /// The parts that connections of a core are made from.
 pub(crate) struct Parts<'a> {
@@ -82,6 +83,8 @@ pub(crate) struct Net {
     pub(crate) woke: Nanos,
     /// When sockets were polled the last time before a stall that has just ended; without one, as `woke`.
     pub(crate) stalled_since: Nanos,
+    /// The last stall, from and to; before the first, no time.
+    pub(crate) stall: (Nanos, Nanos),
 }
 
 impl Net {
@@ -107,6 +110,14 @@ impl Net {
             unfinished: VecDeque::new(),
             woke: now,
             stalled_since: now,
+            stall: (Nanos::MIN, Nanos::MIN),
         }
+    }
+
+    /// Whether a sample was in flight in the last stall, or was meant to start in it.
+    #[inline]
+    pub(crate) fn was_stalled(&self, timing: &Timing) -> bool {
+        let (from, to) = self.stall;
+        timing.start - (timing.wait as Nanos) < to && timing.end > from
     }
 }

@@ -203,6 +203,7 @@ impl Names {
             tls: snapshot.spans.get(Span::Tls).clone(),
             room: snapshot.spans.get(Span::Room).clone(),
             closes: snapshot.closes.clone(),
+            stalled: snapshot.stalled.clone(),
             ..Second::default()
         };
         let mut parts: Vec<(u32, Part)> =

@@ -5,6 +5,7 @@ use stats::close::Close;
 use stats::hist::Bins;
 use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
+use stats::stalled::Stalled;
 
 /// Slots of a second, of 100 ms each.
 pub use stats::snapshot::SLOTS;
@@ -45,6 +46,8 @@ pub struct Second {
     pub machine: Option<Machine>,
     /// Figures of hosts that were watched, by number of the series.
     pub watched: Vec<(u32, f64)>,
+    /// Requests of these that were in flight, or were to start, while the generator stood still.
+    pub stalled: Stalled,
 }
 
 /// A set of samples.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `sample`, `recorder` | a finished sample; a core's samples, counted |
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
-//! | `class`, `kept` | exchanges by address and header; samples kept whole |
+//! | `class`, `kept`, `stalled` | exchanges by address and header; samples kept whole; those that a stall has made longer |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
 //! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, the course of a run, WebSocket connections per second |
@@ -37,6 +37,7 @@ pub mod sample;
 pub mod snapshot;
 pub mod snapshot_file;
 pub mod span;
+pub mod stalled;
 pub mod summariser;
 pub mod summary;
 pub mod tally;

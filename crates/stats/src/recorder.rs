@@ -17,6 +17,7 @@ use crate::kept::{Keeper, Texts, Why};
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
+use crate::stalled::Counted;
 use crate::tally::Tally;
 
 /// Limit of distinct labels; others are counted under [`OTHER_LABELS`].
@@ -61,6 +62,7 @@ pub struct Recorder {
     closes: Closes,
     classes: Classes,
     keeper: Keeper,
+    stalled: Counted,
     seq: u64,
     /// Start of the interval, epoch ms; 0 where nobody has said it.
     began_ms: i64,
@@ -116,6 +118,7 @@ impl Recorder {
             closes: Closes::default(),
             classes: Classes::default(),
             keeper: Keeper::default(),
+            stalled: Counted::default(),
             seq: 0,
             began_ms: 0,
         }
@@ -226,6 +229,12 @@ impl Recorder {
         self.keeper.wants(sample.outcome, code, message)
     }
 
+    /// Counts a sample that a stall has made longer. The sample itself goes to [`Self::record`].
+    #[cold]
+    pub fn stalled(&mut self, sample: &Sample) {
+        self.stalled.add(sample);
+    }
+
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
         self.counters.add(counter, n);
@@ -261,6 +270,7 @@ impl Recorder {
         if self.keeper.drain_into(&mut into.kept, self.began_ms) {
             self.labels.iter_mut().for_each(|label| label.slowest = 0);
         }
+        self.stalled.drain_into(&mut into.stalled);
         let places = (0u32..).zip(&self.places[..self.used]);
         self.touched.extend(places.map(|(place, label)| (label.label, place)));
         self.touched.sort_unstable();

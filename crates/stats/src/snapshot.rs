@@ -17,6 +17,7 @@ use crate::counter::Counters;
 use crate::hist::Bins;
 use crate::kept::Example;
 use crate::span::SpanBins;
+use crate::stalled::Stalled;
 use crate::tally::Tally;
 
 /// Parts of an interval of a second, of 100 ms each. What ends behind it counts in the last.
@@ -60,6 +61,8 @@ pub struct Snapshot {
     pub classes: Vec<ClassDelta>,
     /// Samples kept whole.
     pub kept: Vec<Example>,
+    /// Samples that a stall has made longer.
+    pub stalled: Stalled,
     #[serde(skip)]
     spare: Vec<LabelDelta>,
     #[serde(skip)]
@@ -96,6 +99,7 @@ impl Snapshot {
             self.spare_bins.push(class.service);
         }
         self.kept.clear();
+        self.stalled.clear();
     }
 
     /// An empty entry at the end of the list.
@@ -121,6 +125,7 @@ impl Snapshot {
         close::merge(&mut self.closes, &other.closes);
         class::merge(&mut self.classes, &other.classes);
         self.kept.extend_from_slice(&other.kept);
+        self.stalled.merge(&other.stalled);
         let mut index: HashMap<(Arc<str>, bool), usize> =
             self.labels.iter().enumerate().map(|(i, l)| (l.key(), i)).collect();
         for theirs in &other.labels {

@@ -48,6 +48,9 @@ pub struct Second {
     pub rss: u64,
     /// Worker processes that ran users; 0 where they were in the one process. `cpu_s` and `rss` are of all processes.
     pub workers: u32,
+    /// Samples of these that were in flight, or were to start, while a core stood still.
+    #[serde(skip_serializing_if = "is_none")]
+    pub stalled: u64,
     /// Rows that wait for the writer at its end, and the part of it in which rows were being written, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
@@ -146,6 +149,7 @@ impl Second {
             received: tally.received,
             cpu_s: now.cpu_s() - before.cpu_s(),
             rss: now.rss,
+            stalled: snapshot.stalled.count,
             rows_waiting: now.rows_waiting,
             write_s: (now.write_s - before.write_s).max(0.0),
             java: now.java.map(|java| java.since(before.java.as_ref()).into()),
@@ -153,6 +157,11 @@ impl Second {
             ..Self::default()
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Appends one line, in one write.

@@ -68,6 +68,8 @@ pub struct Timeline {
     pub stalls: u64,
     pub stall_longest_ms: u64,
     pub stall_at_ms: u64,
+    /// Samples that were in flight, or were to start, in a stall.
+    pub stalled_samples: u64,
     #[serde(skip)]
     pub(crate) start_ms: i64,
     /// Most rows that waited for the writer, and seconds spent in writing.
@@ -163,6 +165,7 @@ impl Timeline {
     }
 
     fn add_writing(&mut self, second: &Second) {
+        self.stalled_samples += second.stalled;
         self.rows_waiting_peak = self.rows_waiting_peak.max(second.rows_waiting);
         self.write_s += second.write_s;
         if let Some(java) = &second.java {

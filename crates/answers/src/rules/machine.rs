@@ -6,7 +6,8 @@ use stats::{CloseCause, Outcome};
 
 use super::figures::{causes, span, sum};
 use super::say::{clock, found, lacks, time, words};
-use crate::verdict::{About, Confidence, Said};
+use super::stalled::{Effect, effect};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of memory below which little is left.
 const LITTLE_LEFT: f64 = 0.05;
@@ -93,14 +94,16 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     };
     let (times, longest) = (stalled.len(), worst.generator.stall as f64 / 1e6);
     let (length, at) = (time(longest), clock(worst.at_ms - record.frame.start_ms));
-    let touched = count(stalled.iter().map(|s| s.all.count).sum());
-    found(
+    let effect = effect(record);
+    let did = did(effect.as_ref(), stalled.iter().map(|s| s.all.count).sum());
+    let (en, zh) = (did.en, did.zh);
+    let mut finding = found(
         "generator_stalled",
         About::Generator,
         Confidence::Certain,
         words!(
-            "The generator stood still: no answer was read for {length}, until about {at} after the start; in {times} seconds of the run in all. {touched} samples ended in these seconds and may show times longer than the server's.",
-            "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {times} 秒出现停顿。这些秒内结束的 {touched} 个样本的时间可能比服务器的实际时间长。"
+            "The generator stood still: no answer was read for {length}, until about {at} after the start; in {times} seconds of the run in all. {en}",
+            "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {times} 秒出现停顿。{zh}"
         ),
     )
     .with("stall", longest, "ms", (worst.at_ms - longest as i64, worst.at_ms))
@@ -108,8 +111,47 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
         "Make sure that nothing stops or slows this process (SIGSTOP, swapping, a paused virtual machine, a quota of processor time) and that no sample computes for long.",
         "确保没有什么会暂停或拖慢该进程（SIGSTOP、换页、被暂停的虚拟机、处理器配额），并且没有样本长时间占用计算。"
     ))
-    .explaining(&["late_starts"])
-    .said()
+    .explaining(&["late_starts"]);
+    if let Some(Effect { count, with, without }) = effect {
+        let span = span(&record.seconds);
+        finding = finding
+            .with("stalled_samples", count as f64, "requests", span)
+            .with("response_mean", with.0, "ms", span)
+            .with("response_p95", with.1, "ms", span);
+        if let Some((mean, p95)) = without {
+            finding = finding.with("response_mean_without", mean, "ms", span).with(
+                "response_p95_without",
+                p95,
+                "ms",
+                span,
+            );
+        }
+    }
+    finding.said()
+}
+
+/// The sentence on the effect of stops; `ended`: samples that ended in their seconds.
+fn did(effect: Option<&Effect>, ended: u64) -> Words {
+    let n = count(effect.map_or(ended, |effect| effect.count));
+    let of = |(mean, p95): (f64, f64)| (time(mean), time(p95));
+    match effect {
+        Some(Effect { with, without: Some(without), .. }) => {
+            let ((mean, p95), (mean_less, p95_less)) = (of(*with), of(*without));
+            words!(
+                "{n} samples were in flight over it, or were to start in it: with them the mean of the response time is {mean} and p95 {p95}, without them {mean_less} and {p95_less}.",
+                "停顿期间有 {n} 个样本正在进行或本应开始：计入它们时响应时间均值为 {mean}、p95 为 {p95}，不计入时为 {mean_less} 和 {p95_less}。"
+            )
+        }
+        Some(_) => words!(
+            "All {n} samples were in flight over it, or were to start in it.",
+            "全部 {n} 个样本都在停顿期间进行或本应开始。"
+        ),
+        None if ended == 0 => words!("No sample was in flight.", "停顿期间没有样本正在进行。"),
+        None => words!(
+            "{n} samples ended in these seconds and may show times longer than the server's.",
+            "这些秒内结束的 {n} 个样本的时间可能比服务器的实际时间长。"
+        ),
+    }
 }
 
 pub(super) fn generator_memory(record: &Record) -> Said {

@@ -103,6 +103,9 @@ impl Samples {
             sample.label = on.cx.recorder.intern(&on.cx.result.label);
         }
         let mut why = on.cx.recorder.record(&sample);
+        if on.cx.net.was_stalled(timing) {
+            on.cx.recorder.stalled(&sample);
+        }
         if on.cx.run.diary.has_samples() {
             log_sample(on.cx, index, &sample, *observed);
         }

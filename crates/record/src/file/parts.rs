@@ -155,6 +155,9 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
         out.number(u64::from(close.code));
         write_bins(&close.idle_ms, MOST_OF_ALL, out);
     });
+    out.number(second.stalled.count);
+    out.number(second.stalled.sum);
+    write_bins(&second.stalled.response, MOST_OF_ALL, out);
 }
 
 /// The causes of ends of connections, by their numbers in a file.
@@ -213,6 +216,8 @@ pub(crate) fn read_second(
     second.watched = from.list(|from| (from.small(), from.float()));
     second.lag = from.bins();
     second.closes = from.list(read_close).into_iter().flatten().collect();
+    (second.stalled.count, second.stalled.sum) = (from.number(), from.number());
+    second.stalled.response = from.bins();
     second
 }
 
