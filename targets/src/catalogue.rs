@@ -113,11 +113,12 @@ macro_rules! with_habits {
             option("stall", "0", "milliseconds for which nothing at all is done"),
             option("stall_at", "0", "milliseconds from the first connection to the first stall"),
             option("stall_every", "0", "milliseconds from one stall to the next; 0: one stall only"),
+            option("loss", "0", "share of the segments sent to the target that are lost, 0 to 1 (Linux)"),
         ]
     };
 }
 
-const SERVICE: [OptionInfo; 31] = with_habits![
+const SERVICE: [OptionInfo; 35] = with_habits![
     option("ms", "10", "time that a request holds a worker, milliseconds"),
     option("workers", "0", "requests worked on at once by each backend; 0: as many as come"),
     option("noise", "0", "standard deviation of each request's time, as a share of it"),
@@ -131,6 +132,8 @@ const SERVICE: [OptionInfo; 31] = with_habits![
     option("step", "1", "factor on times from step_at on"),
     option("step_at", "0", "milliseconds from the first request"),
     option("leak", "0", "growth of times in a minute, as a share: 0.5 is half as much again"),
+    option("cold", "1", "factor on the first request's time; it falls to 1 over cold_for"),
+    option("cold_for", "60000", "milliseconds from the first request until the service is warm"),
     option("cached", "", "time of a URL that was asked for before; empty: no cache"),
     option("burn", "0", "milliseconds of processor time for each request, on one processor"),
     option("size", "20", "bytes of body"),
@@ -144,10 +147,11 @@ const SERVICE: [OptionInfo; 31] = with_habits![
     option("errors_for", "0", "milliseconds for which they fail; 0: until the end"),
     option("errors_every", "0", "milliseconds from one such time to the next; 0: one only"),
     option("status", "500", "status of failures"),
+    option("patience", "0", "milliseconds after which a request gets 504, as from a proxy; 0: none"),
     option("seed", "1", "start of the random sequence"),
 ];
 
-const LIMITER: [OptionInfo; 14] = with_habits![
+const LIMITER: [OptionInfo; 15] = with_habits![
     option("rate", "100", "requests a second"),
     option("burst", "20", "requests at once after a pause"),
     option("over", "refuse", "requests above the rate: refuse or delay"),

@@ -42,6 +42,8 @@ pub(crate) struct Situation {
     errors: f64,
     error_windows: Windows,
     status: u16,
+    /// The longest that a request may take; 0: without limit.
+    patience: Nanos,
     burn: Nanos,
     link: Link,
     closing: Closing,
@@ -99,6 +101,7 @@ impl Situation {
             errors: time::share(config, "errors", 0.0)?,
             error_windows: Windows::new(config, "errors_at", "errors_for", "errors_every")?,
             status: config.read("status", 500)?,
+            patience: ms(config, "patience", 0.0)?,
             burn: ms(config, "burn", 0.0)?,
             link: Link::new(config)?,
             closing: Closing::new(config)?,
@@ -146,6 +149,13 @@ impl Situation {
         }
         let start = self.backends[number - 1].start(now, time);
         self.counts.waited(start - now);
+        if self.patience > 0 && start + time > now + self.patience {
+            Counts::add(&self.counts.errors);
+            answer.until(now + self.patience);
+            let status = b"HTTP/1.1 504 Gateway Timeout\r\n";
+            answer.send(&[&status[..], &head, b"Content-Length: 5\r\n\r\nlate\n"].concat());
+            return;
+        }
         answer.until(start + time);
         self.link.send(start + time, &head, answer);
         Counts::add(&self.counts.answered);

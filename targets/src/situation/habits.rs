@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use socket2::{SockFilter, SockRef};
+
 use super::Counts;
-use super::time::{Clock, Windows, ms};
+use super::time::{Clock, Windows, ms, share};
 use crate::config::{Config, bad};
 use crate::error::Error;
 use crate::service::Nanos;
@@ -28,6 +30,8 @@ pub(crate) struct Habits {
     pub(crate) idle: Nanos,
     /// Idle connections are cut with RST instead of FIN.
     pub(crate) cut_resets: bool,
+    /// Share of the segments from peers that get lost before they arrive.
+    loss: f64,
 }
 
 impl Habits {
@@ -44,6 +48,7 @@ impl Habits {
             accept_every: ms(config, "accept_every", 0.0)?,
             most: config.read("connections", 0)?,
             idle: ms(config, "idle", 0.0)?,
+            loss: share(config, "loss", 0.0)?,
             cut_resets,
             ..Self::default()
         })
@@ -69,18 +74,36 @@ impl Habits {
         self.started = true;
         self.clock.since_first(now);
         Counts::add(&self.counts.accepted);
+        if self.loss > 0.0 {
+            lose(socket, self.loss);
+        }
         if self.most == 0 || (open as u64) < self.most {
             return true;
         }
         Counts::add(&self.counts.reset);
         // A socket that is already gone cannot be reset, which is as good.
-        let _ = socket2::SockRef::from(socket).set_linger(Some(Duration::ZERO));
+        let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         false
     }
 
     pub(crate) fn open(&self, connections: usize) {
         self.counts.open.store(connections as u64, Ordering::Relaxed);
     }
+}
+
+/// Lets the kernel drop a share of the segments that come for a socket, as a bad line does: the peer has to send them again.
+fn lose(socket: &TcpStream, share: f64) {
+    // Classic BPF: load a random number (SKF_AD_OFF + SKF_AD_RANDOM), drop where it is small, else take the whole segment.
+    const RANDOM: u32 = (-0x1000_i32 + 56).cast_unsigned();
+    let least = (share * f64::from(u32::MAX)) as u32;
+    let filter = [
+        SockFilter::new(0x20, 0, 0, RANDOM),
+        SockFilter::new(0x35, 0, 1, least),
+        SockFilter::new(0x06, 0, 0, u32::MAX),
+        SockFilter::new(0x06, 0, 0, 0),
+    ];
+    // A kernel without filters loses nothing.
+    let _ = SockRef::from(socket).attach_filter(&filter);
 }
 
 /// Does nothing for so long; true when the target was stopped meanwhile.

@@ -90,6 +90,9 @@ pub(super) struct Time {
     step: f64,
     /// Growth in a minute, as a share of the time.
     leak: f64,
+    /// Factor on the first time, and the time until it has fallen to 1.
+    cold: f64,
+    cold_for: Nanos,
     cached: Option<Nanos>,
     seen: HashSet<u64>,
     hasher: RandomState,
@@ -113,6 +116,8 @@ impl Time {
             step_at: ms(config, "step_at", 0.0)?,
             step: number(config, "step", 1.0)?,
             leak: number(config, "leak", 0.0)?,
+            cold: number(config, "cold", 1.0)?,
+            cold_for: ms(config, "cold_for", 60_000.0)?.max(1),
             cached,
             seen: HashSet::new(),
             hasher: RandomState::new(),
@@ -140,6 +145,8 @@ impl Time {
             factor *= self.step;
         }
         factor *= 1.0 + self.leak * at as f64 / (60 * SECOND) as f64;
+        let left = (1.0 - at as f64 / self.cold_for as f64).max(0.0);
+        factor *= 1.0 + (self.cold - 1.0) * left;
         ((base as f64 * factor.max(0.0)) as Nanos, hit)
     }
 
@@ -188,6 +195,8 @@ mod tests {
         assert_eq!([0.0, 2.9, 3.0, 9.0].map(|at| ms_at(&mut step, at)), [10.0, 10.0, 40.0, 40.0]);
         let mut leak = time(&[("ms", "10"), ("leak", "2")]);
         assert_eq!([0.0, 30.0, 60.0].map(|at| ms_at(&mut leak, at)), [10.0, 20.0, 30.0]);
+        let mut cold = time(&[("ms", "10"), ("cold", "3"), ("cold_for", "20000")]);
+        assert_eq!([0.0, 10.0, 20.0, 60.0].map(|at| ms_at(&mut cold, at)), [30.0, 20.0, 10.0, 10.0]);
     }
 
     #[test]
