@@ -369,9 +369,8 @@ fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
         if variation(&rates) > FLAT + chance {
             continue;
         }
-        // Half of the users apart at least three windows on each side, so that it is no single outlier.
-        let middle = (part[0].users * last.users).sqrt();
-        let low = part.iter().filter(|w| w.users < middle).count();
+        // Two windows at least with half of the users, so that it is no single outlier.
+        let low = part.iter().filter(|w| RANGE * w.users <= last.users).count();
         let grows = last.mean >= 0.8 * part[0].mean * last.users / part[0].users.max(1.0);
         let wide = last.users >= RANGE * part[0].users.max(1.0);
         return (wide && grows && low >= 2).then(|| part.to_vec());

@@ -1,10 +1,11 @@
 //! Connections that are not kept, and what opening them costs.
 
 use record::Record;
-use stats::Counter;
 use stats::grouped::{count, percent};
+use stats::{Counter, Outcome};
 
-use super::figures::{counter, requests, span, sum};
+use super::errors::reads;
+use super::figures::{causes, counter, hist, ms, requests, service, span, sum};
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
@@ -14,6 +15,11 @@ const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
 /// Share of the closes that names who closes.
 const MOST: f64 = 0.5;
+/// Requests that failed on a connection that was closed before, in number and as share; and the part of a good request's
+/// time in which such a failure shows.
+const STALE: u64 = 10;
+const STALE_SHARE: f64 = 0.01;
+const STALE_PART: f64 = 0.5;
 /// TLS is a finding from this share of the response time, or of the generator's processor time, and more handshakes
 /// than this for each user.
 const TLS_TIME: f64 = 0.2;
@@ -32,7 +38,12 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     }
     let seconds = &record.seconds;
     let n = |c| counter(seconds, c);
-    let (opened, reused) = (n(Counter::ConnOpened), n(Counter::ConnReused));
+    if let Some(stale) = stale(record) {
+        return stale.said();
+    }
+    // A WebSocket that is opened is what the plan asks for.
+    let opened = n(Counter::ConnOpened).saturating_sub(n(Counter::WsOpened));
+    let reused = n(Counter::ConnReused);
     let all = requests(seconds);
     let per_user = all as f64 / users(record) as f64;
     let reuse = reused as f64 / (opened + reused).max(1) as f64;
@@ -64,6 +75,56 @@ pub(super) fn connection_churn(record: &Record) -> Said {
         .said()
 }
 
+/// Requests that met a connection which the target had closed since the last one.
+fn stale(record: &Record) -> Option<Finding> {
+    let seconds = &record.seconds;
+    let is_cut = |cause: usize| {
+        let outcome = record.causes.get(cause).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Closed | Outcome::Reset))
+    };
+    let on_kept = |cause: usize| {
+        let kept = || record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
+        2 * kept().filter(|kept| kept.reused).count() > kept().count()
+    };
+    let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(*cause))?;
+    let met: u64 = causes(seconds)
+        .into_iter()
+        .filter(|(cause, _)| is_cut(*cause) && on_kept(*cause))
+        .map(|(_, n)| n)
+        .sum();
+    let all = requests(seconds);
+    let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
+    let good = ms(&service(seconds.iter().filter(|s| s.all.errors < s.all.count)), 0.9);
+    let enough = met >= STALE && met as f64 >= STALE_SHARE * all as f64;
+    if !enough || failed > STALE_PART * good {
+        return None;
+    }
+    let (n_words, of, text) = (count(met), count(all), reads(record, most));
+    let span = span(seconds);
+    Some(
+        found(
+            "connection_churn",
+            About::Target,
+            Confidence::Certain,
+            words!(
+                "The target closes kept connections between two requests without announcing it: {n_words} of {of} requests failed because theirs was closed already. {text}",
+                "被测系统在两次请求之间未作声明就关闭保持的连接：{of} 个请求中有 {n_words} 个因连接已被关闭而失败。{text}"
+            ),
+        )
+        .with("stale", met as f64, "requests", span)
+        .with("stale_share", met as f64 / all.max(1) as f64, "share", span)
+        .rules_out(words!(
+            "the work of the target: these requests were never answered, and failed at once",
+            "被测系统的处理：这些请求没有得到响应，立即失败"
+        ))
+        .advise(words!(
+            "Let the server keep connections for longer than users pause (keepalive_timeout), or say when it closes them (Connection: close). Browsers send such a request again; httpclient4.retrycount=1 lets the plan do so.",
+            "让服务器保持连接的时间长于用户的停顿（keepalive_timeout），或在关闭时声明（Connection: close）。浏览器会重发此类请求；httpclient4.retrycount=1 可让计划也这样做。"
+        ))
+        .explaining(&["errors_named", "bimodal"]),
+    )
+}
+
 fn closed_for_new_users(of: &str, of_zh: &str, cost: &str) -> Finding {
     found(
         "connection_churn",
@@ -86,13 +147,13 @@ fn closed_by_target(of: &str, of_zh: &str, share: &str, cost: &str) -> Finding {
         About::Target,
         Confidence::Certain,
         words!(
-            "The target closes connections after its answers: {of}, {share} closed by the target; opening them is {cost} of the response time.",
-            "被测系统在响应后关闭连接：{of_zh}，{share} 由被测系统关闭；建立连接占响应时间的 {cost}。"
+            "The target does not keep connections: {of}, {share} closed by the target; opening them is {cost} of the response time.",
+            "被测系统不保持连接：{of_zh}，{share} 由被测系统关闭；建立连接占响应时间的 {cost}。"
         ),
     )
     .advise(words!(
-        "Turn on keep-alive in the server or the proxy before it; look for Connection: close in its answers and for a small limit of requests per connection.",
-        "在服务器或其前面的代理上打开 keep-alive；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
+        "Turn on keep-alive in the server or the proxy before it, for longer than users pause; look for Connection: close in its answers and for a small limit of requests per connection.",
+        "在服务器或其前面的代理上打开 keep-alive，且保持时间长于用户的停顿；查看响应中的 Connection: close 以及每连接请求数上限是否过小。"
     ))
 }
 

@@ -13,8 +13,10 @@ const EARLY_SAMPLES: u64 = 100;
 const EARLY_SHARE: f64 = 0.15;
 /// A label that fails this often fails always.
 const ALWAYS: f64 = 0.9;
-/// Share of a run's most users up to which the load is light.
-const LIGHT: f64 = 0.1;
+/// Share of a run's most users up to which the load is light, and the factor within which the share of errors is the same
+/// under the full load.
+const LIGHT: f64 = 0.25;
+const SAME: f64 = 2.0;
 /// Share of all errors that must lie after the stop, and how many there must be.
 const AFTER_STOP: f64 = 0.9;
 const AFTER_STOP_LEAST: u64 = 1;
@@ -139,7 +141,9 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         let share_early = early_errors as f64 / early as f64;
         let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
         // Without a light load at the start, only what fails always has nothing to do with load.
-        let by_plan = if light { share >= 0.5 * share_early } else { share >= ALWAYS };
+        let by_plan = if light {
+            share * SAME >= share_early && share <= share_early * SAME
+        } else { share >= ALWAYS };
         let shed = causes(seconds)
             .iter()
             .take(1)

@@ -3,7 +3,8 @@
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::figures::{hist, length_s, ms, requests, span, sum};
+use super::figures::{hist, length_s, ms, requests, span};
+use super::machine::is_stall;
 use super::reading;
 use super::say::{found, lacks, number, time, words};
 use crate::verdict::{About, Confidence, Said};
@@ -30,6 +31,10 @@ const LAG_SHARE: f64 = 0.25;
 /// answer within a millisecond: a tenth of that is the cost of a system call.
 const LAG_OF_ALL: f64 = 0.1;
 const LAG_MEAN: f64 = 1.0;
+/// Samples that end so long after a stop of the whole process were held by it, ms; and the share of a run's seconds that
+/// are exceptions at most.
+const AFTER_STALL: i64 = 1500;
+const EXCEPTIONS: f64 = 0.1;
 
 pub(super) fn generator_limit(record: &Record) -> Said {
     if !record.has.generator {
@@ -115,12 +120,24 @@ fn processors(record: &Record) -> Option<Said> {
     Some(finding.said())
 }
 
-/// Other programs may be content with what this one leaves; only what they did to it counts.
+/// Other programs may be content with what this one leaves; only what they did to it counts. A socket that is left
+/// unread on purpose was not.
 fn harmed(record: &Record) -> bool {
-    lag(record).is_some()
-        || reading::unread_growing(record).is_found()
-        || reading::zero_windows(record).is_found()
-        || late(record)
+    let on_purpose = reading::reading_stopped(record).is_found();
+    let unread = || {
+        reading::unread_growing(record).is_found() || reading::zero_windows(record).is_found()
+    };
+    lag(record).is_some() || !on_purpose && unread() || late(record)
+}
+
+/// The seconds in which the process ran: a stop of all of it is a finding of its own, and says nothing of the others.
+fn awake(record: &Record) -> Vec<&Second> {
+    let all = &record.seconds;
+    let stalls: Vec<i64> = all.iter().filter(|s| is_stall(s)).map(|s| s.at_ms).collect();
+    let held = |s: &Second| stalls.iter().any(|at| (0..=AFTER_STALL).contains(&(s.at_ms - at)));
+    let awake: Vec<&Second> = all.iter().filter(|s| !held(s)).collect();
+    let are_exceptions = (all.len() - awake.len()) as f64 <= EXCEPTIONS * all.len() as f64;
+    if are_exceptions { awake } else { all.iter().collect() }
 }
 
 /// Whether samples started late by more than half of their response time, and more than 100 ms.
@@ -132,18 +149,20 @@ pub(super) fn late(record: &Record) -> bool {
 
 /// p99 of the service time and of the response time, ms.
 pub(super) fn p99s(record: &Record) -> (f64, f64) {
-    let service = hist(&record.seconds, |s| &s.all.service);
-    let response = hist(&record.seconds, |s| &s.all.response);
+    let seconds = awake(record);
+    let service = hist(seconds.iter().copied(), |s| &s.all.service);
+    let response = hist(seconds, |s| &s.all.response);
     (ms(&service, 0.99), ms(&response, 0.99))
 }
 
 fn lag(record: &Record) -> Option<Said> {
-    let seconds = &record.seconds;
-    let count = requests(seconds);
-    let p99 = ms(&hist(seconds, |s| &s.lag), 0.99);
+    let seconds = awake(record);
+    let sum = |of: fn(&Second) -> u64| seconds.iter().map(|s| of(s)).sum::<u64>();
+    let count = sum(|s| s.all.count);
+    let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), 0.99);
     let response = p99s(record).1;
-    let in_lag = sum(seconds, |s| s.all.phases.lag) as f64;
-    let all = sum(seconds, |s| s.all.elapsed + s.all.phases.late) as f64;
+    let in_lag = sum(|s| s.all.phases.lag) as f64;
+    let all = sum(|s| s.all.elapsed + s.all.phases.late) as f64;
     let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);
     let spoils_tail = p99 > LAG_BAD || p99 >= LAG_FLOOR && p99 >= LAG_SHARE * response;
     let spoils_mean = share >= LAG_OF_ALL && mean >= LAG_MEAN;
@@ -151,7 +170,7 @@ fn lag(record: &Record) -> Option<Said> {
         return None;
     }
     let (part, of, in_all) = (time(p99), time(response), percent(share));
-    let span = span(seconds);
+    let span = span(&record.seconds);
     Some(
         found(
             ID,

@@ -14,6 +14,11 @@ const LITTLE_LEFT: f64 = 0.05;
 /// A pause of the process that is worth a word, ns: as long as the engine counts one.
 const STALL: u64 = 200_000_000;
 
+/// Whether the whole process stood still in the second.
+pub(super) fn is_stall(second: &record::Second) -> bool {
+    second.generator.stall >= STALL
+}
+
 /// Errors of that outcome, and how the most frequent of them reads.
 pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
     let mut sum = (0, String::new());
@@ -88,7 +93,7 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
     }
-    let stalled: Vec<_> = record.seconds.iter().filter(|s| s.generator.stall >= STALL).collect();
+    let stalled: Vec<_> = record.seconds.iter().filter(|s| is_stall(s)).collect();
     let Some(worst) = stalled.iter().max_by_key(|s| s.generator.stall) else {
         return Said::Nothing;
     };

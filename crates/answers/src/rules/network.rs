@@ -59,6 +59,7 @@ pub(super) fn network_loss(record: &Record) -> Said {
         "The network or an overloaded receiver loses packets: look at drops of interfaces and switches, and at the target's processors.",
         "网络或过载的接收方在丢包：查看网卡和交换机的丢包计数，以及被测系统的处理器。"
     ))
+    .explaining(&["bimodal"])
     .said()
 }
 

@@ -99,8 +99,9 @@ fn constant_answers(record: &Record) -> Option<Said> {
         return None;
     }
     let blocks: Vec<&[Second]> = seconds.chunks_exact(10).collect();
+    // A block in which refusals begin or end has both rates.
     let hit: Vec<&[Second]> =
-        blocks.into_iter().filter(|b| b.iter().any(|s| s.all.errors > 0)).collect();
+        blocks.into_iter().filter(|b| b.iter().all(|s| s.all.errors > 0)).collect();
     let good: Vec<f64> = hit.iter().map(|block| passed(block)).collect();
     let asked: Vec<f64> = hit.iter().map(|block| super::figures::rate(block)).collect();
     let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);

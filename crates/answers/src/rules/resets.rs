@@ -33,25 +33,28 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if all < RESETS {
         return Said::Nothing;
     }
-    let mut by_load: Vec<&Second> = seconds.iter().collect();
-    by_load.sort_by_key(|s| s.users);
+    // Users are those at the end of a second: where they leave, most of it had more.
+    let before = std::iter::once(0).chain(seconds.iter().map(|s| s.users));
+    let mut by_load: Vec<(u64, &Second)> =
+        seconds.iter().zip(before).map(|(s, before)| (s.users.max(before), s)).collect();
+    by_load.sort_by_key(|(users, _)| *users);
     let mut seen = 0;
-    let Some(at) = by_load.iter().position(|s| {
+    let Some(at) = by_load.iter().position(|(_, s)| {
         seen += resets(s);
         seen as f64 > FEW * all as f64
     }) else {
         return Said::Nothing;
     };
-    let threshold = by_load[at].users;
-    let (below, above): (Vec<&Second>, Vec<&Second>) =
-        by_load.iter().partition(|s| s.users < threshold);
-    let quiet: u64 = below.iter().map(|s| s.all.count).sum();
-    let hit = above.iter().filter(|s| resets(s) > 0).count();
+    let (threshold, first) = by_load[at];
+    let (below, above): (Vec<_>, Vec<_>) =
+        by_load.iter().partition(|(users, _)| *users < threshold);
+    let quiet: u64 = below.iter().map(|(_, s)| s.all.count).sum();
+    let hit = above.iter().filter(|(_, s)| resets(s) > 0).count();
     let enough = below.len() >= QUIET_SECONDS && quiet >= QUIET_SAMPLES;
     if !enough || (hit as f64) < ABOVE * above.len() as f64 {
         return Said::Nothing;
     }
-    let (n, flying, calm) = (count(all), number(in_flight(by_load[at])), count(quiet));
+    let (n, flying, calm) = (count(all), number(in_flight(first)), count(quiet));
     found(
         "reset_under_load",
         About::Target,
@@ -68,6 +71,6 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         "Look for a limit of connections near that number: of the service, of a proxy (worker_connections), of descriptors (ulimit -n), of the accept queue (somaxconn).",
         "查找接近该数值的连接上限：服务、代理（worker_connections）、文件描述符（ulimit -n）、接受队列（somaxconn）。"
     ))
-    .explaining(&["errors_named"])
+    .explaining(&["errors_named", "connection_churn"])
     .said()
 }

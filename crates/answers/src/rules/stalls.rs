@@ -25,8 +25,10 @@ const LONG: usize = 8;
 const EVEN: f64 = 0.15;
 /// A pause of the generator explains a gap from this length on, ns.
 const OWN: u64 = 50_000_000;
-/// So does a machine of the generator whose processors are full: nobody knows who waited for one.
+/// So does a machine of the generator whose processors are full, for nobody knows who waited for one: but a scheduler lets
+/// nobody wait for so long, slots.
 const FULL: f64 = 0.95;
+const FULL_SLOTS: usize = 4;
 const SAMPLES: u64 = 1000;
 
 struct Gap {
@@ -118,7 +120,7 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
             .sum();
         let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
-            s.generator.stall >= OWN || full
+            s.generator.stall >= OWN || full && length < FULL_SLOTS
         });
         let is_gap = lost >= MISSING && length <= LONGEST && !own;
         if is_gap && held < HELD {

@@ -31,8 +31,14 @@ const SYN_SHARE: f64 = 0.001;
 /// Connects this slow or slower, µs, that are at such an age: else they are just slow.
 const SLOW_CONNECT: u64 = 500_000;
 const AT_AGE: f64 = 0.8;
-/// Data sent again beyond this share is loss on the way, and no full queue.
+/// Data sent again beyond this share is loss on the way, and no full queue: but one drops data of connections that it has no
+/// room for, too. A line loses the second SYN as rarely as the first: where so many times more are lost twice, in number
+/// at least, it is the queue.
 const LOSS: f64 = 0.01;
+const TWICE: f64 = 10.0;
+const TWICE_LEAST: u64 = 5;
+/// From this age on a connect took three SYNs, s.
+const TWICE_S: f64 = 1.9;
 
 /// The densest place of a histogram of times in ms: its middle and how many lie there.
 fn densest(bins: &[(f64, u64)], within_ms: f64, shortest: f64) -> Option<(f64, u64)> {
@@ -64,7 +70,9 @@ fn usual(ms: f64) -> Option<f64> {
 }
 
 pub(super) fn fixed_timeout(record: &Record) -> Said {
-    silence(record).or_else(|| errors(record)).unwrap_or(Said::Nothing)
+    // What never came out of a full queue ends by the kernel's own limits.
+    let by_age = || errors(record).filter(|_| !accept_queue(record).is_found());
+    silence(record).or_else(by_age).unwrap_or(Said::Nothing)
 }
 
 /// Held connections that were cut after the same silence.
@@ -186,30 +194,43 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     let again = sum(seconds, |s| {
         s.machine.as_ref().map_or(0, |m| m.retransmitted.saturating_sub(m.syn_retransmitted))
     });
-    let lossy = segments > 0 && again as f64 >= LOSS * segments as f64 && again >= 100;
+    let share = again as f64 / segments.max(1) as f64;
+    let twice: u64 = bins.iter().filter(|bin| bin.0 >= TWICE_S).map(|bin| bin.1).sum();
+    let is_queue = twice >= TWICE_LEAST && twice as f64 >= TWICE * share * slow as f64;
+    let lossy = share >= LOSS && again >= 100 && !is_queue;
     if few || (n as f64) < AT_AGE * slow as f64 || lossy {
         return Said::Nothing;
     }
     let syns = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.syn_retransmitted))
         .max(super::figures::classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
-    let (late, of, share) = (count(n), count(all), percent(n as f64 / all as f64));
+    let (late, of, part) = (count(n), count(all), percent(n as f64 / all as f64));
     let sent = count(syns);
-    found(
+    let mut finding = found(
         "accept_queue",
         About::Target,
         if syns >= n / 2 { Confidence::Certain } else { Confidence::Statistical },
         words!(
-            "The target's accept queue is full: {late} of {of} connects ({share}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were).",
-            "被测系统的接受队列已满：{of} 次连接中有 {late} 次（{share}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）。"
+            "The target's accept queue is full: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were).",
+            "被测系统的接受队列已满：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）。"
         ),
     )
     .with("slow_connects", n as f64, "connects", span(seconds))
     .with("syn_retransmitted", syns as f64, "segments", span(seconds))
-    .rules_out(words!("loss of packets: data is hardly sent again", "丢包：数据几乎没有重传"))
     .advise(words!(
         "Raise the listen backlog of the service and net.core.somaxconn, accept faster, or keep connections; ListenOverflows of nstat on the target confirms it.",
         "提高服务的 listen backlog 和 net.core.somaxconn，更快地接受连接，或保持连接；在被测主机上用 nstat 查看 ListenOverflows 可确认。"
     ))
-    .explaining(&["connection_churn", "bimodal", "errors_named", "concurrency_limit", "plateau"])
-    .said()
+    .explaining(&[
+        "connection_churn",
+        "bimodal",
+        "errors_named",
+        "concurrency_limit",
+        "plateau",
+        "network_loss",
+    ]);
+    if share < LOSS {
+        finding = finding
+            .rules_out(words!("loss of packets: data is hardly sent again", "丢包：数据几乎没有重传"));
+    }
+    finding.said()
 }
