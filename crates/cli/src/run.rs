@@ -425,14 +425,15 @@ fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
 
 /// The facts of a run that are known before it starts.
 fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> record::Frame {
-    let Asked { users, rate, length_ms, open } = asked;
+    let Asked { users, rate, schedule, length_ms, open } = asked;
+    let schedule = schedule.iter().map(|(ns, from, to)| (ns / 1_000_000, *from, *to)).collect();
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         plan: request.plan.display().to_string(),
         plan_hash: plan.hash,
         processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         memory: stats::machine::Reading::now().memory_total,
-        load: record::Load { users, rate, length_ms, open },
+        load: record::Load { users, rate, schedule, length_ms, open },
         ports: ports.unwrap_or(0),
         ..record::Frame::default()
     }

@@ -33,6 +33,9 @@ pub struct Load {
     pub users: u64,
     /// Starts per second that the plan or the user asks for (throughput timers, arrivals, `--rps`); the most at one time.
     pub rate: Option<f64>,
+    /// How the rate that timers keep changes, from the start on: lengths, ms, and the rate at their begin and end. Empty: it
+    /// does not.
+    pub schedule: Vec<(i64, f64, f64)>,
     /// Length asked for, ms.
     pub length_ms: Option<i64>,
     /// Whether new work starts whatever the answers do.

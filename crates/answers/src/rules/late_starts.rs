@@ -87,7 +87,11 @@ fn starts(record: &Record) -> Starts<'_> {
     // What the plan asks for each second, against the samples that ended in it: only under the full load.
     let full = |s: &&Second| !record.has.users || s.users as f64 >= FULL * load.users as f64;
     let under_load: Vec<&Second> = steady(record).iter().filter(full).collect();
-    let each = |s: &Second| asked * f64::from(s.ms) / 1000.0;
+    let each = |s: &Second| {
+        let end = s.at_ms - record.frame.start_ms;
+        scheduled(&load.schedule, end - i64::from(s.ms), end)
+            .unwrap_or(asked * f64::from(s.ms) / 1000.0)
+    };
     let due: f64 = under_load.iter().map(|s| each(s)).sum();
     let made: u64 = under_load.iter().map(|s| s.all.count).sum();
     let length: f64 = under_load.iter().map(|s| f64::from(s.ms) / 1000.0).sum();
@@ -96,10 +100,23 @@ fn starts(record: &Record) -> Starts<'_> {
         due: due as u64,
         missed: (due - made as f64).max(0.0) as u64,
         lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
-        asked,
+        asked: if load.schedule.is_empty() { asked } else { due / length.max(1e-3) },
         made: made as f64 / length.max(1e-3),
         tolerated: (MISSED_OF_SAMPLES * due).max(SIGMAS * due.sqrt()).max(load.users as f64),
     }
+}
+
+/// The samples that a schedule asks for between two times from the start, ms; `None`: there is none.
+fn scheduled(schedule: &[(i64, f64, f64)], from: i64, to: i64) -> Option<f64> {
+    let mut begin = 0;
+    let part = |(length, first, last): &(i64, f64, f64)| {
+        let (start, end) = (from.max(begin), to.min(begin.saturating_add(*length)));
+        let rate = |at: i64| first + (last - first) * (at - begin) as f64 / *length as f64;
+        let n = f64::midpoint(rate(start), rate(end)) * (end - start) as f64 / 1000.0;
+        begin = begin.saturating_add(*length);
+        if start < end { n } else { 0.0 }
+    };
+    (!schedule.is_empty()).then(|| schedule.iter().map(part).sum())
 }
 
 /// Whether somebody changed the load while it ran.

@@ -305,6 +305,7 @@ fn frame(load: &Users) -> Record {
             load: Load {
                 users: load.users,
                 rate: load.rate,
+                schedule: Vec::new(),
                 length_ms: Some(length_ms),
                 open: false,
             },

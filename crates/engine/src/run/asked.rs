@@ -1,11 +1,12 @@
 //! The load that a run asks for in all: users, starts per second, length.
 //!
 //! A rate by timers is that of samples. It is reckoned on the low side: a group keeps the lowest of its rates, and samples in
-//! branches that may never run do not count. What is not known before samples run is left out.
+//! branches that may never run do not count. What is not known before samples run is left out. A rate that changes by a
+//! schedule is known where its group has no other.
 
-use plan::element::{Of, Pace};
+use plan::element::Of;
 use plan::env::Env;
-use plan::load::Rate;
+use plan::load::{self, Rate};
 use plan::plan::{Child, ControllerKind, Group, Phase, Plan, Profile};
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +15,14 @@ use crate::run::prepare::{Evaluated, Numbers};
 use crate::time::clock::MS;
 
 /// The load of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     /// Users at once of all main groups.
     pub users: u64,
     /// Starts per second: of iterations where the load is open, else of samples; the most at one time.
     pub rate: Option<f64>,
+    /// How the rate of samples changes from the start of the run on; empty: it does not.
+    pub schedule: Vec<load::Phase>,
     pub length_ms: Option<i64>,
     /// Iterations start whatever the answers do.
     pub open: bool,
@@ -27,7 +30,7 @@ pub struct Asked {
 
 /// The rates of a group's timers, as they travel to where the load is known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Paces(Vec<(f64, Sharing)>);
+pub(super) struct Paces(Vec<(f64, Sharing)>, Vec<load::Phase>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Sharing {
@@ -40,7 +43,8 @@ enum Sharing {
 impl Paces {
     /// The rates of a group's timers.
     pub(super) fn of(plan: &Plan, group: &Group, env: &mut Env<'_>) -> Self {
-        let (mut paces, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);
+        let (mut paces, mut schedule) = (Vec::new(), Vec::new());
+        let mut open = vec![Child::Controller(group.main)];
         while let Some(child) = open.pop() {
             let id = match child {
                 Child::Sampler(id) => id,
@@ -56,11 +60,17 @@ impl Paces {
                 match timer.pace(env) {
                     None => {}
                     Some(Err(_)) => return Self::default(),
-                    Some(Ok(Pace { per_second, of })) => paces.push((per_second, of.into())),
+                    Some(Ok(pace)) => {
+                        if !pace.schedule.is_empty() {
+                            schedule = pace.schedule;
+                        }
+                        paces.push((pace.per_second, pace.of.into()));
+                    }
                 }
             }
         }
-        Self(paces)
+        let is_only = paces.windows(2).all(|pair| pair[0] == pair[1]);
+        if schedule.is_empty() || is_only { Self(paces, schedule) } else { Self::default() }
     }
 
     fn shares(&self, timer: Sharing) -> bool {
@@ -113,11 +123,15 @@ impl Evaluated {
         } else {
             groups.iter().filter_map(|group| group.rate(&groups)).collect()
         };
+        let schedule = if open { Vec::new() } else { schedule(&groups) };
+        let most = Rate::new(schedule.clone()).most();
         let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
         let lengths: Option<Vec<i64>> = groups.iter().map(length).collect();
         Asked {
             users: groups.iter().map(Loaded::users).sum::<f64>() as u64,
-            rate: (!rates.is_empty()).then(|| rates.iter().sum()),
+            rate: (!rates.is_empty())
+                .then(|| if schedule.is_empty() { rates.iter().sum() } else { most }),
+            schedule: if rates.is_empty() { Vec::new() } else { schedule },
             length_ms: lengths
                 .and_then(|all| all.into_iter().max())
                 .map(|length| length / MS)
@@ -153,6 +167,54 @@ impl Loaded<'_> {
         };
         self.paces.0.iter().map(rate).reduce(f64::min).filter(|_| !self.is_open)
     }
+}
+
+/// The rates of all groups together, where one changes.
+fn schedule(groups: &[Loaded<'_>]) -> Vec<load::Phase> {
+    let of = |group: &Loaded<'_>| {
+        let rate = group.rate(groups)?;
+        let own = &group.paces.1;
+        if own.is_empty() {
+            return Some(vec![(i64::MAX, rate, rate)]);
+        }
+        let share = rate / Rate::new(own.clone()).most().max(f64::MIN_POSITIVE);
+        let later = (group.numbers.delay, 0.0, 0.0);
+        let lines = own.iter().map(|(length, from, to)| (*length, from * share, to * share));
+        Some(std::iter::once(later).chain(lines).filter(|(length, ..)| *length > 0).collect())
+    };
+    if groups.iter().all(|group| group.paces.1.is_empty()) {
+        return Vec::new();
+    }
+    sum(&groups.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+/// Rates added up, up to the end of the last that changes. One that has ended is none.
+fn sum(all: &[Vec<load::Phase>]) -> Vec<load::Phase> {
+    let ends = |phases: &[load::Phase]| -> Vec<i64> {
+        let add = |at: &mut i64, phase: &load::Phase| {
+            *at = at.saturating_add(phase.0);
+            Some(*at)
+        };
+        phases.iter().scan(0, add).collect()
+    };
+    let mut cuts: Vec<i64> = all.iter().flat_map(|phases| ends(phases)).collect();
+    cuts.retain(|end| *end < i64::MAX);
+    cuts.sort_unstable();
+    cuts.dedup();
+    let between = |(from, to): (i64, i64)| {
+        // At both ends of a part no line breaks within it.
+        let at = |phases: &Vec<load::Phase>, time: i64| {
+            let ends = ends(phases);
+            let Some(nth) = ends.iter().position(|end| *end > from) else { return 0.0 };
+            let (length, begin, end) = phases[nth];
+            let into = time - (ends[nth] - length);
+            begin + (end - begin) * into as f64 / length as f64
+        };
+        let rate = |time| all.iter().map(|phases| at(phases, time)).sum::<f64>();
+        (to - from, rate(from), rate(to))
+    };
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    starts.zip(cuts.iter().copied()).filter(|(from, to)| from < to).map(between).collect()
 }
 
 fn is_open(group: &Group, numbers: &Numbers) -> bool {
@@ -193,7 +255,7 @@ mod tests {
             .iter()
             .map(|(users, _)| Numbers { at_once: *users, ..Numbers::default() })
             .collect();
-        let paces: Vec<Paces> = groups.iter().map(|(_, paces)| Paces(paces.to_vec())).collect();
+        let paces: Vec<Paces> = groups.iter().map(|(_, paces)| Paces(paces.to_vec(), Vec::new())).collect();
         let loaded = numbers.iter().zip(&paces);
         let loaded: Vec<Loaded<'_>> =
             loaded.map(|(numbers, paces)| Loaded { numbers, paces, is_open: false }).collect();
@@ -222,6 +284,21 @@ mod tests {
     fn of_several_timers_the_slowest_counts() {
         let timers = [(10.0, Sharing::Group), (0.1, Sharing::User)];
         assert_eq!(rates(&[(30, &timers)]), [Some(3.0)]);
+    }
+
+    #[test]
+    fn rates_that_change_are_added_up() {
+        const S: i64 = 1_000_000_000;
+        let one = vec![(10 * S, 0.0, 100.0), (10 * S, 100.0, 100.0)];
+        let other = vec![(5 * S, 0.0, 0.0), (10 * S, 10.0, 10.0)];
+        let always = vec![(i64::MAX, 1.0, 1.0)];
+        let expected = [
+            (5 * S, 1.0, 51.0),
+            (5 * S, 61.0, 111.0),
+            (5 * S, 111.0, 111.0),
+            (5 * S, 101.0, 101.0),
+        ];
+        assert_eq!(sum(&[one, other, always]), expected);
     }
 
     #[test]

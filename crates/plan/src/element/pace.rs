@@ -2,12 +2,15 @@
 
 use super::Timer;
 use crate::env::Env;
+use crate::load::Phase;
 
 /// A rate that a timer keeps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// Samples.
+    /// Samples; the most at one time.
     pub per_second: f64,
+    /// How it changes, from the first user on; empty: it does not.
+    pub schedule: Vec<Phase>,
     /// Those who keep it.
     pub of: Of,
 }
@@ -42,6 +45,6 @@ impl Timer {
     }
 }
 
-/// A rate that only a sample can know, or that changes.
+/// A rate that only a sample can know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;

@@ -73,7 +73,8 @@ impl PreciseTimer {
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         let throughput: f64 = self.throughput.known(env)?.trim().parse().ok()?;
         let period: f64 = self.period.known(env)?.trim().parse().ok()?;
-        (period > 0.0).then_some(Pace { per_second: throughput / period, of: Of::Group })
+        let per_second = throughput / period;
+        (period > 0.0).then_some(Pace { per_second, schedule: Vec::new(), of: Of::Group })
     }
 
     /// How long to wait, nanoseconds.

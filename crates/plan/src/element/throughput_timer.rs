@@ -132,7 +132,7 @@ impl ThroughputTimer {
         };
         // Whole milliseconds bend the rate by as much as a third.
         let per_second = self.throughput.known(env)?.trim().parse::<f64>().ok()? / 60.0;
-        (!self.rounded).then_some(Pace { per_second, of })
+        (!self.rounded).then(|| Pace { per_second, schedule: Vec::new(), of })
     }
 
     /// How long to wait, nanoseconds.

@@ -13,6 +13,7 @@ use super::pace::{Of, Pace};
 use super::profile::short_time;
 use crate::compile::Context;
 use crate::env::Env;
+use crate::load::Phase;
 use crate::state::Shard;
 use crate::text::Text;
 
@@ -68,15 +69,17 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, at: u32) -> ShapingT
 }
 
 impl ShapingTimer {
-    /// The rate that it keeps, if its schedule has only one.
+    /// The rate that it keeps, and how it changes.
     pub(super) fn pace(&self, env: &mut Env<'_>) -> Option<Pace> {
         if self.rows.iter().flatten().any(|text| text.known(env).is_none()) {
             return None;
         }
         let rows = self.schedule(env);
-        let per_second = rows.first()?.from;
-        let is_flat = rows.iter().all(|row| row.from == per_second && row.to == per_second);
-        is_flat.then_some(Pace { per_second, of: Of::Shared(Some(self.at)) })
+        let first = rows.first()?.from;
+        let is_flat = rows.iter().all(|row| row.from == first && row.to == first);
+        let schedule = if is_flat { Vec::new() } else { phases(&rows) };
+        let per_second = rows.iter().map(|row| row.from.max(row.to)).fold(0.0, f64::max);
+        Some(Pace { per_second, schedule, of: Of::Shared(Some(self.at)) })
     }
 
     /// Takes the next turn.
@@ -104,6 +107,20 @@ impl ShapingTimer {
         };
         self.rows.iter().map(&mut row).collect()
     }
+}
+
+/// The same rates as lines whose mean over each second is the rate of that second: it has the rate of its beginning, and
+/// that at which two rows meet has the one of the first.
+fn phases(rows: &[Row]) -> Vec<Phase> {
+    const SECOND: i64 = 1_000_000_000;
+    let line = |(at, row): (usize, &Row)| {
+        let slope = (row.to - row.from) / f64::from(row.seconds.max(1));
+        let (shift, longer) = if at == 0 { (-0.5, 1) } else { (0.5, 0) };
+        let seconds = i64::from(row.seconds.max(0)) + longer;
+        let begin = row.from + shift * slope;
+        (seconds * SECOND, begin.max(0.0), (begin + slope * seconds as f64).max(0.0))
+    };
+    rows.iter().enumerate().map(line).collect()
 }
 
 /// A part of a schedule in a property: `const(rate, time`, `line(from, to, time` or `step(from, to, by, time`. What is none is passed over.
@@ -237,6 +254,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn lines_have_the_rates_of_their_seconds() {
+        let schedule = schedule(&[(0.0, 100.0, 10), (100.0, 100.0, 5), (100.0, 20.0, 4)]);
+        let phases = phases(&schedule.rows);
+        let (mut from, mut seconds) = (0.0, 0);
+        for (length, begin, end) in phases {
+            let length = length as f64 / 1e9;
+            while f64::from(seconds) < from + length {
+                let middle = (f64::from(seconds) + 0.5 - from) / length;
+                let (rate, _) = schedule.rate(seconds).expect("a rate");
+                assert!((begin + middle * (end - begin) - rate).abs() < 1e-6, "{seconds}: {rate}");
+                seconds += 1;
+            }
+            from += length;
+        }
+        assert_eq!(i64::from(seconds), schedule.end());
     }
 
     #[test]

@@ -83,6 +83,11 @@ pub(crate) fn write_frame(frame: &Frame, out: &mut Out) {
         out.text(name);
         out.text(value);
     });
+    out.list(&frame.load.schedule, |out, (length, from, to)| {
+        out.signed(*length);
+        out.float(*from);
+        out.float(*to);
+    });
 }
 
 pub(crate) fn read_frame(from: &mut In<'_>) -> Frame {
@@ -105,10 +110,13 @@ pub(crate) fn read_frame(from: &mut In<'_>) -> Frame {
         rate: has_rate.then_some(rate),
         length_ms: has_length.then_some(length),
         open: from.truth(),
+        schedule: Vec::new(),
     };
     frame.target_is_here = from.truth();
     frame.ports = from.number();
     frame.settings = from.list(|from| (from.text(), from.text()));
+    // Files of before end here.
+    frame.load.schedule = from.list(|from| (from.signed(), from.float(), from.float()));
     frame
 }
 
