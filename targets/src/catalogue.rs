@@ -147,7 +147,11 @@ const SERVICE: [OptionInfo; 35] = with_habits![
     option("errors_for", "0", "milliseconds for which they fail; 0: until the end"),
     option("errors_every", "0", "milliseconds from one such time to the next; 0: one only"),
     option("status", "500", "status of failures"),
-    option("patience", "0", "milliseconds after which a request gets 504, as from a proxy; 0: none"),
+    option(
+        "patience",
+        "0",
+        "milliseconds after which a request gets 504, as from a proxy; 0: none"
+    ),
     option("seed", "1", "start of the random sequence"),
 ];
 

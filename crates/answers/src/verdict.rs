@@ -99,7 +99,7 @@ pub struct Unchecked {
 /// All that the rules had to say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
-    /// In the order of the rules; a finding that follows from another stands behind it.
+    /// In the order of the rules, hints last; a finding that follows from another stands behind it.
     pub findings: Vec<Finding>,
     /// Findings about the target, held back because one about the generator stands.
     pub hidden: Vec<Finding>,
@@ -158,7 +158,7 @@ pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
     verdict
 }
 
-/// Moves findings behind the one that explains them.
+/// Moves findings behind the one that explains them, and hints behind all others.
 fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
@@ -166,7 +166,11 @@ fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
             let id = rest[at].id;
             rest.iter().enumerate().any(|(other, f)| other != at && f.explains.contains(&id))
         };
-        let next = (0..rest.len()).find(|at| !explained(*at)).unwrap_or(0);
+        let first = |of: &dyn Fn(usize) -> bool| (0..rest.len()).find(|at| of(*at));
+        let is_hint = |at: usize| rest[at].confidence == Confidence::Hint;
+        let next = first(&|at| !explained(at) && !is_hint(at))
+            .or_else(|| first(&|at| !explained(at)))
+            .unwrap_or(0);
         out.push(rest.remove(next));
     }
     out

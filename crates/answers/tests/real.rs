@@ -84,7 +84,8 @@ fn the_right_rule_speaks_first_in_every_real_run() {
             silent.entry(near.as_str()).or_default().push(run);
         }
         let mark = if first == run.first && false_ones == 0 { " " } else { "!" };
-        let held = if hidden.is_empty() { String::new() } else { format!("  (hidden: {hidden:?})") };
+        let held =
+            if hidden.is_empty() { String::new() } else { format!("  (hidden: {hidden:?})") };
         table += &format!("{mark} {:18} {:18} {}{held}\n", run.name, run.first, or_none(&spoke));
         for finding in verdict.findings.iter().chain(&verdict.hidden) {
             sentences += &format!("{:18} {:18} {}\n", run.name, finding.id, finding.words.en);

@@ -54,7 +54,13 @@ fn frame() -> Frame {
         plan_hash: u64::MAX,
         start_ms: START,
         processors: 4,
-        load: Load { users: 7, rate: Some(2.5), schedule: vec![(9, 0.0, 2.5)], length_ms: Some(9), open: true },
+        load: Load {
+            users: 7,
+            rate: Some(2.5),
+            schedule: vec![(9, 0.0, 2.5)],
+            length_ms: Some(9),
+            open: true,
+        },
         settings: vec![("keep_alive".into(), "true".into())],
         ..Frame::default()
     }

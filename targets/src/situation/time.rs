@@ -196,7 +196,10 @@ mod tests {
         let mut leak = time(&[("ms", "10"), ("leak", "2")]);
         assert_eq!([0.0, 30.0, 60.0].map(|at| ms_at(&mut leak, at)), [10.0, 20.0, 30.0]);
         let mut cold = time(&[("ms", "10"), ("cold", "3"), ("cold_for", "20000")]);
-        assert_eq!([0.0, 10.0, 20.0, 60.0].map(|at| ms_at(&mut cold, at)), [30.0, 20.0, 10.0, 10.0]);
+        assert_eq!(
+            [0.0, 10.0, 20.0, 60.0].map(|at| ms_at(&mut cold, at)),
+            [30.0, 20.0, 10.0, 10.0]
+        );
     }
 
     #[test]

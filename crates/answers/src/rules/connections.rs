@@ -41,8 +41,9 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     if let Some(stale) = stale(record) {
         return stale.said();
     }
-    // A WebSocket that is opened is what the plan asks for.
-    let opened = n(Counter::ConnOpened).saturating_sub(n(Counter::WsOpened));
+    // A WebSocket that is opened is what the plan asks for; and one that was cut before an answer could not be kept.
+    let cut: u64 = causes(seconds).iter().filter(|(at, _)| is_cut(record, *at)).map(|c| c.1).sum();
+    let opened = n(Counter::ConnOpened).saturating_sub(n(Counter::WsOpened) + cut);
     let reused = n(Counter::ConnReused);
     let all = requests(seconds);
     let per_user = all as f64 / users(record) as f64;
@@ -75,21 +76,23 @@ pub(super) fn connection_churn(record: &Record) -> Said {
         .said()
 }
 
+/// Whether the cause is a connection that the target cut.
+fn is_cut(record: &Record, cause: usize) -> bool {
+    let outcome = record.causes.get(cause).map(|cause| cause.outcome);
+    matches!(outcome, Some(Outcome::Closed | Outcome::Reset))
+}
+
 /// Requests that met a connection which the target had closed since the last one.
 fn stale(record: &Record) -> Option<Finding> {
     let seconds = &record.seconds;
-    let is_cut = |cause: usize| {
-        let outcome = record.causes.get(cause).map(|cause| cause.outcome);
-        matches!(outcome, Some(Outcome::Closed | Outcome::Reset))
-    };
     let on_kept = |cause: usize| {
         let kept = || record.kept.iter().filter(|kept| kept.cause == Some(cause as u32));
-        2 * kept().filter(|kept| kept.reused).count() > kept().count()
+        2 * kept().filter(|kept| kept.reused && kept.phases.connect == 0).count() > kept().count()
     };
-    let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(*cause))?;
+    let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(record, *cause))?;
     let met: u64 = causes(seconds)
         .into_iter()
-        .filter(|(cause, _)| is_cut(*cause) && on_kept(*cause))
+        .filter(|(cause, _)| is_cut(record, *cause) && on_kept(*cause))
         .map(|(_, n)| n)
         .sum();
     let all = requests(seconds);

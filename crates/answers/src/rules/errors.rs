@@ -143,7 +143,9 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         // Without a light load at the start, only what fails always has nothing to do with load.
         let by_plan = if light {
             share * SAME >= share_early && share <= share_early * SAME
-        } else { share >= ALWAYS };
+        } else {
+            share >= ALWAYS
+        };
         let shed = causes(seconds)
             .iter()
             .take(1)
@@ -219,7 +221,7 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     found(
         "cut_by_end",
         About::Run,
-        Confidence::Certain,
+        Confidence::Hint,
         words!(
             "{n} requests were in flight when the run ended; they are counted apart, neither as answers nor as errors (a request took {typical} at the median).",
             "运行结束时有 {n} 个请求在途；它们单独计数，既不算响应也不算错误（请求时间中位数 {typical}）。"

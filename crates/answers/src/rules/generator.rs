@@ -19,8 +19,9 @@ const FULL_SECONDS: usize = 3;
 const FULL_SHARE: f64 = 0.25;
 /// A shorter piece of a second says nothing about processors, ms.
 const LEAST_MS: u32 = 500;
-/// Fewer samples than this say nothing about percentiles.
+/// Fewer samples than this say nothing about percentiles; and so many lie beyond one that means something.
 const LEAST_SAMPLES: u64 = 100;
+const BEYOND: f64 = 10.0;
 /// Lag that is bad whatever the response time is, ms.
 const LAG_BAD: f64 = 100.0;
 /// Lag below this is harmless even if it is most of a short response time, ms.
@@ -124,9 +125,8 @@ fn processors(record: &Record) -> Option<Said> {
 /// unread on purpose was not.
 fn harmed(record: &Record) -> bool {
     let on_purpose = reading::reading_stopped(record).is_found();
-    let unread = || {
-        reading::unread_growing(record).is_found() || reading::zero_windows(record).is_found()
-    };
+    let unread =
+        || reading::unread_growing(record).is_found() || reading::zero_windows(record).is_found();
     lag(record).is_some() || !on_purpose && unread() || late(record)
 }
 
@@ -159,8 +159,10 @@ fn lag(record: &Record) -> Option<Said> {
     let seconds = awake(record);
     let sum = |of: fn(&Second) -> u64| seconds.iter().map(|s| of(s)).sum::<u64>();
     let count = sum(|s| s.all.count);
-    let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), 0.99);
-    let response = p99s(record).1;
+    // A few samples have no p99: theirs is the tenth largest.
+    let tail = (1.0 - BEYOND / count.max(1) as f64).clamp(0.5, 0.99);
+    let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), tail);
+    let response = ms(&hist(seconds.iter().copied(), |s| &s.all.response), tail);
     let in_lag = sum(|s| s.all.phases.lag) as f64;
     let all = sum(|s| s.all.elapsed + s.all.phases.late) as f64;
     let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);

@@ -5,6 +5,7 @@ use stats::grouped::{bytes, count, percent};
 
 use super::figures::{classes, mean, span, steady, sum, variation};
 use super::say::{found, lacks, words};
+use super::timeouts;
 use crate::verdict::{About, Confidence, Said};
 
 /// Share of segments sent again, and how many at least.
@@ -28,7 +29,9 @@ pub(super) fn network_loss(record: &Record) -> Said {
     let again: u64 = machines().map(|m| m.retransmitted).sum();
     let out: u64 = machines().map(|m| m.segments_out).sum();
     let share = again as f64 / out.max(1) as f64;
-    if again < RETRANSMITS_LEAST || share < RETRANSMITS {
+    // What a full queue turned away was not lost on the way.
+    let is_lossy = again >= RETRANSMITS_LEAST && share >= RETRANSMITS;
+    if !is_lossy || timeouts::accept_queue(record).is_found() {
         return Said::Nothing;
     }
     let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);

@@ -4,7 +4,7 @@ use record::Record;
 use stats::Outcome;
 use stats::grouped::count;
 
-use super::figures::{mean, span};
+use super::figures::{mean, span, stop_ms};
 use super::machine::failed;
 use super::say::{clock, found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -79,7 +79,10 @@ pub(super) fn ports(record: &Record) -> Said {
 
 /// Ports that run out before the run ends, if they go on like this.
 fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
-    let (now, per_s) = trend(left)?;
+    // Users that leave give theirs back.
+    let stop = stop_ms(record).unwrap_or(i64::MAX);
+    let before = left.iter().filter(|(at, _)| *at <= stop).copied().collect::<Vec<_>>();
+    let (now, per_s) = trend(&before)?;
     let end_ms = record
         .frame
         .load
@@ -87,7 +90,8 @@ fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
         .map_or(record.frame.start_ms + record.frame.length_ms, |l| record.frame.start_ms + l);
     let (at_ms, left_now) = now;
     // Connections in TIME_WAIT come back: their number grows for that long and no longer.
-    let waiting = record.seconds.last().map_or(0, |s| s.generator.time_wait) as f64;
+    let last = record.seconds.iter().rfind(|s| s.at_ms <= stop);
+    let waiting = last.map_or(0, |s| s.generator.time_wait) as f64;
     if waiting >= 0.5 * (all - left_now) && per_s * TIME_WAIT_S < all {
         return None;
     }

@@ -54,11 +54,17 @@ pub(super) fn stalls(record: &Record) -> Said {
     let starts: Vec<f64> = gaps.iter().map(|gap| gap.at_ms as f64).collect();
     let apart: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
-    let (n, length) = (count(gaps.len() as u64), time(median(&lengths)));
+    let length = time(median(&lengths));
+    let (times, times_zh) = match gaps.len() {
+        1 => Default::default(),
+        n => (format!(" {} times", count(n as u64)), format!("了 {} 次，每次", count(n as u64))),
+    };
     let first = clock(gaps[0].at_ms - record.frame.start_ms);
     let every = median(&apart);
     let (rhythm, rhythm_zh) = if apart.len() >= 2 && variation(&apart) <= EVEN {
         (format!(", every {}", time(every)), format!("，每隔 {}", time(every)))
+    } else if apart.is_empty() {
+        (format!(", at {first}"), format!("，在 {first}"))
     } else {
         (format!(", first at {first}"), format!("，首次在 {first}"))
     };
@@ -67,8 +73,8 @@ pub(super) fn stalls(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target stood still {n} times for about {length}{rhythm}: nobody got an answer, then all at once.",
-            "被测系统停顿了 {n} 次，每次约 {length}{rhythm_zh}：期间没有任何响应，随后一起返回。"
+            "The target stood still{times} for about {length}{rhythm}: nobody got an answer, then all at once.",
+            "被测系统停顿{times_zh}约 {length}{rhythm_zh}：期间没有任何响应，随后一起返回。"
         ),
     )
     .with("stalls", gaps.len() as f64, "times", span(seconds))

@@ -22,9 +22,11 @@ const SILENCE: f64 = 5000.0;
 /// Usual limits of proxies and clients, s.
 const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120.0, 180.0, 300.0];
 
-/// Ages in seconds at which a connect succeeds after lost SYNs: 1, 3, 7 s (doubling), and 2, 4, 5, 11 s with
-/// `tcp_syn_linear_timeouts`. Source: Linux, include/net/tcp.h and ip-sysctl.
-const SYN_AGES: [f64; 7] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0];
+/// Ages in seconds at which a connect succeeds after lost SYNs: 1, 3, 7, 15, 31, 63 s (doubling), or 1 to 5, 7, 11, 19, 35,
+/// 67 s where the first four waits are a second each (`tcp_syn_linear_timeouts`). Source: Linux, include/net/tcp.h and
+/// ip-sysctl.
+const SYN_AGES: [f64; 13] =
+    [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 11.0, 15.0, 19.0, 31.0, 35.0, 63.0, 67.0];
 const SYN_WITHIN: f64 = 0.1;
 const SYN_LEAST: u64 = 10;
 const SYN_SHARE: f64 = 0.001;
@@ -229,8 +231,10 @@ pub(super) fn accept_queue(record: &Record) -> Said {
         "network_loss",
     ]);
     if share < LOSS {
-        finding = finding
-            .rules_out(words!("loss of packets: data is hardly sent again", "丢包：数据几乎没有重传"));
+        finding = finding.rules_out(words!(
+            "loss of packets: data is hardly sent again",
+            "丢包：数据几乎没有重传"
+        ));
     }
     finding.said()
 }

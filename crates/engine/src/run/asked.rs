@@ -255,7 +255,8 @@ mod tests {
             .iter()
             .map(|(users, _)| Numbers { at_once: *users, ..Numbers::default() })
             .collect();
-        let paces: Vec<Paces> = groups.iter().map(|(_, paces)| Paces(paces.to_vec(), Vec::new())).collect();
+        let paces: Vec<Paces> =
+            groups.iter().map(|(_, paces)| Paces(paces.to_vec(), Vec::new())).collect();
         let loaded = numbers.iter().zip(&paces);
         let loaded: Vec<Loaded<'_>> =
             loaded.map(|(numbers, paces)| Loaded { numbers, paces, is_open: false }).collect();
