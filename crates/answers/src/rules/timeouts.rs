@@ -175,21 +175,34 @@ fn errors(record: &Record) -> Option<Said> {
     )
 }
 
+/// Connects that were slow: how many, at the ages at which a SYN is sent again, and with two of them lost.
+struct Slow {
+    all: u64,
+    at_age: u64,
+    twice: u64,
+}
+
+impl Slow {
+    fn of(connects: &Hist) -> Self {
+        let slow = connects.iter().filter(|(bin, _)| layout::middle_of(*bin) >= SLOW_CONNECT);
+        let bins: Vec<(f64, u64)> =
+            slow.map(|(bin, n)| (layout::middle_of(bin) as f64 / 1e6, n)).collect();
+        let at_age =
+            |s: f64| SYN_AGES.iter().any(|age| s >= 0.99 * age && s <= age * (1.0 + SYN_WITHIN));
+        let count = |of: &dyn Fn(f64) -> bool| -> u64 {
+            bins.iter().filter(|bin| of(bin.0)).map(|bin| bin.1).sum()
+        };
+        Self { all: count(&|_| true), at_age: count(&at_age), twice: count(&|s| s >= TWICE_S) }
+    }
+}
+
 pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
     if !record.has.connections || connects.total() == 0 {
         return lacks!("times of connects", "连接建立时间");
     }
-    let bins: Vec<(f64, u64)> = connects
-        .iter()
-        .filter(|(bin, _)| layout::middle_of(*bin) >= SLOW_CONNECT)
-        .map(|(bin, n)| (layout::middle_of(bin) as f64 / 1e6, n))
-        .collect();
-    let slow: u64 = bins.iter().map(|bin| bin.1).sum();
-    let at_age =
-        |s: f64| SYN_AGES.iter().any(|age| s >= 0.99 * age && s <= age * (1.0 + SYN_WITHIN));
-    let n: u64 = bins.iter().filter(|bin| at_age(bin.0)).map(|bin| bin.1).sum();
+    let Slow { all: slow, at_age: n, twice } = Slow::of(&connects);
     let all = connects.total();
     let few = n < SYN_LEAST || (n as f64) < SYN_SHARE * all as f64;
     let segments = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.segments_out));
@@ -197,7 +210,6 @@ pub(super) fn accept_queue(record: &Record) -> Said {
         s.machine.as_ref().map_or(0, |m| m.retransmitted.saturating_sub(m.syn_retransmitted))
     });
     let share = again as f64 / segments.max(1) as f64;
-    let twice: u64 = bins.iter().filter(|bin| bin.0 >= TWICE_S).map(|bin| bin.1).sum();
     let is_queue = twice >= TWICE_LEAST && twice as f64 >= TWICE * share * slow as f64;
     let lossy = share >= LOSS && again >= 100 && !is_queue;
     if few || (n as f64) < AT_AGE * slow as f64 || lossy {
