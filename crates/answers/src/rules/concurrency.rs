@@ -12,7 +12,7 @@ use stats::grouped::percent;
 
 use super::figures::{
     Window, deviation, half_width, in_all, in_flight, mean, requests, service, span, sum,
-    variation, whole, windows,
+    variation, whole, windows, with_users,
 };
 use super::say::{found, lacks, number, time, words};
 use super::{errors::per_second, generator, rate_limit};
@@ -116,7 +116,8 @@ fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) ->
     let rate = mean(rates);
     let mut best = None;
     for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
-        let light: Vec<&Second> = seconds.iter().filter(|s| s.users <= users).collect();
+        let light: Vec<&Second> =
+            with_users(seconds).filter(|(most, _)| *most <= users).map(|(_, s)| s).collect();
         let hist = service(light.iter().copied());
         if hist.total() < ALONE_LEAST {
             continue;

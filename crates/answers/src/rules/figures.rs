@@ -85,6 +85,13 @@ pub(crate) fn whole(record: &Record) -> &[Second] {
     if is_piece(seconds.last()) { &seconds[..seconds.len() - 1] } else { seconds }
 }
 
+/// Seconds with the most users that were active in each: a second knows those at its end, and where they leave, most of it
+/// had more.
+pub(crate) fn with_users(seconds: &[Second]) -> impl Iterator<Item = (u64, &Second)> {
+    let before = std::iter::once(0).chain(seconds.iter().map(|s| s.users));
+    seconds.iter().zip(before).map(|(s, before)| (s.users.max(before), s))
+}
+
 /// The moment at which the stop began.
 pub(crate) fn stop_ms(record: &Record) -> Option<i64> {
     let stops = record.marks.iter().filter(|mark| matches!(mark.change, Change::Stop { .. }));

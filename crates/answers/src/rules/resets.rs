@@ -4,7 +4,7 @@ use record::{Record, Second};
 use stats::Outcome;
 use stats::grouped::count;
 
-use super::figures::{in_flight, requests, span, sum, whole};
+use super::figures::{in_flight, requests, span, sum, whole, with_users};
 use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -33,10 +33,7 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if all < RESETS {
         return Said::Nothing;
     }
-    // Users are those at the end of a second: where they leave, most of it had more.
-    let before = std::iter::once(0).chain(seconds.iter().map(|s| s.users));
-    let mut by_load: Vec<(u64, &Second)> =
-        seconds.iter().zip(before).map(|(s, before)| (s.users.max(before), s)).collect();
+    let mut by_load: Vec<(u64, &Second)> = with_users(seconds).collect();
     by_load.sort_by_key(|(users, _)| *users);
     let mut seen = 0;
     let Some(at) = by_load.iter().position(|(_, s)| {
