@@ -68,6 +68,15 @@ impl Estimator {
         }
     }
 
+    /// The percentile of values in ascending order; no number if there is no value.
+    pub fn percentile(self, sorted: &[f64], percent: f64) -> f64 {
+        match sorted {
+            [] => f64::NAN,
+            [one] => *one,
+            _ => self.estimate(sorted, percent),
+        }
+    }
+
     fn estimate(self, sorted: &[f64], percent: f64) -> f64 {
         let at = |place: f64| {
             let below = place.floor();
@@ -133,11 +142,7 @@ impl Window {
     pub(super) fn percentile(&self, percent: f64, estimator: Estimator) -> f64 {
         let mut sorted: Vec<f64> = self.values.iter().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        match sorted.len() {
-            0 => f64::NAN,
-            1 => sorted[0],
-            _ => estimator.estimate(&sorted, percent),
-        }
+        estimator.percentile(&sorted, percent)
     }
 }
 

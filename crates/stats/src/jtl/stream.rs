@@ -59,6 +59,15 @@ impl Fields<'_> {
         }
     }
 
+    /// The line of the row in its file, from 1; 0 where it is not known. The first row of a file without a heading is in
+    /// line 1.
+    pub fn line(&self) -> u64 {
+        match &self.kind {
+            Kind::Row(row, _) => row.position().map_or(0, csv::Position::line),
+            Kind::Tag(_) => 0,
+        }
+    }
+
     /// A field that is a whole number.
     pub fn number(&self, column: &str) -> Option<i64> {
         self.get(column)?.trim().parse().ok()
