@@ -1,0 +1,177 @@
+//! The tables of errors: by type, and the five most frequent of each label.
+//!
+//! The order of types with equal counts is that of Java's hash tables, in which JMeter counts them; with characters beyond
+//! ASCII it may be another, since JMeter counts them escaped for HTML.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+/// Errors of a label that the table shows.
+const TOP: usize = 5;
+
+/// A type of error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorRow {
+    pub message: String,
+    pub count: u64,
+    /// In percent of the errors, and of all samples.
+    pub of_errors: f64,
+    pub of_all: f64,
+}
+
+/// The most frequent errors of a label.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Top {
+    pub label: String,
+    pub samples: u64,
+    pub errors: u64,
+    pub top: Vec<(String, u64)>,
+}
+
+/// Counts by type of error.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Count {
+    pub(super) samples: u64,
+    pub(super) errors: u64,
+    places: HashMap<Box<str>, usize>,
+    counts: Vec<(Box<str>, u64)>,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, error: Option<&str>) {
+        self.samples += 1;
+        let Some(key) = error else { return };
+        self.errors += 1;
+        if let Some(at) = self.places.get(key) {
+            self.counts[*at].1 += 1;
+            return;
+        }
+        self.places.insert(key.into(), self.counts.len());
+        self.counts.push((key.into(), 1));
+    }
+
+    /// Types with their counts, most frequent first. `with`: the table has an empty key among them.
+    fn sorted(&self, with_empty: bool) -> Vec<(&str, u64)> {
+        let mut keys: Vec<String> = self.counts.iter().map(|(key, _)| escaped(key)).collect();
+        if with_empty {
+            keys.push(String::new());
+        }
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let order = order_in_java(&keys).into_iter().filter_map(|at| self.counts.get(at));
+        let mut sorted: Vec<_> = order.map(|(key, count)| (&**key, *count)).collect();
+        sorted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        sorted
+    }
+
+    pub(super) fn top(&self, label: &str) -> Top {
+        let top = self.sorted(false).into_iter().take(TOP);
+        Top {
+            label: label.to_owned(),
+            samples: self.samples,
+            errors: self.errors,
+            top: top.map(|(key, count)| (key.to_owned(), count)).collect(),
+        }
+    }
+
+    pub(super) fn rows(&self) -> Vec<ErrorRow> {
+        let row = |(message, count): (&str, u64)| ErrorRow {
+            message: message.to_owned(),
+            count,
+            of_errors: count as f64 * 100.0 / self.errors as f64,
+            of_all: count as f64 * 100.0 / self.samples as f64,
+        };
+        // Samples without error are counted under an empty key.
+        self.sorted(self.samples > self.errors).into_iter().map(row).collect()
+    }
+}
+
+/// The type of a failed sample's error.
+pub(super) fn key(code: &str, message: &str, failure: &str, failure_messages: bool) -> String {
+    let failure_given = failure.chars().any(|c| !java_blank(c));
+    if is_success(code) || (code.is_empty() && failure_given) {
+        return if failure_messages && failure_given {
+            failure.to_owned()
+        } else {
+            "Assertion failed".to_owned()
+        };
+    }
+    if message.is_empty() { code.to_owned() } else { format!("{code}/{message}") }
+}
+
+/// `Character.isWhitespace`, which does not have the spaces that do not break.
+fn java_blank(c: char) -> bool {
+    (c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{2007}' | '\u{202f}' | '\u{85}'))
+        || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+fn is_success(code: &str) -> bool {
+    !code.is_empty()
+        && code.bytes().all(|byte| byte.is_ascii_digit())
+        && code.parse::<i32>().is_ok_and(|code| (200..=399).contains(&code))
+}
+
+/// A message as JMeter has it in its tables: escaped for HTML, then for JSON.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("&quot;"),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The order in which a `java.util.HashMap` gives keys that were put into it in this order, by their places.
+pub(super) fn order_in_java(keys: &[&str]) -> Vec<usize> {
+    let mut capacity = 16usize;
+    while keys.len() * 4 > capacity * 3 {
+        capacity *= 2;
+    }
+    let bucket = |key: &str| {
+        let hash = key
+            .encode_utf16()
+            .fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
+        (hash ^ (hash >> 16)) as usize & (capacity - 1)
+    };
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by_key(|at| bucket(keys[*at]));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_those_of_jmeter() {
+        assert_eq!(key("404", "Not Found", "", true), "404/Not Found");
+        assert_eq!(key("404", "", "x", true), "404");
+        assert_eq!(key("200", "OK", "Test failed", true), "Test failed");
+        assert_eq!(key("200", "OK", "Test failed", false), "Assertion failed");
+        assert_eq!(key("399", "OK", " \t", true), "Assertion failed");
+        assert_eq!(key("", "OK", "x", true), "x");
+        assert_eq!(key("", "OK", "", true), "/OK");
+        assert_eq!(key("Non HTTP response code: x", "y", "z", true), "Non HTTP response code: x/y");
+    }
+
+    #[test]
+    fn equal_counts_are_in_the_order_of_javas_tables() {
+        // The order that a HashMap of Java 17 gives.
+        let keys: Vec<String> =
+            (0..8).map(|n| format!("Non HTTP response code: java.net.E{n}/m{n}")).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        assert_eq!(order_in_java(&keys), [7, 5, 6, 3, 4, 0, 1, 2]);
+    }
+}

@@ -1,0 +1,346 @@
+//! Rows of result files, in their order, and the sums that they make.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use stats::jtl::stream::{self, Fields, Left};
+
+use super::settings::{Refused, Settings};
+use super::statistics::{Figure, Statistics, Sum};
+use super::{Figures, TOTAL, apdex, errors};
+
+/// The message of a transaction begins so, and goes on with its samples.
+const TRANSACTION: &str = "Number of samples in transaction";
+const EMPTY_TRANSACTION: &str = "Number of samples in transaction : 0";
+/// Columns without which there are no figures, and those that count as 0 or empty.
+const NEEDED: [&str; 4] = ["timeStamp", "elapsed", "label", "success"];
+const WANTED: [&str; 5] =
+    ["responseCode", "responseMessage", "failureMessage", "bytes", "sentBytes"];
+
+/// Something about a file that a reader of the figures must know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The last row is not whole and was left out.
+    Torn { file: PathBuf, bytes: u64 },
+    /// Rows that are none, and the line of the first.
+    Odd { file: PathBuf, rows: u64, first_line: u64 },
+    /// There is no heading, and the first row is not counted, as in JMeter.
+    NoHeading { file: PathBuf },
+    /// Columns that are missing count as 0 or empty.
+    Missing { file: PathBuf, columns: Vec<&'static str> },
+    /// A further part of the result file.
+    Part { file: PathBuf },
+    /// A property.
+    Property(String),
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Torn { file, bytes } => {
+                write!(
+                    f,
+                    "{}: the last row is not whole and is left out ({bytes} bytes)",
+                    file.display()
+                )
+            }
+            Self::Odd { file, rows, first_line } => {
+                let (rows, are) = if *rows == 1 {
+                    ("1 row".into(), "is")
+                } else {
+                    (format!("{rows} rows"), "are")
+                };
+                write!(
+                    f,
+                    "{}: {rows} that {are} no sample {are} left out, first in line {first_line}",
+                    file.display()
+                )
+            }
+            Self::NoHeading { file } => write!(
+                f,
+                "{}: it has no heading, and is read with the columns that jmeter.save.saveservice.* say; its first row is \
+                 not counted, as in JMeter",
+                file.display()
+            ),
+            Self::Missing { file, columns } => {
+                write!(
+                    f,
+                    "{}: columns that it does not have count as 0 or empty: {}",
+                    file.display(),
+                    columns.join(", ")
+                )
+            }
+            Self::Part { file } => write!(f, "{} is read as a further part", file.display()),
+            Self::Property(words) => words.fmt(f),
+        }
+    }
+}
+
+/// Sums of a label.
+#[derive(Debug)]
+struct Label {
+    name: Box<str>,
+    /// A transaction, as its first row says.
+    controller: bool,
+    sum: Sum,
+    apdex: apdex::Count,
+    errors: errors::Count,
+}
+
+/// Takes rows and gives the figures.
+#[derive(Debug)]
+pub struct Gatherer<'s> {
+    settings: &'s Settings,
+    places: HashMap<Box<str>, usize>,
+    labels: Vec<Label>,
+    total: Sum,
+    apdex: apdex::Count,
+    top: errors::Count,
+    errors: errors::Count,
+    requests: (u64, u64),
+    span_ms: Option<(i64, i64)>,
+    /// Any row was taken.
+    some: bool,
+    notes: Vec<Note>,
+}
+
+impl<'s> Gatherer<'s> {
+    pub fn new(settings: &'s Settings) -> Self {
+        Self {
+            settings,
+            places: HashMap::new(),
+            labels: Vec::new(),
+            total: Sum::default(),
+            apdex: apdex::Count::new(None, settings),
+            top: errors::Count::default(),
+            errors: errors::Count::default(),
+            requests: (0, 0),
+            span_ms: None,
+            some: false,
+            notes: settings.warnings.iter().cloned().map(Note::Property).collect(),
+        }
+    }
+
+    /// Reads a file; `name` is for notes and errors.
+    pub fn read(&mut self, name: &Path, from: impl BufRead) -> Result<(), Refused> {
+        let mut first = true;
+        let mut missing = Vec::new();
+        let left = stream::each(from, &self.settings.columns, |fields| {
+            if std::mem::replace(&mut first, false) {
+                let lacks = |column: &&'static str| fields.get(column).is_none();
+                missing.extend(NEEDED.iter().copied().filter(lacks));
+                if missing.is_empty() {
+                    self.begin(name, fields);
+                }
+                if fields.line() == 1 {
+                    self.notes.push(Note::NoHeading { file: name.to_owned() });
+                    return true;
+                }
+            }
+            !missing.is_empty() || self.add(fields).is_some()
+        });
+        let left =
+            left.map_err(|error| Refused(format!("Cannot read {}: {error}", name.display())))?;
+        if let Some(column) = missing.first() {
+            return Err(Refused(format!(
+                "No column <{column}> found in {}, check jmeter.save.saveservice.* properties to add the missing column",
+                name.display()
+            )));
+        }
+        self.end(name, left);
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &Path, fields: &Fields<'_>) {
+        let columns: Vec<_> =
+            WANTED.into_iter().filter(|column| fields.get(column).is_none()).collect();
+        if !columns.is_empty() {
+            self.notes.push(Note::Missing { file: name.to_owned(), columns });
+        }
+    }
+
+    fn end(&mut self, name: &Path, left: Left) {
+        if left.torn > 0 {
+            self.notes.push(Note::Torn { file: name.to_owned(), bytes: left.torn });
+        }
+        if left.odd > 0 {
+            let (rows, first_line) = (left.odd, left.first_line);
+            self.notes.push(Note::Odd { file: name.to_owned(), rows, first_line });
+        }
+    }
+
+    /// Adds a row; `None`: it is no sample.
+    pub fn add(&mut self, fields: &Fields<'_>) -> Option<()> {
+        let row = self.figure(fields)?;
+        let settings = self.settings;
+        let (from, to) = (settings.from_ms.unwrap_or(i64::MIN), settings.to_ms.unwrap_or(i64::MAX));
+        if row.start_ms < from || row.start_ms > to {
+            return Some(());
+        }
+        let (first, last) = self.span_ms.unwrap_or((row.start_ms, row.end_ms));
+        self.span_ms = Some((first.min(row.start_ms), last.max(row.end_ms)));
+        let name = fields.get("label")?;
+        if settings.filter.as_ref().is_some_and(|filter| !filter.is_found_in(&name)) {
+            return Some(());
+        }
+        self.some = true;
+        let message = fields.get("responseMessage").unwrap_or_default();
+        let controller = message.starts_with(TRANSACTION);
+        let empty = controller && message.starts_with(EMPTY_TRANSACTION);
+        let error = (!row.success).then(|| {
+            let code = fields.get("responseCode").unwrap_or_default();
+            let failure = fields.get("failureMessage").unwrap_or_default();
+            errors::key(&code, &message, &failure, settings.failure_messages)
+        });
+        let error = error.as_deref();
+        if !controller {
+            self.requests.0 += 1;
+            self.requests.1 += u64::from(!row.success);
+            self.errors.add(error);
+        }
+        let at = self.place(&name, controller);
+        if empty {
+            return Some(());
+        }
+        let label = &mut self.labels[at];
+        label.sum.add(&row, settings.window);
+        label.apdex.add(&row);
+        self.apdex.add(&row);
+        if !(controller && settings.top5_without_transactions) {
+            label.errors.add(error);
+        }
+        if !controller {
+            self.total.add(&row, settings.window);
+            self.top.add(error);
+        }
+        Some(())
+    }
+
+    fn place(&mut self, name: &str, controller: bool) -> usize {
+        if let Some(at) = self.places.get(name) {
+            return *at;
+        }
+        self.places.insert(name.into(), self.labels.len());
+        self.labels.push(Label {
+            name: name.into(),
+            controller,
+            sum: Sum::default(),
+            apdex: apdex::Count::new(Some(name), self.settings),
+            errors: errors::Count::default(),
+        });
+        self.labels.len() - 1
+    }
+
+    fn figure(&self, fields: &Fields<'_>) -> Option<Figure> {
+        let written =
+            self.settings.timestamp.as_ref().and_then(|form| form.read(&fields.get("timeStamp")?));
+        let at = written.or_else(|| fields.time_ms())?;
+        // A time of 24 days or more is none that a sample had.
+        let elapsed_ms = i32::try_from(fields.number("elapsed")?).ok()?;
+        let elapsed = i64::from(elapsed_ms);
+        let (start_ms, end_ms) = if self.settings.starts {
+            (at, at.checked_add(elapsed)?)
+        } else {
+            (at.checked_sub(elapsed)?, at)
+        };
+        let bytes = |column| match fields.get(column) {
+            Some(text) => text.trim().parse().ok(),
+            None => Some(0),
+        };
+        Some(Figure {
+            start_ms,
+            end_ms,
+            elapsed_ms,
+            success: fields.get("success")?.eq_ignore_ascii_case("true"),
+            received: bytes("bytes")?,
+            sent: bytes("sentBytes")?,
+        })
+    }
+
+    /// The figures; an error where no row was taken.
+    pub fn figures(self) -> Result<Figures, Refused> {
+        if !self.some {
+            let why = match self.span_ms {
+                Some(_) => {
+                    "no label of the result file matches jmeter.reportgenerator.sample_filter"
+                }
+                None => {
+                    "there is no whole row of a sample in the result file, or within the range of dates"
+                }
+            };
+            return Err(Refused(why.into()));
+        }
+        let settings = self.settings;
+        let shown = |label: &Label| settings.shown.shows(&label.name, label.controller, true);
+        let of_labels = self.labels.iter().filter(|label| shown(label));
+        let apdex = of_labels.filter_map(|label| label.apdex.row(&label.name));
+        let apdex = self.apdex.row(TOTAL).into_iter().chain(apdex).collect();
+        let failing = self.labels.iter().filter(|label| label.errors.errors > 0);
+        let failing =
+            failing.filter(|label| settings.shown.shows(&label.name, label.controller, false));
+        let failing = failing.map(|label| label.errors.top(&label.name));
+        let top5 = std::iter::once(self.top.top(TOTAL)).chain(failing).collect();
+        let mut errors = self.errors.rows();
+        errors.retain(|row| settings.shown.shows(&row.message, false, false));
+        let table = self.labels.iter().map(shown).collect();
+        let rows = self.labels.into_iter();
+        let statistics = Statistics {
+            total: self.total.row(TOTAL, false, settings),
+            labels: rows
+                .map(|label| label.sum.row(&label.name, label.controller, settings))
+                .collect(),
+            shown: table,
+        };
+        Ok(Figures {
+            statistics,
+            apdex,
+            errors,
+            top5,
+            requests: self.requests,
+            percentages: settings.percentages.each_ref().map(|(text, _)| text.clone()),
+            span_ms: self.span_ms,
+            title: settings.title.clone(),
+            notes: self.notes,
+        })
+    }
+}
+
+/// The further parts of a result file: `name-1.jtl`, `name-2.jtl` … beside `name.jtl`, by number.
+pub fn parts(file: &Path) -> Vec<PathBuf> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (root, end) = name.rsplit_once('.').unwrap_or((&name, ""));
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let other = entry.file_name().to_string_lossy().into_owned();
+        let number = other.strip_prefix(root).and_then(|rest| rest.strip_prefix('-'));
+        let number = number.and_then(|rest| rest.strip_suffix(end)?.strip_suffix('.'));
+        let digits =
+            |number: &&str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(number) = number.filter(digits)
+            && entry.path().is_file()
+        {
+            found.insert((number.len(), number.to_owned()), file.with_file_name(&other));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The figures of a result file and its further parts.
+pub fn figures(file: &Path, further: &[PathBuf], settings: &Settings) -> Result<Figures, Refused> {
+    let mut gatherer = Gatherer::new(settings);
+    for (n, path) in std::iter::once(file).chain(further.iter().map(PathBuf::as_path)).enumerate() {
+        let open = File::open(path).and_then(|open| Ok((open.metadata()?.is_file(), open)));
+        let Ok((true, open)) = open else {
+            return Err(Refused(format!("Cannot read test results file : {}", path.display())));
+        };
+        if n > 0 {
+            gatherer.notes.push(Note::Part { file: path.to_owned() });
+        }
+        gatherer.read(path, BufReader::with_capacity(1 << 20, open))?;
+    }
+    gatherer.figures()
+}
