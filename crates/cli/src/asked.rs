@@ -12,6 +12,8 @@ use crate::request::{Request, check_proxy_scheme};
 #[derive(Debug)]
 pub(crate) enum Asked {
     Run(Box<Request>),
+    /// `-g`: JMeter's report of a result file.
+    Report(PathBuf, Box<Request>),
     Help,
     Version,
 }
@@ -25,6 +27,7 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
     request.listen = true;
     let mut gui = true;
     let mut plan = None;
+    let mut report = None;
     for option in given {
         let (first, second) = (option.first.to_string_lossy(), option.second.to_string_lossy());
         match option.flag.short {
@@ -52,9 +55,14 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
             'G' => {}
             'E' => check_proxy_scheme(&first)?,
             'i' => request.log_config = Some(option.first.into()),
-            'e' | 'o' => request.report_asked = true,
+            'e' => request.report.at_end = true,
+            'o' => request.report.folder = Some(option.first.into()),
+            'g' => report = report.or(Some(option.first)),
             _ => return Err(refusal(option)),
         }
+    }
+    if let Some(file) = report {
+        return Ok(Asked::Report(file.into(), Box::new(request)));
     }
     if gui {
         return Err(
@@ -97,10 +105,6 @@ fn refusal(option: &Given<'_>) -> String {
         's' | 'r' | 'R' | 'X' => {
             "start `throng run` on each machine with its share of the users, for example -Jusers=…"
         }
-        'g' => {
-            "the summary and Aggregate Report of a run are in its folder; for JMeter's pages, run \
-             `jmeter -g FILE -o FOLDER`"
-        }
         _ => "remove it",
     };
     format!("{} is not supported yet: {instead}", option.shown())
@@ -108,6 +112,8 @@ fn refusal(option: &Given<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn asked(line: &[&str]) -> Result<Asked, String> {
@@ -138,7 +144,6 @@ mod tests {
             (&["-n", "-r"], "-r (--runremote)"),
             (&["-n", "-Rhost"], "-R (--remotestart)"),
             (&["-n", "-X"], "-X (--remoteexit)"),
-            (&["-gx"], "-g (--reportonly)"),
             (&["-Ex"], "-E (--proxyScheme)"),
         ] {
             let error = asked(line).map(|_| ()).unwrap_err();
@@ -153,8 +158,15 @@ mod tests {
     fn options_of_throng_and_reports_are_taken_on_jmeters_line() {
         let line = ["-nt", "p.jmx", "--quiet", "--runs", "out", "--workers=3", "-e", "-o", "pages"];
         let Ok(Asked::Run(request)) = asked(&line) else { panic!("a run") };
-        assert!(request.quiet && request.report_asked && request.listen && !request.json);
+        assert!(request.quiet && request.listen && !request.json);
+        assert!(request.report.at_end);
+        assert_eq!(request.report.folder, Some("pages".into()));
         assert_eq!((request.runs, request.workers), (PathBuf::from("out"), 3));
+        let Ok(Asked::Report(file, request)) = asked(&["-gx.jtl", "-f", "-opages", "-Ja=b"]) else {
+            panic!("a report")
+        };
+        assert!(file == Path::new("x.jtl") && request.force);
+        assert_eq!(request.report.folder, Some("pages".into()));
         let error = asked(&["-nt", "p.jmx", "--workers=x"]).map(|_| ()).unwrap_err();
         assert!(error.contains("invalid value 'x' for '--workers <N>'"), "{error}");
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::properties::Setting;
-use crate::request::{OVERCOMMIT, Request, check_proxy_scheme};
+use crate::request::{OVERCOMMIT, Report, Request, check_proxy_scheme};
 use crate::suggest;
 
 pub(crate) use criteria::CriteriaFlags;
@@ -265,10 +265,10 @@ struct JmeterFlags {
     /// A configuration of log4j: not read; prints a warning.
     #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
     log_config: Option<PathBuf>,
-    /// JMeter's HTML report: not supported yet; prints a warning.
+    /// Make JMeter's report of the rows at the end of the run.
     #[arg(short = 'e', long = "reportatendofloadtests")]
     report: bool,
-    /// Folder of JMeter's HTML report: not supported yet; prints a warning.
+    /// Folder of JMeter's report: index.html and statistics.json; it must be empty or not be there, or -f deletes it.
     #[arg(short = 'o', long = "reportoutputfolder", value_name = "FOLDER")]
     report_folder: Option<PathBuf>,
 }
@@ -292,7 +292,7 @@ impl JmeterFlags {
             check_proxy_scheme(&scheme)?;
         }
         request.log_config = self.log_config;
-        request.report_asked = self.report || self.report_folder.is_some();
+        request.report = Report { at_end: self.report, folder: self.report_folder };
         Ok(())
     }
 }
@@ -531,7 +531,7 @@ impl RunFlags {
             jtl_in_folder: self.jtl,
             force: self.force,
             log_config: None,
-            report_asked: false,
+            report: Report::default(),
             log: self.log,
             levels: self.level.iter().map(level).collect(),
             sources,

@@ -15,6 +15,7 @@
 //! | `progress`, `ahead` | snapshots of cores are merged into seconds of the run; ports of watched hosts that will run out |
 //! | `identity` | the plan, version and end of a run, for its summary |
 //! | `criteria`, `junit` | what a run must meet, and its tests as XML |
+//! | `dashboard` | JMeter's report, of a result file or of a run |
 //! | `ctl` | requests to a test that runs, through a socket in its folder |
 //! | `project` | `throng.toml` beside a plan |
 //! | `starts` | starts that a rate asked for, and those that were not made |
@@ -34,6 +35,7 @@ mod console;
 mod control;
 mod criteria;
 mod ctl;
+mod dashboard;
 mod demo;
 mod exit;
 mod failing;
@@ -145,6 +147,7 @@ fn jmeter(args: &[OsString]) -> Exit {
             }
             run::run(*request)
         }
+        Ok(Asked::Report(file, request)) => dashboard::of_file(&file, &request),
         Ok(Asked::Help) => help(&[]),
         Ok(Asked::Version) => version(),
         Err(message) => refused(&message),

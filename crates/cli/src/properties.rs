@@ -208,6 +208,11 @@ impl Properties {
             .collect()
     }
 
+    /// Names of that family that the user set.
+    pub(crate) fn set_in_family(&self, family: &str) -> Vec<&str> {
+        self.origins.keys().map(String::as_str).filter(|name| name.starts_with(family)).collect()
+    }
+
     fn set(&mut self, key: String, value: String, origin: &str) {
         self.origins.insert(key.clone(), origin.to_string());
         self.jmeter.insert(key, value);

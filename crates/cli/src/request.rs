@@ -26,8 +26,7 @@ pub(crate) struct Request {
     /// `-L`: category (empty for all) and level.
     pub(crate) levels: Vec<(String, String)>,
     pub(crate) sources: Sources,
-    /// `-e`, `-o`: JMeter's HTML report, which is not made yet.
-    pub(crate) report_asked: bool,
+    pub(crate) report: Report,
     pub(crate) json: bool,
     /// Language of the verdict; that of the surroundings if it was not asked for.
     pub(crate) lang: Option<Lang>,
@@ -51,6 +50,15 @@ pub(crate) struct Request {
     pub(crate) criteria: Criteria,
     /// `--junit`: where the run's tests go as XML.
     pub(crate) junit: Option<PathBuf>,
+}
+
+/// JMeter's report, as asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Report {
+    /// `-e`: at the end of the run.
+    pub(crate) at_end: bool,
+    /// `-o`: its folder.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Request {

@@ -31,6 +31,7 @@ use crate::console::{Console, used};
 use crate::control::Control;
 use crate::criteria::{self, Judgement, Watch};
 use crate::ctl::Server;
+use crate::dashboard::Dashboard;
 use crate::exit::Exit;
 use crate::identity::End;
 use crate::interrupt::Interrupt;
@@ -76,6 +77,7 @@ pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
 fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Exit, Exit> {
     let (properties, loaded) = admission::admit(request, &bytes, now_ms(), console)?;
     admission::warn_of_unheeded(request, &properties, &loaded, console);
+    let dashboard = Dashboard::of_run(request, &properties, console)?;
     let workers = spread::asked(request, &properties)
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
@@ -113,7 +115,7 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
     let mut running = start.run(workers, control.as_ref(), &mut traces)?;
     let losses = running.drive(&interrupt, control.as_ref(), &mut traces);
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
-    let ending = Ending { request, interrupt: &interrupt, losses };
+    let ending = Ending { request, interrupt: &interrupt, losses, dashboard };
     Ok(ending.conclude(running, &percentages, &mut traces))
 }
 
@@ -296,6 +298,7 @@ struct Ending<'a> {
     interrupt: &'a Interrupt,
     /// Workers that died.
     losses: Vec<Loss>,
+    dashboard: Option<Dashboard>,
 }
 
 impl Ending<'_> {
@@ -334,6 +337,7 @@ impl Ending<'_> {
         let said = (starts, &judgement);
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
+        self.make_dashboard(traces);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
@@ -357,6 +361,23 @@ impl Ending<'_> {
             }
             None if run.stopped_by_plan() => End::StoppedByPlan,
             None => End::Completed,
+        }
+    }
+
+    /// Makes JMeter's report of the run's rows, if it is asked for. A run is never lost for a report.
+    fn make_dashboard(&self, traces: &mut Traces<'_>) {
+        let Some(dashboard) = &self.dashboard else { return };
+        let rows = self.request.jtl.clone().or_else(|| traces.folder.file("results.jtl"));
+        match dashboard.make(&rows.unwrap_or_default(), &[]) {
+            Ok((page, notes)) => {
+                for note in &notes {
+                    traces.console.warn(note);
+                }
+                traces.console.line(&format!("Report: {}", page.display()));
+            }
+            Err(message) => {
+                traces.warn("throng", &format!("Error generating the report: {message}"));
+            }
         }
     }
 

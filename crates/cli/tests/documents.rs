@@ -32,6 +32,7 @@ fn every_property_that_is_honoured_is_documented() {
         .chain(engine::PROPERTIES.iter().copied())
         .chain(stats::jtl::Columns::PROPERTIES.iter().copied())
         .chain(jvm::PROPERTIES.iter().copied())
+        .chain(report::jmeter::PROPERTIES.iter().copied())
         .collect();
     let missing: Vec<_> =
         honoured.iter().filter(|key| !names.iter().any(|name| name == *key)).collect();
@@ -72,6 +73,7 @@ fn every_property_in_the_tables_is_honoured() {
             || engine::PROPERTIES.contains(&name)
             || stats::jtl::Columns::PROPERTIES.contains(&name)
             || jvm::PROPERTIES.contains(&name)
+            || report::jmeter::PROPERTIES.contains(&name)
     };
     let unknown: Vec<_> = names.iter().filter(|name| !honoured(name)).collect();
     assert!(unknown.is_empty(), "in docs/properties.md and not honoured: {unknown:?}");

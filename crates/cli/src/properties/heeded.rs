@@ -211,9 +211,15 @@ pub(crate) fn why_not(key: &str) -> Option<WhyNot> {
 }
 
 fn is_honoured(key: &str) -> bool {
-    let honoured = [HONOURED, engine::PROPERTIES, stats::jtl::Columns::PROPERTIES, jvm::PROPERTIES];
+    let of_crates = [
+        engine::PROPERTIES,
+        stats::jtl::Columns::PROPERTIES,
+        jvm::PROPERTIES,
+        report::jmeter::PROPERTIES,
+    ];
+    let honoured = std::iter::once(HONOURED).chain(of_crates);
     // A Throughput Shaping Timer has a property of its own name.
-    honoured.iter().any(|keys| keys.contains(&key)) || key.ends_with(".load_profile")
+    honoured.into_iter().any(|keys| keys.contains(&key)) || key.ends_with(".load_profile")
 }
 
 #[cfg(test)]

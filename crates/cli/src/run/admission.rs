@@ -71,12 +71,6 @@ pub(crate) fn warn_of_unheeded(
             "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
         ));
     }
-    if request.report_asked {
-        console.warn(
-            "-e and -o: there is no HTML report yet, and the run goes on without it; its summary and Aggregate Report are in \
-             its folder, and JMeter makes the report of the rows that -l writes: jmeter -g FILE -o FOLDER",
-        );
-    }
 }
 
 /// Compares what a plan asks of this machine with what it has.

@@ -1,7 +1,7 @@
 //! The tables of errors: by type, and the five most frequent of each label.
 //!
-//! The order of types with equal counts is that of Java's hash tables, in which JMeter counts them; with characters beyond
-//! ASCII it may be another, since JMeter counts them escaped for HTML.
+//! The order of types with equal counts is that of Java's hash tables, in which JMeter counts them escaped for HTML. It may
+//! be another with Greek letters and typographic signs, which have names in HTML, too.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,14 @@ use serde::Serialize;
 
 /// Errors of a label that the table shows.
 const TOP: usize = 5;
+
+/// HTML's names of the characters from U+00A0 to U+00FF.
+const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 \
+    sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc \
+    Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve \
+    Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute \
+    acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde \
+    ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
 /// A type of error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -126,6 +134,10 @@ fn escaped(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
+            '\u{a0}'..='\u{ff}' => {
+                let name = LATIN.split(' ').nth(c as usize - 0xa0).unwrap_or_default();
+                out.push_str(&format!("&{name};"));
+            }
             c if c < ' ' => out.push_str(&format!("\\u{:04X}", u32::from(c))),
             c => out.push(c),
         }
@@ -164,6 +176,14 @@ mod tests {
         assert_eq!(key("", "OK", "x", true), "x");
         assert_eq!(key("", "OK", "", true), "/OK");
         assert_eq!(key("Non HTTP response code: x", "y", "z", true), "Non HTTP response code: x/y");
+    }
+
+    #[test]
+    fn messages_are_counted_as_jmeter_escapes_them() {
+        assert_eq!(
+            escaped("<ü \"é\" ÿ\u{a0}☃\n\\"),
+            "&lt;&uuml; &quot;&eacute;&quot; &yuml;&nbsp;☃\\n\\\\"
+        );
     }
 
     #[test]

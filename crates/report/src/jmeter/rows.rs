@@ -93,7 +93,8 @@ struct Label {
 #[derive(Debug)]
 pub struct Gatherer<'s> {
     settings: &'s Settings,
-    places: HashMap<Box<str>, usize>,
+    /// Of each label its place, or none if it is filtered out.
+    places: HashMap<Box<str>, Option<usize>>,
     labels: Vec<Label>,
     total: Sum,
     apdex: apdex::Count,
@@ -182,13 +183,11 @@ impl<'s> Gatherer<'s> {
         let (first, last) = self.span_ms.unwrap_or((row.start_ms, row.end_ms));
         self.span_ms = Some((first.min(row.start_ms), last.max(row.end_ms)));
         let name = fields.get("label")?;
-        if settings.filter.as_ref().is_some_and(|filter| !filter.is_found_in(&name)) {
-            return Some(());
-        }
-        self.some = true;
         let message = fields.get("responseMessage").unwrap_or_default();
         let controller = message.starts_with(TRANSACTION);
         let empty = controller && message.starts_with(EMPTY_TRANSACTION);
+        let Some(at) = self.place(&name, controller) else { return Some(()) };
+        self.some = true;
         let error = (!row.success).then(|| {
             let code = fields.get("responseCode").unwrap_or_default();
             let failure = fields.get("failureMessage").unwrap_or_default();
@@ -200,7 +199,6 @@ impl<'s> Gatherer<'s> {
             self.requests.1 += u64::from(!row.success);
             self.errors.add(error);
         }
-        let at = self.place(&name, controller);
         if empty {
             return Some(());
         }
@@ -218,19 +216,24 @@ impl<'s> Gatherer<'s> {
         Some(())
     }
 
-    fn place(&mut self, name: &str, controller: bool) -> usize {
+    fn place(&mut self, name: &str, controller: bool) -> Option<usize> {
         if let Some(at) = self.places.get(name) {
             return *at;
         }
-        self.places.insert(name.into(), self.labels.len());
-        self.labels.push(Label {
-            name: name.into(),
-            controller,
-            sum: Sum::default(),
-            apdex: apdex::Count::new(Some(name), self.settings),
-            errors: errors::Count::default(),
-        });
-        self.labels.len() - 1
+        let settings = self.settings;
+        let passes = settings.filter.as_ref().is_none_or(|filter| filter.is_found_in(name));
+        let at = passes.then_some(self.labels.len());
+        self.places.insert(name.into(), at);
+        if passes {
+            self.labels.push(Label {
+                name: name.into(),
+                controller,
+                sum: Sum::default(),
+                apdex: apdex::Count::new(Some(name), settings),
+                errors: errors::Count::default(),
+            });
+        }
+        at
     }
 
     fn figure(&self, fields: &Fields<'_>) -> Option<Figure> {

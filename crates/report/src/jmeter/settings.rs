@@ -135,7 +135,7 @@ impl Settings {
             apdex: apdex(own("apdex_per_transaction"), &mut warnings)?,
             filter: match own("sample_filter") {
                 // Java's `matches`: of all ways to match, one that is the whole label.
-                Some(text) => Some(pattern("sample_filter", &format!("\\A(?:{text})\\z"))?),
+                Some(text) => Some(pattern("sample_filter", &format!("\\A(?:{text})\\Z(?!\\n)"))?),
                 None => None,
             },
             from_ms,

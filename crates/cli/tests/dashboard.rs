@@ -1,0 +1,171 @@
+//! JMeter's report: `-g FILE -o FOLDER` and `-e -o FOLDER`, with what may exist and what is refused.
+
+mod program;
+
+use std::fs;
+
+use program::Program;
+use serde_json::Value;
+
+const ROWS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes\n\
+1000,10,a,200,OK,T 1-1,true,1,1\n1020,20,<b>,500,No,T 1-1,false,1,1\n";
+
+fn with_rows() -> Program {
+    let program = Program::new();
+    fs::write(program.path("old.jtl"), ROWS).unwrap();
+    program
+}
+
+fn statistics(program: &Program, folder: &str) -> Value {
+    let text = fs::read_to_string(program.path(folder).join("statistics.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_result_file_becomes_a_report() {
+    let program = with_rows();
+    let ended = program.run(&["-g", "old.jtl", "-o", "pages"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("pages/index.html"), "{ended:?}");
+    let made = statistics(&program, "pages");
+    assert_eq!(made["Total"]["sampleCount"], 2);
+    assert_eq!(made["<b>"]["errorPct"], 100.0);
+    let page = fs::read_to_string(program.path("pages/index.html")).unwrap();
+    assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"), "{page}");
+    // Without -o it goes where JMeter has it go, beside what is there; a second one is refused.
+    fs::create_dir(program.path("report-output")).unwrap();
+    fs::write(program.path("report-output/notes.txt"), "").unwrap();
+    assert_eq!(program.run(&["-g", "old.jtl"]).code, 0);
+    assert_eq!(statistics(&program, "report-output"), made);
+    let again = program.run(&["-g", "old.jtl"]);
+    assert!(again.code == 1 && again.err.contains("as folder is not empty"), "{again:?}");
+    let set = ["-g", "old.jtl", "-Jjmeter.reportgenerator.outputdir=other"];
+    assert_eq!(program.run(&set).code, 0);
+    assert_eq!(statistics(&program, "other"), made);
+}
+
+#[test]
+fn reports_that_cannot_be_made_are_refused_as_in_jmeter() {
+    let program = with_rows();
+    fs::create_dir(program.path("full")).unwrap();
+    fs::write(program.path("full/kept"), "").unwrap();
+    fs::write(program.path("none.jtl"), ROWS.lines().next().unwrap()).unwrap();
+    for (line, words) in [
+        (&["-g", "no.jtl", "-o", "pages"][..], "Cannot read test results file : no.jtl"),
+        (&["-g", "old.jtl", "-o", "full"], "full' as folder is not empty"),
+        (&["-g", "old.jtl", "-o", "plan.jmx"], "plan.jmx' as it is an existing file"),
+        (
+            &["-g", "old.jtl", "-o", "a/b"],
+            "as folder does not exist and parent folder is not writable",
+        ),
+        (&["-g", "none.jtl", "-o", "pages"], "there is no whole row"),
+        (&["-g", "old.jtl", "-o", ".", "-f"], "-f does not delete"),
+        (
+            &["-g", "old.jtl", "-o", "pages", "-Jjmeter.save.saveservice.output_format=xml"],
+            "Report generation requires csv output format",
+        ),
+        (&["-n", "-t", "plan.jmx", "-l", "o.jtl", "-e", "-o", "full"], "folder is not empty"),
+        (
+            &["-n", "-t", "plan.jmx", "-l", "old.jtl", "-e", "-o", "pages"],
+            "Results file:old.jtl is not empty",
+        ),
+        (&["-n", "-t", "plan.jmx", "-o", "full"], "folder is not empty"),
+    ] {
+        let ended = program.run(line);
+        assert!(ended.code == 1 && ended.err.contains(words), "{line:?}: {ended:?}");
+    }
+    let ended = program.run(&["-n", "-t", "plan.jmx", "-e", "-o", "pages"]);
+    assert!(ended.code == 2 && ended.err.contains("Option -e requires -l option"), "{ended:?}");
+    assert!(program.path("full/kept").is_file() && !program.path("pages").exists());
+    assert!(
+        !program.path("o.jtl").exists() && !program.path("runs").exists(),
+        "no run was started"
+    );
+    let forced = program.run(&["-g", "old.jtl", "-o", "full", "-f"]);
+    assert_eq!(forced.code, 0, "{forced:?}");
+    assert!(!program.path("full/kept").exists() && program.path("full/index.html").is_file());
+}
+
+#[test]
+fn a_run_ends_with_its_report() {
+    let program = with_rows();
+    // A file that looks like a further part is not the run's.
+    fs::write(program.path("out-1.jtl"), ROWS).unwrap();
+    for line in [
+        &["-n", "-t", "plan.jmx", "-l", "out.jtl", "-e", "-o", "pages", "-f", "-Jloops=3"][..],
+        &[
+            "run",
+            "plan.jmx",
+            "--jtl",
+            "-e",
+            "-o",
+            "pages",
+            "-f",
+            "-Jloops=3",
+            "--workers",
+            "2",
+            "-Jusers=2",
+        ],
+        &["-n", "-t", "plan.jmx", "-l", "old.jtl", "-e", "-o", "pages", "-f", "-Jloops=3"],
+    ] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 0, "{line:?}: {ended:?}");
+        let rows = if line.contains(&"-Jusers=2") { 6 } else { 3 };
+        assert_eq!(statistics(&program, "pages")["Sleep"]["sampleCount"], rows, "{line:?}");
+    }
+    let without = program.run(&["-n", "-t", "plan.jmx", "-o", "new"]);
+    assert!(without.code == 0 && without.err.contains("-o without -e"), "{without:?}");
+    assert!(!program.path("new").exists());
+}
+
+#[test]
+fn a_run_is_not_lost_for_its_report() {
+    let program = with_rows();
+    let filter = "-Jjmeter.reportgenerator.sample_filter=nothing";
+    let line = ["-n", "-t", "plan.jmx", "-l", "out.jtl", "-e", "-o", "pages", filter];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("Error generating the report: no label"), "{ended:?}");
+    let failing = ["-f", "--fail", "p95<1us"];
+    let ended = program.run(&[&line[..], &failing].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+}
+
+#[test]
+fn what_is_odd_about_a_file_is_said() {
+    let program = with_rows();
+    let torn = format!("{ROWS}rubbish\n1030,7,a,200,O");
+    fs::write(program.path("torn.jtl"), torn).unwrap();
+    fs::write(program.path("torn-2.jtl"), ROWS.replace("1000,10,a", "x,10,a")).unwrap();
+    let graph = "-Jjmeter.reportgenerator.graph.hitsPerSecond.title=x";
+    let ended = program.run(&["-g", "torn.jtl", "-o", "pages", graph]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for words in [
+        "torn.jtl: the last row is not whole and is left out (14 bytes)",
+        "torn.jtl: 1 row that is no sample is left out, first in line 4",
+        "torn.jtl: columns that it does not have count as 0 or empty: failureMessage",
+        "torn-2.jtl is read as a further part",
+        "torn-2.jtl: 1 row that is no sample is left out, first in line 2",
+        "without effect on the report, which has JMeter's tables and not its graphs: jmeter.reportgenerator.graph.hitsPerSecond.title",
+    ] {
+        assert!(ended.err.contains(words), "{words}: {ended:?}");
+    }
+    assert_eq!(statistics(&program, "pages")["Total"]["sampleCount"], 3);
+}
+
+#[test]
+fn properties_of_a_jmeter_home_are_heeded() {
+    let program = with_rows();
+    fs::create_dir_all(program.path("home/bin")).unwrap();
+    let properties =
+        "jmeter.reportgenerator.sample_filter=a\njmeter.reportgenerator.report_title=Hi & there\n";
+    fs::write(program.path("home/bin/reportgenerator.properties"), properties).unwrap();
+    let ended = program.run(&["-g", "old.jtl", "-o", "pages", "-d", "home"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(statistics(&program, "pages")["Total"]["sampleCount"], 1);
+    assert!(
+        fs::read_to_string(program.path("pages/index.html"))
+            .unwrap()
+            .contains("<h1>Hi &amp; there")
+    );
+}
