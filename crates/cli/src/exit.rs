@@ -6,7 +6,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok = 0,
-    /// A bug, or a machine that cannot run it.
+    /// A bug, or a machine that cannot run it; or JMeter's report cannot be made, as JMeter ends then.
     Bug = 1,
     /// The command line is wrong.
     Usage = 2,

@@ -24,7 +24,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
         "-J NAME=VALUE sets a JMeter property, -D NAME=VALUE a system property",
     ),
     (&["--plan", "--test", "--file"], "the plan follows the verb, or -t: throng run PLAN.jmx"),
-    (&["--report", "--html"], "there is no HTML report yet; the summary is in the run's folder"),
+    (&["--report", "--html"], "JMeter's report is made by -e -o FOLDER, beside -l FILE"),
     (
         &["--url", "--host"],
         "the plan has the host of the requests; a plan that reads it from a property takes it as -Jhost=NAME",
