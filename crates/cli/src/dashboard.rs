@@ -1,7 +1,7 @@
 //! JMeter's report: `-g FILE -o FOLDER` of a result file, and `-e -o FOLDER` of a run.
 //!
-//! What may exist and what is refused is as in JMeter. What can be refused is refused before a run starts; once it has
-//! started, a report that fails is said and does not change the run's exit code.
+//! Folders and files that may exist, and those that are refused, are JMeter's. All of it is checked before a run starts;
+//! once it has started, a report that fails is said and does not change the run's exit code.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -43,7 +43,7 @@ fn objects(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let (mut label, mut rows) = (String::new(), BTreeMap::new());
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_suffix('{').filter(|name| !name.is_empty()) {
-            label = name.trim_end_matches([' ', ':']).to_owned();
+            name.trim_end_matches([' ', ':']).clone_into(&mut label);
         } else if line.starts_with('}') && !label.is_empty() {
             found.insert(std::mem::take(&mut label), std::mem::take(&mut rows));
         } else if let Some((key, value)) = line.trim_end_matches(',').rsplit_once(": ") {

@@ -58,7 +58,7 @@ impl Shown {
     }
 }
 
-/// What the properties say.
+/// The values of the properties.
 #[derive(Debug)]
 pub struct Settings {
     pub(super) columns: Columns,

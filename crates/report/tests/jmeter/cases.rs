@@ -22,10 +22,14 @@ impl Case {
 
 const ODD: &str = include_str!("rows/odd.jtl");
 
+fn lines<'l>(of: impl Iterator<Item = &'l str>) -> String {
+    of.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// The rows without those that go over several lines.
 fn plain() -> String {
     let whole = |row: &&str| !row.contains("quoted") && !row.starts_with("line");
-    ODD.lines().filter(whole).map(|row| format!("{row}\n")).collect()
+    lines(ODD.lines().filter(whole))
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -77,11 +81,7 @@ pub(crate) const CASES: &[Case] = &[
             ("jmeter.reportgenerator.statistic_window", "not a number"),
         ],
     },
-    Case {
-        name: "no-heading",
-        rows: || plain().lines().skip(1).map(|row| format!("{row}\n")).collect(),
-        properties: &[],
-    },
+    Case { name: "no-heading", rows: || lines(plain().lines().skip(1)), properties: &[] },
     Case { name: "narrow", rows: || made::narrow(&plain()), properties: &[] },
     Case {
         name: "total",
