@@ -14,6 +14,7 @@ pub(crate) use tables::{PROCESS, TABLES};
 /// Samples of a name whose labels fit, added up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
+    /// A star in it stands for any text: some exporters put the name of an object there.
     pub(crate) name: &'static str,
     /// Labels that must have one of these values, separated by `|`.
     pub(crate) with: &'static [(&'static str, &'static str)],
@@ -39,6 +40,10 @@ pub(crate) enum How {
     Lost(Term, Term),
     /// Whole numbers from the first to the second, both included.
     Span(Term, Term),
+    /// Growth in a second of a time in nanoseconds, in seconds.
+    RateOfNanoseconds(&'static [Term]),
+    /// The product of both as they are.
+    Product(Term, Term),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +58,16 @@ impl Term {
         let is = |(name, values): &(&str, &str)| {
             sample.labels.get(name).is_some_and(|value| values.split('|').any(|one| one == value))
         };
-        sample.name == self.name && self.with.iter().all(is) && !self.without.iter().any(is)
+        self.names(sample.name) && self.with.iter().all(is) && !self.without.iter().any(is)
+    }
+}
+
+impl Term {
+    fn names(&self, name: &str) -> bool {
+        match self.name.split_once('*') {
+            None => name == self.name,
+            Some((begin, end)) => name.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)),
+        }
     }
 }
 
@@ -61,13 +75,16 @@ impl Row {
     /// The terms that are read, at most two groups of them.
     pub(crate) fn terms(&self) -> [&[Term]; 2] {
         match &self.how {
-            How::Now(terms) | How::Rate(terms) => [terms, &[]],
+            How::Now(terms) | How::Rate(terms) | How::RateOfNanoseconds(terms) => [terms, &[]],
             How::Share(part, whole)
             | How::Rest(part, whole)
             | How::RestOfRates(part, whole)
             | How::ShareOfRates(part, whole)
             | How::Lost(part, whole)
-            | How::Span(part, whole) => [std::slice::from_ref(part), std::slice::from_ref(whole)],
+            | How::Span(part, whole)
+            | How::Product(part, whole) => {
+                [std::slice::from_ref(part), std::slice::from_ref(whole)]
+            }
         }
     }
 
@@ -82,6 +99,8 @@ impl Row {
         let value = match self.how {
             How::Now(_) => first?,
             How::Rate(_) => growth(0)?.1,
+            How::RateOfNanoseconds(_) => growth(0)?.1 / 1e9,
+            How::Product(..) => first? * second?,
             How::Share(..) => first? / second.filter(|whole| *whole > 0.0)?,
             How::Rest(..) => 1.0 - first? / second.filter(|whole| *whole > 0.0)?,
             How::RestOfRates(..) => 1.0 - growth(0)?.0 / growth(1).filter(|whole| whole.0 > 0.0)?.0,

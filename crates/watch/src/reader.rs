@@ -189,6 +189,46 @@ mod tests {
     }
 
     #[test]
+    fn times_of_collectors_beside_the_service_are_no_pauses() {
+        let jmx = |cycles: f64, pauses: f64| {
+            format!(
+                "jvm_gc_collection_seconds_sum{{gc=\"ZGC Cycles\"}} {cycles}\njvm_gc_collection_seconds_sum{{gc=\"ZGC Pauses\"}} {pauses}\n"
+            )
+        };
+        let found = figures(&[&jmx(1.0, 0.1), &jmx(1.9, 0.11)]);
+        assert_eq!(of(&found, "gc_pause"), Some(0.01));
+    }
+
+    #[test]
+    fn the_processors_of_a_jvm_count_one_by_one() {
+        let share = "process_cpu_usage 0.75\nsystem_cpu_count 4\nprocess_files_open_files 5\nprocess_files_max_files 20\n";
+        let found = figures(&[share]);
+        assert_eq!((of(&found, "process_cpu"), of(&found, "files_open")), (Some(3.0), Some(0.25)));
+        let time = |ns: f64| format!("{share}process_cpu_time_ns_total {ns}\n");
+        let found = figures(&[&time(1e9), &time(2.5e9)]);
+        assert_eq!(of(&found, "process_cpu"), Some(1.5), "exact where its time is told");
+    }
+
+    #[test]
+    fn names_of_pools_may_stand_within_names() {
+        let found = figures(&[
+            "com_zaxxer_hikari_Pool_Main_1_ActiveConnections 2\ncom_zaxxer_hikari_Pool_Other_ActiveConnections 3\n\
+             com_zaxxer_hikari_PoolConfig_Main_1_MaximumPoolSize 9\nTomcat_ThreadPool_currentThreadsBusy{name=\"h\"} 4\n",
+        ]);
+        let expected = [("pool_used", 5.0), ("pool_size", 9.0), ("workers_busy", 4.0)];
+        assert!(expected.iter().all(|(name, value)| of(&found, name) == Some(*value)), "{found:?}");
+    }
+
+    #[test]
+    fn a_server_that_is_gone_leaves_nothing_of_its_exporter() {
+        for up in ["redis_up", "pg_up"] {
+            let text = |n: u64| format!("{up} 0\nprocess_cpu_seconds_total {n}\nmy_jobs 3\n");
+            let found = figures(&[&text(1), &text(2)]);
+            assert_eq!((of(&found, "up"), found.len()), (Some(0.0), 1), "{found:?}");
+        }
+    }
+
+    #[test]
     fn nginx_redis_and_postgres_have_common_names() {
         let nginx = |n: u64| {
             format!(
@@ -210,13 +250,15 @@ mod tests {
             "no limit is set"
         );
         let found = figures(&[
-            "pg_stat_activity_count{datname=\"a\",state=\"active\"} 3\npg_stat_activity_count{datname=\"a\",state=\"idle\"} 5\npg_settings_max_connections 100\n",
+            "pg_stat_activity_count{datname=\"a\",state=\"active\"} 3\npg_stat_activity_count{datname=\"a\",state=\"idle\"} 5\n\
+             pg_stat_activity_count{state=\"idle in transaction\"} 2\npg_stat_activity_count{state=\"idle in transaction (aborted)\"} 1\npg_settings_max_connections 100\n",
         ]);
         assert_eq!(of(&found, "connections_active"), Some(3.0));
         assert_eq!(
             (of(&found, "connections"), of(&found, "connections_max")),
-            (Some(8.0), Some(100.0))
+            (Some(11.0), Some(100.0))
         );
+        assert_eq!(of(&found, "connections_in_idle_transactions"), Some(3.0));
     }
 
     #[test]

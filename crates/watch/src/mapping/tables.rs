@@ -106,6 +106,10 @@ const NGINX: &[Row] = &[
 
 const HEAP: &[(&str, &str)] = &[("area", "heap")];
 
+/// Collectors whose time is not one of pauses: threads of the service run meanwhile.
+const CONCURRENT: &[(&str, &str)] =
+    &[("gc", "G1 Concurrent GC|ZGC Cycles|ZGC Minor Cycles|ZGC Major Cycles|Shenandoah Cycles")];
+
 const JVM: &[Row] = &[
     // micrometer, and jmx_exporter from 1.0 on; then jmx_exporter before.
     row("heap", Bytes, How::Now(&[with("jvm_memory_used_bytes", HEAP)])),
@@ -114,9 +118,13 @@ const JVM: &[Row] = &[
     row("heap_max", Bytes, How::Now(&[with("jvm_memory_bytes_max", HEAP)])),
     // Seconds of pauses in a second.
     row("gc_pause", Seconds, How::Rate(&[term("jvm_gc_pause_seconds_sum")])),
-    row("gc_pause", Seconds, How::Rate(&[term("jvm_gc_collection_seconds_sum")])),
+    row("gc_pause", Seconds, How::Rate(&[without("jvm_gc_collection_seconds_sum", CONCURRENT)])),
     row("gc_collections", PerSecond, How::Rate(&[term("jvm_gc_pause_seconds_count")])),
-    row("gc_collections", PerSecond, How::Rate(&[term("jvm_gc_collection_seconds_count")])),
+    row(
+        "gc_collections",
+        PerSecond,
+        How::Rate(&[without("jvm_gc_collection_seconds_count", CONCURRENT)]),
+    ),
     row("threads", Count, How::Now(&[term("jvm_threads_live_threads")])),
     row("threads", Count, How::Now(&[term("jvm_threads_current")])),
     row(
@@ -126,17 +134,38 @@ const JVM: &[Row] = &[
     ),
     row("threads_blocked", Count, How::Now(&[with("jvm_threads_state", &[("state", "BLOCKED")])])),
     row("cpu", Share, How::Now(&[term("system_cpu_usage")])),
-    row("process_cpu", Share, How::Now(&[term("process_cpu_usage")])),
+    row("cpu", Share, How::Now(&[term("java_lang_OperatingSystem_CpuLoad")])),
+    row("cpu", Share, How::Now(&[term("java_lang_OperatingSystem_SystemCpuLoad")])),
+    row("process_cpu", Share, How::RateOfNanoseconds(&[term("process_cpu_time_ns_total")])),
+    // Micrometer's is a share of all processors.
+    row("process_cpu", Share, How::Product(term("process_cpu_usage"), term("system_cpu_count"))),
+    row(
+        "files_open",
+        Share,
+        How::Share(term("process_files_open_files"), term("process_files_max_files")),
+    ),
     row("workers_busy", Count, How::Now(&[term("tomcat_threads_busy_threads")])),
+    row("workers_busy", Count, How::Now(&[term("Tomcat_ThreadPool_currentThreadsBusy")])),
+    row("workers_busy", Count, How::Now(&[term("Catalina_ThreadPool_currentThreadsBusy")])),
     row("workers_busy", Count, How::Now(&[term("jetty_threads_busy")])),
     row("workers", Count, How::Now(&[term("tomcat_threads_config_max_threads")])),
+    row("workers", Count, How::Now(&[term("Tomcat_ThreadPool_maxThreads")])),
+    row("workers", Count, How::Now(&[term("Catalina_ThreadPool_maxThreads")])),
     row("workers", Count, How::Now(&[term("jetty_threads_config_max")])),
     row("pool_used", Count, How::Now(&[term("hikaricp_connections_active")])),
+    row("pool_used", Count, How::Now(&[term("com_zaxxer_hikari_Pool_*_ActiveConnections")])),
     row("pool_size", Count, How::Now(&[term("hikaricp_connections_max")])),
+    row("pool_size", Count, How::Now(&[term("com_zaxxer_hikari_PoolConfig_*_MaximumPoolSize")])),
     row("pool_waiting", Count, How::Now(&[term("hikaricp_connections_pending")])),
+    row(
+        "pool_waiting",
+        Count,
+        How::Now(&[term("com_zaxxer_hikari_Pool_*_ThreadsAwaitingConnection")]),
+    ),
 ];
 
 const REDIS: &[Row] = &[
+    row("up", Count, How::Now(&[term("redis_up")])),
     row("connections", Count, How::Now(&[term("redis_connected_clients")])),
     row("connections_blocked", Count, How::Now(&[term("redis_blocked_clients")])),
     row("connections_refused", PerSecond, How::Rate(&[term("redis_rejected_connections_total")])),
@@ -161,7 +190,12 @@ const REDIS: &[Row] = &[
 /// Not databases of anybody.
 const OWN: &[(&str, &str)] = &[("datname", "template0|template1")];
 
+/// Connections that hold a transaction open, and do nothing.
+const IN_TRANSACTION: &[(&str, &str)] =
+    &[("state", "idle in transaction|idle in transaction (aborted)")];
+
 const POSTGRES: &[Row] = &[
+    row("up", Count, How::Now(&[term("pg_up")])),
     row("connections", Count, How::Now(&[term("pg_stat_activity_count")])),
     row("connections", Count, How::Now(&[without("pg_stat_database_numbackends", OWN)])),
     row(
@@ -172,7 +206,7 @@ const POSTGRES: &[Row] = &[
     row(
         "connections_in_idle_transactions",
         Count,
-        How::Now(&[with("pg_stat_activity_count", &[("state", "idle in transaction")])]),
+        How::Now(&[with("pg_stat_activity_count", IN_TRANSACTION)]),
     ),
     row("connections_max", Count, How::Now(&[term("pg_settings_max_connections")])),
     row(
@@ -190,8 +224,8 @@ const POSTGRES: &[Row] = &[
     row("blocks_hit", PerSecond, How::Rate(&[without("pg_stat_database_blks_hit", OWN)])),
 ];
 
-/// The figures that client libraries of Prometheus give of the process that serves them. An exporter's own process is nothing that
-/// anybody tests: these are asked for last, and left out where another table found something.
+/// The figures that client libraries of Prometheus give of the process that serves them. An exporter's own process is
+/// nothing that anybody tests: these are asked for last, and left out where another table found something.
 pub(crate) const PROCESS: &[Row] = &[
     row("process_cpu", Share, How::Rate(&[term("process_cpu_seconds_total")])),
     row("process_memory", Bytes, How::Now(&[term("process_resident_memory_bytes")])),
