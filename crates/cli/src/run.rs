@@ -320,9 +320,11 @@ impl Ending<'_> {
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         files.tell(&mut progress, traces);
         files.close();
-        for (host, failures) in progress.hosts().failures() {
-            traces.warn("watch", &format!("{host} was asked {failures} times in vain"));
+        for watch::Failures { host, count, last } in progress.hosts().failures() {
+            let words = format!("{host} was asked {count} times in vain; the last time: {last}");
+            traces.warn("watch", &words);
         }
+        progress.set_hosts(watch::Watch::default());
         let lines = traces.console.finish(progress.users(), end_ms);
         traces.summariser_log(&lines);
         let totals = progress.totals();

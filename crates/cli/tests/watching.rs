@@ -3,7 +3,7 @@
 mod program;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -144,7 +144,8 @@ fn a_perfmon_collector_watches_and_writes_its_file() {
     let ended = program.run(&["run", "perfmon.jmx", "-Jms=500", "-Jloops=6"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let sent: Vec<String> = lines.try_iter().collect();
-    assert_eq!(sent[..2], ["test", "metrics:cpu:\tmemory:usedperc\ttcp:estab"], "{ended:?}");
+    let expected = ["test", "interval:1", "metrics:cpu:\tmemory:usedperc\ttcp:estab"];
+    assert_eq!(sent[..3], expected, "{ended:?}");
     let seconds = seconds(&program);
     let of = |metric: &str| {
         seconds.iter().find_map(|second| second["watched"]["127.0.0.1"][metric].as_f64())
@@ -159,6 +160,12 @@ fn a_perfmon_collector_watches_and_writes_its_file() {
     assert_eq!((rows[0][1], rows[1][1], rows[0][7]), ("25500", "60000", "true"), "{file}");
 }
 
+/// The rows of the collector's file.
+fn rows(program: &Program) -> Vec<Vec<String>> {
+    let file = program.read("servers.csv");
+    file.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
+}
+
 #[test]
 fn an_agent_that_is_not_there_fails_in_the_collectors_file_only() {
     let program = Program::new();
@@ -167,8 +174,140 @@ fn an_agent_that_is_not_there_fails_in_the_collectors_file_only() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let said = ended.out + &ended.err;
     assert_eq!(said.matches("cannot watch 127.0.0.1: 127.0.0.1:1").count(), 1, "{said}");
-    let file = program.read("servers.csv");
-    let row: Vec<&str> = file.lines().nth(1).expect("a row").split(',').collect();
-    assert_eq!((row[1], row[2], row[7]), ("-1000", "127.0.0.1 CPU", "false"), "{file}");
-    assert!(file.contains("refused"), "{file}");
+    // As the plug-in has it: a row for each figure, whose label is the exception.
+    let rows = rows(&program);
+    assert!(rows.len() >= 3, "{rows:?}");
+    for row in rows {
+        let refused = "java.net.ConnectException: Connection refused";
+        let found = (&*row[1], &*row[2], &*row[4], &*row[7]);
+        assert_eq!(found, ("-1000", refused, refused, "false"));
+    }
+}
+
+#[test]
+fn an_agent_is_read_by_udp_where_that_is_permitted() {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let port = socket.local_addr().expect("an address").port();
+    let (told, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 1024];
+        while let Ok((read, from)) = socket.recv_from(&mut bytes) {
+            let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+            match &*text {
+                "test\n" => drop(socket.send_to(b"Yep\n", from)),
+                // The second begins in the middle of a line, for datagrams get lost.
+                text if text.contains("metrics:") => {
+                    for line in ["25.5\t60\t7\t\n", "26.5\t", "27.5\t60\t8\t\n"] {
+                        let _ = socket.send_to(line.as_bytes(), from);
+                    }
+                }
+                _ => {}
+            }
+            let _ = told.send(text);
+        }
+    });
+    let program = Program::new();
+    program.write("perfmon.jmx", &plan_with_collector(port));
+    let udp = "-JjmeterPlugin.perfmon.useUDP=true";
+    let names = "-JjmeterPlugin.perfmon.label.useHostname=true";
+    let ended = program.run(&["run", "perfmon.jmx", "-Jms=500", "-Jloops=4", udp, names]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!(ended.out.clone() + &ended.err).contains("cannot watch"), "{ended:?}");
+    let rows = rows(&program);
+    let of = |label: &str| -> Vec<&str> {
+        rows.iter().filter(|row| row[2] == label).map(|row| &*row[1]).collect()
+    };
+    assert_eq!(of("127 CPU"), ["25500", "26500", "27500"], "{rows:?}");
+    assert_eq!(of("127 TCP estab"), ["7000", "8000"], "{rows:?}");
+    // The last: an agent that is not told would send for ever.
+    let next = || lines.recv_timeout(std::time::Duration::from_secs(60)).expect("exit");
+    let sent: Vec<String> =
+        std::iter::from_fn(|| Some(next()).filter(|line| line != "exit\n")).collect();
+    assert_eq!(sent[..], ["test\n", "interval:1\nmetrics:cpu:\tmemory:usedperc\ttcp:estab\t\n"]);
+
+    let ended = program.run(&["run", "perfmon.jmx", "-Jms=300", "-Jloops=3", "--runs", "tcp"]);
+    let said = ended.out + &ended.err;
+    assert!(said.contains("cannot watch 127.0.0.1"), "TCP alone, as long as UDP is not permitted");
+}
+
+/// Answers each client in its own way, given the number of the client.
+fn agents(answer: impl Fn(usize, std::net::TcpStream) + Send + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for (client, socket) in listener.incoming().flatten().enumerate() {
+            answer(client, socket);
+        }
+    });
+    port
+}
+
+#[test]
+fn an_agent_that_goes_away_leaves_no_rows_and_is_asked_again() {
+    let port = agents(|client, mut socket| {
+        let mut lines = BufReader::new(socket.try_clone().expect("a socket")).lines();
+        if client == 1 {
+            return;
+        }
+        let _ = (lines.next(), socket.write_all(b"Yep\n"));
+        // Interval and metrics.
+        let _ = (lines.next(), lines.next(), socket.write_all(b"50\t60\t7\t\n"));
+    });
+    let program = Program::new();
+    program.write("perfmon.jmx", &plan_with_collector(port));
+    let ended = program.run(&["run", "perfmon.jmx", "-Jms=500", "-Jloops=9"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let rows = rows(&program);
+    assert!(rows.len() >= 6 && rows.iter().all(|row| row[7] == "true"), "{rows:?}");
+    let said = ended.out + &ended.err;
+    assert!(said.contains("the agent closed the connection"), "{said}");
+}
+
+#[test]
+fn an_agent_that_floods_drips_or_sends_rubbish_is_bounded() {
+    use std::time::Duration;
+    type Answer = fn(std::net::TcpStream);
+    let cases: [(Answer, &str); 4] = [
+        (
+            |mut socket| {
+                let _ = socket.write_all(b"Yep\n");
+                let many = b"50\t60\t7\t\n".repeat(10_000);
+                while socket.write_all(&many).is_ok() {}
+            },
+            "the agent sends more than 1 MiB or 100 lines in a second",
+        ),
+        (
+            |mut socket| {
+                let _ = socket.write_all(b"Yep\n");
+                while socket.write_all(&[b'9'; 4096]).is_ok() {}
+            },
+            "the agent's line has no end",
+        ),
+        (|mut socket| drop(socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "no PerfMon"),
+        (
+            |mut socket| {
+                while socket.write_all(b"Y").is_ok() {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            },
+            "the agent does not answer",
+        ),
+    ];
+    std::thread::scope(|scope| {
+        for (answer, words) in cases {
+            scope.spawn(move || {
+                let port = agents(move |_, socket| {
+                    std::thread::spawn(move || answer(socket));
+                });
+                let program = Program::new();
+                program.write("perfmon.jmx", &plan_with_collector(port));
+                let ended = program.run(&["run", "perfmon.jmx", "-Jms=500", "-Jloops=13"]);
+                assert_eq!(ended.code, 0, "{ended:?}");
+                let said = ended.out + &ended.err;
+                assert_eq!(said.matches("cannot watch 127.0.0.1: ").count(), 1, "{words}: {said}");
+                assert!(said.contains(words), "{words}: {said}");
+                assert!(program.read("servers.csv").len() < 2_000_000, "{words}");
+            });
+        }
+    });
 }

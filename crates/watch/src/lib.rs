@@ -21,7 +21,7 @@ mod scrape;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use record::{Series, Unit};
 
@@ -29,6 +29,8 @@ pub use reader::Figure;
 
 /// Time between two questions.
 const PACE: Duration = Duration::from_secs(1);
+/// Time in which the threads take leave of their hosts at the end of the run.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// Figures that nobody took are dropped above this number.
 const MOST_WAITING: usize = 100_000;
 
@@ -81,6 +83,8 @@ pub struct Watch {
     /// Threads end when these close.
     ends: Vec<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
+    /// Whether a PerfMon agent may be read by UDP.
+    by_udp: bool,
 }
 
 /// The results of the threads so far.
@@ -89,7 +93,16 @@ struct Shared {
     figures: Vec<(Series, f64)>,
     samples: Vec<perfmon::Sample>,
     said: Vec<String>,
-    failures: Vec<(String, u64)>,
+    failures: Vec<Failures>,
+}
+
+/// Readings of a host that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    pub host: String,
+    pub count: u64,
+    /// The reason of the last.
+    pub last: String,
 }
 
 impl Watch {
@@ -97,12 +110,14 @@ impl Watch {
     pub fn start(hosts: Vec<Host>) -> Self {
         let mut watch = Self::default();
         for host in hosts {
+            watch.by_udp |= matches!(&host.source, Source::PerfMon(agent) if agent.udp);
             let (end, ended) = channel();
             let teller = Teller {
                 host: host.name.as_str().into(),
                 ports: host.ports,
                 shared: Arc::clone(&watch.shared),
                 failed: 0,
+                told: 0,
             };
             let thread = std::thread::Builder::new().name("watch".to_owned());
             match thread.spawn(move || follow(host, teller, &ended)) {
@@ -145,7 +160,7 @@ impl Watch {
     }
 
     /// Readings that failed so far, by host; those without failures are left out.
-    pub fn failures(&self) -> Vec<(String, u64)> {
+    pub fn failures(&self) -> Vec<Failures> {
         lock(&self.shared).failures.clone()
     }
 }
@@ -153,6 +168,14 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.ends.clear();
+        // An agent that is read by UDP must be told, or it sends for ever.
+        let end = Instant::now() + FAREWELL;
+        while self.by_udp && Instant::now() < end {
+            if self.threads.iter().all(JoinHandle::is_finished) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         // A thread that waits for its host ends by itself; the process does not wait for it.
         for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
             let _ = thread.join();
@@ -179,7 +202,12 @@ struct Teller {
     shared: Arc<Mutex<Shared>>,
     /// Failures in a row.
     failed: u64,
+    /// Sentences about failures and their ends so far.
+    told: u32,
 }
+
+/// A host that comes and goes is told of no more than this.
+const MOST_TOLD: u32 = 2;
 
 impl Teller {
     fn figures(&mut self, mut figures: Vec<Figure>) {
@@ -190,9 +218,12 @@ impl Teller {
         }
         let mut shared = lock(&self.shared);
         if self.failed > 0 {
-            shared
-                .said
-                .push(format!("{} is watched again, after {} failures", self.host, self.failed));
+            if self.told < MOST_TOLD {
+                let words =
+                    format!("{} is watched again, after {} failures", self.host, self.failed);
+                shared.said.push(words);
+                self.told += 1;
+            }
             self.failed = 0;
         }
         for Figure { metric, unit, value } in figures {
@@ -210,20 +241,29 @@ impl Teller {
         }
     }
 
-    /// The first failure in a row is said, all are counted.
+    /// The first failure is said, all are counted.
     fn failure(&mut self, why: &str) {
         let mut shared = lock(&self.shared);
+        // Hosts have a part in the words.
+        let why: String = why.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let why = &why[..why.floor_char_boundary(500)];
         self.failed += 1;
-        if self.failed == 1 {
+        if self.failed == 1 && self.told < MOST_TOLD {
+            self.told += 1;
             shared.said.push(format!(
                 "cannot watch {}: {why}; it is asked again each second, and the run goes on",
                 self.host
             ));
         }
-        match shared.failures.iter_mut().find(|(host, _)| **host == *self.host) {
-            Some((_, count)) => *count += 1,
-            None => shared.failures.push((self.host.to_string(), 1)),
-        }
+        let place = shared.failures.iter().position(|one| *one.host == *self.host);
+        let place = place.unwrap_or_else(|| {
+            shared.failures.push(Failures { host: self.host.to_string(), ..Failures::default() });
+            shared.failures.len() - 1
+        });
+        let failures = &mut shared.failures[place];
+        failures.count += 1;
+        failures.last.clear();
+        failures.last.push_str(why);
     }
 }
 

@@ -1,21 +1,17 @@
-//! The protocol of jp@gc's PerfMon server agent: lines of text over TCP.
+//! The protocol of jp@gc's PerfMon server agent: lines of text over TCP or UDP.
 //!
 //! `test` is answered with `Yep`; `metrics:` and what is wanted, separated by tabs, starts a line of numbers each second, in
 //! the same order; `exit` ends it. A number that the agent cannot tell is `NaN` or empty.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+mod connection;
+
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::Unit;
 
 use crate::{Figure, PACE, Teller, is_over};
-
-/// Longest line that is read, bytes.
-const MOST_LINE: u64 = 1 << 16;
-/// Time limit of a connect, and of an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+use connection::{Connection, PATIENCE};
 
 /// An agent, and what it is to tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +21,8 @@ pub struct Agent {
     pub metrics: Vec<Metric>,
     /// Milliseconds between two samples, `jmeterPlugin.perfmon.interval`; 0: a second.
     pub interval_ms: u64,
+    /// Whether UDP is tried when TCP fails, `jmeterPlugin.perfmon.useUDP`.
+    pub udp: bool,
 }
 
 /// A row of a PerfMon listener.
@@ -106,80 +104,80 @@ fn split_at_colons(text: &str) -> Vec<&str> {
     parts
 }
 
+impl Agent {
+    /// Adds a metric. As in the plug-in, a listener has one of each label.
+    pub fn add(&mut self, metric: Metric) {
+        let same = |one: &&mut Metric| one.listener == metric.listener && one.label == metric.label;
+        match self.metrics.iter_mut().find(same) {
+            Some(found) => *found = metric,
+            None => self.metrics.push(metric),
+        }
+    }
+
+    /// Time between two lines: whole seconds, as in the plug-in.
+    fn interval(&self) -> Duration {
+        Duration::from_secs((self.interval_ms / 1000).max(1))
+    }
+
+    /// The lines that start the agent's numbers.
+    fn start(&self) -> String {
+        // A line of the protocol is a line, whatever the plan has.
+        let spec = |metric: &Metric| metric.spec.replace(['\t', '\n', '\r'], " ") + "\t";
+        let specs: String = self.metrics.iter().map(spec).collect();
+        format!("interval:{}\nmetrics:{specs}\n", self.interval().as_secs())
+    }
+}
+
+/// Until the run is over. As in the plug-in, an agent that could not be reached at the start has failed rows, and one
+/// that went away has none; other than there it is asked again.
 pub(crate) fn follow(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) {
+    let mut reached = false;
     loop {
         let begun = Instant::now();
-        let Err(why) = watch(agent, teller, ended) else { return };
-        teller.failure(&why);
-        for metric in &agent.metrics {
-            let (listener, label) = (metric.listener, metric.label.clone());
-            teller.sample(Sample { listener, label, at_ms: now_ms(), value: Err(why.clone()) });
+        match Connection::open(agent) {
+            Ok(mut connection) => {
+                reached = true;
+                let Err(error) = listen(&mut connection, agent, teller, ended) else { return };
+                teller.failure(&format!("{}: {error}", agent.address));
+            }
+            Err(refused) => {
+                teller.failure(&refused.words);
+                let metrics = agent.metrics.iter().filter(|_| !reached);
+                for metric in metrics {
+                    let (label, value) =
+                        (refused.exception.clone(), Err(refused.exception.clone()));
+                    let listener = metric.listener;
+                    teller.sample(Sample { listener, label, at_ms: now_ms(), value });
+                }
+            }
         }
-        if is_over(ended, PACE.saturating_sub(begun.elapsed()).max(PACE / 10)) {
+        if is_over(ended, agent.interval().saturating_sub(begun.elapsed()).max(PACE / 10)) {
             return;
         }
     }
 }
 
 /// Reads lines until the run is over.
-fn watch(agent: &Agent, teller: &mut Teller, ended: &Receiver<()>) -> Result<(), String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", agent.address);
-    let address = agent.address.to_socket_addrs().map_err(|error| failed(&error))?.next();
-    let address = address.ok_or_else(|| failed(&"the name has no address"))?;
-    let socket = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| failed(&error))?;
-    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
-    socket.set_write_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
-    let mut lines = BufReader::new(socket.try_clone().map_err(|error| failed(&error))?);
-    let mut to = socket;
-    to.write_all(b"test\n").map_err(|error| failed(&error))?;
-    if next_line(&mut lines).map_err(|error| failed(&error))?.trim() != "Yep" {
-        return Err(failed(&"what answers there is no PerfMon server agent"));
-    }
-    to.write_all(start(agent).as_bytes()).map_err(|error| failed(&error))?;
-    // Reading ends now and then to look whether the run is over.
-    lines.get_ref().set_read_timeout(Some(PACE / 4)).map_err(|error| failed(&error))?;
-    let silence = PATIENCE.max(Duration::from_millis(agent.interval_ms.saturating_mul(3)));
-    let mut line = Vec::new();
+fn listen(
+    connection: &mut Connection,
+    agent: &Agent,
+    teller: &mut Teller,
+    ended: &Receiver<()>,
+) -> std::io::Result<()> {
+    connection.send(&agent.start())?;
+    let silence = PATIENCE.max(3 * agent.interval());
     let mut heard = Instant::now();
     while !is_over(ended, Duration::ZERO) {
-        match (&mut lines).take(MOST_LINE).read_until(b'\n', &mut line) {
-            Ok(0) => return Err(failed(&"the agent closed the connection")),
-            Ok(_) if line.ends_with(b"\n") => {
-                heard = Instant::now();
-                tell(agent, &String::from_utf8_lossy(&line), teller);
-                line.clear();
-            }
-            Ok(_) if line.len() as u64 >= MOST_LINE => {
-                return Err(failed(&"the agent's line has no end"));
-            }
-            Ok(_) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if heard.elapsed() > silence {
-                    return Err(failed(&"the agent is silent"));
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(&error)),
+        if let Some(line) = connection.line()? {
+            heard = Instant::now();
+            tell(agent, &line, teller);
+        } else if heard.elapsed() > silence {
+            return Err(std::io::Error::other("the agent is silent"));
         }
     }
-    // The agent sees the end of the connection anyway.
-    let _ = to.write_all(b"exit\n");
+    // By TCP the agent sees the end anyway, by UDP it would send for ever.
+    let _ = connection.send("exit\n");
     Ok(())
-}
-
-/// The lines that start the agent's numbers.
-fn start(agent: &Agent) -> String {
-    let seconds = agent.interval_ms / 1000;
-    let interval = if seconds > 1 { format!("interval:{seconds}\n") } else { String::new() };
-    let specs: Vec<&str> = agent.metrics.iter().map(|metric| metric.spec.as_str()).collect();
-    // A line of the protocol is a line, whatever the plan has.
-    format!("{interval}metrics:{}\n", specs.join("\t").replace(['\n', '\r'], " "))
-}
-
-fn next_line(from: &mut BufReader<TcpStream>) -> std::io::Result<String> {
-    let mut line = Vec::new();
-    from.take(MOST_LINE).read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
 fn tell(agent: &Agent, line: &str, teller: &mut Teller) {
@@ -238,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn a_listener_has_one_metric_of_a_label() {
+        let mut agent = Agent { interval_ms: 2900, ..Agent::default() };
+        for (listener, text) in [(0, "label=A:idle"), (0, "label=A:user\tx"), (1, "label=A:idle")] {
+            agent.add(Metric::new(listener, "h", "CPU", text));
+        }
+        assert_eq!(agent.start(), "interval:2\nmetrics:cpu:user x\tcpu:idle\t\n");
+    }
+
+    #[test]
     fn a_line_of_numbers_has_common_names() {
         let rows = [("CPU", ""), ("TCP", "estab"), ("Swap", "used"), ("Memory", "usedperc")];
         let metrics = rows.iter().map(|(kind, text)| Metric::new(1, "h", kind, text)).collect();
@@ -247,7 +254,8 @@ mod tests {
         assert_eq!(found, [("cpu", 0.505), ("connections", 12.0)]);
         assert_eq!(samples.len(), 4);
         assert!(samples[3].value.is_err() && samples[0].value == Ok(50.5));
-        assert_eq!(start(&agent), "metrics:cpu:\ttcp:estab\tswap:used\tmemory:usedperc\n");
+        let start = "interval:1\nmetrics:cpu:\ttcp:estab\tswap:used\tmemory:usedperc\t\n";
+        assert_eq!(agent.start(), start);
         assert!(read(&agent, "", 0).1.is_empty());
     }
 }

@@ -47,7 +47,18 @@ pub(crate) fn prepare(
     let interval = options.properties.get("jmeterPlugin.perfmon.interval");
     let interval = interval.and_then(|text| text.trim().parse().ok()).unwrap_or(1000);
     let mut all = request.watch.clone();
-    let (hosts, odd) = hosts(&monitors, interval);
+    let of = |key: &str| options.properties.get(key).map_or("", |text| text.trim());
+    let template = Agent {
+        interval_ms: interval,
+        udp: of("jmeterPlugin.perfmon.useUDP").eq_ignore_ascii_case("true"),
+        ..Agent::default()
+    };
+    let is_short = of("jmeterPlugin.perfmon.label.useHostname").eq_ignore_ascii_case("true");
+    if is_short && !of("jmeterPlugin.perfmon.label.useHostname.pattern").is_empty() {
+        let words = "PerfMon: jmeterPlugin.perfmon.label.useHostname.pattern is left out: labels have the host's name up to its first dot";
+        complaints.push(words.into());
+    }
+    let (hosts, odd) = hosts(&monitors, &template, is_short);
     all.extend(hosts);
     complaints.extend(odd);
     let files = MonitorFiles::open(monitors, &mut complaints);
@@ -57,8 +68,16 @@ pub(crate) fn prepare(
     (all, files)
 }
 
-/// The agents that collectors name, each once. Rows of a port that is no number are left out.
-fn hosts(monitors: &[Monitor], interval_ms: u64) -> (Vec<Host>, Vec<String>) {
+/// The name up to its first dot, where that has letters, digits, `_` and `-` alone.
+fn short(host: &str) -> &str {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let first = host.split_once('.').map(|(first, _)| first);
+    first.filter(|first| !first.is_empty() && first.chars().all(is_word)).unwrap_or(host)
+}
+
+/// The agents that collectors name, each once. Rows of a port that is no number are left out. Labels have the host's
+/// short name, if that is wanted.
+fn hosts(monitors: &[Monitor], template: &Agent, is_short: bool) -> (Vec<Host>, Vec<String>) {
     let mut hosts: Vec<Host> = Vec::new();
     let mut complaints = Vec::new();
     for (listener, monitor) in monitors.iter().enumerate() {
@@ -68,15 +87,16 @@ fn hosts(monitors: &[Monitor], interval_ms: u64) -> (Vec<Host>, Vec<String>) {
                 continue;
             };
             let address = format!("{host}:{port}");
-            let metric = Metric::new(listener, host, kind, parameters);
+            let shown = if is_short { short(host) } else { host };
+            let metric = Metric::new(listener, shown, kind, parameters);
             let same = |one: &&mut Host| matches!(&one.source, Source::PerfMon(agent) if agent.address == address);
             if let Some(Host { source: Source::PerfMon(agent), .. }) = hosts.iter_mut().find(same) {
-                agent.metrics.push(metric);
+                agent.add(metric);
                 continue;
             }
             let taken = hosts.iter().any(|one| one.name == *host);
             let name = if taken { address.clone() } else { host.clone() };
-            let agent = Agent { address, metrics: vec![metric], interval_ms };
+            let agent = Agent { address, metrics: vec![metric], ..template.clone() };
             hosts.push(Host { name, source: Source::PerfMon(agent), ports: None });
         }
     }
