@@ -40,7 +40,7 @@ pub(super) struct Connection {
     second: Second,
 }
 
-/// What was read since its begin, for a second.
+/// Bytes and lines that were read since a second began.
 #[derive(Debug)]
 struct Second {
     begin: Instant,
