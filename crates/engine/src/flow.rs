@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;
+pub(crate) mod home;
 pub(crate) mod index_variable;
 pub(crate) mod iteration;
 pub(crate) mod kinds;
@@ -21,7 +22,7 @@ use crate::flow::schedule::Start;
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     /// Barriers, locks and arrivals whose home this core is.
-    pub(crate) home: crate::flow::barriers::Home,
+    pub(crate) home: crate::flow::home::Home,
     /// Waits of its users so far, for others or a lock.
     pub(crate) meetings: u64,
     pub(crate) starts: Vec<Start>,

@@ -7,22 +7,23 @@ pub(crate) mod asked;
 pub(crate) mod backend;
 pub(crate) mod batches;
 pub(crate) mod client;
+pub(crate) mod error;
+pub(crate) mod evaluated;
 pub(crate) mod load;
 pub(crate) mod monitors;
+pub(crate) mod options;
+pub(crate) mod paces;
 pub(crate) mod prepare;
 pub(crate) mod sender;
 pub(crate) mod start;
 
 use std::collections::HashMap;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plan::plan::{GroupId, Phase, Plan};
-use plan::state::Shard;
 use stats::Snapshot;
 use stats::process::{Java, Usage};
 
@@ -33,56 +34,9 @@ use crate::reports::live::Live;
 use crate::reports::{Report, Told};
 use crate::results::backlog::Backlog;
 use crate::results::feed::Relay;
-use crate::results::rows::ResultFile;
 use crate::run::batches::Batches;
-use crate::run::prepare::Evaluated;
 use crate::shared::RunShared;
-use crate::time::clock::{Clock, MS, Nanos, SECOND};
-
-/// How a run is to be carried out.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// Threads that run users; 0 is one per available processor.
-    pub cores: u32,
-    /// Properties of the run, as plans read them.
-    pub properties: HashMap<String, String>,
-    /// Folder against which relative files of the plan are looked up.
-    pub base_dir: PathBuf,
-    /// Result files that get every sample.
-    pub results: Vec<ResultFile>,
-    /// Seed of the random generators, the same in all processes of a run.
-    pub seed: u64,
-    /// Which share of the run this is. Only the whole run writes headers into result files.
-    pub shard: Shard,
-    /// For a share of a run; `None` starts all by itself.
-    pub paced: Option<Paced>,
-    /// Runs what only Java can, where the plan has such.
-    pub offload: Option<Arc<dyn crate::offload::Offload>>,
-    /// Surroundings of the run that it is told of.
-    pub surroundings: crate::offload::Surroundings,
-    /// The findings of [`crate::evaluate`]; `None` evaluates at the start.
-    pub evaluated: Option<Evaluated>,
-    /// For tests: the clocks of all cores go on by these, not by themselves.
-    pub steps: Option<Arc<crate::time::steps::Steps>>,
-}
-
-impl Options {
-    /// The facts that a Java machine is told.
-    pub(crate) fn facts(&self) -> crate::java::session::RunFacts<'_> {
-        crate::java::session::RunFacts {
-            properties: &self.properties,
-            surroundings: &self.surroundings,
-            shard: self.shard.index,
-        }
-    }
-}
-
-/// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
-#[derive(Clone, Copy, Debug)]
-pub struct Paced {
-    /// Zero of the clock of all shares, nanoseconds since 1970.
-    pub zero: i64,
-}
+use crate::time::clock::{Clock, MS, Nanos};
 
 /// An event of a run while it goes on.
 #[derive(Debug)]
@@ -152,32 +106,6 @@ pub struct Run {
     /// A user, by what the plan says, has asked to stop the test.
     stopped_by_plan: bool,
 }
-
-/// Why a run could not start.
-#[derive(Debug)]
-pub enum StartError {
-    /// A result file cannot be written.
-    Results(String),
-    /// A setting that makes no sense.
-    Setting(String),
-    /// The Java machine cannot do its part.
-    Java(String),
-    /// The system refused threads or descriptors.
-    System(io::Error),
-}
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Results(text) => write!(f, "cannot write results: {text}"),
-            Self::Setting(text) => f.write_str(text),
-            Self::Java(text) => write!(f, "cannot start the Java part: {text}"),
-            Self::System(error) => write!(f, "cannot start: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
 
 impl Run {
     /// A run whose threads are yet to be told of.
@@ -598,38 +526,4 @@ fn forward_log(log: Receiver<plan::function::Said>, reports: Sender<Report>) {
             }
         }
     });
-}
-
-/// Below this the step between two users is not rounded.
-const EXACT_BELOW: Nanos = 10 * MS;
-
-/// Time between the starts of two users: JMeter divides the ramp-up in single precision and rounds to milliseconds.
-/// Where that would change the rate by more than a twentieth (of 100 000 users in 40 seconds all would start at once), the
-/// step is exact.
-pub(crate) fn ramp_step(ramp_s: i64, users: u32) -> Nanos {
-    let exact = seconds(ramp_s.max(0)) / Nanos::from(users.max(1));
-    if exact < EXACT_BELOW {
-        return exact;
-    }
-    let step = (ramp_s as f32 * 1000.0 / users.max(1) as f32).round();
-    step as Nanos * MS
-}
-
-/// Seconds as the clock counts them.
-pub(crate) fn seconds(s: i64) -> Nanos {
-    s.saturating_mul(SECOND)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_those_of_jmeter_unless_they_would_vanish() {
-        assert_eq!(ramp_step(10, 3), 3_333 * MS);
-        assert_eq!(ramp_step(1, 60), 17 * MS);
-        assert_eq!(ramp_step(60, 300_000), 200_000);
-        assert_eq!(ramp_step(0, 5), 0);
-        assert_eq!(ramp_step(-1, 5), 0);
-    }
 }

@@ -3,7 +3,9 @@
 use stats::Counter;
 
 use crate::core::Core;
-use crate::flow::arrivals::{OVER, Who, comes_again};
+use crate::flow::arrivals::comes_again;
+use crate::flow::home::Who;
+use crate::flow::schedule::OVER;
 use crate::ids::{UserId, Waiter};
 use crate::time::clock::Nanos;
 use crate::users::Wait;

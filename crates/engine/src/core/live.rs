@@ -6,7 +6,7 @@
 use plan::plan::GroupId;
 
 use crate::core::Core;
-use crate::flow::barriers::home_of;
+use crate::flow::home::home_of;
 use crate::flow::schedule::Start;
 use crate::ids::UserId;
 use crate::time::clock::Nanos;

@@ -5,69 +5,17 @@
 //! busy as may be, the arrival is lost. Costs two messages for an iteration where the home is another core.
 
 use plan::plan::GroupId;
-use std::collections::BTreeMap;
 
 use crate::context::Context;
 use crate::flow::Flow;
+use crate::flow::home::{Pool, Who};
+use crate::flow::schedule::OVER;
 use crate::flow::search::Pull;
 use crate::ids::{UserId, Waiter};
 use crate::inbox::{Ask, Message};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 use crate::users::controllers as state;
-
-/// In place of the number of an arrival: the schedule is over.
-pub(crate) const OVER: u32 = u32::MAX;
-
-/// A home's knowledge of a group.
-#[derive(Debug, Default)]
-pub(crate) struct Pool {
-    /// Users that are free, by their numbers.
-    free: BTreeMap<u32, Waiter>,
-    /// Users that run an iteration.
-    busy: u32,
-    arrived: u64,
-    lost: u64,
-    /// The core that gets the next new user.
-    next: u32,
-}
-
-/// The user that runs an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
-    Free(Waiter),
-    New,
-}
-
-impl Pool {
-    /// One more arrival; `most`: users at once, 0 is no bound.
-    fn arrive(&mut self, most: u32) -> Option<Who> {
-        let who = match self.free.pop_first() {
-            Some((_, waiter)) => Who::Free(waiter),
-            None if most == 0 || self.busy < most => Who::New,
-            None => {
-                self.lost += 1;
-                return None;
-            }
-        };
-        self.busy += 1;
-        self.arrived += 1;
-        Some(who)
-    }
-
-    /// A user has ended its iteration.
-    pub(crate) fn free(&mut self, number: u32, waiter: Waiter) {
-        self.busy = self.busy.saturating_sub(1);
-        self.free.insert(number, waiter);
-    }
-
-    /// A user has ended.
-    pub(crate) fn leave(&mut self, number: u32) {
-        if self.free.remove(&number).is_none() {
-            self.busy = self.busy.saturating_sub(1);
-        }
-    }
-}
 
 /// Another moment of a schedule.
 #[derive(Clone, Copy, Debug)]
@@ -199,27 +147,5 @@ impl Flow {
             cx.run.counts.resume(group);
         }
         self.ask(cx, Ask::Leave { group, number });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_is_free_comes_first_and_then_somebody_new() {
-        let mut pool = Pool::default();
-        let waiter = |number: u32| Waiter { core: 0, user: number.into(), number: number.into() };
-        assert_eq!(pool.arrive(2), Some(Who::New));
-        assert_eq!(pool.arrive(2), Some(Who::New));
-        assert_eq!(pool.arrive(2), None);
-        pool.free(1, waiter(1));
-        pool.free(0, waiter(0));
-        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(0))));
-        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(1))));
-        assert_eq!((pool.busy, pool.arrived, pool.lost), (2, 4, 1));
-        pool.leave(1);
-        assert_eq!(pool.arrive(2), Some(Who::New));
-        assert_eq!(pool.arrive(0), Some(Who::New));
     }
 }

@@ -9,10 +9,12 @@ use plan::load::Rate;
 use plan::plan::GroupId;
 use plan::state::Shard;
 
-use crate::flow::arrivals::OVER;
 use crate::shared::group::GroupSettings;
 use crate::shared::polling::Looks;
 use crate::time::clock::{MS, Nanos};
+
+/// In place of the number of an arrival: the schedule is over.
+pub(crate) const OVER: u32 = u32::MAX;
 
 /// The starts of one group on one core.
 #[derive(Debug)]

@@ -4,14 +4,12 @@
 //! branches that may never run do not count. What is not known before samples run is left out. A rate that changes by a
 //! schedule is known where its group has no other.
 
-use plan::element::Of;
-use plan::env::Env;
 use plan::load::{self, Rate};
-use plan::plan::{Child, ControllerKind, Group, Phase, Plan, Profile};
-use serde::{Deserialize, Serialize};
+use plan::plan::{Group, Phase, Plan, Profile};
 
+use crate::run::evaluated::{Evaluated, Numbers};
 use crate::run::load::NEVER_MS;
-use crate::run::prepare::{Evaluated, Numbers};
+use crate::run::paces::{Paces, Sharing};
 use crate::time::clock::MS;
 
 /// The load of a run.
@@ -26,81 +24,6 @@ pub struct Asked {
     pub length_ms: Option<i64>,
     /// Iterations start whatever the answers do.
     pub open: bool,
-}
-
-/// The rates of a group's timers, as they travel to where the load is known.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Paces(Vec<(f64, Sharing)>, Vec<load::Phase>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Sharing {
-    User,
-    Group,
-    All,
-    Shared(Option<u32>),
-}
-
-impl Paces {
-    /// The rates of a group's timers.
-    pub(super) fn of(plan: &Plan, group: &Group, env: &mut Env<'_>) -> Self {
-        let (mut paces, mut schedule) = (Vec::new(), Vec::new());
-        let mut open = vec![Child::Controller(group.main)];
-        while let Some(child) = open.pop() {
-            let id = match child {
-                Child::Sampler(id) => id,
-                Child::Controller(id) => {
-                    let controller = &plan.controllers[id.0 as usize];
-                    if runs_always(&controller.kind) {
-                        open.extend(&controller.children);
-                    }
-                    continue;
-                }
-            };
-            for timer in &plan.samplers[id.0 as usize].timers {
-                match timer.pace(env) {
-                    None => {}
-                    Some(Err(_)) => return Self::default(),
-                    Some(Ok(pace)) => {
-                        if !pace.schedule.is_empty() {
-                            schedule = pace.schedule;
-                        }
-                        paces.push((pace.per_second, pace.of.into()));
-                    }
-                }
-            }
-        }
-        let is_only = paces.windows(2).all(|pair| pair[0] == pair[1]);
-        if schedule.is_empty() || is_only { Self(paces, schedule) } else { Self::default() }
-    }
-
-    fn shares(&self, timer: Sharing) -> bool {
-        self.0.iter().any(|(_, sharing)| *sharing == timer)
-    }
-}
-
-impl From<Of> for Sharing {
-    fn from(of: Of) -> Self {
-        match of {
-            Of::User => Self::User,
-            Of::Group => Self::Group,
-            Of::All => Self::All,
-            Of::Shared(timer) => Self::Shared(timer),
-        }
-    }
-}
-
-/// Whether all children run, sooner or later, whenever the controller does.
-fn runs_always(kind: &ControllerKind) -> bool {
-    matches!(
-        kind,
-        ControllerKind::Simple
-            | ControllerKind::Loop { .. }
-            | ControllerKind::Transaction(_)
-            | ControllerKind::Interleave(_)
-            | ControllerKind::RandomOrder
-            | ControllerKind::Parameterized(_)
-            | ControllerKind::Critical(_)
-    )
 }
 
 impl Evaluated {

@@ -14,8 +14,9 @@ use plan::plan::Plan;
 
 use crate::reports::figures::{Batch, Figures};
 use crate::results::feed::{BackendSettings, Feed, too_slow};
-use crate::run::client::{Client, Unusable};
-use crate::run::prepare::Evaluated;
+use crate::run::client::Client;
+use crate::run::evaluated::Evaluated;
+use crate::run::sender::Unusable;
 
 /// A Backend Listener before its thread runs.
 #[derive(Debug)]

@@ -12,18 +12,7 @@ use stats::backend::{Estimator, Graphite, Influx, Target, Windows};
 
 use crate::reports::figures::Batch;
 use crate::results::feed::BackendSettings;
-use crate::run::sender::{Carbon, Lines};
-
-/// Why nothing will be sent.
-#[derive(Debug)]
-pub(crate) struct Unusable(pub(crate) String);
-
-impl Unusable {
-    /// In words, for the listener of that name.
-    pub(crate) fn told(&self, name: &str) -> String {
-        format!("{name}: nothing will be sent: {}", self.0)
-    }
-}
+use crate::run::sender::{Carbon, Lines, Unusable};
 
 /// A client.
 #[derive(Debug)]

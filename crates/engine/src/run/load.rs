@@ -9,7 +9,7 @@ use plan::element::Span;
 use plan::load::{Ask, Given, MAX_USERS, Rate, shares};
 use plan::plan::{ControllerKind, Group, LoopCount, Phase, Plan, Profile};
 
-use crate::run::prepare::{Evaluated, Numbers};
+use crate::run::evaluated::{Evaluated, Numbers};
 use crate::time::clock::{MS, Nanos, SECOND};
 
 /// A time that never comes in a run, ms.

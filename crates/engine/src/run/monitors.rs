@@ -4,9 +4,10 @@ use plan::env::Env;
 use plan::plan::{FileWriter, Plan};
 use stats::jtl::Columns;
 
-use super::prepare::{Evaluated, value};
-use super::{Options, StartError};
 use crate::results::rows::ResultFile;
+use crate::run::error::StartError;
+use crate::run::evaluated::{Evaluated, value};
+use crate::run::options::Options;
 use crate::shared::savers::place;
 
 /// A collector: rows of host, port, metric and parameters.

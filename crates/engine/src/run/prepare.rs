@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use lang::java::{parse_int, parse_long};
-use plan::element::{Bounds, KeySelection, Span, key_selection};
+use plan::element::{Bounds, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
 use plan::hosted::{TextId, Values};
@@ -16,9 +16,7 @@ use plan::load::Rate;
 use plan::number::Setting;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
 use plan::state::{Memory, RunState};
-use plan::text::Text;
 use plan::vars::{Initial, VarId, Vars};
-use serde::{Deserialize, Serialize};
 use stats::jtl::Columns;
 
 use crate::java::Early;
@@ -26,95 +24,20 @@ use crate::reports::line::Line;
 use crate::results::feed::BackendSettings;
 use crate::results::output::Made;
 use crate::results::rows::{self, ResultFile};
-use crate::run::asked::Paces;
-use crate::run::{Options, StartError, ramp_step, seconds};
+use crate::run::error::StartError;
+use crate::run::evaluated::{Evaluated, Numbers, value};
+use crate::run::monitors;
+use crate::run::options::Options;
+use crate::run::paces::Paces;
 use crate::settings::Settings;
 use crate::shared::group::GroupSettings;
 use crate::shared::polling::Looks;
 use crate::shared::savers::{SaverStart, place};
-use crate::time::clock::Clock;
-
-/// Values that are known once the plan's texts have been evaluated for the run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Evaluated {
-    pub(super) groups: Vec<Numbers>,
-    /// Rates of the groups' timers.
-    pub(super) paces: Vec<Paces>,
-    /// Starting values of variables, by slot.
-    variables: Vec<(u32, String)>,
-    /// Values for the whole run of texts that Java has evaluated, by their numbers.
-    java: Vec<(u32, String)>,
-    /// Texts for the plan's listeners: a file name, digits of a number, or values of parameters.
-    listeners: Vec<Vec<String>>,
-    /// Texts for the plan's PerfMon collectors.
-    pub(super) monitors: Vec<Vec<String>>,
-    /// First and last key of the key store, and the variable that chooses one; or why not.
-    keys: (i64, i64, String),
-    keys_refused: Option<String>,
-    /// Properties that evaluating has set.
-    pub(crate) properties: Vec<(String, String)>,
-    /// Complaints for the user.
-    complaints: Vec<Line>,
-}
+use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
 /// The variable that says whether a user's last sample passed. All users start with it true, so that those whose
 /// samples pass need no memory for it.
 pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
-
-/// Numbers of a group; times in nanoseconds.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Numbers {
-    pub(super) name: String,
-    pub(super) users: u32,
-    pub(super) step: i64,
-    pub(super) delay: i64,
-    pub(super) duration: Option<i64>,
-    /// Of users with moments of their own, milliseconds.
-    pub(super) spans: Option<Vec<Span>>,
-    /// Bounds of arrivals, if the spans are such: users, arrivals, and the end.
-    pub(super) arrivals: Option<(u32, u64, i64)>,
-    /// Most users at once.
-    pub(super) at_once: u32,
-    /// Users that end before the group does are replaced.
-    pub(super) replaces: bool,
-    /// The load was given beside the plan.
-    pub(super) given: bool,
-    /// Arrivals come at this rate, not at the spans.
-    pub(super) rate: Option<Vec<plan::load::Phase>>,
-    /// Iterations of each user, in place of the plan's: -1 is without end.
-    pub(super) loops: Option<i32>,
-}
-
-impl Evaluated {
-    /// Number of users that the groups ask for at once, all together.
-    pub fn users(&self) -> u64 {
-        self.groups.iter().map(|group| u64::from(group.at_once)).sum()
-    }
-
-    /// Number of users that each group of the plan asks for at once.
-    pub fn at_once_by_group(&self) -> impl Iterator<Item = u64> + '_ {
-        self.groups.iter().map(|group| u64::from(group.at_once))
-    }
-
-    /// Number of users of each group of the plan.
-    pub fn users_by_group(&self) -> impl Iterator<Item = u32> + '_ {
-        self.groups.iter().map(|group| group.users)
-    }
-
-    /// The keys that the plan selects.
-    pub(crate) fn keys(&self) -> Result<KeySelection, StartError> {
-        if let Some(problem) = &self.keys_refused {
-            return Err(StartError::Setting(problem.clone()));
-        }
-        let (first, last, variable) = self.keys.clone();
-        Ok(KeySelection { first, last, variable })
-    }
-
-    /// Complaints that the user should be told; nobody else tells them then.
-    pub fn take_complaints(&mut self) -> Vec<Line> {
-        std::mem::take(&mut self.complaints)
-    }
-}
 
 /// Evaluates what a run of the plan starts with. Nothing is opened or started.
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
@@ -153,7 +76,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let groups =
         groups.map(|group| numbers(group, &mut env, options.seed, &mut complaints)).collect();
     let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
-    let monitors = super::monitors::told(plan, &mut env);
+    let monitors = monitors::told(plan, &mut env);
     let property = |key: &str| shared.property(key).map(String::from);
     let (keys, keys_refused) = match key_selection(&plan.keystores, &mut env, property) {
         Ok(keys) => ((keys.first, keys.last, keys.variable), None),
@@ -295,7 +218,7 @@ fn listeners(
             files.push(None);
             continue;
         };
-        let mut columns = super::monitors::columns(&listener.name, file, options)?;
+        let mut columns = monitors::columns(&listener.name, file, options)?;
         functional(plan, &mut columns);
         files.push(Some(ResultFile {
             path: place(path, &prefix, &options.base_dir),
@@ -434,8 +357,36 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
     Numbers { name, users, step, delay, duration, at_once: users, ..Numbers::default() }
 }
 
-pub(super) fn value(text: &Text, env: &mut Env<'_>) -> String {
-    let mut value = String::new();
-    text.eval(env, &mut value);
-    value
+/// Below this the step between two users is not rounded.
+const EXACT_BELOW: Nanos = 10 * MS;
+
+/// Time between the starts of two users: JMeter divides the ramp-up in single precision and rounds to milliseconds.
+/// Where that would change the rate by more than a twentieth (of 100 000 users in 40 seconds all would start at once), the
+/// step is exact.
+pub(crate) fn ramp_step(ramp_s: i64, users: u32) -> Nanos {
+    let exact = seconds(ramp_s.max(0)) / Nanos::from(users.max(1));
+    if exact < EXACT_BELOW {
+        return exact;
+    }
+    let step = (ramp_s as f32 * 1000.0 / users.max(1) as f32).round();
+    step as Nanos * MS
+}
+
+/// Seconds as the clock counts them.
+pub(crate) fn seconds(s: i64) -> Nanos {
+    s.saturating_mul(SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_jmeter_unless_they_would_vanish() {
+        assert_eq!(ramp_step(10, 3), 3_333 * MS);
+        assert_eq!(ramp_step(1, 60), 17 * MS);
+        assert_eq!(ramp_step(60, 300_000), 200_000);
+        assert_eq!(ramp_step(0, 5), 0);
+        assert_eq!(ramp_step(-1, 5), 0);
+    }
 }

@@ -12,7 +12,17 @@ use stats::backend::{Metric, pickle};
 use ureq::Agent;
 
 use crate::results::feed::BackendSettings;
-use crate::run::client::Unusable;
+
+/// Why nothing will be sent.
+#[derive(Debug)]
+pub(crate) struct Unusable(pub(crate) String);
+
+impl Unusable {
+    /// In words, for the listener of that name.
+    pub(crate) fn told(&self, name: &str) -> String {
+        format!("{name}: nothing will be sent: {}", self.0)
+    }
+}
 
 /// JMeter's limits for Graphite.
 const GRAPHITE_LIMIT: Duration = Duration::from_secs(1);

@@ -1,0 +1,29 @@
+//! Why a run does not start.
+
+use std::io;
+
+/// Why a run could not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// A result file cannot be written.
+    Results(String),
+    /// A setting that makes no sense.
+    Setting(String),
+    /// The Java machine cannot do its part.
+    Java(String),
+    /// The system refused threads or descriptors.
+    System(io::Error),
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Results(text) => write!(f, "cannot write results: {text}"),
+            Self::Setting(text) => f.write_str(text),
+            Self::Java(text) => write!(f, "cannot start the Java part: {text}"),
+            Self::System(error) => write!(f, "cannot start: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
