@@ -62,6 +62,18 @@ const COMMON: [OptionInfo; 8] = [
     option("backlog", "4096", "connections that may wait to be accepted"),
 ];
 
+// Options of several targets.
+const SEED: OptionInfo = option("seed", "1", "start of the random sequence");
+const SIZE: OptionInfo = option("size", "20", "bytes of body");
+const CUT: OptionInfo = option("cut", "close", "how: close (a close frame with 4008), fin or rst");
+const SLOW: OptionInfo =
+    option("slow", "drop", "a peer that does not read: drop, or wait, which keeps all for it");
+const UNSENT: OptionInfo =
+    option("unsent", "1048576", "bytes that may wait for such a peer before it is dropped");
+const LIMIT: OptionInfo = option("limit", "16777216", "bytes of the largest message taken");
+const PROTOCOLS: OptionInfo =
+    option("protocols", "", "subprotocols spoken, with commas; empty is whatever is asked for");
+
 const FRONT: [OptionInfo; 2] = [
     option("to", "", "port on 127.0.0.1 that everything is passed on to"),
     option(
@@ -73,7 +85,7 @@ const FRONT: [OptionInfo; 2] = [
 
 const FIXED: [OptionInfo; 3] = [
     option("status", "200", "status of every answer"),
-    option("size", "20", "bytes of body"),
+    SIZE,
     option("header", "", "a response header, `Name: value`; may be given several times"),
 ];
 
@@ -92,7 +104,7 @@ const DELAY: [OptionInfo; 9] = [
     option("sigma", "0.5", "lognormal: standard deviation of the logarithm"),
     option("slow", "100", "bimodal: the rare delay"),
     option("share", "0.05", "bimodal: how many are slow, 0 to 1"),
-    option("seed", "1", "start of the random sequence"),
+    SEED,
 ];
 
 const MIRROR: [OptionInfo; 2] = [
@@ -136,7 +148,7 @@ const SERVICE: [OptionInfo; 35] = with_habits![
     option("cold_for", "60000", "milliseconds from the first request until the service is warm"),
     option("cached", "", "time of a URL that was asked for before; empty: no cache"),
     option("burn", "0", "milliseconds of processor time for each request, on one processor"),
-    option("size", "20", "bytes of body"),
+    SIZE,
     option("bandwidth", "0", "bytes a second of all answers together; 0: no limit"),
     option("backends", "1", "requests take turns; X-Served-By names the backend"),
     option("ill", "0", "number of the backend that is ill; 0: none"),
@@ -152,7 +164,7 @@ const SERVICE: [OptionInfo; 35] = with_habits![
         "0",
         "milliseconds after which a request gets 504, as from a proxy; 0: none"
     ),
-    option("seed", "1", "start of the random sequence"),
+    SEED,
 ];
 
 const LIMITER: [OptionInfo; 15] = with_habits![
@@ -171,25 +183,25 @@ const FLAKY: [OptionInfo; 7] = [
     option("stall", "0", "share of requests that are never answered"),
     option("garbage", "0.01", "share of answers that are not HTTP"),
     option("error", "0.01", "share of requests that get status 500"),
-    option("seed", "1", "start of the random sequence"),
+    SEED,
 ];
 
 const DYING: [OptionInfo; 4] = [
     option("up", "5000", "milliseconds of service before each death"),
     option("down", "2000", "milliseconds until it comes back"),
     option("times", "0", "how often it dies; 0 is for ever"),
-    option("size", "20", "bytes of body"),
+    SIZE,
 ];
 
 const WEBSOCKET_ECHO: [OptionInfo; 9] = [
     option("compression", "false", "agree to permessage-deflate"),
     option("fragment", "0", "bytes in each frame sent; 0 is all in one"),
-    option("protocols", "", "subprotocols spoken, with commas; empty is whatever is asked for"),
-    option("limit", "16777216", "bytes of the largest message taken"),
+    PROTOCOLS,
+    LIMIT,
     option("idle", "0", "milliseconds of silence after which a connection is cut; 0 is never"),
-    option("cut", "close", "how: close (a close frame with 4008), fin or rst"),
-    option("slow", "drop", "a peer that does not read: drop, or wait, which keeps all for it"),
-    option("unsent", "1048576", "bytes that may wait for such a peer before it is dropped"),
+    CUT,
+    SLOW,
+    UNSENT,
     option("listen", "", "addresses, with commas and ranges: 127.0.1.1-127.0.1.9"),
 ];
 
@@ -198,12 +210,12 @@ const CHAT: [OptionInfo; 11] = [
     option("listen", "", "addresses, with commas and ranges: 127.0.1.1-127.0.1.52"),
     option("rooms", "100000", "rooms there may be"),
     option("heartbeat", "0", "seconds of silence after which a connection is cut; 0 is never"),
-    option("cut", "close", "how: close (a close frame with 4008), fin or rst"),
-    option("slow", "drop", "a peer that does not read: drop, or wait, which keeps all for it"),
-    option("unsent", "1048576", "bytes that may wait for such a peer before it is dropped"),
+    CUT,
+    SLOW,
+    UNSENT,
     option("compression", "false", "agree to permessage-deflate; broadcasts stay uncompressed"),
-    option("protocols", "", "subprotocols spoken, with commas; empty is whatever is asked for"),
-    option("limit", "16777216", "bytes of the largest message taken"),
+    PROTOCOLS,
+    LIMIT,
     option("child", "", "which of the processes this is; they set it themselves"),
 ];
 
@@ -223,7 +235,7 @@ const AUTH: [OptionInfo; 5] = [
     ),
     option("trace", "0", "share of requests of which a span is written, 0 to 1"),
     option("spans", "", "file for the spans, a line of JSON each; empty: none"),
-    option("seed", "1", "start of the random sequence"),
+    SEED,
 ];
 
 const SSE: [OptionInfo; 6] = [

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use answers::criterion::Judged;
+use lang::xml::escaped;
 
 use crate::criteria::{Judgement, words};
 
@@ -60,22 +61,4 @@ fn case(name: &str, failure: Option<&str>, seconds: &str) -> (String, bool) {
         }
     }
     (out, failure.is_some())
-}
-
-/// Text as it may stand in XML: characters that XML cannot hold are left out.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' | '\r' => out.push(' '),
-            '\u{fffe}' | '\u{ffff}' => {}
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
 }

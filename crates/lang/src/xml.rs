@@ -19,3 +19,4 @@ mod write;
 pub use fault::Fault;
 pub use read::{Options, read, read_for_saxon, read_text};
 pub use tree::{Attribute, Builder, Kind, NodeId, Tree};
+pub use write::escaped;

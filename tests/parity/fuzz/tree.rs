@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use lang::xml::escaped;
+
 /// A property as JMX has it.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Property {
@@ -189,21 +191,4 @@ impl Element {
         out.push_str("</hashTree>\n</jmeterTestPlan>\n");
         out
     }
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\r' | '\t' => {
-                let _ = write!(out, "&#{};", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }

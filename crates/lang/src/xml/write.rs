@@ -131,6 +131,24 @@ impl Tree {
     }
 }
 
+/// Text as it may stand in any document, between tags or as a value: line breaks are kept by references, characters that
+/// XML cannot hold are left out.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\r' | '\t' => out.push_str(&format!("&#{};", u32::from(c))),
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 fn write_value(value: &str, out: &mut String) {
     out.push_str("=\"");
     escape(value, true, out);

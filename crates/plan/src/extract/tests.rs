@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lang::xml::escaped;
 use serde_json::Value;
 
 use super::*;
@@ -12,10 +13,6 @@ use crate::world::World;
 
 /// An element of a plan with these properties.
 fn element(class: &str, props: &Value) -> Element {
-    let escaped = |text: &str| {
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        text.replace('\n', "&#10;").replace('\t', "&#9;")
-    };
     let mut xml = String::from("<jmeterTestPlan version=\"1.2\"><hashTree>");
     xml.push_str(&format!("<{class} testclass=\"{class}\" testname=\"Name\">"));
     for (name, value) in props.as_object().unwrap() {

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use lang::xml::escaped;
 use subject::compile::{Compiled, Settings, compile};
 use subject::env::{Env, Scratch, Who};
 use subject::function::Shared;
@@ -167,20 +168,6 @@ pub(crate) fn source_of(body: &str, beside: &str) -> String {
 <stringProp name="ThreadGroup.num_threads">1</stringProp></ThreadGroup><hashTree>{body}</hashTree>
 {beside}</hashTree></hashTree></jmeterTestPlan>"#
     )
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' | '\r' => out.push_str(&format!("&#{};", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The escapes of the tables that JMeter recorded.
