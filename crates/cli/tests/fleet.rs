@@ -99,6 +99,14 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// A run that has so many seconds behind it.
+fn under_way(program: &Program, seconds: usize, words: &str) -> Child {
+    let line: Vec<&str> = words.split(' ').collect();
+    let child = program.start(&line);
+    until("its seconds", || run_seconds(program).len() >= seconds);
+    child
+}
+
 /// Processes that the program has started.
 fn workers(child: &Child) -> Vec<Pid> {
     let id = child.id();
@@ -180,19 +188,11 @@ fn users_with_several_connections_count_as_many() {
 #[test]
 fn a_worker_that_dies_is_told_and_the_others_go_on() {
     let program = Program::new();
-    let line = [
-        "run",
-        "plan.jmx",
-        "-l",
-        "out.jtl",
-        "--workers",
-        "3",
-        "-Jusers=30",
-        "-Jloops=40",
-        "-Jms=100",
-    ];
-    let child = program.start(&line);
-    until("a second", || !run_seconds(&program).is_empty());
+    let child = under_way(
+        &program,
+        1,
+        "run plan.jmx -l out.jtl --workers 3 -Jusers=30 -Jloops=40 -Jms=100",
+    );
     kill_process(workers(&child)[0], Signal::KILL).expect("it lives");
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 7, "{ended:?}");
@@ -216,19 +216,11 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
 #[test]
 fn a_worker_that_dies_stops_the_run_if_asked_to() {
     let program = Program::new();
-    let line = [
-        "run",
-        "plan.jmx",
-        "--workers",
-        "2",
-        "--on-worker-lost",
-        "stop",
-        "-Jusers=4",
-        "-Jloops=-1",
-        "-Jms=20",
-    ];
-    let child = program.start(&line);
-    until("a second", || !run_seconds(&program).is_empty());
+    let child = under_way(
+        &program,
+        1,
+        "run plan.jmx --workers 2 --on-worker-lost stop -Jusers=4 -Jloops=-1 -Jms=20",
+    );
     kill_process(workers(&child)[1], Signal::KILL).expect("it lives");
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 7, "{ended:?}");
@@ -238,19 +230,8 @@ fn a_worker_that_dies_stops_the_run_if_asked_to() {
 #[test]
 fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
     let program = Program::new();
-    let line = [
-        "run",
-        "plan.jmx",
-        "-l",
-        "out.jtl",
-        "--workers",
-        "3",
-        "-Jusers=6",
-        "-Jloops=-1",
-        "-Jms=20",
-    ];
-    let mut child = program.start(&line);
-    until("four seconds", || run_seconds(&program).len() >= 4);
+    let line = "run plan.jmx -l out.jtl --workers 3 -Jusers=6 -Jloops=-1 -Jms=20";
+    let mut child = under_way(&program, 4, line);
     let workers = workers(&child);
     assert_eq!(workers.len(), 3);
     child.kill().unwrap();
@@ -268,19 +249,8 @@ fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
 #[test]
 fn ctrl_c_ends_all_workers_with_whole_results() {
     let program = Program::new();
-    let line = [
-        "run",
-        "plan.jmx",
-        "-l",
-        "out.jtl",
-        "--workers",
-        "3",
-        "-Jusers=6",
-        "-Jloops=-1",
-        "-Jms=50",
-    ];
-    let child = program.start(&line);
-    until("a second", || !run_seconds(&program).is_empty());
+    let child =
+        under_way(&program, 1, "run plan.jmx -l out.jtl --workers 3 -Jusers=6 -Jloops=-1 -Jms=50");
     kill_process(Pid::from_child(&child), Signal::INT).expect("it lives");
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 130, "{ended:?}");
