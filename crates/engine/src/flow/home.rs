@@ -1,4 +1,4 @@
-//! What one core knows for all: who waits at barriers and for locks, and who is free for an arrival.
+//! Knowledge of one core that serves all: users at barriers, before locks, and free for an arrival.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! What is known of a plan once its texts have been evaluated for a run: processes of one run send it to each other.
+//! A plan once its texts have been evaluated for a run; processes of one run send this to each other.
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
