@@ -118,7 +118,7 @@ fn phases(rows: &[Row]) -> Vec<Phase> {
         let (shift, longer) = if at == 0 { (-0.5, 1) } else { (0.5, 0) };
         let seconds = i64::from(row.seconds.max(0)) + longer;
         let begin = row.from + shift * slope;
-        (seconds * SECOND, begin.max(0.0), (begin + slope * seconds as f64).max(0.0))
+        (seconds * SECOND, begin, begin + slope * seconds as f64)
     };
     rows.iter().enumerate().map(line).collect()
 }
