@@ -214,6 +214,14 @@ fn every_dependency_is_used() {
     nothing_found(&found);
 }
 
+/// `rustix` makes calls that older kernels do not have where one crate of a program asks it to: then no core runs there.
+#[test]
+fn no_crate_asks_for_calls_of_newer_kernels() {
+    let manifests = files(&["Cargo.toml"]).into_iter();
+    let asks = |(path, text): (String, String)| text.contains("\"linux_").then_some(path);
+    nothing_found(&manifests.filter_map(asks).collect::<Vec<_>>());
+}
+
 /// Whether code, not a comment, has a path that begins with the library's name.
 fn names(text: &str, library: &str) -> bool {
     let path = format!("{library}::");
