@@ -692,7 +692,6 @@ const CIRCLES: &[(&str, usize)] = &[
     ("core", 9),
     ("flow", 4),
     ("java", 3),
-    ("run", 3),
     ("sample", 2),
     ("session", 4),
     ("websocket", 4),
