@@ -119,7 +119,7 @@ export interface Cause {
 }
 export interface Sample {
   why: 'error' | 'slowest' | 'random'; label: number; at_ms: number; ok: boolean; code: string; message: string; cause: number | null;
-  user: string; address: string;
+  address: string;
   phases: Num[]; elapsed_us: number;
   request: string | null; response: string | null; cut: boolean;
 }

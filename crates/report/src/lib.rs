@@ -2,5 +2,25 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `model` | the data of a page, as its script reads it |
+//! | `captions` | sentences made from figures |
+//! | `first` | the first screen, static: readable without script |
+//! | `svg`, `html` | pictures; markup with everything from outside escaped |
+//! | `file` | a page as one file |
 //! | `jmeter` | the figures of JMeter's HTML dashboard, digit for digit |
+pub mod captions;
+pub mod file;
+pub mod first;
+pub mod html;
 pub mod jmeter;
+pub mod model;
+pub mod svg;
+
+use answers::verdict::Language;
+
+/// The report of a run as one HTML file.
+pub fn run(page: &model::RunPage, language: Language) -> String {
+    let mut heading = html::Html::new();
+    first::heading(&mut heading, &page.about);
+    file::page(&page.about.title, &heading, &first::run(page), page, language)
+}

@@ -1,0 +1,205 @@
+//! Sentences made from figures: a caption for each chart, English and Chinese.
+
+use answers::verdict::Words;
+
+use crate::model::{Column, words};
+
+/// A change between the first and the last fifth of a run that is worth a word.
+const CHANGE: f64 = 0.2;
+
+/// Three significant digits.
+pub fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".into();
+    }
+    let size = value.abs().log10().floor() as i32;
+    if size >= 3 {
+        return grouped(value.round());
+    }
+    let text = format!("{value:.*}", (2 - size).clamp(0, 6) as usize);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A whole number with narrow spaces between groups of three.
+pub fn grouped(value: f64) -> String {
+    let plain = format!("{value:.0}");
+    let (sign, plain) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
+    let groups: Vec<&str> = (0..plain.len())
+        .filter(|i| *i == 0 || (plain.len() - i) % 3 == 0)
+        .zip((1..=plain.len()).filter(|i| (plain.len() - i) % 3 == 0))
+        .map(|(from, to)| &plain[from..to])
+        .collect();
+    format!("{sign}{}", groups.join("\u{202f}"))
+}
+
+/// µs with the unit that fits.
+pub fn time(us: f64) -> String {
+    match us {
+        _ if us >= 120e6 => format!("{} min", digits(us / 60e6)),
+        _ if us >= 1e6 => format!("{} s", digits(us / 1e6)),
+        _ if us >= 1e3 => format!("{} ms", digits(us / 1e3)),
+        _ => format!("{} µs", digits(us)),
+    }
+}
+
+pub fn bytes(value: f64) -> String {
+    let (mut value, mut unit) = (value, 0);
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    while value.abs() >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", digits(value), units[unit])
+}
+
+/// A share as percent.
+pub fn share(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-4 {
+        "< 0.01 %".into()
+    } else {
+        format!("{} %", digits(value * 100.0))
+    }
+}
+
+/// A figure in its unit, which is one of those of a column.
+pub fn figure(value: f64, unit: &str) -> String {
+    match unit {
+        "us" => time(value),
+        "s" => time(value * 1e6),
+        "bytes" => bytes(value),
+        "bytes/s" => format!("{}/s", bytes(value)),
+        "/s" => format!("{}/s", digits(value)),
+        "share" => share(value),
+        _ => digits(value),
+    }
+}
+
+/// `mm:ss` since the start, or `h:mm:ss`.
+pub fn clock(ms: i64) -> String {
+    let s = ms.max(0) / 1000;
+    if s >= 3600 {
+        format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+    } else {
+        format!("{:02}:{:02}", s / 60, s % 60)
+    }
+}
+
+/// The course of a column in a sentence: whether it rose, fell, or stayed, and its largest value.
+pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
+    let known: Vec<(usize, f64)> = column.figures().collect();
+    let (&(_, first), &(_, last)) = (known.first()?, known.last()?);
+    let unit = column.unit;
+    let show = |value: f64| figure(value, unit);
+    let start = at_ms.first().copied().unwrap_or_default();
+    let &(most_at, most) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let when = clock(at_ms.get(most_at).copied().unwrap_or(start) - start);
+    let Words { en: name, zh: name_zh } = &column.name;
+    if known.len() < 10 {
+        return Some(words(
+            format!(
+                "{name}: from {} to {}, at most {} at {when}.",
+                show(first),
+                show(last),
+                show(most)
+            ),
+            format!(
+                "{name_zh}：从 {} 到 {}，{when} 时最高 {}。",
+                show(first),
+                show(last),
+                show(most)
+            ),
+        ));
+    }
+    let fifth = known.len() / 5;
+    let mean = |part: &[(usize, f64)]| {
+        part.iter().map(|(_, value)| value).sum::<f64>() / part.len() as f64
+    };
+    let (begin, end) = (mean(&known[..fifth]), mean(&known[known.len() - fifth..]));
+    let change = (end - begin) / begin.abs().max(end.abs()).max(f64::MIN_POSITIVE);
+    let (begin, end, most) = (show(begin), show(end), show(most));
+    Some(if change.abs() < CHANGE {
+        let all = show(mean(&known));
+        words(
+            format!("{name}: about {all} throughout, at most {most} at {when}."),
+            format!("{name_zh}：全程约 {all}，{when} 时最高 {most}。"),
+        )
+    } else if change > 0.0 {
+        words(
+            format!(
+                "{name}: rose from {begin} in the first fifth to {end} in the last, at most {most} at {when}."
+            ),
+            format!(
+                "{name_zh}：从前五分之一的 {begin} 升至后五分之一的 {end}，{when} 时最高 {most}。"
+            ),
+        )
+    } else {
+        words(
+            format!(
+                "{name}: fell from {begin} in the first fifth to {end} in the last, at most {most} at {when}."
+            ),
+            format!(
+                "{name_zh}：从前五分之一的 {begin} 降至后五分之一的 {end}，{when} 时最高 {most}。"
+            ),
+        )
+    })
+}
+
+/// Sentences behind each other.
+pub fn together(parts: impl IntoIterator<Item = Words>) -> Words {
+    let mut all = words("", "");
+    for part in parts {
+        if !all.en.is_empty() {
+            all.en.push(' ');
+        }
+        all.en.push_str(&part.en);
+        all.zh.push_str(&part.zh);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_and_a_unit() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.012_34, "0.0123"),
+            (9.999, "10"),
+            (123.4, "123"),
+            (1234.0, "1\u{202f}234"),
+            (-12_345_678.0, "-12\u{202f}345\u{202f}678"),
+        ] {
+            assert_eq!(digits(value), text);
+        }
+        assert_eq!(time(412_000.0), "412 ms");
+        assert_eq!(time(190.4e6), "3.17 min");
+        assert_eq!(bytes(1536.0), "1.5 KiB");
+        assert_eq!(share(0.000_01), "< 0.01 %");
+        assert_eq!(clock(3_723_000), "1:02:03");
+    }
+
+    #[test]
+    fn a_caption_says_what_the_line_does() {
+        let at: Vec<i64> = (0..20).map(|i| i * 1000).collect();
+        let of = |values: &dyn Fn(usize) -> f64| {
+            let values: Vec<Option<f64>> = (0..20).map(|i| Some(values(i))).collect();
+            let column = Column::new("p95", words("p95", "p95"), "us", &values);
+            course(&column, &at).unwrap().en
+        };
+        assert_eq!(
+            of(&|i| 80_000.0 + 20_000.0 * i as f64),
+            "p95: rose from 110 ms in the first fifth to 430 ms in the last, at most 460 ms at 00:19."
+        );
+        assert_eq!(
+            of(&|i| if i == 7 { 110_000.0 } else { 100_000.0 }),
+            "p95: about 100 ms throughout, at most 110 ms at 00:07."
+        );
+        assert!(of(&|i| 100.0 - 4.0 * i as f64).starts_with("p95: fell from"));
+    }
+}

@@ -1,0 +1,87 @@
+//! A page as one file: static first screen, data, style and script, and a policy that allows nothing else.
+
+use std::io::Write;
+
+use answers::verdict::Language;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::html::Html;
+
+/// The script and the style, as `ui` builds them.
+const SCRIPT: &str = include_str!("../../../ui/dist/report.js");
+const STYLE: &str = include_str!("../../../ui/dist/report.css");
+
+/// A page: `heading` stands above the pages' links, `first` is the first screen.
+pub fn page<T: Serialize>(
+    title: &str,
+    heading: &Html,
+    first: &Html,
+    data: &T,
+    language: Language,
+) -> String {
+    let zh = language == Language::Chinese;
+    let data = packed(data);
+    let mut head = Html::new();
+    head.raw("<!doctype html>\n<html lang=\"")
+        .raw(if zh { "zh-CN" } else { "en" })
+        .raw("\"><head><meta charset=\"utf-8\">");
+    head.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; script-src '");
+    head.text(&hash(SCRIPT)).raw("'; style-src '").text(&hash(STYLE)).raw("'\">");
+    head.raw("<meta name=\"referrer\" content=\"no-referrer\"><meta name=\"color-scheme\" content=\"light dark\">");
+    head.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>")
+        .text(title)
+        .raw("</title><style>");
+    let mut body = Html::new();
+    body.raw("</style></head><body><header class=\"top\">").append(heading);
+    body.raw("<div id=\"tools\"><label><input type=\"checkbox\" id=\"zh\"").raw(if zh {
+        " checked"
+    } else {
+        ""
+    });
+    body.raw(">中文</label></div></header><nav id=\"nav\"></nav><main><div id=\"first\">")
+        .append(first);
+    body.raw("</div><div id=\"pages\" hidden></div></main><script type=\"application/gzip;base64\" id=\"data\">");
+    // What is built has no end tag of its own in it: the tests see to that. The data has no `<` at all.
+    [
+        head.as_str(),
+        STYLE,
+        body.as_str(),
+        &data,
+        "</script><script>",
+        SCRIPT,
+        "</script></body></html>\n",
+    ]
+    .concat()
+}
+
+/// Data as JSON, gzipped, in base64.
+fn packed<T: Serialize>(data: &T) -> String {
+    let mut gz = GzEncoder::new(Vec::new(), Compression::best());
+    let written = serde_json::to_writer(&mut gz, data).map_err(std::io::Error::from);
+    // Writing into memory cannot fail, and the data are plain structs.
+    let bytes = written.and_then(|()| gz.flush()).and_then(|()| gz.finish()).unwrap_or_default();
+    STANDARD.encode(bytes)
+}
+
+/// The source of a policy that allows exactly this text.
+pub fn hash(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_cannot_end_its_own_element() {
+        let (script, style) = (SCRIPT.to_ascii_lowercase(), STYLE.to_ascii_lowercase());
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!style.contains("</style"));
+        assert!(!style.contains("@import") && !style.contains("url(http"));
+    }
+}

@@ -1,0 +1,134 @@
+//! The first screen: what a reader sees without script, on paper, on a phone.
+//!
+//! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
+//! labels.
+mod labels;
+mod numbers;
+mod verdict;
+
+use answers::verdict::Words;
+
+use crate::captions::{clock, digits};
+use crate::html::Html;
+use crate::model::{About, Criterion, RunPage, words};
+use crate::svg;
+
+pub(crate) use verdict::section as verdict;
+
+/// The first screen of a run.
+pub fn run(page: &RunPage) -> Html {
+    let mut out = Html::new();
+    verdict(&mut out, &page.verdict);
+    criteria(&mut out, &page.criteria);
+    numbers::section(&mut out, &page.totals);
+    out.raw("<section class=\"pictures\">");
+    for id in ["load", "response", "errors"] {
+        if let Some(chart) = page.timeline.chart(id) {
+            svg::picture(&mut out, &page.timeline, chart);
+        }
+    }
+    out.raw("</section>");
+    labels::section(&mut out, page);
+    out
+}
+
+/// Title, and what was run where and for how long.
+pub(crate) fn heading(out: &mut Html, about: &About) {
+    out.raw("<div><h1 class=\"hostile\">")
+        .text(&about.title)
+        .raw("</h1><p>")
+        .words(&line(about))
+        .raw("</p></div>");
+}
+
+fn line(about: &About) -> Words {
+    let length = clock(about.length_ms);
+    let (mut en, mut zh) = (Vec::new(), Vec::new());
+    en.push(utc(about.start_ms));
+    zh.push(utc(about.start_ms));
+    en.push(format!("{length} long"));
+    zh.push(format!("时长 {length}"));
+    if about.load.users > 0 {
+        en.push(format!("{} users", about.load.users));
+        zh.push(format!("{} 个用户", about.load.users));
+    }
+    if let Some(rate) = about.load.rate {
+        en.push(format!("{} starts/s asked for", digits(rate)));
+        zh.push(format!("要求每秒启动 {} 次", digits(rate)));
+    }
+    let (end_en, end_zh) = match about.ending.kind {
+        "interrupted" => ("interrupted", "被中断"),
+        "stopped_by_plan" => ("stopped by the plan", "被计划停止"),
+        "aborted" => ("aborted", "被中止"),
+        "unknown" if !about.has.generator => ("from a result file", "来自结果文件"),
+        "unknown" => ("end not recorded", "未记录结束"),
+        "running" => ("running", "运行中"),
+        _ => ("completed", "已完成"),
+    };
+    en.push(end_en.into());
+    zh.push(end_zh.into());
+    if !about.ending.reason.is_empty() {
+        en.push(about.ending.reason.clone());
+        zh.push(about.ending.reason.clone());
+    }
+    en.push(about.program.clone());
+    zh.push(about.program.clone());
+    words(en.join(" · "), zh.join(" · "))
+}
+
+/// Date and time of day in UTC: a file is read anywhere.
+pub(crate) fn utc(ms: i64) -> String {
+    let days = ms.div_euclid(86_400_000);
+    let s = ms.rem_euclid(86_400_000) / 1000;
+    // Howard Hinnant's civil_from_days.
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let of_era = z.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", s / 3600, s / 60 % 60, s % 60)
+}
+
+/// Criteria as lamps: a sign and a word beside the colour.
+pub(crate) fn criteria(out: &mut Html, criteria: &[Criterion]) {
+    if criteria.is_empty() {
+        return;
+    }
+    out.raw("<ul class=\"lamps\">");
+    for one in criteria {
+        let (class, sign, en, zh) = match one.met {
+            Some(true) => ("<li class=\"lamp met\">", "✓", "met", "达标"),
+            Some(false) => ("<li class=\"lamp not_met\">", "✗", "not met", "未达标"),
+            None => ("<li class=\"lamp open\">", "○", "no value", "无数据"),
+        };
+        out.raw(class).raw("<span class=\"light\" aria-hidden=\"true\">").raw(sign).raw("</span> ");
+        out.text(&one.text).raw(" <small>").both(en, zh);
+        if !one.shown.is_empty() {
+            out.raw(": ").text(&one.shown);
+        }
+        out.raw("</small></li>");
+    }
+    out.raw("</ul>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (ms, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399_999, "2000-02-28 23:59:59 UTC"),
+            (951_782_400_000, "2000-02-29 00:00:00 UTC"),
+            (1_795_392_061_000, "2026-11-23 00:01:01 UTC"),
+            (-1, "1969-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(ms), text);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The five labels with the most time.
+
+use crate::captions::{grouped, share, time};
+use crate::html::Html;
+use crate::model::{Label, RunPage, words};
+
+const SHOWN: usize = 5;
+
+pub(super) fn section(out: &mut Html, page: &RunPage) {
+    if page.labels.is_empty() {
+        return;
+    }
+    out.raw("<section><h2>")
+        .both("Labels with the most time", "耗时最多的标签")
+        .raw("</h2><div class=\"scroll\"><table><thead><tr>");
+    let heads = [
+        ("Label", "标签"),
+        ("Samples", "样本数"),
+        ("Errors", "错误率"),
+        ("p50", "p50"),
+        ("p95", "p95"),
+        ("p99", "p99"),
+        ("Share of all time", "占总时间"),
+    ];
+    for (n, (en, zh)) in heads.into_iter().enumerate() {
+        out.raw(if n == 0 { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"n\">" });
+        out.both(en, zh).raw("</th>");
+    }
+    out.raw("</tr></thead><tbody>");
+    for label in page.labels.iter().take(SHOWN) {
+        row(out, label);
+    }
+    out.raw("</tbody></table></div>");
+    let more =
+        page.labels.len().saturating_sub(SHOWN) + page.rest.as_ref().map_or(0, |rest| rest.labels);
+    if more > 0 {
+        out.raw("<p class=\"note\">");
+        out.words(&words(
+            format!("{more} more on the page of labels."),
+            format!("另有 {more} 个，见标签页。"),
+        ))
+        .raw("</p>");
+    }
+    out.raw("</section>");
+}
+
+fn row(out: &mut Html, label: &Label) {
+    out.raw("<tr><th scope=\"row\" class=\"hostile\">").text(&label.name);
+    if label.transaction {
+        out.raw(" <small class=\"tag\">").both("transaction", "事务").raw("</small>");
+    }
+    out.raw("</th><td class=\"n\">").text(&grouped(label.samples as f64));
+    let errors = label.failed as f64 / label.samples.max(1) as f64;
+    out.raw(if errors > 0.0 { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" })
+        .text(&share(errors));
+    for p in [0.5, 0.95, 0.99] {
+        let found = label.quantiles.iter().find(|one| one.p == p);
+        out.raw(if found.is_some_and(|one| one.enough) {
+            "</td><td class=\"n\">"
+        } else {
+            "</td><td class=\"n few\">"
+        });
+        out.text(&found.map_or_else(|| "–".into(), |one| time(one.us)));
+    }
+    out.raw("</td><td class=\"n\">").text(&share(label.share_of_time)).raw("</td></tr>");
+}

@@ -1,0 +1,85 @@
+//! The verdict as sentences.
+
+use answers::verdict::{About, Confidence, Words};
+
+use crate::html::Html;
+use crate::model::{Finding, Verdict, words};
+
+/// Findings that have a sentence on the first screen; the page of findings has all.
+const MOST: usize = 5;
+
+pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
+    out.raw("<section class=\"verdict\"><h2>").both("Verdict", "结论").raw("</h2>");
+    if verdict.findings.iter().any(|finding| finding.about == About::Generator) {
+        out.raw("<p class=\"doubt\">").both(
+            "The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.",
+            "负载机或其所在机器成为瓶颈：被测系统的数据不可信。",
+        );
+        out.raw("</p>");
+    }
+    if verdict.findings.is_empty() {
+        out.raw("<p class=\"sentence\">").both("Nothing stands out.", "没有发现异常。").raw("</p>");
+        out.raw("<p class=\"why\">").words(&listed(
+            "Checked",
+            "已检查",
+            verdict.silent.iter().map(|rule| &rule.looks_for),
+        ));
+        out.raw("</p>");
+        if !verdict.unchecked.is_empty() {
+            let lacking = verdict.unchecked.iter().map(|rule| &rule.looks_for);
+            out.raw("<p class=\"why\">")
+                .words(&listed("Not checked for want of data", "缺少数据而未检查", lacking))
+                .raw("</p>");
+        }
+    }
+    for finding in verdict.findings.iter().take(MOST) {
+        sentence(out, finding);
+    }
+    if verdict.findings.len() > MOST {
+        let more = verdict.findings.len() - MOST;
+        out.raw("<p class=\"why\">");
+        out.words(&words(
+            format!("{more} more on the page of findings."),
+            format!("另有 {more} 条，见结论明细。"),
+        ))
+        .raw("</p>");
+    }
+    if !verdict.hidden.is_empty() {
+        let n = verdict.hidden.len();
+        out.raw("<p class=\"why\">").words(&words(
+            format!("{n} about the target held back because of that."),
+            format!("因此暂不给出关于被测系统的 {n} 条结论。"),
+        ));
+        out.raw("</p>");
+    }
+    out.raw("</section>");
+}
+
+fn sentence(out: &mut Html, finding: &Finding) {
+    let (en, zh) = match (finding.about, finding.confidence) {
+        (About::Generator, _) => ("generator", "负载机"),
+        (_, Confidence::Certain) => ("certain", "确定"),
+        (_, Confidence::Arithmetic) => ("arithmetic", "计算得出"),
+        (_, Confidence::Statistical) => ("statistical", "统计得出"),
+        (_, Confidence::Hint) => ("hint", "提示"),
+    };
+    out.raw("<p class=\"sentence\">")
+        .words(&finding.words)
+        .raw(" <small class=\"tag\">")
+        .both(en, zh)
+        .raw("</small></p>");
+    if !finding.advice.en.is_empty() {
+        out.raw("<p class=\"todo\">").words(&finding.advice).raw("</p>");
+    }
+    if !finding.exonerates.is_empty() {
+        out.raw("<p class=\"free\">")
+            .words(&listed("Not the cause", "不是原因", finding.exonerates.iter()))
+            .raw("</p>");
+    }
+}
+
+fn listed<'w>(en: &str, zh: &str, list: impl Iterator<Item = &'w Words> + Clone) -> Words {
+    let all_en: Vec<&str> = list.clone().map(|words| &*words.en).collect();
+    let all_zh: Vec<&str> = list.map(|words| &*words.zh).collect();
+    words(format!("{en}: {}.", all_en.join("; ")), format!("{zh}：{}。", all_zh.join("；")))
+}

@@ -1,0 +1,99 @@
+//! The data of a page, as the page's script reads it: `ui/src/model.ts` has the same types.
+//!
+//! Times of day are epoch ms, lengths of time µs, unless a name says otherwise. What is not known is `null`. Everything
+//! is bounded: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels, whatever the length of the run.
+mod about;
+mod charts;
+mod columns;
+mod distribution;
+mod errors;
+mod heat;
+mod instants;
+mod labels;
+mod samples;
+mod timeline;
+mod totals;
+mod verdict;
+
+pub use about::{About, Criterion, Given};
+pub use charts::Chart;
+pub use columns::Column;
+pub use distribution::{Distribution, Tail};
+pub use errors::{Cause, Class};
+pub use heat::Heat;
+pub use labels::{Label, Rest};
+pub use samples::Sample;
+pub use timeline::{Mark, Timeline};
+pub use totals::{Quantile, Totals};
+pub use verdict::{Finding, Verdict};
+
+pub use answers::verdict::Words;
+use serde::Serialize;
+
+/// Instants of a timeline at the most: more than a screen has room for.
+pub const MOST_INSTANTS: usize = 720;
+/// Labels that have a row of their own.
+pub const MOST_LABELS: usize = 200;
+/// Labels that have columns on the timeline.
+pub const MOST_TIMED_LABELS: usize = 40;
+
+/// A run.
+#[derive(Debug, Serialize)]
+pub struct RunPage {
+    pub kind: &'static str,
+    /// Version of this form of data.
+    pub form: u32,
+    /// Whether the run still goes on.
+    pub live: bool,
+    pub about: About,
+    pub verdict: Verdict,
+    pub criteria: Vec<Criterion>,
+    pub totals: Totals,
+    pub timeline: Timeline,
+    pub labels: Vec<Label>,
+    pub rest: Option<Rest>,
+    pub causes: Vec<Cause>,
+    pub samples: Vec<Sample>,
+    pub classes: Vec<Class>,
+    pub targets: Vec<Watched>,
+    pub jmeter: Option<serde_json::Value>,
+}
+
+/// A host that was watched.
+#[derive(Debug, Serialize)]
+pub struct Watched {
+    pub host: String,
+    pub columns: Vec<String>,
+}
+
+impl RunPage {
+    pub fn new(given: &Given<'_>) -> Self {
+        let record = given.record;
+        let order = labels::order(record);
+        let instants = instants::instants(&record.seconds, MOST_INSTANTS);
+        let timeline = timeline::timeline(record, &instants, &order);
+        let targets = charts::hosts(&timeline);
+        Self {
+            kind: "run",
+            form: 1,
+            live: given.live,
+            about: About::new(given),
+            verdict: Verdict::new(given.verdict, &timeline),
+            criteria: given.criteria.to_vec(),
+            totals: Totals::new(record),
+            labels: labels::labels(record, &order),
+            rest: labels::rest(record, &order),
+            causes: errors::causes(record, &instants, &order),
+            samples: samples::samples(record, &order),
+            classes: errors::classes(record),
+            timeline,
+            targets,
+            jmeter: given.jmeter.cloned(),
+        }
+    }
+}
+
+/// A sentence in both languages.
+pub fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
+    Words { en: en.into(), zh: zh.into() }
+}

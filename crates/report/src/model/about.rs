@@ -1,0 +1,181 @@
+//! The facts of a run: what was run, where, under which load, and how it ended.
+
+use answers::verdict::Words;
+use record::{Ending, Record};
+use serde::Serialize;
+
+use super::words;
+
+/// What a page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    pub record: &'a Record,
+    pub verdict: &'a answers::verdict::Verdict,
+    /// Name of the run's folder, or of the result file.
+    pub run: &'a str,
+    pub criteria: &'a [Criterion],
+    /// Properties that were set, secrets masked.
+    pub properties: &'a [(String, String)],
+    /// What was said of the plan before it ran.
+    pub notes: &'a [String],
+    /// The figures of JMeter's dashboard, if they were asked for.
+    pub jmeter: Option<&'a serde_json::Value>,
+    pub live: bool,
+}
+
+/// A condition that the run was to meet, and its value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Criterion {
+    pub text: String,
+    /// `None`: there is no value yet, or none at all.
+    pub met: Option<bool>,
+    pub value: Option<f64>,
+    /// The value as people read it.
+    pub shown: String,
+    /// The label that it is about.
+    pub of: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct About {
+    pub program: String,
+    pub title: String,
+    pub plan: String,
+    pub plan_hash: String,
+    pub run: String,
+    pub start_ms: i64,
+    pub length_ms: i64,
+    pub ending: How,
+    pub load: Load,
+    pub machine: Machine,
+    pub properties: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
+    pub notes: Vec<String>,
+    pub flaws: Vec<Words>,
+    pub has: Has,
+}
+
+#[derive(Debug, Serialize)]
+pub struct How {
+    pub kind: &'static str,
+    pub reason: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Load {
+    pub users: u64,
+    pub rate: Option<f64>,
+    pub length_ms: Option<i64>,
+    pub open: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Machine {
+    pub processors: u32,
+    /// Bytes.
+    pub memory: u64,
+    pub threads: u32,
+    pub ports: u64,
+    pub target_is_here: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Has {
+    pub phases: bool,
+    pub slots: bool,
+    pub response: bool,
+    pub connections: bool,
+    pub classes: bool,
+    pub generator: bool,
+    pub users: bool,
+    pub load: bool,
+    pub targets: bool,
+    pub kept: bool,
+}
+
+impl About {
+    pub fn new(given: &Given<'_>) -> Self {
+        let (record, frame) = (given.record, &given.record.frame);
+        let file = std::path::Path::new(&frame.plan).file_name();
+        let title =
+            file.map_or_else(|| given.run.to_owned(), |name| name.to_string_lossy().into_owned());
+        Self {
+            program: if frame.version.is_empty() {
+                "JMeter".into()
+            } else {
+                format!("throng {}", frame.version)
+            },
+            title,
+            plan: frame.plan.clone(),
+            plan_hash: if frame.plan_hash == 0 {
+                String::new()
+            } else {
+                format!("{:016x}", frame.plan_hash)
+            },
+            run: given.run.to_owned(),
+            start_ms: frame.start_ms,
+            length_ms: frame.length_ms,
+            ending: How::new(&frame.ending, given.live),
+            load: Load {
+                users: frame.load.users,
+                rate: frame.load.rate,
+                length_ms: frame.load.length_ms,
+                open: frame.load.open,
+            },
+            machine: Machine {
+                processors: frame.processors,
+                memory: frame.memory,
+                threads: frame.threads,
+                ports: frame.ports,
+                target_is_here: frame.target_is_here,
+            },
+            properties: given.properties.to_vec(),
+            settings: frame.settings.clone(),
+            notes: given.notes.to_vec(),
+            flaws: record.flaws.iter().map(flaw).collect(),
+            has: Has::new(record.has),
+        }
+    }
+}
+
+impl How {
+    fn new(ending: &Ending, live: bool) -> Self {
+        let (kind, reason) = match ending {
+            _ if live => ("running", String::new()),
+            Ending::Unknown => ("unknown", String::new()),
+            Ending::Completed => ("completed", String::new()),
+            Ending::Interrupted => ("interrupted", String::new()),
+            Ending::StoppedByPlan => ("stopped_by_plan", String::new()),
+            Ending::Aborted(reason) => ("aborted", reason.clone()),
+        };
+        Self { kind, reason }
+    }
+}
+
+impl Has {
+    fn new(has: record::Has) -> Self {
+        Self {
+            phases: has.phases,
+            slots: has.slots,
+            response: has.response,
+            connections: has.connections,
+            classes: has.classes,
+            generator: has.generator,
+            users: has.users,
+            load: has.load,
+            targets: has.targets,
+            kept: has.kept,
+        }
+    }
+}
+
+fn flaw(flaw: &record::Flaw) -> Words {
+    use record::Flaw;
+    let zh = match flaw {
+        Flaw::TornEnd { bytes } => format!("最后 {bytes} 字节未写完，已略去"),
+        Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去"),
+        Flaw::OddEntries { entries } => format!("{entries} 个条目无法完整读取"),
+        Flaw::Rows { rows, first_line } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
+    };
+    words(flaw.to_string(), zh)
+}

@@ -1,0 +1,54 @@
+//! The charts of a run, and the columns that they need. A chart of which nothing is known is left out.
+mod connections;
+mod draft;
+mod generator;
+mod labels;
+mod run;
+mod source;
+mod watched;
+
+use answers::verdict::Words;
+use record::Record;
+use serde::Serialize;
+
+pub(super) use watched::hosts;
+
+use super::instants::Instant;
+use super::labels::Order;
+use super::timeline::Timeline;
+use source::Source;
+
+#[derive(Debug, Serialize)]
+pub struct Chart {
+    pub id: String,
+    pub title: Words,
+    pub caption: Words,
+    pub columns: Vec<String>,
+    pub log: bool,
+    /// Pairs of columns (low, high) with the area between them.
+    pub bands: Vec<(String, String)>,
+    pub page: &'static str,
+}
+
+/// Adds all charts and columns to the timeline.
+pub(super) fn charts(
+    record: &Record,
+    instants: &[Instant],
+    order: &Order,
+    timeline: &mut Timeline,
+) {
+    let source = Source { record, instants };
+    run::load(&source, timeline);
+    run::response(&source, timeline);
+    run::errors(&source, timeline);
+    run::traffic(&source, timeline);
+    run::phases(&source, timeline);
+    if record.has.generator {
+        generator::generator(&source, timeline);
+    }
+    if record.has.connections {
+        connections::connections(&source, timeline);
+    }
+    watched::watched(&source, timeline);
+    labels::of_labels(&source, order, timeline);
+}

@@ -1,0 +1,86 @@
+//! A chart that is being put together, with the caption that its columns make.
+
+use answers::verdict::Words;
+
+use super::Chart;
+use crate::captions::{course, together};
+use crate::model::columns::Column;
+use crate::model::timeline::Timeline;
+use crate::model::words;
+
+/// A chart that is being put together.
+pub(super) struct Draft {
+    id: &'static str,
+    page: &'static str,
+    title: Words,
+    pub(super) columns: Vec<Column>,
+    log: bool,
+    bands: Vec<(String, String)>,
+    /// Columns that the caption is about.
+    said: usize,
+}
+
+pub(super) fn draft(id: &'static str, page: &'static str, en: &str, zh: &str) -> Draft {
+    let (columns, bands) = (Vec::new(), Vec::new());
+    Draft { id, page, title: words(en, zh), columns, log: false, bands, said: 2 }
+}
+
+impl Draft {
+    pub(super) fn with(
+        mut self,
+        id: &str,
+        en: &str,
+        zh: &str,
+        unit: &'static str,
+        values: &[Option<f64>],
+    ) -> Self {
+        self.columns.push(Column::new(id, words(en, zh), unit, values));
+        self
+    }
+
+    /// As `with`, if there is anything but zeros.
+    pub(super) fn maybe(
+        self,
+        id: &str,
+        en: &str,
+        zh: &str,
+        unit: &'static str,
+        values: &[Option<f64>],
+    ) -> Self {
+        let something = values.iter().flatten().any(|value| *value != 0.0);
+        if something { self.with(id, en, zh, unit, values) } else { self }
+    }
+
+    pub(super) fn band(mut self, low: &str, high: &str) -> Self {
+        self.bands.push((low.to_owned(), high.to_owned()));
+        self
+    }
+
+    pub(super) fn log(mut self) -> Self {
+        self.log = true;
+        self
+    }
+
+    pub(super) fn saying(mut self, columns: usize) -> Self {
+        self.said = columns;
+        self
+    }
+
+    pub(super) fn into(self, timeline: &mut Timeline) {
+        let known = |column: &Column| column.values.iter().any(Option::is_some);
+        if !self.columns.iter().any(known) {
+            return;
+        }
+        let sentences = self.columns.iter().filter_map(|column| course(column, &timeline.at_ms));
+        timeline.charts.push(Chart {
+            id: self.id.to_owned(),
+            title: self.title,
+            caption: together(sentences.take(self.said)),
+            columns: self.columns.iter().map(|column| column.id.clone()).collect(),
+            log: self.log,
+            bands: self.bands,
+            page: self.page,
+        });
+        timeline.columns.extend(self.columns);
+    }
+}

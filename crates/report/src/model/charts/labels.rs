@@ -1,0 +1,40 @@
+//! Columns of labels: they have no chart on a page of their own, but one of each label.
+
+use record::{Part, Second};
+
+use super::source::Source;
+use crate::model::columns::Column;
+use crate::model::labels::{self, Order};
+use crate::model::timeline::Timeline;
+use crate::model::{totals, words};
+
+pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timeline) {
+    for (place, label) in order.timed() {
+        let part = |second: &Second| -> Option<Part> {
+            let at = second.labels.binary_search_by_key(&label, |(number, _)| *number).ok()?;
+            Some(second.labels[at].1.clone())
+        };
+        let mut values: [Vec<Option<f64>>; 4] = std::array::from_fn(|_| Vec::new());
+        for instant in source.instants {
+            let mut sum = Part::default();
+            source.seconds(instant).iter().filter_map(part).for_each(|part| sum.merge(&part));
+            let hist = totals::hist([&sum]);
+            let quantile = |p| (hist.total() > 0).then(|| hist.quantile(p) as f64);
+            values[0].push(Some(sum.count as f64 / instant.length()));
+            values[1].push(Some(sum.errors as f64 / instant.length()));
+            values[2].push(quantile(0.5));
+            values[3].push(quantile(0.95));
+        }
+        let names = [
+            ("Rate", "速率", "/s"),
+            ("Errors", "错误", "/s"),
+            ("p50", "p50", "us"),
+            ("p95", "p95", "us"),
+        ];
+        for ((id, (en, zh, unit)), values) in
+            labels::columns(place).into_iter().zip(names).zip(values)
+        {
+            timeline.columns.push(Column::new(id, words(en, zh), unit, &values).of_label(place));
+        }
+    }
+}

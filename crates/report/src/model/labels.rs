@@ -1,0 +1,157 @@
+//! Labels: those with the most time have a row of their own, the rest one row together.
+
+use answers::compare::units;
+use answers::steady::steady;
+use record::{Part, Record};
+use serde::Serialize;
+use stats::hist::Hist;
+
+use super::distribution::{Distribution, Tail, distribution, tail};
+use super::totals::{Quantile, hist, independent, least, mean, quantiles};
+use super::{MOST_LABELS, MOST_TIMED_LABELS};
+
+#[derive(Debug, Serialize)]
+pub struct Label {
+    pub name: String,
+    pub transaction: bool,
+    pub folded: u32,
+    pub samples: u64,
+    pub failed: u64,
+    pub rate_per_s: f64,
+    /// Share of the time of all requests (of a transaction: of all transactions).
+    pub share_of_time: f64,
+    pub mean_us: f64,
+    pub min_us: f64,
+    pub max_us: f64,
+    pub quantiles: Vec<Quantile>,
+    pub received_bytes: u64,
+    pub sent_bytes: u64,
+    /// Means, µs: late, room, dns, connect, tls, send, wait, receive, lag.
+    pub phases: Vec<Option<f64>>,
+    pub distribution: Option<Distribution>,
+    pub tail: Option<Tail>,
+    pub columns: Vec<String>,
+}
+
+/// Labels that have no row of their own.
+#[derive(Debug, Serialize)]
+pub struct Rest {
+    pub labels: usize,
+    pub row: Label,
+}
+
+/// The labels of a record in the order of the page, with their sums.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Numbers in the record: those with the most time first, requests before transactions of as much.
+    pub shown: Vec<u32>,
+    pub rest: Vec<u32>,
+    sums: Vec<Part>,
+    /// Time of all requests, and of all transactions, ns.
+    time: [f64; 2],
+}
+
+impl Order {
+    /// The place on the page of the record's label.
+    pub(super) fn place(&self, label: u32) -> Option<usize> {
+        self.shown.iter().position(|shown| *shown == label)
+    }
+
+    /// Labels with columns on the timeline: place and number.
+    pub(super) fn timed(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.shown.iter().copied().enumerate().take(MOST_TIMED_LABELS)
+    }
+}
+
+/// Sums all labels and puts them in order.
+pub(super) fn order(record: &Record) -> Order {
+    let mut sums = vec![Part::default(); record.labels.len()];
+    for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
+        if let Some(sum) = sums.get_mut(*label as usize) {
+            sum.merge(part);
+        }
+    }
+    let mut time = [0.0; 2];
+    for (label, sum) in record.labels.iter().zip(&sums) {
+        time[usize::from(label.transaction)] += sum.elapsed as f64;
+    }
+    let mut all: Vec<u32> = (0..sums.len() as u32).collect();
+    all.retain(|label| sums[*label as usize].count > 0);
+    all.sort_by_key(|label| (std::cmp::Reverse(sums[*label as usize].elapsed), *label));
+    let rest = all.split_off(all.len().min(MOST_LABELS));
+    Order { shown: all, rest, sums, time }
+}
+
+pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
+    let steady = steady(record);
+    let one = |(place, number): (usize, &u32)| {
+        let of = &record.labels[*number as usize];
+        let sum = &order.sums[*number as usize];
+        let hist = hist([sum]);
+        let units = units(steady.seconds(record), Some(*number));
+        let quantiles = quantiles(&hist, independent(&units, sum.count));
+        let columns = if place < MOST_TIMED_LABELS { columns(place).to_vec() } else { Vec::new() };
+        Label {
+            name: of.name.to_string(),
+            transaction: of.transaction,
+            folded: of.folded,
+            share_of_time: share(sum, order.time[usize::from(of.transaction)]),
+            quantiles,
+            columns,
+            ..row(record, sum, &hist)
+        }
+    };
+    order.shown.iter().enumerate().map(one).collect()
+}
+
+/// Ids of a label's columns: rate, errors, p50, p95.
+pub(super) fn columns(place: usize) -> [String; 4] {
+    ["rate", "errors", "p50", "p95"].map(|figure| format!("label.{place}.{figure}"))
+}
+
+pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
+    if order.rest.is_empty() {
+        return None;
+    }
+    let mut sum = Part::default();
+    for label in &order.rest {
+        sum.merge(&order.sums[*label as usize]);
+    }
+    let hist = hist([&sum]);
+    let quantiles = quantiles(&hist, sum.count as f64);
+    let row = Label {
+        share_of_time: share(&sum, order.time[0] + order.time[1]),
+        quantiles,
+        ..row(record, &sum, &hist)
+    };
+    Some(Rest { labels: order.rest.len(), row })
+}
+
+fn share(sum: &Part, of: f64) -> f64 {
+    sum.elapsed as f64 / of.max(1.0)
+}
+
+/// The figures that need nothing but the sum.
+fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
+    let length = record.frame.length_ms.max(1) as f64 / 1000.0;
+    let phase = |ns: u64| record.has.phases.then(|| ns as f64 / 1000.0 / sum.count.max(1) as f64);
+    Label {
+        name: String::new(),
+        transaction: false,
+        folded: 0,
+        samples: sum.count,
+        failed: sum.errors,
+        rate_per_s: sum.count as f64 / length,
+        share_of_time: 0.0,
+        mean_us: mean(sum),
+        min_us: least(hist),
+        max_us: sum.longest as f64 / 1000.0,
+        quantiles: Vec::new(),
+        received_bytes: sum.received,
+        sent_bytes: sum.sent,
+        phases: sum.phases.to_array().map(phase).to_vec(),
+        distribution: distribution(hist),
+        tail: tail(hist),
+        columns: Vec::new(),
+    }
+}

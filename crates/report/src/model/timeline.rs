@@ -1,0 +1,84 @@
+//! The run over time: columns, the charts that they make, marks and warm-up.
+
+use answers::steady::steady;
+use answers::verdict::Words;
+use record::{Change, Record};
+use serde::Serialize;
+
+use super::charts::{Chart, charts};
+use super::columns::Column;
+use super::heat::{Heat, heat};
+use super::instants::Instant;
+use super::labels::Order;
+use super::words;
+use crate::captions::digits;
+
+#[derive(Debug, Serialize)]
+pub struct Timeline {
+    pub step_ms: i64,
+    /// Starts of the instants, epoch ms.
+    pub at_ms: Vec<i64>,
+    pub marks: Vec<Mark>,
+    /// Length of the warm-up from the start, ms, where one was found.
+    pub warmup_ms: Option<i64>,
+    /// Whether the run became steady; `None` where that was not looked for.
+    pub steady: Option<bool>,
+    pub columns: Vec<Column>,
+    pub charts: Vec<Chart>,
+    pub heat: Option<Heat>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Mark {
+    pub at_ms: i64,
+    pub kind: &'static str,
+    pub words: Words,
+}
+
+impl Timeline {
+    pub fn column(&self, id: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.id == id)
+    }
+
+    pub fn chart(&self, id: &str) -> Option<&Chart> {
+        self.charts.iter().find(|chart| chart.id == id)
+    }
+}
+
+pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> Timeline {
+    let steady = steady(record);
+    let start = instants.first().map_or(0, |first| first.at_ms);
+    let warm = steady.warm_up.seconds > 0;
+    let warmup_ms = (warm && steady.start() > 0)
+        .then(|| record.seconds[(steady.start() - 1).min(record.seconds.len() - 1)].at_ms - start);
+    let mut timeline = Timeline {
+        step_ms: instants.first().map_or(1000, |first| first.ms),
+        at_ms: instants.iter().map(|instant| instant.at_ms).collect(),
+        marks: record.marks.iter().map(mark).collect(),
+        warmup_ms,
+        steady: None,
+        columns: Vec::new(),
+        charts: Vec::new(),
+        heat: heat(record, instants),
+    };
+    charts(record, instants, order, &mut timeline);
+    timeline
+}
+
+fn mark(mark: &record::Mark) -> Mark {
+    let (kind, said) = match &mark.change {
+        Change::Users(n) => ("users", words(format!("{n} users"), format!("{n} 个用户"))),
+        Change::Rate(rate) => {
+            let rate = digits(*rate);
+            ("rate", words(format!("{rate}/s"), format!("{rate}/s")))
+        }
+        Change::Paused => ("paused", words("paused", "暂停")),
+        Change::WentOn => ("went_on", words("went on", "继续")),
+        Change::Phase(name) => ("phase", words(name.clone(), name.clone())),
+        Change::Stop { at_once: false } => ("stop", words("stop", "停止")),
+        Change::Stop { at_once: true } => ("stop", words("stop at once", "立即停止")),
+        Change::Note(text) => ("note", words(text.clone(), text.clone())),
+        Change::Lost(name) => ("lost", words(format!("lost: {name}"), format!("失去：{name}"))),
+    };
+    Mark { at_ms: mark.at_ms, kind, words: said }
+}

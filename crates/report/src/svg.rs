@@ -1,0 +1,205 @@
+//! Small pictures of the first screen: lines over time as SVG, which needs no script and prints sharp.
+
+use answers::verdict::Words;
+
+use crate::captions::{clock, figure};
+use crate::html::Html;
+use crate::model::{Chart, Column, Timeline};
+
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 190.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 52.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 22.0;
+/// Points of a line: as many as its width has pixels for.
+const MOST_POINTS: usize = 240;
+
+/// An axis of values.
+struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+impl Scale {
+    fn of<'c>(columns: impl Iterator<Item = &'c Column>, log: bool) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+        for (_, value) in columns.flat_map(Column::figures) {
+            if !log || value > 0.0 {
+                low = low.min(value);
+                high = high.max(value);
+            }
+        }
+        if high <= 0.0 || !low.is_finite() {
+            return Self { low: 0.0, high: 1.0, log: false };
+        }
+        if !log {
+            return Self { low: 0.0, high: high * 1.05, log };
+        }
+        let (low, high) = (10f64.powf(low.log10().floor()), 10f64.powf(high.log10().ceil()));
+        Self { low, high: if high > low { high } else { low * 10.0 }, log }
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let share = if self.log {
+            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+    }
+
+    /// Round values for the axis, two to six of them.
+    fn ticks(&self) -> Vec<f64> {
+        if self.log {
+            let (from, to) = (self.low.log10().round() as i32, self.high.log10().round() as i32);
+            let step = ((to - from) / 4).max(1) as usize;
+            return (from..=to).step_by(step).map(|power| 10f64.powi(power)).collect();
+        }
+        let raw = (self.high - self.low) / 4.0;
+        let size = 10f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * size).into_iter().find(|s| *s >= raw);
+        let step = step.unwrap_or(raw);
+        (0..=8).map(|n| f64::from(n) * step).take_while(|value| *value <= self.high).collect()
+    }
+}
+
+/// A chart of a timeline with its title and caption.
+pub fn picture(out: &mut Html, timeline: &Timeline, chart: &Chart) {
+    let columns: Vec<&Column> = chart.columns.iter().filter_map(|id| timeline.column(id)).collect();
+    let Some(first) = columns.first() else { return };
+    let units: Vec<&str> = columns.iter().fold(Vec::new(), |mut units, column| {
+        if !units.contains(&column.unit) {
+            units.push(column.unit);
+        }
+        units
+    });
+    let scales: Vec<(&str, Scale)> = units
+        .iter()
+        .map(|unit| {
+            let of = columns.iter().copied().filter(|column| column.unit == *unit);
+            (*unit, Scale::of(of, chart.log))
+        })
+        .collect();
+    out.raw("<figure class=\"chart\"><h3>").words(&chart.title).raw("</h3>");
+    out.raw("<svg class=\"small\" viewBox=\"0 0 480 190\" role=\"img\" aria-label=\"");
+    out.text(&chart.title.en).raw("\">");
+    let start = timeline.at_ms.first().copied().unwrap_or_default();
+    let end = timeline.at_ms.last().copied().unwrap_or_default() + timeline.step_ms;
+    let x =
+        |ms: i64| LEFT + (ms - start) as f64 / (end - start).max(1) as f64 * (WIDTH - LEFT - RIGHT);
+    axes(out, &scales, first.unit, start, end, x);
+    behind(out, timeline, start, x);
+    for (n, column) in columns.iter().enumerate() {
+        let Some((_, scale)) = scales.iter().find(|(unit, _)| *unit == column.unit) else {
+            continue;
+        };
+        line(out, timeline, column, n, scale, x);
+    }
+    out.raw("</svg>");
+    key(out, &columns);
+    out.raw("<figcaption>").words(&chart.caption).raw("</figcaption></figure>");
+}
+
+fn axes(
+    out: &mut Html,
+    scales: &[(&str, Scale)],
+    unit: &str,
+    start: i64,
+    end: i64,
+    x: impl Fn(i64) -> f64,
+) {
+    for (n, (of, scale)) in scales.iter().take(2).enumerate() {
+        for value in scale.ticks() {
+            let y = scale.y(value);
+            if n == 0 {
+                out.raw("<line class=\"grid\" x1=\"58\" x2=\"428\" y1=\"")
+                    .number(y)
+                    .raw("\" y2=\"");
+                out.number(y).raw("\"/><text class=\"tick end\" x=\"52\" y=\"").number(y + 4.0);
+                out.raw("\">").text(&figure(value, unit)).raw("</text>");
+            } else {
+                out.raw("<text class=\"tick\" x=\"433\" y=\"").number(y + 4.0).raw("\">");
+                out.text(&figure(value, of)).raw("</text>");
+            }
+        }
+    }
+    let length = end - start;
+    for n in 0..=4 {
+        let at = start + length * n / 4;
+        out.raw("<text class=\"tick middle\" y=\"185\" x=\"").number(x(at)).raw("\">");
+        out.text(&clock(at - start)).raw("</text>");
+    }
+}
+
+/// Warm-up and marks.
+fn behind(out: &mut Html, timeline: &Timeline, start: i64, x: impl Fn(i64) -> f64) {
+    if let Some(warm) = timeline.warmup_ms {
+        out.raw("<rect class=\"shade\" x=\"58\" y=\"10\" height=\"158\" width=\"");
+        out.number(x(start + warm) - LEFT).raw("\"/>");
+    }
+    for mark in &timeline.marks {
+        let at = x(mark.at_ms).clamp(LEFT, WIDTH - RIGHT);
+        out.raw("<line class=\"mark\" y1=\"10\" y2=\"168\" x1=\"")
+            .number(at)
+            .raw("\" x2=\"")
+            .number(at);
+        out.raw("\"><title>").text(&mark.words.en).raw("</title></line>");
+    }
+}
+
+/// The line of a column. Where it has more instants than there are pixels, the largest of neighbours is drawn: a peak
+/// must not disappear.
+fn line(
+    out: &mut Html,
+    timeline: &Timeline,
+    column: &Column,
+    n: usize,
+    scale: &Scale,
+    x: impl Fn(i64) -> f64,
+) {
+    let class = ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5"];
+    let join = column.values.len().div_ceil(MOST_POINTS).max(1);
+    out.raw("<g class=\"")
+        .raw(class[n % class.len()])
+        .raw("\"><title>")
+        .text(&column.name.en)
+        .raw("</title>");
+    let mut points = Html::new();
+    let flush = |points: &mut Html, out: &mut Html| {
+        if !points.as_str().is_empty() {
+            out.raw("<polyline class=\"line\" points=\"").append(points).raw("\"/>");
+        }
+        *points = Html::new();
+    };
+    for (chunk, values) in column.values.chunks(join).enumerate() {
+        let most = values.iter().flatten().max().map(|value| *value as f64 * column.scale);
+        let Some(value) = most.filter(|value| !scale.log || *value > 0.0) else {
+            flush(&mut points, out);
+            continue;
+        };
+        let at =
+            timeline.at_ms[(chunk * join).min(timeline.at_ms.len() - 1)] + timeline.step_ms / 2;
+        points
+            .number((x(at) * 10.0).round() / 10.0)
+            .raw(",")
+            .number((scale.y(value) * 10.0).round() / 10.0);
+        points.raw(" ");
+    }
+    flush(&mut points, out);
+    out.raw("</g>");
+}
+
+fn key(out: &mut Html, columns: &[&Column]) {
+    let class = ["swatch s0", "swatch s1", "swatch s2", "swatch s3", "swatch s4", "swatch s5"];
+    out.raw("<ul class=\"legend\">");
+    for (n, column) in columns.iter().enumerate() {
+        let Words { en, zh } = &column.name;
+        out.raw("<li><span class=\"")
+            .raw(class[n % class.len()])
+            .raw("\"></span><span class=\"hostile\">");
+        out.words(&Words { en: en.clone(), zh: zh.clone() }).raw("</span></li>");
+    }
+    out.raw("</ul>");
+}
