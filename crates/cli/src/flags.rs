@@ -129,6 +129,8 @@ pub(crate) enum Verb {
     Demo(DemoFlags),
     /// Say what stopped a run, also one that was killed, or what a result file shows.
     Verdict(VerdictFlags),
+    /// Make the HTML report of runs or result files.
+    Report(ReportFlags),
     /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
@@ -225,6 +227,9 @@ pub(crate) struct RunFlags {
     /// With ",ports=N" behind the URL, the host has that many local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
+    /// Make no report.html in the run's folder.
+    #[arg(long)]
+    no_report: bool,
     #[command(flatten)]
     load: LoadFlags,
     #[command(flatten)]
@@ -427,6 +432,19 @@ pub(crate) struct VerdictFlags {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ReportFlags {
+    /// Folders of runs, also of those that were killed, their records, or result files of JMeter or Throng.
+    #[arg(value_name = "RUN|JTL", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// File to write [default: report.html in the run's folder, or beside the result file].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Language in which it opens; by default that of LANG. Readers can switch.
+    #[arg(long)]
+    pub(crate) lang: Option<Lang>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct HelpFlags {
     /// The verb, like run, or jvm install; without it, the whole program.
     #[arg(value_name = "VERB")]
@@ -453,6 +471,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             }
             Verb::Target(_)
             | Verb::Verdict(_)
+            | Verb::Report(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
             | Verb::Help(_)
@@ -532,6 +551,7 @@ impl RunFlags {
             force: self.force,
             log_config: None,
             report: Report::default(),
+            no_report: self.no_report,
             log: self.log,
             levels: self.level.iter().map(level).collect(),
             sources,

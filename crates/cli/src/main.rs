@@ -6,6 +6,7 @@
 //! | `suggest` | suggestions for misspelled options and verbs |
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
 //! | `run`, `check`, `target`, `demo`, `jars`, `verdict` | the verbs |
+//! | `report` | the HTML report of a run or a result file |
 //! | `questions` | the verbs sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
 //! | `asked_load` | the load that was asked for beside the plan, in words |
@@ -58,6 +59,7 @@ mod project;
 mod properties;
 mod questions;
 mod render;
+mod report;
 mod request;
 mod run;
 mod setenv;
@@ -124,6 +126,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
         Ok(Verb::Compare(flags)) => questions::compare::run(flags),
         Ok(Verb::Verdict(flags)) => verdict::run(&flags),
+        Ok(Verb::Report(flags)) => report::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),

@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) levels: Vec<(String, String)>,
     pub(crate) sources: Sources,
     pub(crate) report: Report,
+    /// `--no-report`: no report.html in the run's folder.
+    pub(crate) no_report: bool,
     pub(crate) json: bool,
     /// Language of the verdict; that of the surroundings if it was not asked for.
     pub(crate) lang: Option<Lang>,

@@ -42,7 +42,7 @@ use crate::progress::Progress;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, junit, lost, plugins, project, terminal};
+use crate::{asked_load, control, junit, lost, plugins, project, report, terminal, verdict};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -339,6 +339,7 @@ impl Ending<'_> {
         let said = (starts, &judgement);
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
+        self.write_report(traces);
         self.make_dashboard(traces);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
@@ -405,6 +406,18 @@ impl Ending<'_> {
         if let Err(error) = std::fs::write(path, junit::xml(&facts, judgement)) {
             traces.console.warn(&format!("cannot write {}: {error}", path.display()));
             traces.last.add_lost(0, "the file of --junit");
+        }
+    }
+
+    /// Writes the report into the run's folder. Without it the run is as good: it can be made again.
+    fn write_report(&self, traces: &mut Traces<'_>) {
+        let Some(folder) = traces.folder.path().filter(|_| !self.request.no_report) else { return };
+        match report::at_end(folder, verdict::language(self.request.lang)) {
+            Ok(()) => {
+                let path = folder.join(report::FILE);
+                traces.console.line(&format!("Report:  {}", path.display()));
+            }
+            Err(message) => traces.console.warn(&message),
         }
     }
 

@@ -98,6 +98,9 @@ pub fn course(column: &Column, at_ms: &[i64]) -> Option<Words> {
     let &(most_at, most) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let when = clock(at_ms.get(most_at).copied().unwrap_or(start) - start);
     let Words { en: name, zh: name_zh } = &column.name;
+    if !column.says_something() {
+        return Some(words(format!("{name}: none."), format!("{name_zh}：无。")));
+    }
     if known.len() < 10 {
         return Some(words(
             format!(

@@ -16,6 +16,9 @@ use crate::html::Html;
 const SCRIPT: &str = include_str!("../../../ui/dist/report.js");
 const STYLE: &str = include_str!("../../../ui/dist/report.css");
 
+/// Start of the element with the data.
+const DATA: &str = "<script type=\"application/gzip;base64\" id=\"data\">";
+
 /// A page: `heading` stands above the pages' links, `first` is the first screen.
 pub fn page<T: Serialize>(
     title: &str,
@@ -45,7 +48,7 @@ pub fn page<T: Serialize>(
     });
     body.raw(">中文</label></div></header><nav id=\"nav\"></nav><main><div id=\"first\">")
         .append(first);
-    body.raw("</div><div id=\"pages\" hidden></div></main><script type=\"application/gzip;base64\" id=\"data\">");
+    body.raw("</div><div id=\"pages\" hidden></div></main>").raw(DATA);
     // What is built has no end tag of its own in it: the tests see to that. The data has no `<` at all.
     [
         head.as_str(),
@@ -66,6 +69,14 @@ fn packed<T: Serialize>(data: &T) -> String {
     // Writing into memory cannot fail, and the data are plain structs.
     let bytes = written.and_then(|()| gz.flush()).and_then(|()| gz.finish()).unwrap_or_default();
     STANDARD.encode(bytes)
+}
+
+/// The data in a page, as [`page`] put it there; `None` of anything else.
+pub fn data(html: &str) -> Option<serde_json::Value> {
+    let (_, from) = html.split_once(DATA)?;
+    let (text, _) = from.split_once("</script>")?;
+    let bytes = STANDARD.decode(text).ok()?;
+    serde_json::from_reader(flate2::read::GzDecoder::new(&*bytes)).ok()
 }
 
 /// The source of a policy that allows exactly this text.

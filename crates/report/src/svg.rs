@@ -9,6 +9,7 @@ use crate::model::{Chart, Column, Timeline};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 58.0;
+/// Room on the right for a second axis.
 const RIGHT: f64 = 52.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;

@@ -41,8 +41,10 @@ fn fact(out: &mut Html, en: &'static str, zh: &'static str, value: &str, note: O
 }
 
 pub(super) fn interval(of: &Quantile) -> Words {
-    match (of.low, of.high) {
-        (Some(low), Some(high)) => plain(format!("{} – {}", time(low), time(high))),
+    match (of.low.map(time), of.high.map(time)) {
+        // Known better than it is written.
+        (Some(low), Some(high)) if low == high => plain(String::new()),
+        (Some(low), Some(high)) => plain(format!("{low} – {high}")),
         _ => words("too few samples for an interval", "样本太少，无区间"),
     }
 }

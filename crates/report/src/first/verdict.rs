@@ -18,19 +18,30 @@ pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
         out.raw("</p>");
     }
     if verdict.findings.is_empty() {
-        out.raw("<p class=\"sentence\">").both("Nothing stands out.", "没有发现异常。").raw("</p>");
-        out.raw("<p class=\"why\">").words(&listed(
-            "Checked",
-            "已检查",
-            verdict.silent.iter().map(|rule| &rule.looks_for),
+        let nothing = ("Nothing stands out.", "没有发现异常。");
+        out.raw("<p class=\"sentence\">").both(nothing.0, nothing.1).raw("</p>");
+        out.raw("<details><summary>").words(&words(
+            format!(
+                "{} causes looked for, {} not for want of data",
+                verdict.silent.len(),
+                verdict.unchecked.len()
+            ),
+            format!(
+                "已检查 {} 种原因，{} 种因缺少数据未检查",
+                verdict.silent.len(),
+                verdict.unchecked.len()
+            ),
         ));
-        out.raw("</p>");
+        let silent = verdict.silent.iter().map(|rule| &rule.looks_for);
+        out.raw("</summary><p class=\"why\">")
+            .words(&listed("Checked", "已检查", silent))
+            .raw("</p>");
+        let lacking = verdict.unchecked.iter().map(|rule| &rule.looks_for);
         if !verdict.unchecked.is_empty() {
-            let lacking = verdict.unchecked.iter().map(|rule| &rule.looks_for);
-            out.raw("<p class=\"why\">")
-                .words(&listed("Not checked for want of data", "缺少数据而未检查", lacking))
-                .raw("</p>");
+            let words = listed("Not checked for want of data", "缺少数据而未检查", lacking);
+            out.raw("<p class=\"why\">").words(&words).raw("</p>");
         }
+        out.raw("</details>");
     }
     for finding in verdict.findings.iter().take(MOST) {
         sentence(out, finding);

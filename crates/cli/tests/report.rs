@@ -1,0 +1,190 @@
+//! The HTML report, through the program: at the end of a run, of a run that was killed, of a result file.
+
+mod program;
+
+use std::time::{Duration, Instant};
+
+use program::Program;
+use serde_json::Value;
+
+const NEVER: Duration = Duration::from_secs(60);
+
+/// Requests to the target, and one to nobody; the label of the first is a property.
+const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">${__P(loops,50)}</stringProp></elementProp>
+  <stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</ThreadGroup><hashTree>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="${__P(label,Ask)}" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">/x</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+  </HTTPSamplerProxy><hashTree/>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+  </HTTPSamplerProxy><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>
+"#;
+
+/// Runs the plan against a target of its own.
+fn asked(more: &[&str]) -> Program {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let program = Program::new();
+    program.write("asking.jmx", ASKING);
+    let port = format!("-Jport={}", target.addr().port());
+    let mut line = vec!["run", "asking.jmx", "--runs", "runs", &port];
+    line.extend(more);
+    let ended = program.run(&line);
+    assert!([0, 4].contains(&ended.code), "{ended:?}");
+    program
+}
+
+fn text(program: &Program, name: &str) -> String {
+    std::fs::read_to_string(program.run_folder().join(name)).expect(name)
+}
+
+fn page(html: &str) -> Value {
+    report::file::data(html).expect("data in the page")
+}
+
+#[test]
+fn a_report_has_the_figures_of_the_summary() {
+    let program = asked(&["--fail", "error% < 1", "--fail", "p99 < 50s", "-Japi.token=hush"]);
+    let html = text(&program, "report.html");
+    let (page, summary) =
+        (page(&html), serde_json::from_str::<Value>(&text(&program, "summary.json")).unwrap());
+    assert_eq!(page["totals"]["samples"], summary["requests"]);
+    assert_eq!(page["totals"]["failed"], summary["failed"]);
+    assert_eq!(page["totals"]["sent_bytes"], summary["sent_bytes"]);
+    assert_eq!(page["totals"]["received_bytes"], summary["received_bytes"]);
+    let of = |p: f64| {
+        let list = page["totals"]["quantiles"].as_array().unwrap();
+        list.iter().find(|one| one["p"] == p).unwrap()["us"].as_f64().unwrap() / 1000.0
+    };
+    for (p, name) in [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p999")] {
+        let known = summary["service"][name].as_f64().unwrap();
+        assert!((of(p) - known).abs() <= 0.001 * known + 0.001, "{name}: {} and {known}", of(p));
+    }
+    let errors = summary["errors"][0]["count"].as_u64();
+    assert_eq!(page["causes"][0]["count"].as_u64(), errors);
+    assert_eq!(page["criteria"][0]["met"], false);
+    assert_eq!(page["criteria"][1]["met"], true);
+    assert!(
+        html.contains("✗") && html.contains("error% &lt; 1"),
+        "the first screen has the criteria"
+    );
+    assert!(!html.contains("hush") && !page["about"].to_string().contains("hush"));
+}
+
+#[test]
+fn the_first_screen_stands_without_script_and_nothing_else_is_allowed() {
+    let program = asked(&[]);
+    let html = text(&program, "report.html");
+    let (screen, _) = html.split_once("<script").expect("a script behind the screen");
+    for part in [
+        "Content-Security-Policy",
+        "default-src 'none'",
+        "Verdict",
+        "结论",
+        "Requests",
+        "<svg",
+        "Nobody",
+    ] {
+        assert!(screen.contains(part), "{part}");
+    }
+    assert!(
+        !html.contains("style=\"") && !html.contains("onclick") && !html.contains("unsafe-inline")
+    );
+    let style =
+        html.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).unwrap().0;
+    assert!(html.contains(&report::file::hash(style)), "the policy names the style");
+    let script =
+        html.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
+    assert!(html.contains(&report::file::hash(script)), "the policy names the script");
+    assert!(
+        !screen.contains("src=") && !screen.contains("http://") && !screen.contains("https://")
+    );
+}
+
+#[test]
+fn a_label_is_never_markup() {
+    let label = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}";
+    let program = asked(&[&format!("-Jlabel={label}")]);
+    let html = text(&program, "report.html");
+    assert!(!html.contains("alert(1)</script>") && !html.contains("<img"));
+    let page = page(&html);
+    assert!(page["labels"].as_array().unwrap().iter().any(|one| one["name"] == label));
+}
+
+#[test]
+fn a_run_makes_none_if_told_so() {
+    let program = asked(&["--no-report"]);
+    assert!(!program.run_folder().join("report.html").exists());
+    let folder = program.run_folder();
+    let ended = program.run(&["report", folder.to_str().unwrap(), "--lang", "zh"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let html = text(&program, "report.html");
+    assert!(html.contains("<html lang=\"zh-CN\">") && html.contains("id=\"zh\" checked"));
+}
+
+#[test]
+fn of_a_killed_run_there_is_one_up_to_its_last_second() {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let program = Program::new();
+    program.write("asking.jmx", ASKING);
+    let port = format!("-Jport={}", target.addr().port());
+    let mut running = program.start(&["run", "asking.jmx", "--runs", "runs", &port, "-Jloops=-1"]);
+    let begin = Instant::now();
+    let seconds = || {
+        let there = program.path("runs").read_dir().is_ok_and(|mut runs| runs.next().is_some());
+        let record = there.then(|| record::Record::read(&program.run_folder()).ok()).flatten();
+        record.map_or(0, |record| record.seconds.len())
+    };
+    while seconds() < 2 {
+        assert!(begin.elapsed() < NEVER, "no second was recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.kill().expect("it runs");
+    running.wait().expect("it ended");
+    let folder = program.run_folder();
+    assert!(!folder.join("report.html").exists());
+    let ended = program.run(&["report", folder.to_str().unwrap()]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let page = page(&text(&program, "report.html"));
+    assert_eq!(page["about"]["ending"]["kind"], "unknown");
+    assert!(page["totals"]["samples"].as_u64() > Some(0));
+}
+
+#[test]
+fn of_a_result_file_there_is_one_beside_it() {
+    let program = Program::new();
+    let mut rows = String::from("timeStamp,elapsed,label,responseCode,responseMessage,success\n");
+    for i in 0..200 {
+        let (code, message, ok) =
+            if i % 10 == 0 { ("500", "Broken", "false") } else { ("200", "OK", "true") };
+        rows += &format!(
+            "{},{},Page {},{code},{message},{ok}\n",
+            1_700_000_000_000_i64 + i * 100,
+            10 + i % 7,
+            i % 2
+        );
+    }
+    program.write("old.jtl", &(rows + "170000"));
+    let ended = program.run(&["report", "old.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("left out") || ended.err.contains("could not be read"), "{ended:?}");
+    let html = std::fs::read_to_string(program.path("old.html")).expect("the report");
+    let page = page(&html);
+    assert_eq!(
+        (page["totals"]["samples"].as_u64(), page["totals"]["failed"].as_u64()),
+        (Some(200), Some(20))
+    );
+    assert_eq!(page["labels"].as_array().map(Vec::len), Some(2));
+    assert!(page["about"]["flaws"][0]["zh"].as_str().is_some_and(|text| !text.is_empty()));
+    let wrong = program.run(&["report", "nowhere.jtl"]);
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+}
