@@ -33,7 +33,9 @@ fn record(seconds: usize, labels: u32) -> Record {
 fn second(random: &mut Random, labels: u32) -> Second {
     let parts: Vec<(u32, Part)> = (0..labels).map(|label| (label, part(random))).collect();
     let mut all = Part::default();
-    parts.iter().for_each(|(_, part)| all.merge(part));
+    for (_, part) in &parts {
+        all.merge(part);
+    }
     Second { ms: 1000, users: 100, all, labels: parts, ..Second::default() }
 }
 

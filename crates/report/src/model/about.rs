@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::words;
 
-/// What a page is made of.
+/// The sources of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     pub record: &'a Record,
@@ -16,7 +16,7 @@ pub struct Given<'a> {
     pub criteria: &'a [Criterion],
     /// Properties that were set, secrets masked.
     pub properties: &'a [(String, String)],
-    /// What was said of the plan before it ran.
+    /// Words on the plan from before it ran.
     pub notes: &'a [String],
     /// The figures of JMeter's dashboard, if they were asked for.
     pub jmeter: Option<&'a serde_json::Value>,

@@ -1,4 +1,4 @@
-//! What the run did: load, service times, errors, traffic, phases.
+//! The run itself: load, service times, errors, traffic, phases.
 
 use record::Second;
 use stats::hist::Hist;

@@ -6,7 +6,7 @@ use stats::hist::Hist;
 
 use crate::model::instants::Instant;
 
-/// What columns are made of.
+/// The sources of columns.
 pub(super) struct Source<'a> {
     pub(super) record: &'a Record,
     pub(super) instants: &'a [Instant],
