@@ -39,3 +39,18 @@ fn a_rate_that_is_not_that_of_samples_says_nothing_of_them() {
     record.frame.load.users *= 2;
     assert!(!speaks(&record), "half of the users");
 }
+
+#[test]
+fn a_schedule_is_held_against_each_second() {
+    let scheduled = |first: f64, second: f64| {
+        let mut record = asking(1.0);
+        let rate = record.frame.load.rate.expect("a rate");
+        record.frame.load.schedule =
+            vec![(30_000, first * rate, first * rate), (30_000, second * rate, second * rate)];
+        record.frame.load.rate = Some(first.max(second) * rate);
+        record
+    };
+    assert!(!speaks(&scheduled(1.0, 1.0)), "what was asked for");
+    assert!(!speaks(&scheduled(0.5, 1.03)), "the highest rate is not that of all seconds");
+    assert!(speaks(&scheduled(1.0, 1.5)), "a part that was not reached");
+}
