@@ -8,6 +8,8 @@ use stats::hist::{Bins, Hist};
 const SAME_LOAD: f64 = 0.05;
 /// Seconds around a change of the load that belong to neither side.
 const MASKED_MS: i64 = 10_000;
+/// A second ends so late at most, ms.
+const OVER_MS: i64 = 500;
 /// 97.5 % point of the normal distribution.
 pub(crate) const Z: f64 = 1.96;
 
@@ -76,7 +78,10 @@ pub(crate) fn rate(seconds: &[Second]) -> f64 {
 /// Whole seconds with work: from the first request to the stop, without pieces of a second at both ends.
 pub(crate) fn whole(record: &Record) -> &[Second] {
     let seconds = &record.seconds;
-    let stop = stop_ms(record).unwrap_or(i64::MAX);
+    // Behind the length asked for only the last answers come.
+    let length = record.frame.load.length_ms;
+    let planned = length.map_or(i64::MAX, |length| record.frame.start_ms + length + OVER_MS);
+    let stop = stop_ms(record).unwrap_or(i64::MAX).min(planned);
     let Some(first) = seconds.iter().position(|s| s.all.count > 0) else { return &[] };
     let last = seconds.iter().rposition(|s| s.all.count > 0 && s.at_ms <= stop).unwrap_or(first);
     let seconds = &seconds[first..=last.max(first)];
