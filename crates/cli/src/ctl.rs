@@ -2,16 +2,19 @@
 //!
 //! The folder is its owner's alone, so is the socket, and whoever connects is asked for by the kernel. A request is a line
 //! of words, the answer is text; the first character says whether it was done. The path of a socket is bounded at 107 bytes:
-//! it is named through its open folder.
+//! it is named through its open folder, which also stays the same if somebody puts another in its place. Clients that say
+//! nothing, send rubbish or never read cost a thread of at most 64 until their time is up.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::exit::Exit;
 use crate::flags::CtlFlags;
@@ -20,9 +23,15 @@ use crate::terminal;
 /// Name of the socket in the run's folder.
 const SOCKET: &str = "ctl.sock";
 /// Longest request, bytes.
-const LONGEST: u64 = 4096;
-/// A client that says nothing is left alone after this, and a test that answers nothing.
+const LONGEST: usize = 4096;
+/// A test that answers nothing is left alone after this.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Time in which a client has to send its request, and to take the answer.
+const CLIENTS_TIME: Duration = Duration::from_secs(3);
+/// Clients at once.
+const MOST_CLIENTS: usize = 64;
+/// Requests that a test obeys at once, before it goes on with its own work.
+const MOST_AT_ONCE: usize = 16;
 
 /// A request to a test that runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +122,8 @@ pub(crate) type Reply = Sender<Result<String, String>>;
 /// The socket of a test that runs.
 #[derive(Debug)]
 pub(crate) struct Server {
-    path: PathBuf,
+    /// The run's folder, as it was opened.
+    folder: File,
     asked: Receiver<(Command, Reply)>,
 }
 
@@ -122,26 +132,37 @@ impl Server {
     pub(crate) fn listen(folder: &Path) -> io::Result<Self> {
         let open = File::open(folder)?;
         let listener = UnixListener::bind(through(&open))?;
-        let path = folder.join(SOCKET);
-        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        fs::set_permissions(through(&open), Permissions::from_mode(0o600))?;
         let (ask, asked) = channel();
+        let clients = Arc::new(AtomicUsize::new(0));
         std::thread::Builder::new().name("ctl".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
-                let _ = serve(&stream, &ask);
+                if clients.load(Ordering::Relaxed) >= MOST_CLIENTS {
+                    continue;
+                }
+                clients.fetch_add(1, Ordering::Relaxed);
+                let (ask, client) = (ask.clone(), Arc::clone(&clients));
+                let served = std::thread::Builder::new().name("ctl".into()).spawn(move || {
+                    let _ = serve(&stream, &ask);
+                    client.fetch_sub(1, Ordering::Relaxed);
+                });
+                if served.is_err() {
+                    clients.fetch_sub(1, Ordering::Relaxed);
+                }
             }
         })?;
-        Ok(Self { path, asked })
+        Ok(Self { folder: open, asked })
     }
 
     /// Requests that came since the last call.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (Command, Reply)> + '_ {
-        self.asked.try_iter()
+        self.asked.try_iter().take(MOST_AT_ONCE)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(through(&self.folder));
     }
 }
 
@@ -152,12 +173,10 @@ fn through(folder: &File) -> PathBuf {
 
 /// Takes one request and answers it.
 fn serve(mut stream: &UnixStream, ask: &Sender<(Command, Reply)>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(CLIENTS_TIME))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;
     let answer = if peer == rustix::process::geteuid() || peer.is_root() {
-        let mut line = String::new();
-        BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+        let line = request(stream)?;
         let words: Vec<String> = line.split_whitespace().map(str::to_string).collect();
         Command::parse(&words).and_then(|command| {
             let (reply, answer) = channel();
@@ -170,6 +189,31 @@ fn serve(mut stream: &UnixStream, ask: &Sender<(Command, Reply)>) -> io::Result<
     };
     let text = answer.map_or_else(|error| format!("-{error}"), |text| format!("+{text}"));
     stream.write_all(text.as_bytes())
+}
+
+/// The line that a client sends, in the time that it has.
+fn request(mut stream: &UnixStream) -> io::Result<String> {
+    let end = Instant::now() + CLIENTS_TIME;
+    let (mut line, mut part) = (Vec::new(), [0; 1024]);
+    while !line.contains(&b'\n') && line.len() < LONGEST {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            read => line.extend_from_slice(&part[..read]),
+        }
+    }
+    let line = String::from_utf8_lossy(&line);
+    Ok(line
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| c.is_whitespace() || !c.is_control())
+        .collect())
 }
 
 /// `throng ctl`.

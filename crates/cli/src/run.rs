@@ -11,7 +11,7 @@ mod settings;
 mod traces;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::offload::Offload;
 use engine::{Asked, Evaluated, Line, Options};
@@ -46,6 +46,8 @@ use crate::{asked_load, control, junit, lost, plugins, project, report, terminal
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// Time for samples in flight behind a criterion that ends the run.
+const ABORT_GRACE: Duration = Duration::from_secs(10);
 
 /// The logger of JMeter's engine, whose lines tools look for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
@@ -224,7 +226,17 @@ impl Running {
         let Self { run, progress, files, watch, asked: load, ctl, .. } = self;
         let mut losses = Vec::new();
         let mut obeyed = 0;
+        let mut cut_at: Option<Instant> = None;
         loop {
+            if cut_at.is_some_and(|at| Instant::now() >= at) {
+                cut_at = None;
+                let secs = ABORT_GRACE.as_secs();
+                let words =
+                    format!("samples in flight are cut, {secs} s after --abort-if ended the run");
+                traces.warn("throng", &words);
+                progress.mark(Change::Stop { at_once: true }, &words);
+                run.stop(true);
+            }
             for line in control.iter().flat_map(|control| control.said()) {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
@@ -257,6 +269,7 @@ impl Running {
                         traces
                             .warn("throng", &format!("the run ends, as --abort-if says: {words}"));
                         run.stop(false);
+                        cut_at = Some(Instant::now() + ABORT_GRACE);
                     }
                 }
                 News::Log(line) => traces.heard(&line),

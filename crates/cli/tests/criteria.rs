@@ -123,6 +123,24 @@ fn a_criterion_ends_the_run_early() {
 }
 
 #[test]
+fn samples_that_never_end_do_not_outlive_a_criterion_that_ends_the_run() {
+    // Nobody takes what the kernel accepts: no answer ever comes.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let program = Program::new();
+    let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    </HTTPSamplerProxy><hashTree/>"#;
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", sampler));
+    let port = format!("-Jport={}", silent.local_addr().expect("an address").port());
+    let line = ["run", "plan.jmx", &port, "--users", "2", "--duration", "50m", "-Jms=20"];
+    let ended = program.run(&[&line[..], &["--abort-if", "count < 100 over 2s"]].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.err.contains("samples in flight are cut, 10 s after --abort-if"), "{ended:?}");
+    assert_eq!(summary(&program)["end"]["how"], "ended by a criterion");
+}
+
+#[test]
 fn mistakes_in_criteria_are_sentences() {
     let program = Program::new();
     for (text, words) in [

@@ -2,7 +2,9 @@
 
 mod program;
 
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -146,4 +148,57 @@ fn a_paused_test_ends_in_time_and_mistakes_are_sentences() {
     done(&program, &[name, "pause"]);
     let ended = ended(child.wait_with_output().expect("an end"));
     assert_eq!(ended.code, 0, "{ended:?}");
+}
+
+#[test]
+fn clients_that_are_silent_flood_send_rubbish_or_never_read_disturb_nobody() {
+    let program = Program::new();
+    let child = start(&program, &["--users", "2", "--duration", "50m"]);
+    let socket = program.run_folder().join("ctl.sock");
+    let connect = || UnixStream::connect(&socket).expect("the socket");
+    let silent: Vec<UnixStream> = (0..30).map(|_| connect()).collect();
+    // With those before it in a row, each of which has its time, this would never be answered.
+    done(&program, &["status"]);
+    let answer = |bytes: &[u8]| {
+        let mut client = connect();
+        let _ = client.write_all(bytes);
+        let mut text = String::new();
+        let _ = client.read_to_string(&mut text);
+        text
+    };
+    assert!(answer(&[0, 255, 27, b'[', b'\n']).starts_with('-'));
+    assert!(answer(b"GET / HTTP/1.1\r\n\r\n").starts_with("-there is no"));
+    let long = answer(&b"mark ".repeat(1_000_000));
+    assert!(long.is_empty() || long.starts_with('-') || long.starts_with("+marked"), "{long:.100}");
+    assert!(answer(b"mark a\x1b[31mb\n").contains("marked: a[31mb"));
+    // A flood of requests, of which nobody takes the answers.
+    let flood: Vec<UnixStream> = (0..500)
+        .map(|_| {
+            let mut client = connect();
+            let _ = client.write_all(b"status\n");
+            client
+        })
+        .collect();
+    let before = last(&program, "samples");
+    until("an answer", || ctl(&program, &["status"]).code == 0);
+    until("samples as before", || last(&program, "samples") > before / 2);
+    drop((silent, flood));
+    until("an end", || ctl(&program, &["stop"]).code == 0);
+    let ended = ended(child.wait_with_output().expect("an end"));
+    assert_eq!(ended.code, 130, "{ended:?}");
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_runs_is_left_alone() {
+    let program = Program::new();
+    let child = start(&program, &["--users", "1", "--duration", "50m"]);
+    let (own, moved) = (program.run_folder(), program.path("moved"));
+    std::fs::rename(&own, &moved).expect("a rename");
+    std::fs::create_dir(&own).expect("a folder");
+    std::fs::write(own.join("ctl.sock"), "somebody's").expect("a file");
+    let moved = moved.to_str().expect("a name");
+    done(&program, &[moved, "stop"]);
+    let _ = child.wait_with_output();
+    assert_eq!(std::fs::read_to_string(own.join("ctl.sock")).expect("it stays"), "somebody's");
+    assert!(!std::path::Path::new(moved).join("ctl.sock").exists());
 }

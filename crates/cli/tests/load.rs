@@ -204,3 +204,121 @@ fn check_shows_the_load_and_mistakes_are_sentences() {
         assert!(ended.err.contains(words), "{options:?}: {}", ended.err);
     }
 }
+
+/// The thread groups of plug-ins and JMeter's own open model: name here, class, and what they say of their load.
+const SHAPED: [(&str, &str, &str); 6] = [
+    (
+        "stepping",
+        "kg.apc.jmeter.threads.SteppingThreadGroup",
+        r#"<elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp><stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="Threads initial delay">0</stringProp><stringProp name="Start users count">2</stringProp><stringProp name="Start users count burst">0</stringProp><stringProp name="Start users period">1</stringProp><stringProp name="Stop users count">4</stringProp><stringProp name="Stop users period">1</stringProp><stringProp name="flighttime">2</stringProp><stringProp name="rampUp">0</stringProp>"#,
+    ),
+    (
+        "ultimate",
+        "kg.apc.jmeter.threads.UltimateThreadGroup",
+        r#"<collectionProp name="ultimatethreadgroupdata"><collectionProp name="r"><stringProp name="c">1</stringProp><stringProp name="c">0</stringProp><stringProp name="c">0</stringProp><stringProp name="c">2</stringProp><stringProp name="c">0</stringProp></collectionProp><collectionProp name="r"><stringProp name="c">3</stringProp><stringProp name="c">1</stringProp><stringProp name="c">1</stringProp><stringProp name="c">1</stringProp><stringProp name="c">0</stringProp></collectionProp></collectionProp><elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>"#,
+    ),
+    (
+        "concurrency",
+        "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup",
+        r#"<elementProp name="ThreadGroup.main_controller" elementType="com.blazemeter.jmeter.control.VirtualUserController"/><stringProp name="TargetLevel">3</stringProp><stringProp name="RampUp">1</stringProp><stringProp name="Steps"></stringProp><stringProp name="Hold">1</stringProp><stringProp name="LogFilename"></stringProp><stringProp name="Iterations"></stringProp><stringProp name="Unit">S</stringProp>"#,
+    ),
+    (
+        "arrivals",
+        "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",
+        r#"<elementProp name="ThreadGroup.main_controller" elementType="com.blazemeter.jmeter.control.VirtualUserController"/><stringProp name="TargetLevel">10</stringProp><stringProp name="RampUp"></stringProp><stringProp name="Steps"></stringProp><stringProp name="Hold">2</stringProp><stringProp name="LogFilename"></stringProp><stringProp name="Iterations"></stringProp><stringProp name="ConcurrencyLimit"></stringProp><stringProp name="Unit">S</stringProp>"#,
+    ),
+    (
+        "free",
+        "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup",
+        r#"<elementProp name="ThreadGroup.main_controller" elementType="com.blazemeter.jmeter.control.VirtualUserController"/><collectionProp name="Schedule"><collectionProp name="r"><stringProp name="c">10</stringProp><stringProp name="c">10</stringProp><stringProp name="c">2</stringProp></collectionProp></collectionProp><stringProp name="LogFilename"></stringProp><stringProp name="Iterations"></stringProp><stringProp name="ConcurrencyLimit"></stringProp><stringProp name="Unit">S</stringProp>"#,
+    ),
+    (
+        "open",
+        "OpenModelThreadGroup",
+        r#"<elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/><stringProp name="OpenModelThreadGroup.schedule">rate(10/sec) random_arrivals(2 s)</stringProp>"#,
+    ),
+];
+
+/// Runs a plan whose only group is such a one, each of whose users asks ten times a second at most.
+fn ask_shaped(name: &str, options: &[&str]) -> Asked {
+    let (_, class, body) =
+        SHAPED.iter().find(|(known, ..)| *known == name).expect("a group of the table");
+    let plan = GROUPS.lines().filter(|line| !line.starts_with("GROUP(")).collect::<Vec<_>>();
+    let sampler = GROUP.split_once("<hashTree>").expect("a sampler").1.replace("NAME", "Group");
+    let timer = r#"<hashTree><ConstantTimer guiclass="ConstantTimerGui" testclass="ConstantTimer" testname="Wait" enabled="true">
+        <stringProp name="ConstantTimer.delay">100</stringProp></ConstantTimer><hashTree/></hashTree>"#;
+    let sampler = sampler.replace("<hashTree/>", timer);
+    let group = format!(
+        r#"<{class} guiclass="{class}Gui" testclass="{class}" testname="Group" enabled="true">
+        <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>{body}</{class}><hashTree>{sampler}"#
+    );
+    let plan =
+        plan.join("\n").replace("</hashTree></hashTree>", &(group + "</hashTree></hashTree>"));
+    let target = targets::start(targets::Config::new("mirror")).expect("a target");
+    let program = Program::new();
+    program.write("shaped.jmx", &plan);
+    let port = format!("-Jport={}", target.addr().port());
+    let ended = program.run(&[&["run", "shaped.jmx", &port], options].concat());
+    let paths = target.log().into_iter().map(|request| request.target).collect();
+    Asked { program, ended, paths }
+}
+
+#[test]
+fn groups_of_plug_ins_take_a_rate() {
+    std::thread::scope(|scope| {
+        for (name, ..) in SHAPED {
+            scope.spawn(move || {
+                let rate = ["--rps", "40", "--ramp", "1s", "--steps", "2", "--duration", "2s"];
+                let asked = ask_shaped(name, &rate);
+                assert_eq!(asked.ended.code, 0, "{name}: {:?}", asked.ended);
+                // Half a second of 20 and one of 40, then a second of 40.
+                assert_eq!(asked.count("Group"), 10 + 20 + 40, "{name}");
+                assert_eq!(asked.summary()["starts"]["due"], 70, "{name}");
+                let rate = ["--scenario", "Group=rps:100,iterations:7"];
+                assert_eq!(ask_shaped(name, &rate).count("Group"), 7, "{name}");
+                let rate = ["--rps", "10"];
+                let asked = ask_shaped(name, &rate);
+                assert!((19..=31).contains(&asked.count("Group")), "the plan's length: {name}");
+            });
+        }
+    });
+}
+
+#[test]
+fn groups_of_plug_ins_take_users() {
+    std::thread::scope(|scope| {
+        for (name, ..) in SHAPED {
+            scope.spawn(move || {
+                let users = ["--users", "5", "--ramp", "500ms", "--steps", "2", "--hold", "1s"];
+                let asked = ask_shaped(name, &users);
+                assert_eq!(asked.ended.code, 0, "{name}: {:?}", asked.ended);
+                assert_eq!(asked.users("Group"), [1, 2, 3, 4, 5], "{name}");
+                assert!((10..=75).contains(&asked.count("Group")), "{name}");
+                let users = ["--scenario", "Group=users:3,iterations:2"];
+                let asked = ask_shaped(name, &users);
+                assert_eq!(asked.count("Group"), 6, "{name}: {:?}", asked.ended);
+                let alone = ask_shaped(name, &["--users", "2"]);
+                assert_eq!(alone.users("Group"), [1, 2], "{name}: {:?}", alone.ended);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_schedule_of_starts_is_not_turned_into_users_in_silence() {
+    for (name, ..) in SHAPED {
+        for options in [["--duration", "1s"], ["--ramp", "1s"], ["--iterations", "2"]] {
+            let asked = ask_shaped(name, &options);
+            let scheduled = ["arrivals", "free", "open"].contains(&name);
+            assert_eq!(asked.ended.code, if scheduled { 2 } else { 0 }, "{:?}", asked.ended);
+            if scheduled {
+                let words = "thread group \"Group\": its iterations start by a schedule of its own";
+                assert!(asked.ended.err.contains(words), "{name}: {:?}", asked.ended);
+                assert!(asked.paths.is_empty(), "{name}");
+            } else if options[0] == "--iterations" {
+                let users = asked.users("Group").len();
+                assert_eq!(asked.count("Group"), 2 * users, "{name}");
+            }
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Hosts that are watched: an exporter is asked while a run lasts, and what it says stands in the seconds of the run.
 
+#[path = "watching/hostile.rs"]
+mod hostile;
 mod program;
 
 use std::io::{BufRead, BufReader, Read, Write};

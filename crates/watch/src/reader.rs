@@ -1,6 +1,6 @@
 //! From the texts of an exporter, one after the other, to figures with common names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use record::Unit;
 
@@ -21,9 +21,14 @@ pub struct Figure {
 }
 
 /// The state between two texts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reader {
     last: Option<Reading>,
+    rows: Vec<&'static Row>,
+    /// Rows by the names of their samples: a text may have many samples.
+    by_name: HashMap<&'static str, Vec<usize>>,
+    /// Rows with a star in a name.
+    starred: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -34,20 +39,43 @@ struct Reading {
     own: BTreeMap<String, f64>,
 }
 
+impl Default for Reader {
+    fn default() -> Self {
+        let rows: Vec<&Row> = TABLES.into_iter().flatten().collect();
+        let (mut by_name, mut starred): (HashMap<_, Vec<usize>>, _) = (HashMap::new(), Vec::new());
+        for (index, row) in rows.iter().enumerate() {
+            for term in row.terms().into_iter().flatten() {
+                let of_name = by_name.entry(term.name).or_default();
+                if term.name.contains('*') {
+                    starred.push(index);
+                } else if !of_name.contains(&index) {
+                    of_name.push(index);
+                }
+            }
+        }
+        Self { last: None, rows, by_name, starred }
+    }
+}
+
 impl Reader {
     /// The figures of a text that came at `at_s`, in seconds of any clock. Rates need a text before it.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
-        let rows: Vec<&Row> = TABLES.into_iter().flatten().collect();
+        let rows = &self.rows;
         let mut reading =
             Reading { at: at_s, sums: vec![Sums::default(); rows.len()], own: BTreeMap::new() };
-        let mut stamp = None;
+        let (mut stamp, mut dated, mut all) = (None, 0_usize, 0_usize);
         for sample in samples(text) {
             stamp = stamp.max(sample.at_ms);
-            for (row, sums) in rows.iter().zip(&mut reading.sums) {
-                sums.add(row, &sample);
+            dated += usize::from(sample.at_ms.is_some());
+            all += 1;
+            let named = self.by_name.get(sample.name).into_iter().flatten();
+            for index in named.chain(&self.starred) {
+                reading.sums[*index].add(rows[*index], &sample);
             }
             keep_own(&mut reading.own, &sample);
         }
+        // A few that stand still say nothing of the rest.
+        let stamp = stamp.filter(|_| 2 * dated > all);
         if let Some(stamp) = stamp {
             // An exporter that dates its samples is read at its own pace.
             reading.at = stamp as f64 / 1000.0;
@@ -56,7 +84,7 @@ impl Reader {
         if before.is_some_and(|before| stamp.is_some() && before.at >= reading.at) {
             return Vec::new();
         }
-        let figures = reading.figures(&rows, before);
+        let figures = reading.figures(rows, before);
         self.last = Some(reading);
         figures
     }
@@ -100,7 +128,7 @@ impl Reading {
             } else {
                 (Unit::Count, *value)
             };
-            Some(Figure { metric: name.clone(), unit, value })
+            value.is_finite().then(|| Figure { metric: name.clone(), unit, value })
         })
     }
 }
@@ -285,5 +313,19 @@ mod tests {
         reader.read(&dated(0, 10_000), 0.0);
         assert!(reader.read(&dated(0, 10_000), 1.0).is_empty());
         assert_eq!(reader.read(&dated(50, 15_000), 2.0)[0].value, 10.0);
+    }
+
+    #[test]
+    fn a_few_dated_samples_do_not_stop_the_clock() {
+        let text =
+            |n: u64| format!("nginx_http_requests_total {n}\nnginx_up 1\nmy_backup_time 5 1000\n");
+        let found = figures(&[&text(0), &text(7)]);
+        assert_eq!(of(&found, "requests"), Some(7.0));
+    }
+
+    #[test]
+    fn sums_without_end_are_left_out() {
+        let found = figures(&["my_jobs{a=\"1\"} 1e308\nmy_jobs{a=\"2\"} 1e308\nmy_other 1\n"]);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["my_other"]);
     }
 }

@@ -42,6 +42,8 @@ fn agent(url: &str) -> Agent {
         .timeout_global(Some(PATIENCE))
         // Hosts that are watched are asked themselves.
         .proxy(None)
+        // A host that sends its watcher elsewhere is told of, not followed.
+        .max_redirects(0)
         .user_agent(concat!("throng/", env!("CARGO_PKG_VERSION")));
     if !url.starts_with("https:") {
         return config.build().into();
@@ -57,18 +59,45 @@ fn agent(url: &str) -> Agent {
 }
 
 fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{url}: {error}");
+    let failed = |words: String| format!("{url}: {words}");
     let request = agent.get(url).header("Accept", "text/plain;version=0.0.4,*/*;q=0.1");
-    let mut answer = request.call().map_err(|error| failed(&error))?;
+    let mut answer = request.call().map_err(|error| failed(words(&error)))?;
+    if answer.status().is_redirection() {
+        let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
+        let to = to.unwrap_or("another address");
+        return Err(failed(format!("the answer is a redirect to {to:.200}: name that one")));
+    }
     let mut bytes = Vec::new();
     let mut body = answer.body_mut().as_reader().take(MOST_BYTES + 1);
-    body.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    body.read_to_end(&mut bytes).map_err(|error| failed(words(&error.into())))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("{url}: the text is longer than {} MiB", MOST_BYTES >> 20));
+        return Err(failed(format!("the text is longer than {} MiB", MOST_BYTES >> 20)));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     if crate::exposition::samples(&text).next().is_none() {
-        return Err(format!("{url}: the answer has no metrics of Prometheus"));
+        return Err(failed("the answer has no metrics of Prometheus".into()));
     }
     Ok(text)
+}
+
+fn words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("no whole answer within {} s", PATIENCE.as_secs()),
+        ureq::Error::Rustls(error) => format!("TLS: {error}"),
+        ureq::Error::Io(error) => io_words(error),
+        other => other.to_string(),
+    }
+}
+
+/// TLS and time limits hide in errors of input and output.
+fn io_words(error: &std::io::Error) -> String {
+    let Some(inner) = error.get_ref() else { return error.to_string() };
+    if let Some(error) = inner.downcast_ref::<ureq::Error>() {
+        return words(error);
+    }
+    match inner.downcast_ref::<rustls::Error>() {
+        Some(error) => format!("TLS: {error}"),
+        None => error.to_string(),
+    }
 }

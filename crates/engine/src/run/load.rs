@@ -79,6 +79,11 @@ impl Evaluated {
                 continue;
             }
             ask.check().map_err(|words| in_group(&numbers.name, &words))?;
+            if is_scheduled(group) && ask.users.is_none() && ask.rate.is_none() {
+                let words = "its iterations start by a schedule of its own, which has no ramp, length or \
+                             number to change: give --rps or --users, too";
+                return Err(in_group(&numbers.name, words));
+            }
             match ask.rate {
                 Some(rate) => at_rate(numbers, &ask, rate)?,
                 None => with_users(numbers, &ask, group),
@@ -216,11 +221,16 @@ fn at_rate(numbers: &mut Numbers, ask: &Ask, rate: f64) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether the plan starts iterations at times of its own, not as users come round.
+fn is_scheduled(group: &Group) -> bool {
+    matches!(group.profile, Profile::Open { .. } | Profile::Arrivals(_))
+}
+
 /// Users that start again when they are done.
 fn with_users(numbers: &mut Numbers, ask: &Ask, group: &Group) {
     let own = numbers.at_once;
     let users = ask.users.unwrap_or(own);
-    let is_rate = matches!(group.profile, Profile::Open { .. } | Profile::Arrivals(_));
+    let is_rate = is_scheduled(group);
     let shaped = is_rate || ask.ramp.is_some() || ask.length().is_some();
     // Users of a rate run one iteration for each start.
     let forever = (is_rate || ask.length().is_some()).then_some(-1);
