@@ -30,8 +30,40 @@ pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
     };
     let at = |words: String| format!("{}: {words}", path.display());
     let table: Table = text.parse().map_err(|error: toml::de::Error| at(error.to_string()))?;
-    add(request, &table, &request.folder()).map_err(at)?;
+    let located = |words: String| match line_of(&text, &words) {
+        Some(line) => at(format!("line {line}: {words}")),
+        None => at(words),
+    };
+    add(request, &table, &request.folder()).map_err(located)?;
     Ok(true)
+}
+
+/// The line, from 1, of the key that a sentence about the file is about: its first word, or what stands before the colon.
+fn line_of(text: &str, words: &str) -> Option<usize> {
+    let path = words.split([' ', ':']).next()?;
+    let (within, key) = path.rsplit_once('.').unwrap_or(("", path));
+    let mut table = String::new();
+    let begins = |line: &str, key: &str| {
+        let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
+        rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ', '\t']).starts_with('='))
+    };
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|name| name.split_once(']')) {
+            name.0.clone_into(&mut table);
+            if table == path {
+                return Some(number + 1);
+            }
+        } else if table == within && begins(line, key)
+            // A table within a line.
+            || within.strip_prefix(&*table).is_some_and(|own| {
+                begins(line, own.trim_start_matches('.')) && line.contains(key)
+            })
+        {
+            return Some(number + 1);
+        }
+    }
+    None
 }
 
 fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String> {
@@ -218,6 +250,20 @@ mod tests {
         let last = request.sources.settings.last();
         assert_eq!(last, Some(&Setting::Jmeter("host".into(), "line".into())));
         assert_eq!(request.sources.settings.len(), 3);
+    }
+
+    #[test]
+    fn the_line_of_a_key_is_found() {
+        let text = "[load]\nusers = 1\n[load.scenario]\nA = { rampp = 1 }\n[laod]\n[thresholds]\n'fails' = 1\n";
+        for (words, line) in [
+            ("laod is not known: did", Some(5)),
+            ("load.users: no number", Some(2)),
+            ("load.scenario.A.rampp is not known", Some(4)),
+            ("thresholds.fails is not known", Some(7)),
+            ("something else", None),
+        ] {
+            assert_eq!(line_of(text, words), line, "{words}");
+        }
     }
 
     #[test]

@@ -156,3 +156,51 @@ fn mistakes_in_criteria_are_sentences() {
         }
     }
 }
+
+#[test]
+fn a_file_beside_the_plan_holds_load_thresholds_and_hosts_of_its_runs() {
+    let program = Program::new();
+    let toml = r#"
+[load]
+users = 3
+iterations = 4
+[thresholds]
+fail = ["count > 12", "error% = 0 for label Sleep"]
+junit = "tests.xml"
+[watch]
+gone = "http://127.0.0.1:1/metrics"
+[properties]
+ms = 5
+"#;
+    program.write("throng.toml", toml);
+    let ended = program.run(&["run", "plan.jmx", "--runs", "file"]);
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.out.contains("load: 3 users, 4 iterations each"), "{ended:?}");
+    assert!(ended.out.contains("NOT MET  count > 12: 12"), "{ended:?}");
+    assert!(program.read("tests.xml").contains("failures=\"1\""));
+    assert!((ended.out + &ended.err).contains("cannot watch gone: http://127.0.0.1:1/metrics"));
+
+    // The command line has the last word.
+    let line = ["run", "plan.jmx", "--users", "2", "--fail", "count = 8", "--runs", "line"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("met      count = 8: 8"), "{ended:?}");
+
+    program.write("throng.toml", "[load.scenario]\nUsers = { users = 2, iterations = 3 }\n");
+    let ended = program.run(&["run", "plan.jmx", "--fail", "count = 6", "--runs", "scenario"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+
+    for (text, words) in [
+        ("[load]\nusers = 1\nrampp = '1s'\n", "throng.toml: line 3: load.rampp is not known"),
+        ("\n[treshold]\n", "throng.toml: line 2: treshold is not known: did you mean thresholds?"),
+        ("[load]\nusers = = 1\n", "line 2"),
+        ("[thresholds]\nfail = ['p99 < 1']\n", "has no unit"),
+        ("[load.scenario]\nGuest = 'off'\n", "the plan has no thread group \"Guest\""),
+        ("[watch]\na = 'ftp://h'\n", "ftp://h is no URL"),
+    ] {
+        program.write("throng.toml", text);
+        let ended = program.run(&["run", "plan.jmx", "--runs", "wrong"]);
+        assert_eq!(ended.code, 2, "{text}: {ended:?}");
+        assert!(ended.err.contains(words), "{text}: {}", ended.err);
+    }
+}
