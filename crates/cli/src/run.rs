@@ -224,19 +224,9 @@ impl Running {
         traces: &mut Traces<'_>,
     ) -> Vec<Loss> {
         let Self { run, progress, files, watch, asked: load, ctl, .. } = self;
-        let mut losses = Vec::new();
-        let mut obeyed = 0;
-        let mut cut_at: Option<Instant> = None;
+        let (mut losses, mut obeyed, mut cut_at) = (Vec::new(), 0, None);
         loop {
-            if cut_at.is_some_and(|at| Instant::now() >= at) {
-                cut_at = None;
-                let secs = ABORT_GRACE.as_secs();
-                let words =
-                    format!("samples in flight are cut, {secs} s after --abort-if ended the run");
-                traces.warn("throng", &words);
-                progress.mark(Change::Stop { at_once: true }, &words);
-                run.stop(true);
-            }
+            cut(&mut cut_at, run, progress, traces);
             for line in control.iter().flat_map(|control| control.said()) {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
@@ -292,6 +282,23 @@ impl Running {
                 }
             }
         }
+    }
+}
+
+/// Ends samples in flight at once, when the time that they had behind a criterion that ends the run is over.
+fn cut(
+    at: &mut Option<Instant>,
+    run: &mut Spread,
+    progress: &mut Progress,
+    traces: &mut Traces<'_>,
+) {
+    if at.is_some_and(|at| Instant::now() >= at) {
+        *at = None;
+        let secs = ABORT_GRACE.as_secs();
+        let words = format!("samples in flight are cut, {secs} s after --abort-if ended the run");
+        traces.warn("throng", &words);
+        progress.mark(Change::Stop { at_once: true }, &words);
+        run.stop(true);
     }
 }
 
