@@ -50,7 +50,9 @@ fn what_is_lost_stands_first_and_the_exit_code_tells() {
     assert_eq!(number(&trial.summary(), "requests"), 20_000, "the load went on");
     let folder = trial.program.run_folder();
     let text = std::fs::read_to_string(folder.join("summary.txt")).expect("a summary");
-    assert!(text.starts_with("Lost "), "{text}");
+    // On a full machine the verdict that says so stands before it.
+    let begins = text.find("Lost  ").expect("the loss");
+    assert!(begins < text.find("Label ").expect("the figures"), "{text}");
     let rows = table(&trial).rows.len() as u64;
     assert!(rows > 1000 && rows < 20_000, "{rows} rows");
     assert_eq!(rows + lost(&trial), 20_000);
