@@ -3,6 +3,7 @@
 //! Each core hands over a snapshot a second. A second is complete when every core has, when one comes a second time,
 //! or when the others are overdue; then it becomes a line of `seconds.jsonl`, a step of the summariser and a status.
 
+mod here;
 mod retransmits;
 
 use std::collections::BTreeMap;
@@ -11,17 +12,21 @@ use record::{Around, Change, Frame, Generator, Recording, Series};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
 use stats::process::Usage;
-use stats::snapshot::Brief;
+use stats::snapshot::{Behind, Brief, SLOTS};
 use stats::snapshot_file::{Mark, Second};
 use stats::summariser::Users;
 use stats::totals::Totals;
 use stats::{Counter, Snapshot, Timeline};
 
+use self::here::Here;
 use self::retransmits::Followed;
 use crate::ahead::PortsAhead;
 
 /// Longest delay of the last core behind the first, ms.
 const OVERDUE_MS: i64 = 1500;
+
+/// Length of a slot, ms.
+const SLOT_MS: i64 = 100;
 
 /// Gathers the snapshots of a run.
 pub(crate) struct Progress {
@@ -46,7 +51,16 @@ pub(crate) struct Progress {
     processes: u32,
     /// The shortest stall of any core of each process in the open second, ns: for so long none of them ran.
     stalls: BTreeMap<u32, u64>,
+    /// Where the slots of the open second begin, epoch ms, in a run of several processes: they hand over at different
+    /// moments.
+    slots_from_ms: i64,
+    /// End of the last second that was closed, epoch ms.
+    closed_ms: i64,
+    /// Samples that belong to slots of the second that follows.
+    behind: Vec<Behind>,
     recording: Recording,
+    /// Whether requests go to this machine.
+    here: Here,
     /// Changes since the last second.
     marks: Vec<Mark>,
     /// The hosts that are watched.
@@ -77,6 +91,10 @@ impl Progress {
             ports: None,
             processes: 1,
             stalls: BTreeMap::new(),
+            slots_from_ms: 0,
+            closed_ms: start_ms,
+            behind: Vec::new(),
+            here: Here::default(),
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
             marks: Vec::new(),
             hosts: watch::Watch::default(),
@@ -176,7 +194,8 @@ impl Progress {
     pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Option<(Second, Brief)> {
         self.totals.add(snapshot);
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
-        self.open.merge(snapshot);
+        let later = self.slots_later(snapshot.began_ms);
+        self.open.merge_later(snapshot, later, &mut self.behind);
         let stall = snapshot.counters.get(Counter::StallTime);
         // The second of a process that is gone is told in its place.
         if snapshot.core != u32::MAX {
@@ -186,6 +205,21 @@ impl Progress {
         self.seen.push(snapshot.core);
         let complete = self.seen.len() as u32 >= self.cores;
         early.or_else(|| if complete { self.close() } else { None })
+    }
+
+    /// The number of slots by which an interval begins later than the open second. The first to come is the one that
+    /// began first.
+    fn slots_later(&mut self, began_ms: i64) -> usize {
+        if self.processes == 1 || began_ms == 0 {
+            return 0;
+        }
+        if self.seen.is_empty() {
+            let expected = self.slots_from_ms + SLOT_MS * SLOTS as i64;
+            let near = (began_ms - expected).abs() < SLOT_MS * SLOTS as i64;
+            self.slots_from_ms = if near { expected.min(began_ms) } else { began_ms };
+        }
+        let later = (began_ms - self.slots_from_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
+        later.clamp(0, SLOTS as i64 - 1) as usize
     }
 
     /// Returns the open second if a core has not come in time.
@@ -228,6 +262,20 @@ impl Progress {
             classes: second.retransmits.iter().flatten().map(retransmits::class).collect(),
         };
         self.recording.second(&self.open, around);
+        if self.here.look(&self.open.classes) {
+            self.recording.set_target_is_here();
+        }
+    }
+
+    /// Ends the last second, if one is open.
+    pub(crate) fn finish(&mut self) -> Option<(Second, Brief)> {
+        self.open.add_to_last_slot(&mut self.behind);
+        if self.seen.is_empty() && !self.open.labels.is_empty() {
+            // Slots that went over the end of the second before.
+            self.open.at_ms = self.closed_ms + 1;
+            self.seen.push(u32::MAX);
+        }
+        self.close()
     }
 
     /// Ends the open second, if there is one.
@@ -259,7 +307,9 @@ impl Progress {
         self.usage = now;
         self.seen.clear();
         self.open.clear();
+        self.closed_ms = second.at_ms;
         self.open.at_ms = 0;
+        self.open.add_behind(&mut self.behind);
         Some((second, sums))
     }
 }

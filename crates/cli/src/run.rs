@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use engine::offload::Offload;
 use engine::{Asked, Evaluated, Line, Options};
 use fleet::Loss;
-use plan::plan::Plan;
+use plan::plan::{Plan, SamplerKind};
 use record::Change;
 use stats::Counter;
 use stats::aggregate::Percentages;
@@ -276,7 +276,7 @@ impl Running {
                     traces.tell(second, progress);
                 }
                 News::Finished => {
-                    let second = progress.close();
+                    let second = progress.finish();
                     traces.tell(second, progress);
                     return losses;
                 }
@@ -479,6 +479,20 @@ fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
     offload.leave(exit as u8);
 }
 
+/// Settings of the plan that a rule asks for.
+fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
+    let assertions: usize = plan.samplers.iter().map(|sampler| sampler.checks.len()).sum();
+    let mut of_http = plan.samplers.iter().filter_map(|sampler| match &sampler.kind {
+        SamplerKind::Http(http) => Some(http.dns.is_none()),
+        _ => None,
+    });
+    // Without a DNS Cache Manager all requests go to the first address of a name.
+    let pinned = of_http.clone().next().is_some() && of_http.all(|pinned| pinned);
+    [("assertions", assertions.to_string()), ("dns_pinned", pinned.to_string())]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+}
+
 /// The facts of a run that are known before it starts.
 fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> record::Frame {
     let Asked { users, rate, schedule, length_ms, open } = asked;
@@ -491,6 +505,7 @@ fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> re
         memory: stats::machine::Reading::now().memory_total,
         load: record::Load { users, rate, schedule, length_ms, open },
         ports: ports.unwrap_or(0),
+        settings: plan_settings(plan),
         ..record::Frame::default()
     }
 }

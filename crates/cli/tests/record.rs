@@ -2,6 +2,7 @@
 
 mod program;
 
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use program::Program;
@@ -175,4 +176,171 @@ fn secrets_are_not_kept() {
         Record::of_bytes(&bytes)
             .is_some_and(|record| !format!("{record:?}").contains("opensesame"))
     );
+}
+
+/// A sampler with these properties, as texts.
+fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
+    let properties: String = properties
+        .iter()
+        .map(|(key, value)| format!("<stringProp name=\"{key}\">{value}</stringProp>"))
+        .collect();
+    format!(
+        "<{class} testclass=\"{class}\" testname=\"{name}\" enabled=\"true\">{properties}</{class}><hashTree/>"
+    )
+}
+
+#[test]
+fn samples_of_tcp_and_websockets_have_phases_and_the_class_of_their_address() {
+    let echo = targets::start(targets::Config::new("websocket-echo")).expect("a target");
+    let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let tcp_port = tcp.local_addr().expect("an address").port().to_string();
+    std::thread::spawn(move || {
+        for mut connection in tcp.incoming().flatten() {
+            let mut byte = [0];
+            while connection.read_exact(&mut byte).is_ok() {
+                let _ = connection.write_all(b"hello\n");
+            }
+        }
+    });
+    let port = echo.addr().port().to_string();
+    let web = |kind: &str| format!("eu.luminis.jmeter.wssampler.{kind}WebSocketSampler");
+    let to = |port| [("server", "127.0.0.1"), ("port", port), ("path", "/")];
+    let limits = [("connectTimeout", "9000"), ("readTimeout", "9000")];
+    let says = [("createNewConnection", "false"), ("payloadType", "Text"), ("requestData", "hi")];
+    let plain = |port| {
+        [("TCPSampler.server", "127.0.0.1"), ("TCPSampler.port", port), ("TCPSampler.request", "x")]
+    };
+    let samplers = [
+        sampler(&web("Open"), "Open", &[&to(&port)[..], &limits].concat()),
+        sampler(&web("RequestResponse"), "Talk", &[&says[..], &limits].concat()),
+        sampler(&web("Open"), "Refused", &[&to("1")[..], &limits].concat()),
+        sampler(
+            "TCPSampler",
+            "Tcp",
+            &[&plain(&tcp_port)[..], &[("TCPSampler.EolByte", "10")]].concat(),
+        ),
+        sampler("TCPSampler", "Tcp refused", &plain("1")),
+    ];
+    let program = Program::new();
+    program.write("many.jmx", &program::PLAN.replace("<!--more-->", &samplers.concat()));
+    let ended = program.run(&[
+        "run",
+        "many.jmx",
+        "--runs",
+        "runs",
+        "-Jloops=3",
+        "-Jthrong.websocket.reconnect.first_ms=0",
+    ]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let record = read(&program);
+    let phases = |name: &str| {
+        let number = record.labels.iter().position(|label| &*label.name == name).expect("a label");
+        let mut sum = stats::Phases::default();
+        let parts = record.seconds.iter().flat_map(|second| &second.labels);
+        parts.filter(|part| part.0 as usize == number).for_each(|part| sum.add(&part.1.phases));
+        sum
+    };
+    for (name, failed) in [("Open", 0), ("Talk", 0), ("Refused", 3), ("Tcp", 0), ("Tcp refused", 3)]
+    {
+        let (count, errors, elapsed, spent) = sums(&record, name);
+        assert_eq!((count, errors), (3, failed), "{name}");
+        let least = elapsed.saturating_sub(7000 * record.seconds.len() as u64);
+        assert!(spent <= elapsed && spent >= least, "{name}: {spent} of {elapsed} ns");
+    }
+    let (open, talk, refused) = (phases("Open"), phases("Talk"), phases("Refused"));
+    assert!(open.connect > 0 && open.wait > 0 && open.tls == 0, "{open:?}");
+    assert!(talk.connect == 0 && talk.wait > 0, "{talk:?}");
+    assert!(refused.connect > 0 && refused.wait == 0, "{refused:?}");
+    let class = |port: &str| {
+        let address = format!("127.0.0.1:{port}");
+        let is = |class: &ClassName| matches!(class, ClassName::Address(to) if **to == *address);
+        let number = record.classes.iter().position(is).unwrap_or_else(|| panic!("{address}"));
+        let all = record.seconds.iter().flat_map(|second| &second.classes);
+        let of = all.filter(|class| class.0 as usize == number);
+        of.fold((0, 0, 0), |sum, (_, class)| {
+            (sum.0 + class.count, sum.1 + class.errors, sum.2 + class.opened)
+        })
+    };
+    assert_eq!(class(&port), (6, 0, 3), "opened and talked to");
+    assert_eq!(class("1"), (6, 6, 0), "three of each kind");
+    assert_eq!(class(&tcp_port), (3, 0, 1), "on one connection");
+    assert!(record.frame.target_is_here);
+}
+
+#[test]
+fn the_record_says_where_the_target_is_and_what_the_plan_asserts() {
+    let (_program, record) = asked(&[]);
+    assert!(record.frame.target_is_here);
+    let setting = |name: &str| {
+        let found = record.frame.settings.iter().find(|setting| setting.0 == name);
+        found.map(|setting| setting.1.as_str())
+    };
+    assert_eq!((setting("assertions"), setting("dns_pinned")), (Some("0"), Some("true")));
+    let program = Program::new();
+    assert_eq!(program.run(&["run", "plan.jmx", "--runs", "runs"]).code, 0);
+    let record = read(&program);
+    assert!(!record.frame.target_is_here, "it asks nobody");
+    assert!(record.frame.settings.contains(&("dns_pinned".into(), "false".into())));
+}
+
+/// Longest row of slots without samples, between the first and the last with some.
+fn longest_gap(record: &Record) -> usize {
+    let slots: Vec<u32> = record.seconds.iter().flat_map(|second| second.all.slots).collect();
+    let is = |n: &u32| *n > 0;
+    let (Some(first), Some(last)) = (slots.iter().position(is), slots.iter().rposition(is)) else {
+        return 0;
+    };
+    slots[first..=last].split(is).map(<[u32]>::len).max().unwrap_or(0)
+}
+
+/// A server that stands still for 700 ms of every 2 s leaves a gap of some slots; processes hand their seconds over at
+/// different moments, and without lining up none would have a sample missing where all have.
+#[test]
+fn slots_of_several_processes_are_those_of_one() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = format!("-Jport={}", server.local_addr().expect("an address").port());
+    let begun = Instant::now();
+    std::thread::spawn(move || {
+        for connection in server.incoming().flatten() {
+            std::thread::spawn(move || answer(connection, begun));
+        }
+    });
+    for more in [&[][..], &["--workers", "3"]] {
+        let program = Program::new();
+        let plan = ASKING.replace(
+            "<stringProp name=\"HTTPSampler.port\">1</",
+            "<stringProp name=\"HTTPSampler.port\">${__P(port)}</",
+        );
+        program.write("asking.jmx", &plan);
+        let line = ["run", "asking.jmx", "--runs", "runs", "-Jusers=6", "-Jloops=230", &port];
+        let ended = program.run(&[&line, more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let record = read(&program);
+        assert!((4..=9).contains(&longest_gap(&record)), "{more:?}: {:?}", {
+            record.seconds.iter().map(|second| second.all.slots).collect::<Vec<_>>()
+        });
+        let slots: u32 = record.seconds.iter().flat_map(|second| second.all.slots).sum();
+        assert_eq!(slots, 6 * 230 * 2);
+    }
+}
+
+/// Answers each request after 10 ms, but none in the last 700 ms of every 2 s.
+fn answer(mut connection: std::net::TcpStream, begun: Instant) -> std::io::Result<()> {
+    let mut text = Vec::<u8>::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match connection.read(&mut buffer)? {
+            0 => return Ok(()),
+            n => text.extend(&buffer[..n]),
+        }
+        while let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") {
+            text.drain(..end + 4);
+            std::thread::sleep(Duration::from_millis(10));
+            let within = begun.elapsed().as_millis() as u64 % 2000;
+            if within >= 1300 {
+                std::thread::sleep(Duration::from_millis(2000 - within));
+            }
+            connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?;
+        }
+    }
 }

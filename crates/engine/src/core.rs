@@ -501,6 +501,7 @@ impl<'p> Core<'p> {
                 }
                 Message::Resolved { user, route, host, found } => {
                     let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
+                    self.cx.net.tell_addresses(route, &mut self.cx.recorder);
                     match self.cx.users[user].wait {
                         Wait::Socket(_) => {
                             let (held, around) = (&mut self.sessions.held, &mut self.cx.around());

@@ -14,7 +14,7 @@ use crate::net::outcome::{Failure, socket_text};
 use crate::net::routes::Route;
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Limit, Trouble};
-use crate::session::line::Place;
+use crate::session::line::{LineId, Place};
 use crate::time::clock::{MS, Nanos};
 use crate::users::{User, Wait};
 
@@ -118,6 +118,12 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
             }
         },
     };
+    let line = sessions.exchanges[ticket].line;
+    if line != LineId::NONE {
+        // Without a sample it counts as an exchange with its address.
+        let took = (ended - sessions.exchanges[ticket].start).max(0) as u64;
+        cx.recorder.exchanged(sessions.lines[line].class, took, !kept || got.is_err());
+    }
     sessions.leave_pool(&mut cx.around(), ticket, kept);
     let user = &mut cx.users[index];
     // The iteration is late by no fault of this process.

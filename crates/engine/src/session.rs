@@ -60,8 +60,6 @@ pub(crate) struct Sessions {
     pub(crate) stashes: Stashes,
     /// The last head of a response.
     memo: Memo,
-    /// An address as a text.
-    text: String,
 }
 
 impl Sessions {
@@ -73,7 +71,6 @@ impl Sessions {
             held: Held::new(bounds, now),
             stashes: Stashes::new(most_of_body),
             memo: Memo::default(),
-            text: String::new(),
         }
     }
 }

@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use plan::plan::{Needs, Plan, Sampler, SamplerId, SamplerKind};
 use plan::websocket::wording::Sizes;
+use stats::ClassId;
 use wire::websocket::session::Heartbeat;
 
 use crate::completions::Heard;
@@ -35,6 +36,7 @@ use crate::ids::{NO_SOCKET, UserId};
 use crate::session::held::open::Failed;
 use crate::session::held::{Held, POOLED, State};
 use crate::time::clock::Nanos;
+use crate::time::milestones::Milestones;
 use crate::users::Wait;
 use crate::websocket::exchange::Talking;
 use crate::websocket::hold::Holding;
@@ -127,6 +129,11 @@ pub(crate) struct Work {
     pub(crate) connect: Nanos,
     /// When the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
+    /// Steps of the opening, and when the connection could be talked to; 0: it was there, or never could.
+    pub(crate) steps: Milestones,
+    pub(crate) stood: Nanos,
+    /// The class of its address.
+    pub(crate) class: ClassId,
     /// The rest of each filter's level of reading, the outermost first.
     pub(crate) levels: Vec<Level>,
     /// Nanoseconds; 0 is none.
@@ -216,6 +223,9 @@ impl WebSockets {
             work.sizes.opened(opening.request.len() as u64, opening.answer.len() as u64);
             work.own = opening.net.own();
             (work.connect, work.arrival) = (opening.connect, opening.arrival);
+            (work.steps, work.stood) = (opening.steps, opening.connected_at);
+            work.steps.first = Milestones::micros(opening.connect);
+            work.class = on.cx.net.routes[on.held[at].route].class;
             work.opened = true;
             if work.observed {
                 work.answer.extend_from_slice(&opening.answer);
@@ -246,10 +256,13 @@ impl WebSockets {
 
     /// The opening of a connection will not come to its end; why, if that is known.
     fn end_opening(&mut self, on: &mut On<'_, '_>, at: u32) -> Option<Failed> {
+        on.held.classify(&mut on.cx.around(), at);
         let mut opening = on.held.take_opening(at)?;
         if let Task::Work(work) = &mut self.tasks[at as usize] {
             work.own = opening.net.own();
             work.arrival = work.arrival.max(opening.arrival);
+            (work.steps, work.stood) = (opening.steps, opening.connected_at);
+            work.class = on.cx.net.routes[on.held[at].route].class;
         }
         let failed = opening.failed.take();
         on.held.give_opening(Some(opening));
@@ -330,6 +343,9 @@ impl Work {
         start: 0,
         connect: 0,
         arrival: 0,
+        steps: Milestones::NONE,
+        stood: 0,
+        class: ClassId::NONE,
         levels: Vec::new(),
         read_limit: 0,
         sizes: Sizes { headers: 0, body: 0, sent: 0 },

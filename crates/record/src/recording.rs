@@ -101,6 +101,13 @@ impl Recording {
         (self.frame, self.written.frame) = (frame, false);
     }
 
+    /// Requests go to this very machine.
+    pub fn set_target_is_here(&mut self) {
+        if !self.frame.target_is_here {
+            (self.frame.target_is_here, self.written.frame) = (true, false);
+        }
+    }
+
     /// Adds a second.
     pub fn second(&mut self, snapshot: &Snapshot, around: Around) {
         let mut second = self.names.second(snapshot);

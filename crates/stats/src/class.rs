@@ -70,6 +70,8 @@ struct Counted {
     count: u64,
     errors: u64,
     opened: u64,
+    /// It is in the next interval, even if it counts nothing.
+    told: bool,
     service: Tray,
 }
 
@@ -90,6 +92,7 @@ impl Classes {
             count: 0,
             errors: 0,
             opened: 0,
+            told: false,
             service: Tray::default(),
         });
         let number = self.list.len() as u16;
@@ -101,6 +104,13 @@ impl Classes {
         match usize::from(class.0).checked_sub(1) {
             Some(at) => &self.list[at].value,
             None => "",
+        }
+    }
+
+    /// A class may come to be used: it is to be known.
+    pub(crate) fn tell(&mut self, class: ClassId) {
+        if let Some(at) = usize::from(class.0).checked_sub(1) {
+            self.list[at].told = true;
         }
     }
 
@@ -121,7 +131,10 @@ impl Classes {
     }
 
     pub(crate) fn drain_into(&mut self, into: &mut Vec<ClassDelta>, spare: &mut Vec<Bins>) {
-        for class in self.list.iter_mut().filter(|class| class.count + class.opened > 0) {
+        for class in
+            self.list.iter_mut().filter(|class| class.count + class.opened > 0 || class.told)
+        {
+            class.told = false;
             let mut service = spare.pop().unwrap_or_default();
             class.service.drain(&mut service);
             into.push(ClassDelta {

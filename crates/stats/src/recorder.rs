@@ -6,6 +6,8 @@
 //! memory follows what one interval touches, whatever the number of labels, and recording allocates
 //! nothing once the pools are warm. A drain costs the touched pages, not the range of the histograms.
 use std::collections::HashMap;
+use std::fmt::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::cause::Causes;
@@ -61,6 +63,8 @@ pub struct Recorder {
     spans: [Tray; Span::COUNT],
     closes: Closes,
     classes: Classes,
+    /// An address being put together.
+    text: String,
     keeper: Keeper,
     stalled: Counted,
     seq: u64,
@@ -117,6 +121,7 @@ impl Recorder {
             spans: Default::default(),
             closes: Closes::default(),
             classes: Classes::default(),
+            text: String::new(),
             keeper: Keeper::default(),
             stalled: Counted::default(),
             seq: 0,
@@ -153,6 +158,24 @@ impl Recorder {
     /// The number of a class of exchanges: those to an address, or, with a header's name, with that value of it.
     pub fn class(&mut self, header: &str, value: &str) -> ClassId {
         self.classes.intern(header, value)
+    }
+
+    /// The class of an address.
+    pub fn class_of(&mut self, address: SocketAddr) -> ClassId {
+        self.text.clear();
+        let _ = write!(self.text, "{address}");
+        self.classes.intern("", &self.text)
+    }
+
+    /// The class of an address to which requests may go: it is in the next interval, even if none does.
+    pub fn tell_address(&mut self, address: SocketAddr) {
+        let class = self.class_of(address);
+        self.classes.tell(class);
+    }
+
+    /// Counts an exchange that is no sample in its class.
+    pub fn exchanged(&mut self, class: ClassId, nanos: u64, failed: bool) {
+        self.classes.count(class, nanos / 1000, failed);
     }
 
     /// A connection of a class was opened.
@@ -258,7 +281,7 @@ impl Recorder {
     pub fn drain(&mut self, into: &mut Snapshot) {
         into.clear();
         self.seq += 1;
-        into.seq = self.seq;
+        (into.seq, into.began_ms) = (self.seq, self.began_ms);
         into.counters = self.counters;
         self.counters.clear();
         self.causes.drain_into(&mut into.causes);

@@ -47,6 +47,8 @@ pub struct LabelDelta {
 pub struct Snapshot {
     /// End of the interval, epoch ms; set by the caller of `drain`.
     pub at_ms: i64,
+    /// Its start, from which slots count, epoch ms; 0 where nobody has said it.
+    pub began_ms: i64,
     /// Number of the core; set by the caller of `drain`.
     pub core: u32,
     /// Counts the drains of one recorder, from 1.
@@ -112,6 +114,12 @@ impl Snapshot {
 
     /// Adds another snapshot: of another core, process or interval.
     pub fn merge(&mut self, other: &Self) {
+        self.merge_later(other, 0, &mut Vec::new());
+    }
+
+    /// Adds another snapshot whose interval began so many slots later. What ended behind the last slot is for the
+    /// interval that follows.
+    pub fn merge_later(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
         self.at_ms = self.at_ms.max(other.at_ms);
         self.counters.merge(&other.counters);
         if !other.causes.is_empty() {
@@ -133,8 +141,30 @@ impl Snapshot {
                 self.push(&theirs.name, theirs.transaction);
                 self.labels.len() - 1
             });
-            self.labels[at].merge(theirs);
+            self.labels[at].merge(theirs, slots, behind);
         }
+    }
+
+    /// Adds what ended behind the last slot of the interval before.
+    pub fn add_behind(&mut self, behind: &mut Vec<Behind>) {
+        for Behind { name, transaction, slots } in behind.drain(..) {
+            let same = |label: &LabelDelta| label.transaction == transaction && label.name == name;
+            let at = self.labels.iter().position(same).unwrap_or_else(|| {
+                self.push(&name, transaction);
+                self.labels.len() - 1
+            });
+            add_slots(&mut self.labels[at].slots, &slots);
+        }
+    }
+
+    /// Counts what ended behind the last slot in it: no interval follows.
+    pub fn add_to_last_slot(&mut self, behind: &mut Vec<Behind>) {
+        for one in &mut *behind {
+            let n = one.slots.iter().fold(0, |sum: u32, n| sum.saturating_add(*n));
+            one.slots = [0; SLOTS];
+            one.slots[SLOTS - 1] = n;
+        }
+        self.add_behind(behind);
     }
 
     /// The sums over requests, leaving out transactions unless asked for.
@@ -186,16 +216,38 @@ impl LabelDelta {
         (Arc::clone(&self.name), self.transaction)
     }
 
-    fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
         self.tally.merge(&other.tally);
         self.ms.merge(&other.ms);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.lag.merge(&other.lag);
         self.failed.merge(&other.failed);
-        for (mine, theirs) in self.slots.iter_mut().zip(other.slots) {
-            *mine = mine.saturating_add(theirs);
+        let (here, later) = other.slots.split_at(SLOTS.saturating_sub(slots));
+        add_slots(&mut self.slots[SLOTS - here.len()..], here);
+        if later.iter().any(|n| *n > 0) {
+            let mut slots = [0; SLOTS];
+            slots[..later.len()].copy_from_slice(later);
+            behind.push(Behind {
+                name: Arc::clone(&self.name),
+                transaction: self.transaction,
+                slots,
+            });
         }
+    }
+}
+
+/// Samples of a label that ended in the interval that follows, by its slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behind {
+    name: Arc<str>,
+    transaction: bool,
+    slots: [u32; SLOTS],
+}
+
+fn add_slots(to: &mut [u32], from: &[u32]) {
+    for (mine, theirs) in to.iter_mut().zip(from) {
+        *mine = mine.saturating_add(*theirs);
     }
 }
 

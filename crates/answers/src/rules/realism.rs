@@ -112,16 +112,20 @@ fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
 }
 
 fn one_address(record: &Record) -> Option<Said> {
+    let address =
+        |class: u32| matches!(record.classes.get(class as usize), Some(ClassName::Address(_)));
     let addresses = record.classes.iter().filter(|c| matches!(c, ClassName::Address(_))).count();
-    if setting(record, "dns_pinned") == Some("true") && addresses > 1 {
-        let used = classes(whole(record)).iter().filter(|class| class.1.count > 0).count();
+    let used = classes(&record.seconds);
+    let used = used.iter().filter(|class| address(class.0) && class.1.count > 0).count();
+    // Those that are not used are addresses of names that have several.
+    if setting(record, "dns_pinned") == Some("true") && 0 < used && used < addresses {
         return Some(found(
             "test_realism",
             About::Test,
             Confidence::Hint,
             words!(
-                "The plan keeps to one address of a name that has {addresses}: {used} were used.",
-                "该名称有 {addresses} 个地址，但计划固定使用其中之一：用到了 {used} 个。"
+                "The plan keeps to one address of each name: of {addresses} addresses {used} got all requests.",
+                "计划对每个名称只使用一个地址：{addresses} 个地址中只有 {used} 个收到请求。"
             ),
         )
         .advise(words!(

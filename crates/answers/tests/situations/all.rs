@@ -357,6 +357,20 @@ fn of_time() -> Vec<Situation> {
     ]
 }
 
+/// A name has three addresses, and all requests go to one of them.
+fn one_of_three() -> Record {
+    let mut record = quiet();
+    record.frame.settings.push(("dns_pinned".into(), "true".into()));
+    let address = |n: u32| record::ClassName::Address(format!("10.0.0.{n}:80").into());
+    record.classes = (1..4).map(address).collect();
+    record.has.classes = true;
+    for second in &mut record.seconds {
+        let class = |count| record::Class { count, ..record::Class::default() };
+        second.classes = vec![(0, class(second.all.count)), (1, class(0)), (2, class(0))];
+    }
+    record
+}
+
 /// The Java machine in a second: collections, and seconds in them.
 fn java(second: &mut Second, collections: u64, collection_s: f64) {
     let generator = &mut second.generator;
@@ -415,6 +429,7 @@ fn of_generator() -> Vec<Situation> {
             &[],
             changed(|n, s| java(s, u64::from(n == 30), if n == 30 { 0.6 } else { 0.0 })),
         ),
+        of("one of a name's three addresses is used", "test_realism", &[], one_of_three()),
         of("Java that collects as usual", "", &[], changed(|_, s| java(s, 5, 0.02))),
         of(
             "no port is free",

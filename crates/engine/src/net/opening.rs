@@ -148,6 +148,16 @@ impl Net {
         false
     }
 
+    /// Tells the recorder of the addresses of a name that has several of a kind: it is worth knowing which are used.
+    pub(crate) fn tell_addresses(&self, route: RouteId, recorder: &mut Recorder) {
+        let addresses = &self.routes[route].addresses;
+        let Some(first) = addresses.first() else { return };
+        let alike = || addresses.iter().filter(|one| one.is_ipv4() == first.is_ipv4());
+        if alike().nth(1).is_some() {
+            alike().for_each(|address| recorder.tell_address(*address));
+        }
+    }
+
     /// Keeps what the resolver has found for a route. An error: there is no address.
     pub(crate) fn learn(
         &mut self,

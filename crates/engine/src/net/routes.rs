@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 
 use plan::http::Source;
+use stats::ClassId;
 
 pub(crate) use crate::ids::RouteId;
 use crate::time::clock::Nanos;
@@ -33,6 +34,8 @@ pub(crate) struct Route {
     pub(crate) found_as: Vec<String>,
     /// The last body from there was large and nobody read it.
     pub(crate) large_unread: bool,
+    /// The class of the address that a WebSocket of it was opened to last.
+    pub(crate) class: ClassId,
     /// The place is free for another.
     pub(crate) forgotten: bool,
 }
@@ -135,6 +138,7 @@ impl Routes {
             pinned: true,
             found_as,
             large_unread: false,
+            class: ClassId::NONE,
             forgotten: false,
         };
         self.add(pinned)

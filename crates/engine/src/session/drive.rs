@@ -1,7 +1,7 @@
 //! From the call to the end of an exchange: its line, sending, failures. Hot.
 
 use plan::plan::SamplerId;
-use stats::Counter;
+use stats::{ClassId, Counter};
 use wire::http1::Kind;
 use wire::session::{Session, Ticket};
 use wire::stream;
@@ -202,6 +202,11 @@ impl Sessions {
     pub(crate) fn close(&mut self, around: &mut Around<'_>, ticket: Ticket, counter: Counter) {
         let id = std::mem::replace(&mut self.exchanges[ticket].line, LineId::NONE);
         if id != LineId::NONE {
+            // The address of a connection that never stood has no class yet.
+            if self.lines[id].state == State::Connecting && self.lines[id].class == ClassId::NONE {
+                self.classify(around, id);
+            }
+            self.exchanges[ticket].class = self.lines[id].class;
             around.recorder.add(counter, 1);
             self.lines.close(id);
         }

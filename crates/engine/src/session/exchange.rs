@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plan::element::{RawCall, RedisCall, SseCall, TcpCall, UdpCall};
 use plan::plan::SamplerId;
-use stats::Phases;
+use stats::{ClassId, Phases};
 use wire::session::Ticket;
 use wire::stream::End;
 
@@ -142,6 +142,8 @@ pub(crate) struct Exchange {
     /// The kernel has taken all of the request, if it is one of HTTP.
     pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
+    /// The class of its address, where it is not one of HTTP; set when it leaves its line.
+    pub(crate) class: ClassId,
     pub(crate) answer: Lazy<Answer>,
     pub(crate) ending: Ending,
 }
@@ -321,6 +323,7 @@ impl Exchange {
             reused: false,
             all_sent: true,
             milestones: Milestones::NONE,
+            class: ClassId::NONE,
             answer: Lazy(None),
             ending: Ending::None,
         }
@@ -351,6 +354,7 @@ impl Exchange {
             lag: (self.ended - self.arrival.max(self.start)).max(0) as u64 + wait,
             wait,
             phases: self.phases(),
+            classes: [self.class, ClassId::NONE],
             ..Timing::default()
         }
     }
@@ -407,6 +411,7 @@ impl Exchanges {
         (entry.limit, entry.connect_limit) = (Limit::NONE, Limit::NONE);
         (entry.reused, entry.began, entry.all_sent) = (false, false, true);
         entry.milestones = Milestones::NONE;
+        entry.class = ClassId::NONE;
         if let Some(answer) = &mut entry.answer.0 {
             answer.clear();
         }

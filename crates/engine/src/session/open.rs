@@ -1,7 +1,6 @@
 //! From a place and a route to a connection that stands: a kept one, or a new one that `net` opens, with TLS where the
 //! route wants it.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use stats::{Counter, Span};
@@ -197,9 +196,7 @@ impl Sessions {
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Ok(address) = around.net.address(&line.opening) else { return };
-        self.text.clear();
-        let _ = write!(self.text, "{address}");
-        line.class = around.recorder.class("", &self.text);
+        line.class = around.recorder.class_of(address);
     }
 
     /// Sends a proxy the request for a tunnel, on the line of an exchange that stands there. What it answers ends the exchange for now.

@@ -75,9 +75,10 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let ending = Ending::of(ending, &cx.net.routes[exchange.route]);
     let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
     let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
-    let mut timing = exchange.timing(cx.users[index].intended);
     if kept && call.reuse && !call.close {
         let ended = matches!(ending, Ending::Eof | Ending::Complete { closed: true });
+        let exchange = &mut sessions.exchanges[ticket];
+        exchange.class = sessions.lines[exchange.line].class;
         // As JMeter's, it stays until writing to it fails.
         sessions.keep(ticket, ended);
     } else {
@@ -90,6 +91,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         let counter = if opening { Counter::ConnFailed } else { Counter::ConnClosedByUs };
         sessions.close(&mut cx.around(), ticket, counter);
     }
+    let mut timing = sessions.exchanges[ticket].timing(cx.users[index].intended);
     let received = std::mem::take(&mut sessions.exchanges[ticket].answer.bytes);
     show(cx, (index, id), (&call, &received), exception.as_deref(), &ending);
     let exchange = &mut sessions.exchanges[ticket];

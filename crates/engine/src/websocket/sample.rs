@@ -10,7 +10,7 @@ use plan::http::Source;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::result::SampleResult;
 use plan::websocket::{Act, Call, Frame, FrameKind, WebSocket, wording};
-use stats::{CloseCause, Outcome};
+use stats::{ClassId, CloseCause, Outcome};
 use wire::cookie::Origin;
 use wire::websocket::Opcode;
 use wire::websocket::handshake;
@@ -25,6 +25,7 @@ use crate::session::held::close::Ending;
 use crate::session::held::open::{Failed, Opening};
 use crate::session::held::{Listener, State};
 use crate::time::clock::{MS, Nanos};
+use crate::time::milestones::{Milestones, Times};
 use crate::time::timing::Timing;
 use crate::users::Wait;
 use crate::websocket::result::{start_result, word};
@@ -145,6 +146,7 @@ impl WebSockets {
         }
         if !opens {
             work.existing = true;
+            work.class = on.cx.net.routes[on.held[at].route].class;
             if work.observed
                 && let Some(url) = self.urls.get(at as usize)
             {
@@ -486,7 +488,22 @@ fn socket_route(cx: &mut Context<'_>, call: &Call) -> RouteId {
 pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     let wait = (work.start - work.intended).max(0) as u64;
     let late = if work.arrival > work.start { (now - work.arrival).max(0) as u64 } else { 0 };
+    // The answer to an upgrade is waited for, and so is a frame.
+    let reading = work.step == Step::Reading;
+    let first =
+        if work.arrival > work.start { Milestones::micros(work.arrival - work.start) } else { 0 };
+    let steps = if reading { Milestones { first, ..work.steps } } else { work.steps };
+    let sent_at = match (work.existing, reading) {
+        (true, true) => work.start,
+        // What is written only is sent to the end.
+        (true, false) => 0,
+        (false, _) => work.stood,
+    };
+    let connect = if work.stood > 0 { work.stood - work.start } else { 0 };
+    let times = Times { start: work.start, end: now, connect, sent_at, reused: work.existing };
     Timing {
+        phases: steps.phases(&times),
+        classes: [work.class, ClassId::NONE],
         start: work.start,
         end: now,
         connect: work.connect as u64,

@@ -16,6 +16,7 @@ use crate::net::opening::{self, Opened};
 use crate::net::outcome::Failure;
 use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
+use crate::time::milestones::Milestones;
 
 /// The opening of a connection: what it needs, and what came of it.
 #[derive(Debug)]
@@ -23,7 +24,9 @@ pub(crate) struct Opening {
     pub(crate) net: opening::Opening,
     /// When the sample began, when the connection stood with TLS, and when the last bytes arrived at this host.
     pub(crate) start: Nanos,
-    connected_at: Nanos,
+    pub(crate) connected_at: Nanos,
+    /// Steps on the way to there.
+    pub(crate) steps: Milestones,
     pub(crate) arrival: Nanos,
     /// Time to the accepted upgrade.
     pub(crate) connect: Nanos,
@@ -58,6 +61,7 @@ impl Opening {
         net: opening::Opening::NONE,
         start: 0,
         connected_at: 0,
+        steps: Milestones::NONE,
         arrival: 0,
         connect: 0,
         connect_limit: 0,
@@ -130,6 +134,10 @@ impl Held {
             return;
         }
         self[at].state = State::Connecting;
+        let now = around.clock.now();
+        if let Some(opening) = self.opening(at) {
+            opening.steps.dns = Milestones::micros(now - opening.start);
+        }
         match known {
             Ok(()) => self.connect(around, at),
             Err(failure) => self.fail(around, at, Failed::Failure(failure)),
@@ -184,6 +192,12 @@ impl Held {
                 around.limit(index, limit, around.clock.now());
             }
             Opened::Established => {
+                let stands = around.net.woke;
+                if let Some(opening) = self.opening(at) {
+                    opening.steps.tcp = Milestones::micros(stands - opening.start);
+                }
+                self.classify(around, at);
+                around.recorder.opened(around.net.routes[self[at].route].class);
                 self.read_limit(around, at);
                 if around.net.routes[self[at].route].tunnel.is_some() {
                     self.ask_for_tunnel(around, at);
@@ -194,6 +208,15 @@ impl Held {
             }
             Opened::Failed(failure) => self.fail(around, at, Failed::Failure(failure)),
         }
+    }
+
+    /// Gives a connection's route the class of the address that it goes to.
+    pub(crate) fn classify(&mut self, around: &mut Around<'_>, at: u32) {
+        let route = self[at].route;
+        let Some(opening) = self.opening(at) else { return };
+        let Ok(address) = around.net.address(&opening.net) else { return };
+        let class = around.recorder.class_of(address);
+        around.net.routes[route].class = class;
     }
 
     fn opening(&mut self, at: u32) -> Option<&mut Opening> {
@@ -295,6 +318,12 @@ impl Held {
         self[at].state = State::Upgrading;
         let Some(mut opening) = self.take_opening(at) else { return };
         opening.connected_at = now;
+        let ready = Milestones::micros(now - opening.start);
+        if around.net.routes[self[at].route].secure {
+            opening.steps.tls = ready.saturating_sub(opening.steps.tcp);
+        } else {
+            opening.steps.tcp = ready;
+        }
         around.recorder.span(Span::Connect, (now - opening.start).max(0) as u64);
         let mut out = std::mem::take(&mut around.net.out);
         out.clear();
