@@ -19,7 +19,7 @@ use crate::net::source;
 use crate::session::drive::unwritten;
 use crate::session::exchange::Call;
 use crate::session::lazy::Lazy;
-use crate::session::line::{LineId, Lines, Place, Speaker, State};
+use crate::session::line::{Line, LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::milestones::Milestones;
@@ -121,7 +121,11 @@ impl Sessions {
 
     /// Connects, in this turn of the loop or when its turn comes.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
-        let Some(ticket) = self.lines[id].ticket else { return };
+        let Line { ticket: Some(ticket), speaker, .. } = &self.lines[id] else { return };
+        let ticket = *ticket;
+        if matches!(speaker, Speaker::Datagram) {
+            return;
+        }
         let line = &mut self.lines[id];
         line.state = State::Connecting;
         let slot = Lines::slot(id);
@@ -178,13 +182,10 @@ impl Sessions {
         }
     }
 
-    /// Counts a connection of HTTP that stands, by its address.
+    /// Counts a connection that stands, by its address.
     fn note_opened(&mut self, around: &mut Around<'_>, id: LineId) {
-        let (Speaker::Http(_), Some(ticket)) = (&self.lines[id].speaker, self.lines[id].ticket)
-        else {
-            return;
-        };
         self.classify(around, id);
+        let Some(ticket) = self.lines[id].ticket else { return };
         around.recorder.opened(self.lines[id].class);
         let exchange = &self.exchanges[ticket];
         let named = Nanos::from(exchange.milestones.dns) * 1000;

@@ -499,7 +499,12 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
         (true, false) => 0,
         (false, _) => work.stood,
     };
-    let connect = if work.stood > 0 { work.stood - work.start } else { 0 };
+    let connect = match (work.stood, steps.tls) {
+        (0, _) => 0,
+        // Without TLS it could be talked to as soon as it stood, to the microsecond.
+        (_, 0) => Nanos::from(steps.tcp) * 1000,
+        (stood, _) => stood - work.start,
+    };
     let times = Times { start: work.start, end: now, connect, sent_at, reused: work.existing };
     Timing {
         phases: steps.phases(&times),
