@@ -1,6 +1,7 @@
 //! Reads the file of a record.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -53,7 +54,14 @@ impl Record {
     /// Reads the record of a run: its folder, or the file in it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let path = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
-        let bytes = fs::read(&path).map_err(|error| ReadError::Io(path.clone(), error))?;
+        let failed = |error| ReadError::Io(path.clone(), error);
+        let mut file = fs::File::open(&path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        // It may be a result file of any size.
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes == MAGIC {
+            file.read_to_end(&mut bytes).map_err(failed)?;
+        }
         Self::of_bytes(&bytes).ok_or(ReadError::NotARecord(path))
     }
 

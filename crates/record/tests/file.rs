@@ -288,3 +288,18 @@ proptest! {
         let _ = Record::of_bytes(&good);
     }
 }
+
+/// A result file is told from a record by its first bytes: it may be larger than the memory.
+#[test]
+fn a_huge_file_that_is_no_record_is_not_read_whole() {
+    let path = std::env::temp_dir().join(format!("throng-rows-{}.jtl", std::process::id()));
+    let file = std::fs::File::create(&path).unwrap();
+    // A file of holes, which takes no room.
+    let is_huge = file.set_len(1 << 43).is_ok();
+    let read = Record::read(&path);
+    std::fs::remove_file(&path).unwrap();
+    if !is_huge {
+        return;
+    }
+    assert!(matches!(read, Err(record::ReadError::NotARecord(_))), "{read:?}");
+}

@@ -49,6 +49,10 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
         let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
         };
+        // An address that the plan never asks is not a backend that is left out.
+        if class.count == 0 {
+            continue;
+        }
         let (group, name) = match name {
             ClassName::Address(address) => (0, address.to_string()),
             ClassName::Header { name, value } => (1, format!("{name}: {value}")),
