@@ -180,16 +180,18 @@ fn secrets_are_not_kept() {
 
 /// A sampler with these properties, as texts.
 fn sampler(class: &str, name: &str, properties: &[(&str, &str)]) -> String {
-    let properties: String = properties
-        .iter()
-        .map(|(key, value)| format!("<stringProp name=\"{key}\">{value}</stringProp>"))
-        .collect();
+    let text = |(key, value): &(&str, &str)| {
+        ["<stringProp name=\"", key, "\">", value, "</stringProp>"].concat()
+    };
+    let properties: Vec<String> = properties.iter().map(text).collect();
+    let properties = properties.concat();
     format!(
         "<{class} testclass=\"{class}\" testname=\"{name}\" enabled=\"true\">{properties}</{class}><hashTree/>"
     )
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // One run, looked at from all sides.
 fn samples_of_tcp_and_websockets_have_phases_and_the_class_of_their_address() {
     let echo = targets::start(targets::Config::new("websocket-echo")).expect("a target");
     let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
