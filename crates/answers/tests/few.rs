@@ -50,6 +50,19 @@ fn two_workers_are_named_from_a_hundred_samples_and_seldom_another_number() {
 }
 
 #[test]
+fn who_is_left_at_the_end_was_not_alone() {
+    let record = fitness(2, &demo(1));
+    let mut drained = record.clone();
+    let last = drained.seconds.len() - 8;
+    for second in &mut drained.seconds[last..] {
+        second.users = 1;
+    }
+    let said =
+        |record: &Record| rules::verdict(record).findings.first().map(|f| f.words.en.clone());
+    assert_eq!(said(&record), said(&drained));
+}
+
+#[test]
 fn the_rate_of_a_slow_target_is_that_of_all_seconds() {
     for seed in 0..20 {
         let record = fitness(2, &demo(seed));

@@ -19,12 +19,19 @@ struct Example {
     name: &'static str,
     path: &'static str,
     plan: &'static [u8],
+    /// Options of the target, and properties of the plan.
+    options: &'static [(&'static str, &'static str)],
+    properties: &'static [(&'static str, &'static str)],
 }
 
 const EXAMPLES: &[Example] = &[Example {
     name: "fitness",
     path: "examples/01-server-fitness/plan.jmx",
     plan: include_bytes!("../../../examples/01-server-fitness/plan.jmx"),
+    // The same sleeps in each run: a hundred of them by chance would now and then leave the number of workers open.
+    options: &[("seed", "17")],
+    // A user alone says how long a request takes; six windows of 5 s under full load, how many the target answers.
+    properties: &[("alone", "24"), ("rampup", "2"), ("duration", "40")],
 }];
 
 pub(crate) fn run(flags: DemoFlags) -> Exit {
@@ -35,7 +42,10 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
         terminal::error(&message);
         return Exit::Usage;
     };
-    let running = match targets::start(Config::new(example.name)) {
+    let config = Config::new(example.name);
+    let config =
+        example.options.iter().fold(config, |config, (key, value)| config.option(*key, value));
+    let running = match targets::start(config) {
         Ok(running) => running,
         Err(error) => {
             terminal::error(&format!("cannot start the target: {error}"));
@@ -45,9 +55,10 @@ pub(crate) fn run(flags: DemoFlags) -> Exit {
     let mut sources = flags.properties.sources();
     let address = running.addr();
     let point = [("host", address.ip().to_string()), ("port", address.port().to_string())];
-    let point = point.map(|(key, value)| Setting::Jmeter(key.to_string(), value));
+    let own = example.properties.iter().map(|(key, value)| (*key, (*value).to_owned()));
+    let settings = own.chain(point).map(|(key, value)| Setting::Jmeter(key.to_owned(), value));
     // In front of the user's own, which win.
-    sources.settings.splice(0..0, point);
+    sources.settings.splice(0..0, settings);
     let request = Request {
         plan: PathBuf::from(example.path),
         sources,

@@ -81,7 +81,8 @@ fn the_folder_holds_everything() {
 #[test]
 fn the_demo_runs_its_plan_against_its_target() {
     let program = Program::new();
-    let ended = program.run(&["demo", "fitness", "-Jusers=2", "-Jrampup=0", "-Jloops=1", "--json"]);
+    let few = ["-Jalone=0", "-Jusers=2", "-Jrampup=0", "-Jloops=1", "--json"];
+    let ended = program.run(&[&["demo", "fitness"], &few[..]].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
     assert_eq!(

@@ -34,7 +34,7 @@ const SCENES: &[Scene] = &[
     },
     Scene {
         name: "demo",
-        script: r#""$0" demo fitness -Jusers=6 -Jduration=8 -Jsummariser.interval=3"#,
+        script: r#""$0" demo fitness -Jalone=0 -Jrampup=10 -Jusers=6 -Jduration=8 -Jsummariser.interval=3"#,
         numbers_vary: true,
     },
     Scene {

@@ -116,8 +116,9 @@ fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) ->
     let rate = mean(rates);
     let mut best = None;
     for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
+        // Of the beginning: who is left at the end may have waited behind all the others.
         let light: Vec<&Second> =
-            with_users(seconds).filter(|(most, _)| *most <= users).map(|(_, s)| s).collect();
+            with_users(seconds).take_while(|(most, _)| *most <= users).map(|(_, s)| s).collect();
         let hist = service(light.iter().copied());
         if hist.total() < ALONE_LEAST {
             continue;

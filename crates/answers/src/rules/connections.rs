@@ -23,7 +23,7 @@ const STALE_PART: f64 = 0.5;
 /// TLS is a finding from this share of the response time, or of the generator's processor time, and more handshakes
 /// than this for each user.
 const TLS_TIME: f64 = 0.2;
-const TLS_CPU: f64 = 0.5;
+const TLS_CPU: f64 = 0.25;
 const TLS_PER_USER: f64 = 2.0;
 const TLS_LEAST: u64 = 100;
 
