@@ -21,6 +21,12 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Seconds of a window.
 const WINDOW: usize = 5;
+/// Seconds with less work among busy ones that are still the same load.
+const LULL: usize = 10;
+/// Requests that a window should hold: of a slow target it is longer, as long as there are enough windows.
+const WINDOW_REQUESTS: f64 = 30.0;
+/// Requests per second below which answers that come in batches make a window's count vary.
+const PER_S_FEW: f64 = 20.0;
 /// Windows on the plateau, and their variation at most: 30 s; the rms of report's rule.
 const WINDOWS: usize = 6;
 const FLAT: f64 = 0.05;
@@ -85,23 +91,39 @@ fn loaded(seconds: &[Second]) -> Vec<Second> {
     let mut sorted = busy.clone();
     sorted.sort_by(f64::total_cmp);
     let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
-    let is_high =
-        |(second, flying): (&Second, &f64)| (*flying >= 0.5 * high).then(|| in_all(second));
-    seconds.iter().zip(&busy).filter_map(is_high).collect()
+    let mut is_busy: Vec<bool> = busy.iter().map(|flying| *flying >= 0.5 * high).collect();
+    // A short lull among them is chance: to leave it out would make the rate too high.
+    let mut last = None;
+    for at in 0..is_busy.len() {
+        if is_busy[at] {
+            let from = last.map_or(at, |last: usize| last + 1);
+            if at - from <= LULL {
+                is_busy[from..at].fill(true);
+            }
+            last = Some(at);
+        }
+    }
+    let busy = seconds.iter().zip(is_busy).filter(|(_, is_busy)| *is_busy);
+    busy.map(|(second, _)| in_all(second)).collect()
 }
 
 fn workers(record: &Record) -> Option<Workers> {
     let seconds = whole(record);
     let busy = loaded(seconds);
-    let flat = windows(&busy, WINDOW);
+    let per_s = requests(&busy) as f64 / busy.len().max(1) as f64;
+    let wanted = (WINDOW_REQUESTS / per_s.max(0.1)).ceil() as usize;
+    let length = wanted.min(busy.len() / WINDOWS).max(WINDOW);
+    let flat = windows(&busy, length);
     if flat.len() < WINDOWS {
         return None;
     }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, flying) =
         (mean(&rates), mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>()));
-    // Chance alone moves a window's count by the root of it.
-    let chance = 1.0 / (rate * WINDOW as f64).max(1.0).sqrt();
+    // Chance alone moves a window's count by the root of it, and more where answers come in batches.
+    let counts: Vec<f64> = busy.iter().map(|s| s.all.count as f64).collect();
+    let batches = if per_s < PER_S_FEW { deviation(&counts).powi(2) / mean(&counts) } else { 1.0 };
+    let chance = (batches.max(1.0) / (rate * length as f64).max(1.0)).sqrt();
     if variation(&rates) > FLAT + chance {
         return None;
     }
