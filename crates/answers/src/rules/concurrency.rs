@@ -41,7 +41,6 @@ const MOST: f64 = 10_000.0;
 const LEAST: f64 = 0.7;
 /// Of an integer at most so far, and known as well, the number is named as that integer.
 const NEAR: f64 = 0.1;
-const FEW: f64 = 5.0;
 /// From a 95 % interval to one of 99 %, in which no other whole number may lie.
 const SURE: f64 = 1.31;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
@@ -250,11 +249,8 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     let seconds = whole(record);
     let only = w.only();
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
-    // Of few, each is another cause: the interval must tell them apart.
     let is_near = only.is_some()
-        || nearest >= FEW
-            && (w.k - nearest).abs() <= NEAR * nearest
-            && w.high - w.low <= 2.0 * NEAR * nearest;
+        || (w.k - nearest).abs() <= NEAR * nearest && w.high - w.low <= 2.0 * NEAR * nearest;
     let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
     let (low, high) = (number(w.low), number(w.high));
     let (rate, alone) = (per_second(w.rate), time(w.alone));
