@@ -6,15 +6,24 @@
 //! which the criterion is expected to be just met; where nothing is expected, halves in log space, and steps that double.
 //! The search is a pure function of its results: [`next`] says what to run, or the answer.
 //!
+//! Where probes near the limit err by chance, one that failed is no proof and one that held neither: believed is the
+//! limit that all of them show together, a line through their margins (the module `locate`). Loads that chance may have
+//! decided are no bounds ([`Class::Close`]), further probes go to both sides of that limit, and the last ones confirm a
+//! load just below it.
+//!
 //! A probe with a finding on the generator says nothing about the target, neither good nor bad ([`Class::Doubtful`]). The
 //! search stays below such a load, unless a larger one held beyond doubt, and measures it again before it ends there with
 //! "at least". The light probe is only where the search begins: with a finding it does if the criteria held.
 
 mod guess;
+mod locate;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
+
+use locate::Line;
+pub use locate::noise;
 
 /// The frame of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +65,10 @@ pub struct Probe {
     pub holds: bool,
     /// The largest of value by limit, of criteria with a limit above 0: above 1 it is broken.
     pub margin: Option<f64>,
+    /// Error of the margin's logarithm, by the windows of the probe ([`noise`]).
+    pub noise: Option<f64>,
+    /// A criterion without a margin does not hold: a failure that is no matter of degree.
+    pub certain: bool,
     /// There is a finding on the generator: what was measured says little about the target.
     pub generator: bool,
 }
@@ -93,6 +106,20 @@ pub struct Answer {
     pub irregular: bool,
     /// The lower bound is the lightest load, and its probes have findings on the generator.
     pub doubtful: bool,
+    /// The limit as the probes near it show it together, where each of them errs by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
+}
+
+/// The limit by several probes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Together {
+    pub load: f64,
+    /// 95 % interval.
+    pub low: f64,
+    pub high: f64,
+    /// Deviation of the limit that a single probe shows, as a share of the load.
+    pub spread: f64,
 }
 
 /// The reason for which there is no larger load.
@@ -113,6 +140,8 @@ pub enum Class {
     Lower,
     Upper,
     Undecided,
+    /// So near the limit that its probes err by chance: no bound on either side.
+    Close,
     /// All its probes have findings on the generator.
     Doubtful,
 }
@@ -137,11 +166,33 @@ pub fn classify(trials: &[Trial], exceed: f64, sum: f64) -> Class {
     }
 }
 
+/// Chance that a load holds, below which a failed probe makes it an upper bound, and from which on one that held is
+/// believed though another failed.
+const UPPER: f64 = 0.2;
+const LOWER: f64 = 0.5;
+
+/// Whether probes near the limit err by chance as far as it matters for the width: by their errors, or because a load
+/// held that is no lighter than one that did not.
+fn is_noisy(settings: &Settings, probes: &[Probe], line: &Line) -> bool {
+    let clear = |p: &&Probe| !p.generator && !p.certain && p.margin.is_some();
+    let failed = probes.iter().filter(clear).filter(|p| !p.holds).map(|p| p.load);
+    let least = failed.fold(f64::INFINITY, f64::min);
+    line.spread() > 0.5 * settings.width
+        || probes.iter().any(|p| p.holds && !p.generator && p.load >= least)
+}
+
+/// Whether chance can decide what a probe at that load shows.
+fn is_close(settings: &Settings, line: &Line, load: f64) -> bool {
+    let reach = 3.0 * line.spread().clamp(settings.width, 2.0 * settings.width);
+    (load.ln() - line.limit).abs() <= reach
+}
+
 /// Each load that was tried, with its class, ascending.
 pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)> {
     let mut loads: Vec<f64> = probes.iter().map(|probe| probe.load).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
+    let line = locate::line(settings, probes);
     let class = |load: f64| {
         let here: Vec<&Probe> = probes.iter().filter(|probe| probe.load == load).collect();
         let clear: Vec<&Probe> = here.iter().copied().filter(|probe| !probe.generator).collect();
@@ -150,7 +201,20 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
             let begins = load <= settings.least && here.iter().all(|probe| probe.holds);
             return if begins { Class::Lower } else { Class::Doubtful };
         }
-        if clear.iter().any(|probe| !probe.holds) {
+        let failed = clear.iter().any(|probe| !probe.holds);
+        let is_certain = clear.iter().any(|probe| probe.certain);
+        let by_chance =
+            |line: &Line| is_noisy(settings, probes, line) && is_close(settings, line, load);
+        if let Some(line) = line.filter(|line| !is_certain && by_chance(line)) {
+            let chance = line.holds(load);
+            let held = clear.iter().any(|probe| probe.holds);
+            match failed {
+                true if chance < UPPER => return Class::Upper,
+                _ if !held || chance < LOWER => return Class::Close,
+                _ => return Class::Lower,
+            }
+        }
+        if failed {
             return Class::Upper;
         }
         let trials: Vec<Trial> =
@@ -159,7 +223,49 @@ pub(crate) fn classes(settings: &Settings, probes: &[Probe]) -> Vec<(f64, Class)
         // Measured twice it is decided: the whole held, each time that was not doubtful.
         if class == Class::Undecided && here.len() > 1 { Class::Lower } else { class }
     };
-    loads.into_iter().map(|load| (load, class(load))).collect()
+    let mut classes: Vec<(f64, Class)> =
+        loads.into_iter().map(|load| (load, class(load))).collect();
+    if let Some(line) = line.filter(|line| is_noisy(settings, probes, line)) {
+        near_is_better(settings, probes, &line, &mut classes);
+    }
+    classes
+}
+
+/// A load that held and is close to the limit is a lower bound, too, if there is none but far below.
+fn near_is_better(
+    settings: &Settings,
+    probes: &[Probe],
+    line: &Line,
+    classes: &mut [(f64, Class)],
+) {
+    let below = |load: f64| line.limit - load.ln();
+    let is_near = |(load, class): &(f64, Class)| {
+        *class == Class::Lower && below(*load).abs() <= 2.5 * settings.width
+    };
+    let confirmed = |load: f64| {
+        let confirms = |p: &Probe| p.purpose == Purpose::Confirm && p.holds && !p.generator;
+        probes.iter().any(|p| p.load == load && confirms(p))
+    };
+    // What chance may have let hold is no better than what was confirmed.
+    if let Some(at) = classes.iter().rposition(|c| {
+        c.1 == Class::Lower && confirmed(c.0) && below(c.0).abs() <= 1.75 * settings.width
+    }) {
+        let above = classes[at + 1..].iter_mut();
+        let close = above.filter(|c| c.1 == Class::Lower && is_close(settings, line, c.0));
+        close.for_each(|c| c.1 = Class::Close);
+        return;
+    }
+    if classes.iter().any(is_near) {
+        return;
+    }
+    let held = |load: f64| probes.iter().any(|p| p.load == load && p.holds && !p.generator);
+    let nearest = classes
+        .iter_mut()
+        .filter(|(load, class)| *class == Class::Close && held(*load))
+        .min_by(|a, b| below(a.0).abs().total_cmp(&below(b.0).abs()));
+    if let Some((_, class)) = nearest {
+        *class = Class::Lower;
+    }
 }
 
 /// The largest lower bound below the smallest load that failed; and that one, or a doubtful one between them.
@@ -221,6 +327,16 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         // What disturbed the generator may have passed.
         return if times(high) < 2 { probe(high, Purpose::Narrow) } else { done(lower) };
     }
+    if let Some(line) = locate::line(settings, probes)
+        && left > 0
+        && !is_doubtful(high)
+        && is_noisy(settings, probes, &line)
+        && (classes.iter().any(|(_, class)| *class == Class::Close)
+            || (high / low).ln() <= 3.0 * line.spread().max(settings.width))
+    {
+        return near_limit(settings, probes, &line, low, left)
+            .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose));
+    }
     let is_confirmed = probes.iter().any(|p| p.load == low && p.purpose == Purpose::Confirm);
     if is_confirmed && is_narrow || left == 0 {
         return done(lower);
@@ -253,6 +369,42 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
     }
 }
 
+/// The next probe where probes err by chance: around the limit that they show together, at last just below it; `None` if
+/// it is known well enough, and a load near it is confirmed.
+fn near_limit(
+    settings: &Settings,
+    probes: &[Probe],
+    line: &Line,
+    low: f64,
+    left: usize,
+) -> Option<(f64, Purpose)> {
+    let limit = line.limit.exp();
+    let step = line.spread().clamp(settings.width, 1.5 * settings.width);
+    let below = limit * (1.0 - 0.5 * step);
+    let near = |a: f64, b: f64| (a / b).ln().abs() <= 1.25 * settings.width;
+    let is_confirmed = probes
+        .iter()
+        .any(|p| p.load == low && p.purpose == Purpose::Confirm && p.holds && !p.generator);
+    let is_confirmed = is_confirmed && near(low, below);
+    if is_confirmed && line.error() <= 0.75 * settings.width {
+        return None;
+    }
+    let round = |load: f64| {
+        let load = load.clamp(settings.least, settings.most);
+        if settings.whole { load.round() } else { format!("{load:.3e}").parse().unwrap_or(load) }
+    };
+    if left <= 3 && !is_confirmed {
+        let failed = probes.iter().rev().take_while(|p| p.purpose == Purpose::Confirm);
+        let failed = failed.filter(|p| !p.holds).map(|p| p.load).fold(f64::INFINITY, f64::min);
+        let load = below.min(failed * (1.0 - settings.width));
+        return Some((round(load), Purpose::Confirm));
+    }
+    // On the other side of the last one.
+    let is_above = probes.last().is_some_and(|p| p.load > limit);
+    let load = if is_above { limit * (1.0 - step) } else { limit * (1.0 + step) };
+    Some((round(load), Purpose::Narrow))
+}
+
 pub(crate) fn is_narrow(settings: &Settings, low: f64, high: f64) -> bool {
     // Of whole numbers the next one counts as within the width.
     let width = settings.width * high + 1e-9;
@@ -264,7 +416,7 @@ fn settled(settings: &Settings, load: f64, low: f64, high: f64) -> Option<f64> {
     if settings.whole {
         return (high - low >= 2.0).then(|| load.round().clamp(low + 1.0, high - 1.0));
     }
-    let apart = (high - low) * 0.05;
+    let apart = ((high - low) * 0.05).min(settings.width * 0.25 * low);
     // Four digits: a rate that can be typed again.
     let load = format!("{:.3e}", load.clamp(low + apart, high - apart)).parse().unwrap_or(load);
     (low < load && load < high).then_some(load)
@@ -300,6 +452,9 @@ fn answer(
             classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
         }),
         doubtful,
+        together: locate::line(settings, probes)
+            .filter(|line| limit == Limit::Criteria && is_noisy(settings, probes, line))
+            .map(|line| line.together()),
     }
 }
 

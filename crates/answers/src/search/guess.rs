@@ -31,7 +31,7 @@ pub(super) fn load(settings: &Settings, probes: &[Probe], low: f64, high: f64) -
             return above;
         }
     }
-    let crossing = crossing(probes, low, high).filter(|_| !is_steep && tried <= 4);
+    let crossing = crossing(settings, probes, low, high).filter(|_| !is_steep && tried <= 4);
     // Nothing but the light probe held: further below what is expected each time.
     if let Some(crossing) =
         crossing.filter(|_| tried > 1 && narrowing.iter().all(|p| p.load >= high))
@@ -94,7 +94,7 @@ fn expected(settings: &Settings, probes: &[Probe]) -> Option<f64> {
 /// The load at which the margin is expected to be 1, on a line in logarithms: between the bounds where both have
 /// margins; else from the two probes above that are nearest. From the light probe on the curve is flat before it rises,
 /// so that a line from there leads astray.
-fn crossing(probes: &[Probe], low: f64, high: f64) -> Option<f64> {
+fn crossing(settings: &Settings, probes: &[Probe], low: f64, high: f64) -> Option<f64> {
     let margin = |load: f64| {
         let here =
             probes.iter().filter(|p| p.load == load && !p.generator && p.purpose != Purpose::Light);
@@ -109,6 +109,10 @@ fn crossing(probes: &[Probe], low: f64, high: f64) -> Option<f64> {
     };
     if let Some(below) = margin(low).filter(|m| *m < 0.0) {
         return crossing(low, below);
+    }
+    // With a rate times explode beyond the limit: a line from there leads astray, too.
+    if !settings.whole {
+        return None;
     }
     let apart = |p: &&Probe| p.load > high * APART;
     let next = probes.iter().filter(apart).map(|p| p.load).min_by(f64::total_cmp)?;

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 
 use proptest::prelude::*;
 
+use super::noise as noise_of;
 use super::*;
 use crate::random::Random;
 use crate::series::quantile;
@@ -101,14 +102,26 @@ impl System {
         let mut samples = self.run(load, users, settle + length, random);
         samples.retain(|sample| sample.0 >= settle);
         let (margin, holds) = self.judge(&samples);
-        let windows = (0..(length / WINDOW) as usize).map(|i| {
-            let from = settle + i as f64 * WINDOW;
-            let of: Vec<Done> =
-                samples.iter().copied().filter(|s| (from..from + WINDOW).contains(&s.0)).collect();
-            (of.len(), self.judge(&of).1)
-        });
-        let windows: Vec<(usize, bool)> = windows.collect();
-        let enough = self.p99.is_none() || windows.iter().all(|w| w.0 >= 100);
+        let windows = |each: f64| -> Vec<(usize, bool, Option<f64>)> {
+            let window = |i| {
+                let from = settle + f64::from(i) * each;
+                let of: Vec<Done> = samples
+                    .iter()
+                    .copied()
+                    .filter(|s| (from..from + each).contains(&s.0))
+                    .collect();
+                let (margin, holds) = self.judge(&of);
+                (of.len(), holds, margin)
+            };
+            (0..(length / each) as u32).map(window).collect()
+        };
+        let is_enough = |windows: &[(usize, bool, Option<f64>)]| {
+            self.p99.is_none() || windows.iter().all(|w| w.0 >= 100)
+        };
+        let noise = [WINDOW, 2.0 * WINDOW].into_iter().map(windows).find(|w| is_enough(w));
+        let noise = noise.and_then(|w| noise_of(&w.iter().filter_map(|w| w.2).collect::<Vec<_>>()));
+        let windows = windows(WINDOW);
+        let enough = is_enough(&windows);
         let trial = |seconds, good| Trial { seconds, good, full: true };
         let trials = if enough {
             windows.iter().map(|w| trial(WINDOW, w.1)).collect()
@@ -116,7 +129,8 @@ impl System {
             vec![trial(length, holds)]
         };
         let rate = samples.iter().filter(|s| s.2).count() as f64 / length;
-        Probe { load, purpose, rate, trials, holds, margin, generator: false }
+        let certain = self.p99.is_none() && !holds;
+        Probe { load, purpose, rate, trials, holds, margin, noise, certain, generator: false }
     }
 
     /// The largest load that holds in long runs, by halves.
@@ -125,12 +139,13 @@ impl System {
         while high / low > 1.002 && (!users || high - low > 1.0) {
             let middle = f64::midpoint(low, high);
             let middle = if users { middle.floor() } else { middle };
-            let mut random = Random::new(77);
-            // The middle of several runs as long as a confirming one.
-            let held = (0..15)
+            let mut random = Random::new(middle.to_bits());
+            // The middle of many runs as long as a confirming one; far from the limit a few say as much.
+            let runs = if high / low > 1.1 { 5 } else { 101 };
+            let held = (0..runs)
                 .filter(|_| self.probe(middle, Purpose::Confirm, users, &mut random).holds)
                 .count();
-            if held > 7 {
+            if held > runs / 2 {
                 low = middle;
             } else {
                 high = middle;
@@ -234,18 +249,76 @@ fn are_found(systems: &[(&str, System, bool)], seeds: std::ops::Range<u64>, leas
     assert!(shares.iter().zip(least).all(|(share, least)| share >= least), "{shares:?}");
 }
 
-/// Seeds that the guesses were not tuned with. The same seeds give the same searches, so that the shares are the same each time.
-const FRESH: std::ops::Range<u64> = 1_000_000..1_000_200;
+/// Seeds that the method was not tuned with. The same seeds give the same searches, so that the shares are the same each time.
+const FRESH: std::ops::Range<u64> = 7_000_000..7_000_200;
 
 #[test]
 fn known_limits_are_found_nineteen_times_of_twenty() {
-    are_found(&systems()[..5], FRESH, &[0.95; 5]);
+    are_found(&systems(), FRESH, &[0.95; 7]);
 }
 
 #[test]
-fn limits_under_noise_are_found_nine_times_of_ten() {
-    // Not nineteen of twenty: the p99 of a minute jumps where the load is near the throughput.
-    are_found(&systems()[5..], FRESH, &[0.9; 2]);
+fn limits_under_much_noise_are_found_less_often() {
+    // A probe of a minute with 20 % of noise from second to second shows the limit to ±6 %.
+    let noisy = System { noise: 0.2, ..PLAIN };
+    let systems = [("20 % noise, users", noisy, true), ("20 % noise, rate", noisy, false)];
+    are_found(&systems, 7_000_000..7_000_100, &[0.7, 0.85]);
+}
+
+#[test]
+fn a_load_that_failed_by_chance_is_not_lost() {
+    let probe = |load: f64, purpose, margin: f64| Probe {
+        load,
+        purpose,
+        rate: load,
+        trials: vec![Trial { seconds: 60.0, good: margin < 1.0, full: true }],
+        holds: margin < 1.0,
+        margin: Some(margin),
+        noise: Some(0.03),
+        certain: false,
+        generator: false,
+    };
+    let settings = Settings {
+        least: 1.0,
+        most: 1000.0,
+        whole: true,
+        width: 0.02,
+        exceed: 0.5,
+        seconds: 60.0,
+        probes: 10,
+    };
+    let mut probes = vec![
+        probe(1.0, Purpose::Light, 0.2),
+        probe(1000.0, Purpose::Overload, 13.0),
+        probe(75.0, Purpose::Narrow, 1.18),
+        probe(63.0, Purpose::Narrow, 1.01),
+        probe(60.0, Purpose::Narrow, 0.93),
+        probe(62.0, Purpose::Narrow, 0.96),
+    ];
+    // 60 failed by a hair: the line through all puts the limit above it.
+    probes.push(probe(60.0, Purpose::Confirm, 1.005));
+    let answer = so_far(&settings, &probes);
+    let limit = answer.together.expect("probes err by chance");
+    assert!((61.0..64.5).contains(&limit.load), "{limit:?}");
+    assert!(limit.low < limit.load && limit.load < limit.high, "{limit:?}");
+    assert!((0.01..0.06).contains(&limit.spread), "{limit:?}");
+    assert_eq!(answer.lower, Some(62.0));
+    // A criterion without a degree is believed.
+    let last = probes.last_mut().expect("a probe");
+    (last.certain, last.margin) = (true, None);
+    assert_eq!(so_far(&settings, &probes).upper, Some(60.0));
+}
+
+#[test]
+fn the_noise_of_a_probe_comes_from_its_windows() {
+    let mut random = Random::new(3);
+    let steady: Vec<f64> = (0..12).map(|_| (0.02 * random.normal()).exp()).collect();
+    let found = noise(&steady).expect("twelve windows");
+    assert!((0.004..0.03).contains(&found), "{found}");
+    // Windows that go up and down slowly are worth fewer.
+    let slow: Vec<f64> = (0..12).map(|i| (0.02 * (f64::from(i) / 2.0).sin()).exp()).collect();
+    assert!(noise(&slow).expect("twelve windows") > found * 0.8);
+    assert_eq!((noise(&steady[..5]), noise(&[1.0; 12])), (None, Some(0.0)));
 }
 
 #[test]
@@ -297,7 +370,7 @@ proptest! {
                     let trials = (0..12).map(|_| Trial { seconds: 5.0, good: random.uniform() < 0.5, full: true }).collect();
                     let (holds, generator) = (random.uniform() < 0.6, random.uniform() < 0.1);
                     let margin = (random.uniform() < 0.7).then(|| if holds { random.uniform() } else { 1.0 + random.uniform() });
-                    probes.push(Probe { load, purpose, rate: load, trials, holds, margin, generator });
+                    probes.push(Probe { load, purpose, rate: load, trials, holds, margin, noise: None, certain: false, generator });
                 }
             }
         };

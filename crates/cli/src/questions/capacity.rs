@@ -72,7 +72,8 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         most: if flags.rps { flags.at_most } else { flags.at_most.round() },
         whole: !flags.rps,
         width: flags.width,
-        exceed: if criteria.iter().any(judge::allows_none) { 0.0 } else { 0.5 },
+        // Where no error is allowed, one in any window fails the whole.
+        exceed: 0.5,
         seconds: flags.probe.as_secs_f64(),
         probes: flags.probes as usize,
     };
@@ -215,6 +216,8 @@ impl Search<'_> {
             trials: judge::trials(self.criteria, &made.record, seconds, holds),
             holds,
             margin: judge::margin(&judged),
+            noise: judge::noise(self.criteria, &made.record, seconds),
+            certain: judge::fails_for_certain(&judged),
             generator: finding.is_some(),
         };
         // A light probe has few samples, and those after it have many.

@@ -27,7 +27,17 @@ fn search(limit: f64, doubt: impl Fn(f64, usize) -> bool) -> (Answer, Vec<Probe>
                 let trials = vec![Trial { seconds: 60.0, good: holds, full: true }];
                 let generator = doubt(load, probes.len());
                 let (rate, margin) = (load.min(limit), Some(load / limit));
-                probes.push(Probe { load, purpose, rate, trials, holds, margin, generator });
+                probes.push(Probe {
+                    load,
+                    purpose,
+                    rate,
+                    trials,
+                    holds,
+                    margin,
+                    noise: None,
+                    certain: false,
+                    generator,
+                });
             }
         }
     }
@@ -85,6 +95,8 @@ fn a_light_probe_that_is_not_clear_and_then_doubtful_held() {
         trials: vec![Trial { seconds, good: true, full: true }],
         holds: true,
         margin: None,
+        noise: None,
+        certain: false,
         generator,
     };
     let probes = [probe(25.0, false), probe(60.0, true)];
@@ -127,6 +139,8 @@ fn a_load_that_held_is_not_doubted_for_a_lighter_one() {
         trials: vec![Trial { seconds: 60.0, good: true, full: true }],
         holds: true,
         margin: None,
+        noise: None,
+        certain: false,
         generator,
     };
     let probes = [

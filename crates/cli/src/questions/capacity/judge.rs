@@ -1,7 +1,7 @@
 //! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
 
 use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
-use answers::search::Trial;
+use answers::search::{self, Trial};
 use record::{Part, Record, Second};
 use serde::Serialize;
 
@@ -35,12 +35,6 @@ pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
         .map_or(0, |last| last + 1);
     let first = first.unwrap_or(last).min(last);
     &record.seconds[first..last]
-}
-
-/// Whether no sample may fail.
-pub(crate) fn allows_none(criterion: &Criterion) -> bool {
-    matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
-        && matches!((criterion.op, criterion.limit), (Op::Equal | Op::AtMost, Limit::Absolute(0.0)))
 }
 
 /// The criteria on all that was measured.
@@ -89,15 +83,9 @@ pub(crate) fn trials(
     holds: bool,
 ) -> Vec<Trial> {
     let all: f64 = seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
-    let windows: Vec<&[Second]> = seconds.chunks_exact(WINDOW).collect();
-    let enough = |window: &&[Second]| {
-        criteria
-            .iter()
-            .all(|criterion| part(criterion, record, window).part.count as f64 >= least(criterion))
-    };
-    if windows.is_empty() || !windows.iter().all(enough) {
+    let Some(windows) = windows(criteria, record, seconds, WINDOW) else {
         return vec![Trial { seconds: all, good: holds, full: true }];
-    }
+    };
     let each = all / windows.len() as f64;
     let good = |window: &[Second]| {
         criteria
@@ -105,6 +93,36 @@ pub(crate) fn trials(
             .all(|criterion| criterion.judge(&part(criterion, record, window).of()).holds)
     };
     windows.iter().map(|window| Trial { seconds: each, good: good(window), full: true }).collect()
+}
+
+/// Windows of so many seconds; `None` where one has too few samples for the percentiles, and where there is none.
+fn windows<'r>(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &'r [Second],
+    length: usize,
+) -> Option<Vec<&'r [Second]>> {
+    let windows: Vec<&[Second]> = seconds.chunks_exact(length).collect();
+    let enough = |window: &&[Second]| {
+        criteria
+            .iter()
+            .all(|criterion| part(criterion, record, window).part.count as f64 >= least(criterion))
+    };
+    (!windows.is_empty() && windows.iter().all(enough)).then_some(windows)
+}
+
+/// The error of the margin's logarithm by windows, as short ones as have enough samples.
+pub(crate) fn noise(criteria: &[Criterion], record: &Record, seconds: &[Second]) -> Option<f64> {
+    let lengths = [WINDOW, 2 * WINDOW].into_iter();
+    let windows = lengths.filter_map(|length| windows(criteria, record, seconds, length)).next()?;
+    let of = |window: &[Second]| margin(&whole(criteria, record, window).1);
+    let margins: Option<Vec<f64>> = windows.into_iter().map(of).collect();
+    search::noise(&margins?)
+}
+
+/// Whether a criterion without a margin does not hold.
+pub(crate) fn fails_for_certain(judged: &[Judged]) -> bool {
+    judged.iter().any(|judged| !judged.holds && judged.margin.is_none())
 }
 
 /// Samples of a window, below which a percentile says nothing.

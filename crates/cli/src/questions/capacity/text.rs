@@ -5,7 +5,7 @@ use answers::scaling::concurrency;
 use answers::search::{Limit, Purpose};
 use answers::verdict::{About, Language};
 
-use super::super::figures::{load, number, table};
+use super::super::figures::{load, number, percent, table};
 use super::{Capacity, Done};
 use crate::{tty, verdict};
 
@@ -114,6 +114,15 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
         && answer.limit == Limit::Criteria
     {
         out.push_str(&format!("They do not at {} {unit}: {}.\n", load(upper), result(done)));
+    }
+    if let Some(limit) = &answer.together {
+        out.push_str(&format!(
+            "Runs near the limit differ by chance (±{} of the load, each); together they put it at {} ({} to {}, 95 %).\n",
+            percent(limit.spread),
+            number(limit.load),
+            number(limit.low),
+            number(limit.high)
+        ));
     }
     out.push_str(&limits(capacity));
     let mut notes = Vec::new();

@@ -1,0 +1,151 @@
+//! The limit as several probes near it show it together, where each of them alone errs by chance.
+//!
+//! A line of the logarithm of the margin over the logarithm of the load is fitted to the probes near the limit, the nearer
+//! the more they weigh (local regression: W. S. Cleveland, JASA 74, 1979); it meets 0 at the limit. Its error is that of
+//! the residuals, pooled with what the windows of each probe say about its own. So a load at which a probe failed by
+//! chance is not lost, and one that held by chance is not believed.
+
+use super::{Probe, Purpose, Settings, Together};
+use crate::distribution::{student_cdf, student_quantile};
+use crate::interval::CONFIDENCE;
+use crate::series::{mean, variance};
+
+/// Probes that count in full or in part, at least; with two the line has no error of its own.
+const NEAREST: usize = 4;
+/// Probes further away than this share say nothing about the limit.
+const FAR: f64 = 0.3;
+/// Logarithms of margins are cut off here: far from the limit they say no more than its side.
+const MOST: f64 = 1.2;
+/// Response times grow at least by this power of the load where they pass a limit.
+const LEAST_SLOPE: f64 = 0.3;
+/// Degrees of freedom that the windows' own error is worth.
+const WORTH: f64 = 4.0;
+/// Factor on the error by windows: a high percentile of the whole hangs on its worst windows.
+const WORST: f64 = 1.5;
+
+/// The line of margins near the limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// Logarithm of the load at which the margin is expected to be 1.
+    pub(super) limit: f64,
+    slope: f64,
+    /// Weighted mean of the logarithms of loads, their sum of squares, and the sum of weights.
+    centre: f64,
+    squares: f64,
+    weight: f64,
+    /// Deviation of a probe's margin, in logarithms, and its degrees of freedom.
+    deviation: f64,
+    df: f64,
+}
+
+/// The error of a probe's logarithm of the margin, by the margins of its windows, which depend on each other; `None` of
+/// fewer than 6.
+pub fn noise(margins: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = margins.iter().filter(|m| **m > 0.0).map(|m| m.ln()).collect();
+    let n = logs.len();
+    if n < 6 || n < margins.len() {
+        return None;
+    }
+    let (centre, variance) = (mean(&logs), variance(&logs));
+    if variance <= 0.0 {
+        return Some(0.0);
+    }
+    let next: f64 = logs.windows(2).map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum();
+    let dependence = (next / (variance * (n - 1) as f64)).clamp(0.0, 0.7);
+    let worth = n as f64 * (1.0 - dependence) / (1.0 + dependence);
+    Some(WORST * (variance / worth).sqrt())
+}
+
+/// The line through the probes near the limit; `None` where there are too few.
+pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
+    let usable = |p: &&Probe| !p.generator && !p.certain && p.purpose != Purpose::Light;
+    let mut points: Vec<(f64, f64, Option<f64>)> = probes
+        .iter()
+        .filter(usable)
+        .filter_map(|p| {
+            let margin = p.margin.filter(|m| *m > 0.0 && m.is_finite())?;
+            Some((p.load.ln(), margin.ln().clamp(-MOST, MOST), p.noise))
+        })
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Begin between what held and what did not.
+    let held = points.iter().rev().find(|p| p.1 < 0.0)?.0;
+    let failed = points.iter().find(|p| p.1 >= 0.0)?.0;
+    let (least, most) = (held.min(failed), held.max(failed));
+    let mut limit = f64::midpoint(least, most);
+    let mut found = None;
+    for _ in 0..4 {
+        let line = around(settings, &points, limit)?;
+        limit = line.limit.clamp(least - 2.0 * settings.width, most + 2.0 * settings.width);
+        found = Some(Line { limit, ..line });
+    }
+    found
+}
+
+fn around(settings: &Settings, points: &[(f64, f64, Option<f64>)], limit: f64) -> Option<Line> {
+    let mut apart: Vec<f64> = points.iter().map(|p| (p.0 - limit).abs()).collect();
+    apart.sort_by(f64::total_cmp);
+    let reach = apart.get(NEAREST - 1).or(apart.last())? * 1.3;
+    let reach = reach.clamp(4.0 * settings.width, FAR);
+    let weigh = |p: &(f64, f64, Option<f64>)| {
+        let share = ((p.0 - limit).abs() / reach).min(1.0);
+        (1.0 - share.powi(3)).powi(3)
+    };
+    let near: Vec<(f64, f64, f64, Option<f64>)> =
+        points.iter().map(|p| (weigh(p), p.0, p.1, p.2)).filter(|p| p.0 > 0.0).collect();
+    let weight: f64 = near.iter().map(|p| p.0).sum();
+    if near.len() < 3 {
+        return None;
+    }
+    let sum = |of: &dyn Fn(&(f64, f64, f64, Option<f64>)) -> f64| -> f64 {
+        near.iter().map(|p| p.0 * of(p)).sum()
+    };
+    let (centre, level) = (sum(&|p| p.1) / weight, sum(&|p| p.2) / weight);
+    let squares = sum(&|p| (p.1 - centre).powi(2));
+    if squares <= 1e-9 {
+        return None;
+    }
+    let slope = (sum(&|p| (p.1 - centre) * (p.2 - level)) / squares).max(LEAST_SLOPE);
+    let rest = sum(&|p| (p.2 - level - slope * (p.1 - centre)).powi(2));
+    let own: Vec<f64> = near.iter().filter_map(|p| p.3).map(|noise| noise * noise).collect();
+    let worth = if own.is_empty() { 0.0 } else { WORTH };
+    let free = (weight - 2.0).max(0.0);
+    let df = worth + free;
+    if df < 1.0 {
+        return None;
+    }
+    let deviation = ((worth * mean(&own) + rest) / df).sqrt().max(1e-4);
+    Some(Line { limit: centre - level / slope, slope, centre, squares, weight, deviation, df })
+}
+
+impl Line {
+    /// Chance that the margin at a load is below 1 in the mean of many probes.
+    pub(super) fn holds(&self, load: f64) -> f64 {
+        let at = load.ln();
+        let error =
+            self.deviation * (1.0 / self.weight + (at - self.centre).powi(2) / self.squares).sqrt();
+        student_cdf(self.slope * (self.limit - at) / error, self.df)
+    }
+
+    /// The limit in numbers.
+    pub(super) fn together(&self) -> Together {
+        let reach = student_quantile(f64::midpoint(1.0, CONFIDENCE), self.df) * self.error();
+        Together {
+            load: self.limit.exp(),
+            low: (self.limit - reach).exp(),
+            high: (self.limit + reach).exp(),
+            spread: self.spread(),
+        }
+    }
+
+    /// Error of the limit, as a share of the load.
+    pub(super) fn error(&self) -> f64 {
+        let aside = (self.limit - self.centre).powi(2) / self.squares;
+        self.spread() * (1.0 / self.weight + aside).sqrt()
+    }
+
+    /// Deviation of the limit that one probe shows, as a share of the load.
+    pub(super) fn spread(&self) -> f64 {
+        self.deviation / self.slope
+    }
+}
