@@ -19,6 +19,7 @@
 //! | `bootstrap`, `compare` | how much figures vary by chance; two runs, or repeated ones |
 //! | `host_ports` | when a watched host has no local port left |
 //! | `search` | the largest load at which criteria hold |
+//! | `shared` | a machine that generator and target share, while it is full |
 
 pub mod autocorrelation;
 pub mod change;
@@ -41,4 +42,5 @@ pub mod bootstrap;
 pub mod compare;
 pub mod precision;
 pub mod search;
+pub mod shared;
 pub mod steady;

@@ -12,7 +12,7 @@ use crate::flags::{Lang, VerdictFlags};
 use crate::{terminal, tty};
 
 /// Columns of the text where no terminal says its own.
-const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 120;
 const INDENT: &str = "  ";
 
 /// `throng verdict`.
@@ -84,19 +84,9 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
         line(INDENT, words);
     }
     for finding in &verdict.findings {
-        let (bullet, rest) = ("* ", INDENT.to_owned() + INDENT);
-        let sentence =
-            format!("{bullet}{} [{}]", finding.words.of(language), confidence(finding, zh));
-        line(INDENT, &sentence);
-        line(&rest, &format!("-> {}", finding.advice.of(language)));
-        if !finding.exonerates.is_empty() {
-            let list: Vec<&str> = finding.exonerates.iter().map(|w| w.of(language)).collect();
-            let (head, between) =
-                if zh { ("不是原因：", "；") } else { ("Not the cause: ", "; ") };
-            line(&rest, &format!("{head}{}", list.join(between)));
-        }
-        line(&rest, &finding.doc);
+        out.push_str(&told(finding, "", language, width));
     }
+    let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
     if verdict.findings.is_empty() {
         line(INDENT, if zh { "没有异常。" } else { "Nothing stands out." });
         let names = |ids: &mut dyn Iterator<Item = &'static str>| {
@@ -123,6 +113,25 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
         line(INDENT, &words);
     }
     out.push('\n');
+    out
+}
+
+/// A finding for people; `at` says where it was found, where that is not clear.
+pub(crate) fn told(finding: &Finding, at: &str, language: Language, width: usize) -> String {
+    let zh = language == Language::Chinese;
+    let mut out = String::new();
+    let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
+    let rest = INDENT.to_owned() + INDENT;
+    let words = finding.words.of(language);
+    line(INDENT, &format!("* {at}{words} [{}]", confidence(finding, zh)));
+    line(&rest, &format!("-> {}", finding.advice.of(language)));
+    if !finding.exonerates.is_empty() {
+        let list: Vec<&str> = finding.exonerates.iter().map(|w| w.of(language)).collect();
+        let (head, between) =
+            if zh { ("不是原因：", "；") } else { ("Not the cause: ", "; ") };
+        line(&rest, &format!("{head}{}", list.join(between)));
+    }
+    line(&rest, &finding.doc);
     out
 }
 

@@ -65,6 +65,15 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     let first = ended.out.lines().next().expect("a sentence");
     let words = ["Throughput", "No model", "No point counts"];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
+    // The verdict on the points stands before the table.
+    let verdict = ended.out.find("The verdict on its points:\n").expect("a verdict");
+    assert!(verdict < ended.out.find("mean ms").expect("a table"), "{}", ended.out);
+    for finding in points.iter().flat_map(|p| p["verdict"]["findings"].as_array().unwrap()) {
+        let doc = finding["doc"].as_str().expect("a page");
+        assert!(ended.out.contains(doc), "{doc}: {}", ended.out);
+    }
+    let is_quiet = |p: &Value| p["verdict"]["findings"].as_array().is_some_and(Vec::is_empty);
+    assert_eq!(points.iter().any(is_quiet), ended.out.contains("  Nothing stands out at "));
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }
 
@@ -138,6 +147,41 @@ fn what_was_not_exceeded_is_at_least() {
     }
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
+}
+
+#[test]
+fn a_full_machine_that_the_target_shares_is_said() {
+    let program = Program::new();
+    // Each request takes a processor for 20 ms: with some users at once all of them are full.
+    let running = targets::start(Config::new("service").option("burn", "20")).expect("it starts");
+    let address = running.addr();
+    let properties = [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())];
+    let line = ["capacity", PLAN, "--fail", "p50 < 150ms", "--at-most", "64", "--probes", "4"];
+    let rest = ["--probe", "3s", "--settle", "1s", &properties[0], &properties[1]];
+    let ended = program.run(&[&line[..], &rest].concat());
+    let capacity = answer(&program, "capacity.json");
+    let probes = capacity["probes"].as_array().expect("probes");
+    let over = probes.iter().find(|probe| probe["purpose"] == "overload").expect("an overload");
+    let shared = &over["shared"];
+    assert!(shared["machine"].as_f64().expect("a shared machine") > 0.9, "{shared}");
+    if is_doubted(&capacity) {
+        running.stop();
+        return is_one_of_the_answers(&ended);
+    }
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert_eq!(capacity["at_least"], true);
+    let first = ended.out.lines().next().expect("a sentence");
+    assert!(first.starts_with("At least ") && first.ends_with(" it was full."), "{first}");
+    assert!(
+        ended.out.contains("on a machine of its own the target may take more"),
+        "{}",
+        ended.out
+    );
+    let line = ["sweep", PLAN, "--users", "64", "--at-least", "2s", "--at-most", "3s"];
+    let swept = Program::new();
+    let ended = swept.run(&[&line[..], &["--ramp", "0s"], &rest[4..]].concat());
+    running.stop();
+    assert!(ended.out.contains("- 64: the target shares the generator's machine"), "{}", ended.out);
 }
 
 /// Fails unless the first word is that of an answer, and the exit code its own.

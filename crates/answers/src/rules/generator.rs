@@ -7,6 +7,7 @@ use super::figures::{hist, length_s, ms, requests, span};
 use super::machine::is_stall;
 use super::reading;
 use super::say::{found, lacks, number, time, words};
+use crate::shared;
 use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "generator_limit";
@@ -73,7 +74,7 @@ fn processors(record: &Record) -> Option<Said> {
     let others = looked.iter().filter(|s| other(s)).count();
     let (seconds, span) = (looked.len(), span(&record.seconds));
     let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
-    let (here, here_zh) = if record.frame.target_is_here {
+    let (here, here_zh) = if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
     } else {
         ("", "")

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use answers::criterion::Criterion;
 use answers::search::{self, Answer, Limit, Purpose, Settings, Step};
+use answers::shared::{Shared, shared};
 use answers::verdict::Verdict;
 use serde::Serialize;
 
@@ -33,6 +34,9 @@ struct Capacity {
     axis: &'static str,
     criteria: Vec<String>,
     answer: Answer,
+    /// The answer is a lower bound of what the target can take: nothing larger was tried, or the generator, or a machine
+    /// that both share, was at its limit.
+    at_least: bool,
     probes: Vec<Done>,
 }
 
@@ -51,6 +55,9 @@ struct Done {
     /// The first finding of its verdict on the generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator_finding: Option<String>,
+    /// The machine that the target shares with the generator, if it was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<Shared>,
     verdict: Verdict,
     folder: PathBuf,
 }
@@ -101,13 +108,16 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
     let Search { plan, folder, done, settings, .. } = search;
     let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
     let answer = search::so_far(&settings, &probes);
-    let capacity = Capacity {
+    let mut capacity = Capacity {
         plan,
         axis: if settings.whole { "users" } else { "rps" },
         criteria: criteria.iter().map(ToString::to_string).collect(),
         answer,
+        at_least: false,
         probes: done,
     };
+    let is_known = capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
+    capacity.at_least = capacity.answer.lower.is_some() && !is_known;
     match place::write(&folder, "capacity.json", &capacity) {
         Ok(_) if flags.output.json => terminal::json(&place::json(&capacity)),
         Ok(path) => terminal::out(&format!("{}\n{}\n", text::page(&capacity), path.display())),
@@ -234,6 +244,7 @@ impl Search<'_> {
             in_flight: figures.rate * figures.mean / 1000.0,
             judged,
             generator_finding: finding,
+            shared: shared(&made.record, seconds),
             verdict,
             folder: made.folder,
         })

@@ -2,6 +2,7 @@
 
 mod point;
 mod text;
+mod verdicts;
 
 use std::path::PathBuf;
 

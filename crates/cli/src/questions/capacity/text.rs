@@ -3,6 +3,7 @@
 use answers::rules;
 use answers::scaling::concurrency;
 use answers::search::{Limit, Purpose};
+use answers::shared::Shared;
 use answers::verdict::{About, Language};
 
 use super::super::figures::{load, number, percent, table};
@@ -91,7 +92,14 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
     let other = at(lower).map_or_else(String::new, |done| {
         format!(" ({} requests/s, {} in flight)", number(done.probe.rate), number(done.in_flight))
     });
+    let shared = shared(capacity);
     let mut out = match answer.limit {
+        Limit::Criteria if shared.is_some() => {
+            format!(
+                "At least {} {unit}{other}: {criteria} held; the machine was shared, and it was full.\n",
+                load(lower)
+            )
+        }
         Limit::Criteria => {
             format!("The criteria hold up to {} {unit}{other}: {criteria}.\n", load(lower))
         }
@@ -113,7 +121,15 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
     if let Some((upper, done)) = answer.upper.and_then(|upper| Some((upper, at(upper)?)))
         && answer.limit == Limit::Criteria
     {
-        out.push_str(&format!("They do not at {} {unit}: {}.\n", load(upper), result(done)));
+        let they = if shared.is_some() { "The criteria do not hold at" } else { "They do not at" };
+        out.push_str(&format!("{they} {} {unit}: {}.\n", load(upper), result(done)));
+    }
+    if let (Some(shared), Some(upper)) = (shared, answer.upper) {
+        out.push_str(&format!(
+            "At {} {unit} {}: on a machine of its own the target may take more.\n",
+            load(upper),
+            shared.words()
+        ));
     }
     if let Some(limit) = &answer.together {
         out.push_str(&format!(
@@ -161,6 +177,12 @@ fn nothing_held(capacity: &Capacity, unit: &'static str) -> String {
 /// The unit of a load.
 fn of(unit: &'static str, load: f64) -> &'static str {
     if load == 1.0 && unit == "users" { "user" } else { unit }
+}
+
+/// The machine that target and generator share, if it was full in the probe that decided against a larger load.
+pub(super) fn shared(capacity: &Capacity) -> Option<&Shared> {
+    capacity.answer.upper?;
+    decided(capacity)?.shared.as_ref()
 }
 
 /// The probe that decided: the last one at the upper bound, or at the lower one where nothing larger was tried.

@@ -7,6 +7,7 @@ use answers::compare::units;
 use answers::interval::{Percentile, least_samples, percentile};
 use answers::precision::precision;
 use answers::scaling;
+use answers::shared::{Shared, shared};
 use answers::steady::steady;
 use answers::verdict::Verdict;
 use record::{Record, Second};
@@ -41,6 +42,9 @@ pub(crate) struct Point {
     /// The reason for which the point is not one of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excluded: Option<String>,
+    /// The machine that the target shares with the generator, if it was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shared: Option<Shared>,
     /// The verdict on the run.
     pub(crate) verdict: Verdict,
     pub(crate) folder: PathBuf,
@@ -135,6 +139,7 @@ impl Point {
                 not_looked_for: steady.warm_up.too_short,
             },
             excluded,
+            shared: shared(record, seconds),
             verdict,
             folder: made.folder.clone(),
         }

@@ -4,8 +4,8 @@ use answers::scaling::{Choice, Model, Refusal};
 use answers::verdict::About;
 
 use super::super::figures::{load, number, percent, table};
-use super::Sweep;
 use super::point::{Point, Quantile};
+use super::{Sweep, verdicts};
 
 /// One point in a line, as it is done.
 pub(super) fn line(point: &Point) -> String {
@@ -29,6 +29,7 @@ fn end(point: &Point) -> String {
 pub(super) fn page(sweep: &Sweep) -> String {
     let unit = if sweep.axis == "users" { "users" } else { "starts/s" };
     let mut out = sentence(&sweep.points, &sweep.model, unit);
+    out.push_str(&verdicts::text(&sweep.points, unit));
     out.push('\n');
     let heading = [
         unit,
@@ -174,6 +175,12 @@ fn notes(sweep: &Sweep) -> String {
         let at = load(point.load);
         if let Some(why) = &point.excluded {
             note(format!("{at} (○) is not among the points of the model: {why}"));
+        }
+        if let Some(shared) = &point.shared {
+            note(format!(
+                "{at}: {}: on a machine of its own the target may do more",
+                shared.words()
+            ));
         }
         if point.warm_up.seconds > 0 {
             let (with, without) = (&point.with_warm_up, &point.figures);

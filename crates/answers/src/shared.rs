@@ -1,0 +1,114 @@
+//! A machine that generator and target share: while its processors are full, what was measured is what is left for the
+//! target there, not what it can do on a machine of its own.
+
+use std::net::{IpAddr, SocketAddr};
+
+use record::{ClassName, Record, Second};
+use serde::Serialize;
+
+/// Share of the machine's processors from which on they count as full.
+const FULL: f64 = 0.95;
+/// Share of the seconds that they must be full for, and seconds.
+const FULL_SHARE: f64 = 0.25;
+const LEAST_SECONDS: usize = 2;
+/// A shorter piece of a second says nothing about processors, ms.
+const LEAST_MS: u32 = 500;
+
+/// A shared machine that was full.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Shared {
+    pub full_seconds: usize,
+    pub seconds: usize,
+    /// Shares of all its processors' time that were used, and that the generator used.
+    pub machine: f64,
+    pub generator: f64,
+}
+
+impl Shared {
+    /// The finding as a sentence without its full stop.
+    pub fn words(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        format!(
+            "the target shares the generator's machine, whose processors were full in {} of {} seconds ({} used, {} by the generator)",
+            self.full_seconds,
+            self.seconds,
+            percent(self.machine),
+            percent(self.generator)
+        )
+    }
+}
+
+/// Whether requests went to the generator's own machine: the frame says so, or an address is a loopback one.
+pub fn target_is_here(record: &Record) -> bool {
+    let is_loopback = |class: &ClassName| match class {
+        ClassName::Address(address) => {
+            let ip = address.parse::<SocketAddr>().map(|address| address.ip());
+            ip.or_else(|_| address.parse::<IpAddr>()).is_ok_and(|ip| ip.is_loopback())
+        }
+        ClassName::Header { .. } => false,
+    };
+    record.frame.target_is_here || record.classes.iter().any(is_loopback)
+}
+
+/// The shared machine, if it was full in these seconds of a run.
+pub fn shared(record: &Record, seconds: &[Second]) -> Option<Shared> {
+    if !target_is_here(record) {
+        return None;
+    }
+    let looked = seconds.iter().filter(|second| second.ms >= LEAST_MS);
+    let looked: Vec<_> =
+        looked.filter_map(|second| Some((second, second.machine.as_ref()?))).collect();
+    let full = looked.iter().filter(|(_, machine)| machine.cpu >= FULL).count();
+    if full < LEAST_SECONDS || (full as f64) < FULL_SHARE * looked.len() as f64 {
+        return None;
+    }
+    let n = looked.len() as f64;
+    let of_generator = |second: &Second, processors: u32| {
+        second.generator.cpu_s * 1000.0 / f64::from(second.ms) / f64::from(processors.max(1))
+    };
+    Some(Shared {
+        full_seconds: full,
+        seconds: looked.len(),
+        machine: looked.iter().map(|(_, machine)| machine.cpu).sum::<f64>() / n,
+        generator: looked.iter().map(|(s, m)| of_generator(s, m.processors)).sum::<f64>() / n,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use stats::machine::Machine;
+
+    use super::*;
+
+    fn record(address: &str, cpu: f64) -> Record {
+        let machine = Machine { cpu, processors: 2, ..Machine::default() };
+        let mut second = Second { ms: 1000, machine: Some(machine), ..Second::default() };
+        second.generator.cpu_s = 0.2;
+        Record {
+            classes: vec![ClassName::Address(Arc::from(address))],
+            seconds: vec![second; 8],
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn a_full_machine_is_shared_with_a_target_on_it_alone() {
+        let here = record("127.0.0.1:8080", 0.99);
+        let found = shared(&here, &here.seconds).expect("full, and the target is here");
+        assert_eq!((found.full_seconds, found.seconds), (8, 8));
+        assert!((found.generator - 0.1).abs() < 1e-9 && (found.machine - 0.99).abs() < 1e-9);
+        assert!(
+            found.words().contains("full in 8 of 8 seconds (99 % used, 10 % by the generator)")
+        );
+        assert!(shared(&record("[::1]:80", 0.99), &here.seconds).is_some());
+        assert!(shared(&record("10.0.0.7:80", 0.99), &here.seconds).is_none());
+        let idle = record("127.0.0.1:8080", 0.5);
+        assert!(shared(&idle, &idle.seconds).is_none());
+        // One full second of eight is chance.
+        let mut once = idle.clone();
+        once.seconds[3].machine = here.seconds[3].machine;
+        assert!(shared(&once, &once.seconds).is_none());
+    }
+}

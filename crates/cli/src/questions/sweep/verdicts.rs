@@ -1,0 +1,55 @@
+//! The verdicts on the points of a sweep: each finding once, with the points at which it stands.
+
+use answers::verdict::{Finding, Language};
+
+use super::super::figures::load;
+use super::point::Point;
+use crate::{tty, verdict};
+
+/// Findings of all points in the order of their rules' importance at the heaviest, and the points without any.
+pub(super) fn text(points: &[Point], unit: &str) -> String {
+    let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
+    let mut ids: Vec<&str> = Vec::new();
+    for finding in points.iter().rev().flat_map(|point| &point.verdict.findings) {
+        if !ids.contains(&finding.id) {
+            ids.push(finding.id);
+        }
+    }
+    let mut out = String::new();
+    for id in ids {
+        let of = |point: &'_ Point| point.verdict.findings.iter().position(|f| f.id == id);
+        let there: Vec<&Point> = points.iter().filter(|point| of(point).is_some()).collect();
+        // The words are those of the heaviest point: its figures show most.
+        let Some(finding) = there.last().and_then(|p| Some(&p.verdict.findings[of(p)?])) else {
+            continue;
+        };
+        out.push_str(&told(finding, &there, unit, width));
+    }
+    let quiet: Vec<&Point> = points.iter().filter(|p| p.verdict.findings.is_empty()).collect();
+    match (quiet.len(), points.len()) {
+        (0, _) => {}
+        (n, all) if n == all => out.push_str("  Nothing stands out at any of them.\n"),
+        _ => out.push_str(&format!("  Nothing stands out at {}.\n", at(&quiet, unit))),
+    }
+    if out.is_empty() { out } else { format!("The verdict on its points:\n{out}") }
+}
+
+fn told(finding: &Finding, there: &[&Point], unit: &str, width: usize) -> String {
+    let last = match there {
+        [.., last] if there.len() > 1 => format!(" (here of {})", load(last.load)),
+        _ => String::new(),
+    };
+    let at = format!("At {}{last}: ", at(there, unit));
+    verdict::told(finding, &at, Language::English, width)
+}
+
+/// Loads with their unit: "1, 2 and 4 users".
+fn at(points: &[&Point], unit: &str) -> String {
+    let loads: Vec<String> = points.iter().map(|point| load(point.load)).collect();
+    let unit = if loads == ["1"] && unit == "users" { "user" } else { unit };
+    match &loads[..] {
+        [] => String::new(),
+        [one] => format!("{one} {unit}"),
+        [first @ .., last] => format!("{} and {last} {unit}", first.join(", ")),
+    }
+}
