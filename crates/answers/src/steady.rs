@@ -58,7 +58,17 @@ pub fn steady(record: &Record) -> Steady {
             last
         })
         .collect();
-    Steady { loaded, end, warm_up: warm_up(&rates, &p95) }
+    Steady { loaded, end, warm_up: warm_up(&rates, &p95, &slots(seconds)) }
+}
+
+/// Completions in each tenth of a second; nothing where they were not counted, or seconds are pieces.
+fn slots(seconds: &[Second]) -> Vec<f64> {
+    let counted: u64 = seconds.iter().flat_map(|s| s.all.slots).map(u64::from).sum();
+    let is_whole = seconds.iter().all(|second| second.ms >= 900);
+    if counted == 0 || !is_whole {
+        return Vec::new();
+    }
+    seconds.iter().flat_map(|second| second.all.slots).map(f64::from).collect()
 }
 
 /// Samples per second.
@@ -131,6 +141,23 @@ mod tests {
         let steps = steady(&record(|i| i as u64 / 10, 90));
         assert_eq!((steps.loaded, steps.end), (0, 90));
         assert_eq!(steady(&Record::default()).end, 0);
+    }
+
+    #[test]
+    fn a_run_of_half_a_minute_has_a_steady_part_behind_its_warm_up() {
+        let mut run = record(|_| 5, 30);
+        for (at, second) in run.seconds.iter_mut().enumerate() {
+            // Half of the speed in the first five seconds.
+            let each = if at < 5 { 10 } else { 20 };
+            second.all.slots = [each; 10];
+            second.all.slots[at % 10] += 1;
+            second.all.count = second.all.slots.iter().copied().map(u64::from).sum();
+        }
+        let found = steady(&run);
+        assert!((5..=6).contains(&found.warm_up.seconds), "{found:?}");
+        assert_eq!(found.seconds(&run).len(), 30 - found.warm_up.seconds);
+        assert_eq!(found.with_warm_up(&run).len(), 30);
+        assert!(!found.warm_up.too_short && !found.warm_up.unsteady);
     }
 
     #[test]

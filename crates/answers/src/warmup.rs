@@ -5,6 +5,11 @@
 //! steady. The rule depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016), so that it
 //! is asked of the rate and of the p95, and a cut counts only where the cut part differs from the rest beyond chance and
 //! by 2 %. Nothing is dropped here: the caller shows figures with and without.
+//!
+//! Limits. Of runs of 100 s and more the values are seconds, in batches of 5. Of shorter ones, from 20 s on, the rate is
+//! looked at in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
+//! batches): a warm-up of less than 2 s, or by less than some 5 %, stays unseen there, and one that takes more than half
+//! of the run is called unsteady. A target that is still filling caches after minutes looks steady in 20 s.
 
 use crate::autocorrelation::effective;
 use crate::distribution::student_two_sided;
@@ -12,8 +17,11 @@ use crate::series::{block_means, mean, variance};
 
 /// Values in a batch.
 pub const BATCH: usize = 5;
-/// Seconds of a run, below which no warm-up is looked for.
-pub const LEAST_SECONDS: usize = 100;
+/// Seconds of a run, below which no warm-up is looked for, and from which on seconds are batched.
+pub const LEAST_SECONDS: usize = 20;
+pub const LONG_SECONDS: usize = 100;
+/// Slots of a second.
+const SLOTS: usize = 10;
 /// A difference in means below this share is none.
 const LEAST_SIZE: f64 = 0.02;
 /// Chance of calling a steady series a warm-up.
@@ -28,9 +36,9 @@ pub struct Cut {
     pub unsteady: bool,
 }
 
-/// MSER-5 on a series; `None` of fewer than four batches.
-pub fn mser(values: &[f64]) -> Option<Cut> {
-    let batches = block_means(values, BATCH);
+/// MSER on means of so many values each; `None` of fewer than four such batches.
+pub fn mser(values: &[f64], batch: usize) -> Option<Cut> {
+    let batches = block_means(values, batch);
     let n = batches.len();
     if n < 4 {
         return None;
@@ -49,7 +57,7 @@ pub fn mser(values: &[f64]) -> Option<Cut> {
             best = Some((criterion, d));
         }
     }
-    best.map(|(_, d)| Cut { at: d * BATCH, unsteady: d == n / 2 })
+    best.map(|(_, d)| Cut { at: d * batch, unsteady: d == n / 2 })
 }
 
 /// The warm-up of a run.
@@ -64,12 +72,23 @@ pub struct WarmUp {
 }
 
 /// The warm-up by rate and p95 of each second: the later of the two. Seconds without samples have the p95 of the
-/// second before.
-pub fn warm_up(rates: &[f64], p95: &[f64]) -> WarmUp {
+/// second before. `slots`: completions in each tenth of a second, where they were counted.
+pub fn warm_up(rates: &[f64], p95: &[f64], slots: &[f64]) -> WarmUp {
     if rates.len() < LEAST_SECONDS {
         return WarmUp { too_short: true, ..WarmUp::default() };
     }
-    let cuts = [rates, p95].map(|values| mser(values).filter(|cut| differs(values, cut.at)));
+    let cut = |values: &[f64], batch: usize| {
+        mser(values, batch).filter(|cut| cut.at > 0 && differs(values, cut.at))
+    };
+    let cuts = if rates.len() >= LONG_SECONDS {
+        [cut(rates, BATCH), cut(p95, BATCH)]
+    } else {
+        let of_slots = |cut: Cut| Cut { at: cut.at.div_ceil(SLOTS), ..cut };
+        let by_slots = slots.len() >= rates.len() * SLOTS;
+        let rate = if by_slots { cut(slots, BATCH).map(of_slots) } else { cut(rates, 1) };
+        // Less than two seconds are no batch of anything.
+        [rate, cut(p95, 1)].map(|cut| cut.filter(|cut| cut.at >= 2))
+    };
     let mut found = WarmUp::default();
     for cut in cuts.into_iter().flatten() {
         found.seconds = found.seconds.max(cut.at);
@@ -122,7 +141,7 @@ mod tests {
         #[test]
         fn the_cut_is_that_of_the_definition(values in prop::collection::vec(0.0f64..100.0, 20..200)) {
             let batches = block_means(&values, BATCH);
-            prop_assert_eq!(mser(&values).unwrap().at, by_definition(&batches) * BATCH);
+            prop_assert_eq!(mser(&values, BATCH).unwrap().at, by_definition(&batches) * BATCH);
         }
     }
 
@@ -133,12 +152,12 @@ mod tests {
             // The rate climbs to 100/s with a time constant of 8 s: after 30 s it is within 2.5 %.
             let rates = noise(300, seed, |i| 100.0 * (1.0 - (-(i as f64) / 8.0).exp()));
             let p95 = noise(300, seed + 99, |_| 40.0);
-            let found = warm_up(&rates, &p95);
+            let found = warm_up(&rates, &p95, &[]);
             near += u32::from((10..=45).contains(&found.seconds));
             assert!((10..=120).contains(&found.seconds) && !found.unsteady, "{found:?}");
             // The later of the two measures decides.
             let slow = noise(300, seed, |i| if i < 60 { 80.0 } else { 40.0 });
-            assert!(warm_up(&rates, &slow).seconds >= 55);
+            assert!(warm_up(&rates, &slow, &[]).seconds >= 55);
         }
         assert!(near >= 14, "{near} of 20");
     }
@@ -146,7 +165,8 @@ mod tests {
     #[test]
     fn a_steady_run_has_none() {
         let found = (0..200).filter(|seed| {
-            warm_up(&noise(200, *seed, |_| 100.0), &noise(200, seed + 1000, |_| 40.0)).seconds > 0
+            let p95 = noise(200, seed + 1000, |_| 40.0);
+            warm_up(&noise(200, *seed, |_| 100.0), &p95, &[]).seconds > 0
         });
         let found = found.count();
         assert!(found <= 6, "{found} of 200 steady runs have a warm-up");
@@ -155,7 +175,61 @@ mod tests {
     #[test]
     fn drift_is_unsteady_and_short_runs_are_not_judged() {
         let drift = noise(300, 1, |i| 100.0 + i as f64);
-        assert!(warm_up(&drift, &noise(300, 2, |_| 1.0)).unsteady);
-        assert!(warm_up(&drift[..99], &drift[..99]).too_short);
+        assert!(warm_up(&drift, &noise(300, 2, |_| 1.0), &[]).unsteady);
+        assert!(warm_up(&drift[..19], &drift[..19], &[]).too_short);
+        assert!(!warm_up(&drift[..20], &drift[..20], &[]).too_short);
+    }
+
+    /// Rates, p95 and slots of a run: completions are Poisson, and their level wanders by 3 % as that of `compare`'s.
+    fn short(n: usize, seed: u64, level: impl Fn(f64) -> f64) -> [Vec<f64>; 3] {
+        let mut random = Random::new(seed);
+        let mut wander = 0.0;
+        let (mut rates, mut p95, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+        for second in 0..n {
+            wander = 0.5 * wander + 0.026 * random.normal();
+            let mut sum = 0.0;
+            for slot in 0..SLOTS {
+                let speed = level(second as f64 + slot as f64 / 10.0) * (1.0 + wander);
+                let mean = 20.0 * speed;
+                let count = (mean + mean.sqrt() * random.normal()).round().max(0.0);
+                sum += count;
+                slots.push(count);
+            }
+            rates.push(sum);
+            let speed = level(second as f64 + 0.5) * (1.0 + wander);
+            p95.push(40.0 / speed * (1.0 + 0.05 * random.normal()));
+        }
+        [rates, p95, slots]
+    }
+
+    #[test]
+    fn a_short_run_shows_its_warm_up() {
+        for n in [20, 25, 30, 60, 90] {
+            let (mut found, mut near) = (0, 0);
+            for seed in 0..100 {
+                // Half of the speed at first; after 6 s it is within 2.5 %.
+                let [rates, p95, slots] = short(n, seed, |t| 1.0 - 0.5 * (-t / 2.0).exp());
+                let seconds = warm_up(&rates, &p95, &slots).seconds;
+                found += u32::from(seconds > 0);
+                near += u32::from((2..=8).contains(&seconds));
+            }
+            println!(
+                "warm-up of 6 s in {n} s: found in {found} of 100 runs, near its end in {near}"
+            );
+            assert!(found >= 80 && near >= 70, "{n} s: {found}, {near}");
+        }
+    }
+
+    #[test]
+    fn a_short_steady_run_has_none() {
+        for n in [20, 25, 30, 60, 90] {
+            let found = |seed: &u64| {
+                let [rates, p95, slots] = short(n, *seed, |_| 1.0);
+                warm_up(&rates, &p95, &slots).seconds > 0
+            };
+            let found = (0..400).filter(found).count();
+            println!("no warm-up in {n} s: one is found in {found} of 400 runs");
+            assert!(found <= 12, "{n} s: {found} of 400");
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::{concurrency, errors, realism, stalls};
 use crate::change::{lasting, steps};
 use crate::trend::trend;
 use crate::verdict::{About, Confidence, Said};
-use crate::warmup::{LEAST_SECONDS, warm_up};
+use crate::warmup::{LONG_SECONDS, warm_up};
 
 /// Requests and seconds under the same load that such a rule needs.
 const SAMPLES: u64 = 1000;
@@ -62,7 +62,7 @@ fn medians(windows: &[Window]) -> Vec<f64> {
 
 pub(super) fn warmup_unfinished(record: &Record) -> Said {
     let seconds = part(record);
-    if seconds.len() < LEAST_SECONDS - STEP_WINDOW {
+    if seconds.len() < LONG_SECONDS - STEP_WINDOW {
         return lacks!("100 s under the same load", "100 秒不变的负载");
     }
     if requests(seconds) < SAMPLES {
@@ -71,7 +71,7 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
     let all = windows(seconds, 1);
     let rates: Vec<f64> = all.iter().map(|w| w.rate).collect();
     let p95: Vec<f64> = all.iter().map(|w| w.p95).collect();
-    let found_at = warm_up(&rates, &p95);
+    let found_at = warm_up(&rates, &p95, &[]);
     let values = medians(&windows(seconds, STEP_WINDOW));
     let third = values.len() / 3;
     let (first, last) =

@@ -59,6 +59,9 @@ pub(crate) struct CapacityFlags {
     /// Time before it in which the load rises and the target settles.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = answers::time::parse)]
     pub(crate) settle: Duration,
+    /// A probe that is clear ends early when its mean is known this well: half of its 95 % interval.
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    pub(crate) precision: f64,
     /// Width between the bounds at which the search ends.
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) width: f64,

@@ -23,6 +23,8 @@ use crate::interrupt::Interrupt;
 use crate::terminal;
 use judge::Judged;
 
+/// Time of a probe that counts, before it may end early.
+const LEAST: Duration = Duration::from_secs(20);
 /// Time by which a probe is lengthened at most, for percentiles that need many samples.
 const LONGEST: u32 = 5;
 
@@ -40,12 +42,31 @@ struct Capacity {
     probes: Vec<Done>,
 }
 
+/// The reason for which a probe ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum EndedBy {
+    Precision,
+    Time,
+}
+
+impl EndedBy {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Precision => "precision",
+            Self::Time => "time",
+        }
+    }
+}
+
 /// A probe with what it showed.
 #[derive(Debug, Serialize)]
 struct Done {
     #[serde(flatten)]
     probe: search::Probe,
     seconds: f64,
+    /// What ended it: what it shows was clear, its mean known to the precision; else its time was up.
+    ended_by: EndedBy,
     samples: u64,
     /// Median and p99 of service times, ms.
     p50: f64,
@@ -98,6 +119,7 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         settle: flags.settle,
         length: flags.probe,
         longest: flags.probe * LONGEST,
+        precision: flags.precision,
         folder,
         done: Vec::new(),
     };
@@ -161,6 +183,8 @@ struct Search<'a> {
     /// Length of a probe, without the settling; it grows up to the longest.
     length: Duration,
     longest: Duration,
+    /// Half of the mean's interval, as a share, at which a probe that is clear ends.
+    precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
 }
@@ -212,9 +236,19 @@ impl Search<'_> {
             duration: Some(self.settle + self.length),
             name: name.to_owned(),
         };
-        let made = child::run(&asked, interrupt, |_| false)?;
         let settled = self.settle.as_secs_f64();
-        let seconds = judge::measured(&made.record, settled, self.length.as_secs_f64());
+        let length = self.length.as_secs_f64();
+        // What is confirmed is confirmed in full.
+        let may_end = purpose != Purpose::Confirm && self.length > LEAST;
+        let mut is_clear = false;
+        let made = child::run(&asked, interrupt, |record| {
+            let seconds = judge::measured(record, settled, length);
+            is_clear = may_end
+                && seconds.len() as f64 >= LEAST.as_secs_f64()
+                && judge::is_clear(self.criteria, record, seconds, self.precision);
+            is_clear
+        })?;
+        let seconds = judge::measured(&made.record, settled, length);
         let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
         let figures = super::sweep::Figures::of(seconds);
         let verdict = answers::rules::verdict(&made.record);
@@ -223,10 +257,21 @@ impl Search<'_> {
             load,
             purpose,
             rate: figures.rate * (1.0 - figures.errors),
-            trials: judge::trials(self.criteria, &made.record, seconds, holds),
+            trials: judge::trials(
+                self.criteria,
+                &made.record,
+                seconds,
+                holds,
+                is_clear.then_some(length),
+            ),
             holds,
             margin: judge::margin(&judged),
-            noise: judge::noise(self.criteria, &made.record, seconds),
+            noise: judge::noise(
+                self.criteria,
+                &made.record,
+                seconds,
+                &[judge::WINDOW, 2 * judge::WINDOW],
+            ),
             certain: judge::fails_for_certain(&judged),
             generator: finding.is_some(),
         };
@@ -238,6 +283,7 @@ impl Search<'_> {
         Ok(Done {
             probe,
             seconds: seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum(),
+            ended_by: if is_clear { EndedBy::Precision } else { EndedBy::Time },
             samples: figures.samples,
             p50: figures.p50.value,
             p99: figures.p99.value,

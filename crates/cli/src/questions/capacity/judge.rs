@@ -1,14 +1,15 @@
 //! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
 
 use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
+use answers::precision::precision;
 use answers::search::{self, Trial};
-use record::{Part, Record, Second};
+use record::{Change, Part, Record, Second};
 use serde::Serialize;
 
 use super::super::sweep::Figures;
 
 /// Seconds of a trial.
-const WINDOW: usize = 5;
+pub(crate) const WINDOW: usize = 5;
 
 /// A criterion on a probe.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +27,8 @@ pub(crate) fn measured(record: &Record, settle: f64, length: f64) -> &[Second] {
     let start = record.frame.start_ms + (settle * 1000.0) as i64;
     // What the target answers behind its load is not the rate that it was given.
     let end = start + (length * 1000.0) as i64 + 500;
+    let stop = record.marks.iter().find(|mark| matches!(mark.change, Change::Stop { .. }));
+    let end = stop.map_or(end, |stop| end.min(stop.at_ms));
     let first =
         record.seconds.iter().position(|second| second.at_ms - i64::from(second.ms) >= start - 500);
     let last = record
@@ -75,14 +78,17 @@ fn by_limit(criterion: &Criterion, value: f64) -> Option<f64> {
     }
 }
 
-/// Windows as trials; the whole as one where windows have too few samples for the percentiles.
+/// Windows as trials; the whole as one where windows have too few samples for the percentiles. A probe that ended early
+/// because it was `clear` counts for as many seconds as it was to last.
 pub(crate) fn trials(
     criteria: &[Criterion],
     record: &Record,
     seconds: &[Second],
     holds: bool,
+    clear: Option<f64>,
 ) -> Vec<Trial> {
-    let all: f64 = seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
+    let measured = || seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
+    let all: f64 = clear.unwrap_or_else(measured);
     let Some(windows) = windows(criteria, record, seconds, WINDOW) else {
         return vec![Trial { seconds: all, good: holds, full: true }];
     };
@@ -111,13 +117,51 @@ fn windows<'r>(
     (!windows.is_empty() && windows.iter().all(enough)).then_some(windows)
 }
 
-/// The error of the margin's logarithm by windows, as short ones as have enough samples.
-pub(crate) fn noise(criteria: &[Criterion], record: &Record, seconds: &[Second]) -> Option<f64> {
-    let lengths = [WINDOW, 2 * WINDOW].into_iter();
-    let windows = lengths.filter_map(|length| windows(criteria, record, seconds, length)).next()?;
+/// The error of the margin's logarithm by windows of the first of these lengths, seconds, that has enough samples.
+pub(crate) fn noise(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &[Second],
+    lengths: &[usize],
+) -> Option<f64> {
+    let windows = lengths.iter().find_map(|length| windows(criteria, record, seconds, *length))?;
     let of = |window: &[Second]| margin(&whole(criteria, record, window).1);
     let margins: Option<Vec<f64>> = windows.into_iter().map(of).collect();
     search::noise(&margins?)
+}
+
+/// Margins so many times their error away from the limit are clear: chance of that many is below one in a thousand.
+const CLEAR: f64 = 4.0;
+
+/// Whether a probe that goes on has shown what it can: on which side of the limit it is, beyond chance, with the mean
+/// known to that precision, and its percentiles with enough samples.
+pub(crate) fn is_clear(
+    criteria: &[Criterion],
+    record: &Record,
+    seconds: &[Second],
+    wanted: f64,
+) -> bool {
+    let units = answers::compare::units(seconds, None);
+    if !precision(&units).is_some_and(|found| found.relative() <= wanted) {
+        return false;
+    }
+    let figures = Figures::of(seconds);
+    if needed(criteria, &figures) > seconds.len() as f64 {
+        return false;
+    }
+    let (holds, judged) = whole(criteria, record, seconds);
+    if fails_for_certain(&judged) {
+        return true;
+    }
+    // Without a degree, as of errors of which none is allowed, only the whole time shows that it holds.
+    if holds && judged.iter().any(|judged| judged.margin.is_none()) {
+        return false;
+    }
+    let is_same = |window: &[Second]| whole(criteria, record, window).0 == holds;
+    let all_same = windows(criteria, record, seconds, WINDOW)
+        .is_some_and(|windows| windows.into_iter().all(is_same));
+    let by_margin = margin(&judged).zip(noise(criteria, record, seconds, &[2, 3, WINDOW]));
+    all_same && by_margin.is_some_and(|(margin, noise)| margin.ln().abs() > CLEAR * noise)
 }
 
 /// Whether a criterion without a margin does not hold.

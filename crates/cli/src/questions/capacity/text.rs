@@ -7,7 +7,7 @@ use answers::shared::Shared;
 use answers::verdict::{About, Language};
 
 use super::super::figures::{load, number, percent, table};
-use super::{Capacity, Done};
+use super::{Capacity, Done, EndedBy};
 use crate::{tty, verdict};
 
 pub(super) fn purpose(purpose: Purpose) -> &'static str {
@@ -33,7 +33,11 @@ pub(super) fn line(done: &Done) -> String {
     } else {
         "does not hold"
     };
-    format!("{result}: {}; {}/s succeeded", judged.join(", "), number(done.probe.rate))
+    let ended = match done.ended_by {
+        EndedBy::Precision => format!("; clear after {:.0} s", done.seconds),
+        EndedBy::Time => String::new(),
+    };
+    format!("{result}: {}; {}/s succeeded{ended}", judged.join(", "), number(done.probe.rate))
 }
 
 pub(super) fn page(capacity: &Capacity) -> String {
@@ -41,8 +45,18 @@ pub(super) fn page(capacity: &Capacity) -> String {
     let mut out = sentence(capacity, unit);
     out.push('\n');
     out.push_str(&what_limited(capacity, unit));
-    let heading =
-        ["probe", unit, "succeeded/s", "in flight", "p50 ms", "p99 ms", "samples", "s", "result"];
+    let heading = [
+        "probe",
+        unit,
+        "succeeded/s",
+        "in flight",
+        "p50 ms",
+        "p99 ms",
+        "samples",
+        "s",
+        "ended by",
+        "result",
+    ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for (at, done) in capacity.probes.iter().enumerate() {
         rows.push(vec![
@@ -54,6 +68,7 @@ pub(super) fn page(capacity: &Capacity) -> String {
             number(done.p99),
             done.samples.to_string(),
             format!("{:.0}", done.seconds),
+            done.ended_by.word().to_owned(),
             result(done),
         ]);
     }

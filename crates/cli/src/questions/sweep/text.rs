@@ -44,7 +44,7 @@ pub(super) fn page(sweep: &Sweep) -> String {
         "KiB/s in",
         "out",
         "s",
-        "",
+        "ended by",
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(sweep.points.iter().map(row));
@@ -82,11 +82,14 @@ fn row(point: &Point) -> Vec<String> {
         (Some(low), Some(high)) => format!("{} … {}", number(low), number(high)),
         _ => "too few samples".to_owned(),
     };
-    let mark = match &point.excluded {
-        Some(_) => "○",
-        None if point.precise => "",
-        None => "time was up",
-    };
+    let mut marks = Vec::new();
+    if point.excluded.is_some() {
+        marks.push("○".to_owned());
+    }
+    marks.push(if point.precise { "precision" } else { "time" }.to_owned());
+    if point.warm_up.seconds > 0 {
+        marks.push(format!("without {} s of warm-up", point.warm_up.seconds));
+    }
     vec![
         load(point.load),
         number(figures.rate),
@@ -100,7 +103,7 @@ fn row(point: &Point) -> Vec<String> {
         number(figures.received),
         number(figures.sent),
         format!("{:.0}", point.seconds),
-        mark.to_owned(),
+        marks.join(", "),
     ]
 }
 
@@ -200,7 +203,7 @@ fn notes(sweep: &Sweep) -> String {
         }
     }
     if sweep.points.iter().any(|point| point.warm_up.not_looked_for) {
-        note("no warm-up was looked for in points shorter than 100 s".to_owned());
+        note("no warm-up was looked for in points shorter than 20 s".to_owned());
     }
     if sweep.points.iter().any(|point| point.figures.p99.few) {
         note("(…): too few independent samples for that percentile".to_owned());
