@@ -152,6 +152,57 @@ pub fn memory(values: &[f64]) -> Memory {
     Memory { long_run_variance: variance, block: block.clamp(1.0, longest.max(1.0)) }
 }
 
+/// A series by what its neighbours have in common: an autoregression of the first order, x_i = φ x_{i-1} + noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Autoregression {
+    /// φ, from 0 on, with its bias in short series taken off: (nφ + 1)/(n - 3) (M. G. Kendall, Biometrika 41, 1954).
+    pub phi: f64,
+    /// Standard error of the series' mean.
+    pub error: f64,
+    /// The same by a stationary bootstrap with blocks of that mean length (D. Politis and J. Romano, JASA 89, 1994).
+    pub by_blocks: f64,
+    /// Independent values that the series is worth.
+    pub worth: f64,
+}
+
+/// The autoregression of a series, for a bootstrap with blocks of mean length `block`; `None` of fewer than 10 values, and
+/// of equal ones.
+pub fn autoregression(values: &[f64], block: f64) -> Option<Autoregression> {
+    let (n, count) = (values.len(), values.len() as f64);
+    if n < 10 {
+        return None;
+    }
+    let centre = mean(values);
+    let apart: Vec<f64> = values.iter().map(|v| v - centre).collect();
+    let covariance =
+        |lag: usize| apart.iter().zip(&apart[lag..]).map(|(a, b)| a * b).sum::<f64>() / count;
+    let variance = covariance(0);
+    if variance <= f64::EPSILON * centre * centre {
+        return None;
+    }
+    let phi = ((count * covariance(1) / variance + 1.0) / (count - 3.0)).clamp(0.0, MOST_PHI);
+    let worth = count * (1.0 - phi) / (1.0 + phi);
+    let goes_on = 1.0 - 1.0 / block.max(1.0);
+    let mut blocks = variance;
+    for lag in 1..n {
+        let (k, wraps) = (lag as f64, (n - lag) as f64);
+        let weight = wraps / count * goes_on.powf(k) + k / count * goes_on.powf(wraps);
+        if weight < 1e-6 {
+            continue;
+        }
+        blocks += 2.0 * weight * covariance(lag);
+    }
+    Some(Autoregression {
+        phi,
+        error: (variance * count / (count - 1.0) / worth).sqrt(),
+        by_blocks: (blocks.max(0.0) / count).sqrt(),
+        worth,
+    })
+}
+
+/// A larger φ is no longer told from a series that wanders off.
+const MOST_PHI: f64 = 0.97;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,18 +4,22 @@
 //! histograms of the seconds drawn are merged, and rate, mean, percentiles and error ratio all read from that one
 //! resample (D. Politis and J. Romano, "The Stationary Bootstrap", JASA 89, 1994). So dependence within a block stays,
 //! and no distribution is assumed. b is Politis and White's ([`crate::autocorrelation::memory`]), the longest of those
-//! of rate and mean. Cost: resamples × seconds × groups of bins additions.
+//! of rate and mean. Blocks of a short series vary less than the series does, and a block length that is estimated from
+//! it is often too short. So intervals are widened to the error of an autoregression where that is larger
+//! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost: resamples × seconds × groups of bins additions.
 
 use stats::hist::{Bins, layout};
 
-use crate::autocorrelation::memory;
+use crate::autocorrelation::{autoregression, memory};
 use crate::distribution::{normal_quantile, student_quantile};
 use crate::random::Random;
-use crate::series::mean;
+use crate::series::{mean, quantile};
 
-/// Seconds, and blocks, below which there is no interval.
+/// Seconds, and independent seconds that they are worth, below which there is no interval.
 pub const LEAST_SECONDS: usize = 60;
-pub const LEAST_BLOCKS: f64 = 10.0;
+pub const LEAST_WORTH: f64 = 5.0;
+/// Blocks that the errors' own memory leaves at least.
+const LEAST_BLOCKS: f64 = 10.0;
 /// Seconds of a longer run are merged until there are at most so many.
 const MOST_UNITS: usize = 720;
 /// Width of a group of bins, as a share of its value: percentiles are interpolated within.
@@ -97,6 +101,9 @@ pub struct Resampled {
     /// Mean length of blocks, in units; and the units.
     pub block: f64,
     pub units: usize,
+    /// How the rate, and how all else, has to be widened.
+    rate: Widening,
+    times: Widening,
     /// Empty where there is no interval.
     pub resamples: Vec<Figures>,
     /// The reason for no interval.
@@ -108,8 +115,32 @@ pub struct Resampled {
 pub enum Refusal {
     /// Seconds that there are.
     Short { seconds: f64 },
-    /// Blocks that there are: neighbouring seconds depend on each other for too long.
+    /// Independent seconds that there are: neighbouring ones depend on each other for too long.
     FewBlocks { blocks: f64 },
+}
+
+/// What makes an interval of resamples one of the run.
+#[derive(Clone, Copy, Debug)]
+struct Widening {
+    /// Factor on deviations of resamples.
+    factor: f64,
+    /// Degrees of freedom.
+    df: f64,
+    worth: f64,
+}
+
+impl Widening {
+    /// Of a series of seconds with blocks of that mean length.
+    fn of(series: &[f64], block: f64) -> Self {
+        let n = series.len() as f64;
+        let short = (n / (n - 2.0 * block).max(1.0)).sqrt();
+        let Some(found) = autoregression(series, block) else {
+            return Self { factor: short, df: (n / block - 1.0).max(2.0), worth: n };
+        };
+        let apart = if found.by_blocks > 0.0 { found.error / found.by_blocks } else { 1.0 };
+        let df = (found.worth - 1.0).min(n / block - 1.0).max(2.0);
+        Self { factor: short.max(apart), df, worth: found.worth }
+    }
 }
 
 /// A run as the bootstrap reads it: one row per unit over common groups of bins.
@@ -128,19 +159,23 @@ struct Table {
 pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     let table = Table::new(units);
     let n = table.count.len();
+    let block = table.block();
+    let (rates, means) = (table.rates(), table.means());
     let mut found = Resampled {
         figures: table.figures((0..n).map(|i| (i, 1.0))),
         count: units.iter().map(|unit| unit.count).sum(),
-        block: table.block(),
+        block,
+        rate: Widening::of(&rates, block),
+        times: Widening::of(&means, block),
         units: n,
         resamples: Vec::new(),
         refusal: None,
     };
     let seconds: f64 = table.seconds.iter().sum();
-    let blocks = n as f64 / found.block;
+    let blocks = found.rate.worth.min(found.times.worth);
     if seconds + 0.5 < LEAST_SECONDS as f64 {
         found.refusal = Some(Refusal::Short { seconds });
-    } else if blocks < LEAST_BLOCKS {
+    } else if blocks < LEAST_WORTH {
         found.refusal = Some(Refusal::FewBlocks { blocks });
     } else {
         let mut random = Random::new(seed);
@@ -227,21 +262,21 @@ impl Table {
         table
     }
 
+    fn rates(&self) -> Vec<f64> {
+        let each = self.count.iter().zip(&self.seconds);
+        each.map(|(n, s)| if *s > 0.0 { n / s } else { 0.0 }).collect()
+    }
+
+    /// Mean times; of a unit without samples that of all.
+    fn means(&self) -> Vec<f64> {
+        let all = self.elapsed.iter().sum::<f64>() / self.count.iter().sum::<f64>().max(1.0);
+        let each = self.elapsed.iter().zip(&self.count);
+        each.map(|(t, n)| if *n > 0.0 { t / n } else { all }).collect()
+    }
+
     /// Mean length of blocks: the longest that rate and mean ask for, and errors within bounds.
     fn block(&self) -> f64 {
-        let rates: Vec<f64> = self
-            .count
-            .iter()
-            .zip(&self.seconds)
-            .map(|(n, s)| if *s > 0.0 { n / s } else { 0.0 })
-            .collect();
-        let all = self.elapsed.iter().sum::<f64>() / self.count.iter().sum::<f64>().max(1.0);
-        let means: Vec<f64> = self
-            .elapsed
-            .iter()
-            .zip(&self.count)
-            .map(|(t, n)| if *n > 0.0 { t / n } else { all })
-            .collect();
+        let (rates, means) = (self.rates(), self.means());
         let block = |series: &[f64]| memory(series).block;
         // Few errors in a regular row look like a long memory: they may not take the intervals of all else.
         let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
@@ -298,19 +333,35 @@ impl Resampled {
     pub fn figure(&self, metric: Metric) -> (f64, Option<(f64, f64)>) {
         let at = metric as usize;
         let drawn = self.spread(metric);
-        let ends = |p| crate::series::quantile(&drawn, p);
+        let ends = |p| quantile(&drawn, p);
         (self.figures[at], (!drawn.is_empty()).then(|| (ends(0.025), ends(0.975))))
     }
 
-    /// Resampled values of a metric as an interval needs them: spread by √(n/(n-2b)), for blocks of a short series vary
-    /// less than the series does, and by how much further Student's t with the number of blocks reaches than a normal.
+    /// Resampled values of a metric as an interval needs them: widened to the run's own error, and by how much further
+    /// Student's t reaches than a normal.
     pub fn spread(&self, metric: Metric) -> Vec<f64> {
+        let student = student_quantile(0.975, self.df(metric)) / normal_quantile(0.975);
+        self.drawn(metric, student)
+    }
+
+    /// The same without Student's t: their deviation is the error of the figure, with [`Resampled::df`].
+    pub fn errors(&self, metric: Metric) -> Vec<f64> {
+        self.drawn(metric, 1.0)
+    }
+
+    /// Degrees of freedom of a figure's error.
+    pub fn df(&self, metric: Metric) -> f64 {
+        self.widening(metric).df
+    }
+
+    fn widening(&self, metric: Metric) -> Widening {
+        if metric == Metric::Rate { self.rate } else { self.times }
+    }
+
+    fn drawn(&self, metric: Metric, wider: f64) -> Vec<f64> {
         let at = metric as usize;
         let drawn: Vec<f64> = self.resamples.iter().map(|figures| figures[at]).collect();
-        let (n, centre) = (self.units as f64, mean(&drawn));
-        let student =
-            student_quantile(0.975, (n / self.block - 1.0).max(2.0)) / normal_quantile(0.975);
-        let wider = (n / (n - 2.0 * self.block).max(1.0)).sqrt() * student;
+        let (centre, wider) = (mean(&drawn), wider * self.widening(metric).factor);
         drawn.into_iter().map(|v| centre + (v - centre) * wider).collect()
     }
 }
@@ -373,12 +424,51 @@ mod tests {
                     .enumerate()
             {
                 let drawn = found.spread(metric);
-                let ends = [0.025, 0.975].map(|p| crate::series::quantile(&drawn, p));
+                let ends = [0.025, 0.975].map(|p| quantile(&drawn, p));
                 covered[i] += u32::from(ends[0] <= truth && truth <= ends[1]);
             }
         }
         println!("covered of 200: {covered:?}; blocks of {:.1}", blocks / 200.0);
         assert!(covered.iter().all(|n| *n >= 172), "{covered:?}");
+    }
+
+    /// Seconds of ten requests each, whose time is an autoregression around 10 ms with 3 % of deviation in all.
+    fn autoregressive(phi: f64, seconds: usize, seed: u64) -> Vec<(u64, Bins)> {
+        let mut random = Random::new(seed);
+        let mut level = random.normal();
+        (0..seconds)
+            .map(|_| {
+                level = phi * level + (1.0 - phi * phi).sqrt() * random.normal();
+                let us = (10_000.0 * (1.0 + 0.03 * level)) as u64;
+                let bins = vec![(layout::index_of(us), 10)];
+                (us * 10_000, Bins::try_from(bins).expect("one bin"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn intervals_of_dependent_seconds_cover_the_truth() {
+        const RUNS: u64 = 300;
+        for (phi, least) in [(0.0, 0.93), (0.5, 0.92), (0.8, 0.88)] {
+            for seconds in [80, 120, 300] {
+                let (mut covered, mut refused) = (0u64, 0u64);
+                for seed in 0..RUNS {
+                    let made = autoregressive(phi, seconds, seed * 31 + 90_001);
+                    let found = resample(&units(&made), 200, seed);
+                    match found.figure(Metric::Mean).1 {
+                        Some((low, high)) => covered += u64::from(low <= 10.0 && 10.0 <= high),
+                        None => refused += 1,
+                    }
+                }
+                let share = covered as f64 / (RUNS - refused) as f64;
+                println!(
+                    "φ = {phi}, {seconds} s: covered in {:.1} %; no interval in {:.1} % of {RUNS} runs",
+                    share * 100.0,
+                    refused as f64 / RUNS as f64 * 100.0
+                );
+                assert!(share >= least, "φ = {phi}, {seconds} s: {share}");
+            }
+        }
     }
 
     #[test]

@@ -298,13 +298,19 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
         let mut difference = plain(metric, of_a.figures[at], of_b.figures[at]);
         difference.with_warm_up = Some((a.whole[at], b.whole[at]));
         if refusal.is_none() && settings.resamples > 0 {
-            let pairs = of_a.spread(metric).into_iter().zip(of_b.spread(metric));
-            let changes: Vec<f64> =
-                pairs.map(|(a, b)| changed(metric, a, b)).filter(|c| c.is_finite()).collect();
-            let df = (of_a.units as f64 / of_a.block).min(of_b.units as f64 / of_b.block) - 1.0;
-            let error = variance(&changes).sqrt();
+            let pairs = |a: Vec<f64>, b: Vec<f64>| -> Vec<f64> {
+                let pairs = a.into_iter().zip(b).map(|(a, b)| changed(metric, a, b));
+                pairs.filter(|change| change.is_finite()).collect()
+            };
+            let changes = pairs(of_a.spread(metric), of_b.spread(metric));
+            let (errors_a, errors_b) = (of_a.errors(metric), of_b.errors(metric));
+            let df = welch_df(
+                (relative(&errors_a), of_a.df(metric)),
+                (relative(&errors_b), of_b.df(metric)),
+            );
+            let error = variance(&pairs(errors_a, errors_b)).sqrt();
             let p = if error > 0.0 {
-                student_two_sided(difference.change / error, df.max(1.0))
+                student_two_sided(difference.change / error, df)
             } else if difference.change.abs() < 1e-9 {
                 1.0
             } else {
@@ -317,6 +323,17 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
     });
     let differences = differences.collect();
     Row { label, transaction, samples: (of_a.count, of_b.count), differences, refusal }
+}
+
+/// The variance of values by the square of their mean.
+fn relative(values: &[f64]) -> f64 {
+    variance(values) / mean(values).powi(2).max(f64::MIN_POSITIVE)
+}
+
+/// Degrees of freedom of a difference, from the variance and the degrees of freedom of each side (B. L. Welch, 1947).
+fn welch_df(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let each = a.0 * a.0 / a.1 + b.0 * b.0 / b.1;
+    if each > 0.0 { ((a.0 + b.0).powi(2) / each).max(1.0) } else { a.1.min(b.1) }
 }
 
 fn repeated(
@@ -431,7 +448,7 @@ fn words(refusal: Refusal) -> String {
         }
         Refusal::FewBlocks { blocks } => {
             format!(
-                "no interval: seconds depend on each other for so long that the run is worth {blocks:.0} of them; 10 are needed"
+                "no interval: seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed"
             )
         }
     }

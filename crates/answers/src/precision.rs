@@ -6,7 +6,7 @@
 
 use stats::hist::Hist;
 
-use crate::autocorrelation::memory;
+use crate::autocorrelation::{autoregression, memory};
 use crate::bootstrap::Unit;
 use crate::distribution::student_quantile;
 use crate::interval::CONFIDENCE;
@@ -45,10 +45,15 @@ pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
     let residuals: Vec<f64> =
         units.iter().map(|unit| unit.elapsed as f64 - mean * unit.count as f64).collect();
     let memory = memory(&residuals);
-    let long_run = memory.long_run_variance.max(variance(&residuals));
+    let plain = memory.long_run_variance.max(variance(&residuals));
+    // What blocks of a short series miss of its dependence, an autoregression sees.
+    let regressed = autoregression(&residuals, memory.block);
+    let (by_regression, worth) =
+        regressed.map_or((0.0, n as f64), |found| (found.error.powi(2) * n as f64, found.worth));
+    let long_run = plain.max(by_regression);
     let each = count as f64 / n as f64;
     let error = (long_run / n as f64).sqrt() / each;
-    let df = (n as f64 / memory.block - 1.0).max(1.0);
+    let df = (n as f64 / memory.block - 1.0).min(worth - 1.0).max(1.0);
     let mut hist = Hist::new();
     units.iter().filter_map(|unit| unit.times).for_each(|times| hist.add(times));
     let spread = squares(&hist, mean / 1e3);

@@ -108,7 +108,7 @@ mod tests {
         assert!(shared(&idle, &idle.seconds).is_none());
         // One full second of eight is chance.
         let mut once = idle.clone();
-        once.seconds[3].machine = here.seconds[3].machine;
+        once.seconds[3].machine = here.seconds[3].machine.clone();
         assert!(shared(&once, &once.seconds).is_none());
     }
 }

@@ -264,6 +264,25 @@ impl Properties {
     }
 }
 
+impl Sources {
+    /// JMeter's properties of the command line and of `throng.toml` with their last values, as a record keeps them:
+    /// `-Jname` and the value, if it is no secret.
+    pub(crate) fn recorded(&self) -> Vec<(String, String)> {
+        let mut last: BTreeMap<&str, &str> = BTreeMap::new();
+        for setting in &self.settings {
+            if let Setting::Jmeter(name, value) = setting {
+                last.insert(name, value);
+            }
+        }
+        let shown = |(name, value): (&str, &str)| {
+            let is_secret = secret::is_secret(name, value);
+            let value = if is_secret { "(a secret, not written)" } else { value };
+            (format!("-J{name}"), value.to_owned())
+        };
+        last.into_iter().map(shown).collect()
+    }
+}
+
 /// A line of the run's property file.
 fn shown(before: &str, key: &str, value: &str) -> String {
     let line = property_file::line(key, value);

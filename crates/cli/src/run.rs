@@ -497,6 +497,9 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
 fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> record::Frame {
     let Asked { users, rate, schedule, length_ms, open } = asked;
     let schedule = schedule.iter().map(|(ns, from, to)| (ns / 1_000_000, *from, *to)).collect();
+    let mut settings = plan_settings(plan);
+    settings.extend(request.sources.recorded());
+    settings.push((record::frame::PLAN_TEXT.to_owned(), format!("{:016x}", plan.text_hash)));
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         plan: request.plan.display().to_string(),
@@ -505,7 +508,7 @@ fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> re
         memory: stats::machine::Reading::now().memory_total,
         load: record::Load { users, rate, schedule, length_ms, open },
         ports: ports.unwrap_or(0),
-        settings: plan_settings(plan),
+        settings,
         ..record::Frame::default()
     }
 }

@@ -551,7 +551,7 @@ impl Walk<'_> {
     fn finish(mut self, root: ElementId) -> Compiled {
         let support = report::support(&mut self.ctx, root);
         let doc = self.ctx.doc;
-        self.plan.hash = report::hash(doc, self.ctx.settings);
+        (self.plan.hash, self.plan.text_hash) = report::hashes(doc, self.ctx.settings);
         let mut samplers = self.plan.samplers.iter();
         let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
         // Scripts may ask for any of them.

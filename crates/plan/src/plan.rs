@@ -119,8 +119,9 @@ pub struct Plan {
     pub class_path: Vec<String>,
     /// Whether the name of a Transaction Controller calls functions.
     pub names_call: bool,
-    /// Hash of the plan's text and properties.
+    /// Hash of the plan's text and properties, and of the text alone.
     pub hash: u64,
+    pub text_hash: u64,
 }
 
 impl Plan {

@@ -1,5 +1,8 @@
 //! The facts of a run that do not change while it lasts: program, plan, machine, load, end.
 
+/// Name of the setting that holds a hash of the plan's text, without properties.
+pub const PLAN_TEXT: &str = "plan text";
+
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
@@ -22,7 +25,8 @@ pub struct Frame {
     pub target_is_here: bool,
     /// Ports that the run can use towards its destinations; 0 where that was not counted.
     pub ports: u64,
-    /// Settings that matter to a rule, by name: `keep_alive`, `new_user_each_iteration`, `timeout_ms`, `dns_pinned` …
+    /// Settings that matter to a rule or a comparison, by name: `keep_alive`, `new_user_each_iteration`, `timeout_ms`,
+    /// `dns_pinned` …, properties of the command line as `-Jname`, and [`PLAN_TEXT`].
     pub settings: Vec<(String, String)>,
 }
 

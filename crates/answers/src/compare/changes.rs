@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::frame::PLAN_TEXT;
 use record::{ClassName, Record};
 use serde::Serialize;
 use stats::Counter;
@@ -30,7 +31,7 @@ pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
     connections(a, b, &mut found);
     addresses(a, b, &mut found);
     targets(a, b, &mut found);
-    for (name, value) in &a.frame.settings {
+    for (name, value) in a.frame.settings.iter().filter(|setting| setting.0 != PLAN_TEXT) {
         let other =
             b.frame.settings.iter().find(|(other, _)| other == name).map(|(_, value)| value);
         if let Some(other) = other.filter(|other| *other != value) {

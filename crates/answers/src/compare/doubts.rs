@@ -1,7 +1,15 @@
 //! Reasons for which two runs cannot be compared, or only with care.
 
-use record::Record;
+use std::collections::BTreeSet;
+
+use record::frame::PLAN_TEXT;
+use record::{Frame, Record};
 use serde::Serialize;
+
+use crate::shared::target_is_here;
+
+/// Properties that are named at most.
+const MOST_NAMES: usize = 5;
 
 /// A reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,14 +40,8 @@ pub fn doubts(a: &Record, b: &Record, limited: (Option<&str>, Option<&str>)) -> 
         doubt(true, format!("the load is not the same: A had {users_a} users, B {users_b}"));
     }
     let (frame_a, frame_b) = (&a.frame, &b.frame);
-    if frame_a.plan_hash != 0 && frame_b.plan_hash != 0 && frame_a.plan_hash != frame_b.plan_hash {
-        doubt(
-            false,
-            format!(
-                "the plans or their properties are not the same: A {}, B {}",
-                frame_a.plan, frame_b.plan
-            ),
-        );
+    if let Some(words) = plans(a, b) {
+        doubt(false, words);
     }
     if frame_a.processors != 0
         && frame_b.processors != 0
@@ -63,6 +65,53 @@ pub fn doubts(a: &Record, b: &Record, limited: (Option<&str>, Option<&str>)) -> 
         );
     }
     found
+}
+
+/// The difference of the plans, or of their properties. Another port of a target on this machine is no reason for care:
+/// a target that is started anew for each run has another one each time. It is told with what else changed.
+fn plans(a: &Record, b: &Record) -> Option<String> {
+    let (frame_a, frame_b) = (&a.frame, &b.frame);
+    let of = |frame: &Frame, name: &str| {
+        frame.settings.iter().find(|setting| setting.0 == name).map(|setting| setting.1.clone())
+    };
+    let both = of(frame_a, PLAN_TEXT).zip(of(frame_b, PLAN_TEXT));
+    let Some((text_a, text_b)) = both else {
+        let known = frame_a.plan_hash != 0 && frame_b.plan_hash != 0;
+        return (known && frame_a.plan_hash != frame_b.plan_hash).then(|| {
+            format!(
+                "the plans or their properties are not the same: A {}, B {}",
+                frame_a.plan, frame_b.plan
+            )
+        });
+    };
+    if text_a != text_b {
+        return Some(format!("the plans are not the same: A {}, B {}", frame_a.plan, frame_b.plan));
+    }
+    let is_here = target_is_here(a) && target_is_here(b);
+    let is_port = |name: &str, value: &Option<String>| {
+        name.to_ascii_lowercase().ends_with("port")
+            && value.as_ref().is_some_and(|value| value.parse::<u16>().is_ok())
+    };
+    let names: BTreeSet<&str> = frame_a
+        .settings
+        .iter()
+        .chain(&frame_b.settings)
+        .map(|setting| &*setting.0)
+        .filter(|name| name.starts_with("-J"))
+        .collect();
+    let mut moved = Vec::new();
+    for name in names {
+        let (of_a, of_b) = (of(frame_a, name), of(frame_b, name));
+        let is_other_port = is_here && is_port(name, &of_a) && is_port(name, &of_b);
+        if of_a != of_b && !is_other_port {
+            let value = |value: Option<String>| value.unwrap_or_else(|| "not set".to_owned());
+            moved.push(format!("{name} (A {}, B {})", value(of_a), value(of_b)));
+        }
+    }
+    let more = moved.len().saturating_sub(MOST_NAMES);
+    moved.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!moved.is_empty()).then(|| format!("properties are not the same: {}{more}", moved.join(", ")))
 }
 
 fn load(record: &Record) -> Option<String> {

@@ -146,3 +146,30 @@ fn runs_under_another_load_are_refused() {
     let found = doubts(&a, &a, (None, Some("its processors were full")));
     assert!(found[0].refuses && found[0].words.contains("generator of B"), "{found:?}");
 }
+
+#[test]
+fn another_port_of_a_target_on_this_machine_is_no_doubt() {
+    let with = |address: &str, port: &str, text: &str, more: &[(&str, &str)]| {
+        let mut record = run(1, 1.0, 0.0, 10);
+        record.classes = vec![record::ClassName::Address(Arc::from(address))];
+        let own = [("-Jhost", "h"), ("-Jport", port), (record::frame::PLAN_TEXT, text)];
+        record.frame.settings =
+            own.iter().chain(more).map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        // That of all properties, with the time of the start, differs in any case.
+        record.frame.plan_hash = port.parse().expect("a number");
+        record
+    };
+    let here = with("127.0.0.1:8001", "8001", "x", &[]);
+    let other = with("127.0.0.1:8002", "8002", "x", &[]);
+    assert_eq!(doubts(&here, &other, (None, None)), []);
+    let told = changes(&here, &other);
+    assert!(told.iter().any(|changed| changed.what == "setting -Jport"), "{told:?}");
+    assert!(told.iter().all(|changed| !changed.what.contains("plan text")), "{told:?}");
+    let words = |a: &Record, b: &Record| doubts(a, b, (None, None)).remove(0).words;
+    let (far, away) = (with("10.0.0.1:1", "1", "x", &[]), with("10.0.0.1:2", "2", "x", &[]));
+    assert_eq!(words(&far, &away), "properties are not the same: -Jport (A 1, B 2)");
+    let pool = with("127.0.0.1:8002", "8002", "x", &[("-Jpool", "5")]);
+    assert_eq!(words(&here, &pool), "properties are not the same: -Jpool (A not set, B 5)");
+    let plan = with("127.0.0.1:8001", "8001", "y", &[]);
+    assert!(words(&here, &plan).starts_with("the plans are not the same: "));
+}

@@ -100,23 +100,20 @@ fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     }
 }
 
-/// Hash (FNV-1a, 64 bits) of the text of the plan and of all properties, the same on every machine.
-pub(super) fn hash(doc: &Document, settings: &Settings) -> u64 {
+/// Hashes (FNV-1a, 64 bits) of the text of the plan with all properties, and of the text alone, the same on every machine.
+pub(super) fn hashes(doc: &Document, settings: &Settings) -> (u64, u64) {
     let mut properties: Vec<_> = settings.properties.iter().collect();
     properties.sort();
-    let mut hash = 0xcbf2_9ce4_8422_2325;
-    let mut add = |bytes: &[u8]| {
-        for byte in bytes.iter().chain(&[0xff]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+    let add = |hash: u64, bytes: &[u8]| {
+        let step =
+            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        bytes.iter().chain(&[0xff]).fold(hash, step)
     };
-    add(doc.source().as_bytes());
+    let mut text = add(0xcbf2_9ce4_8422_2325, doc.source().as_bytes());
     for file in doc.included() {
-        add(file.source.as_bytes());
+        text = add(text, file.source.as_bytes());
     }
-    for (name, value) in properties {
-        add(name.as_bytes());
-        add(value.as_bytes());
-    }
-    hash
+    let with =
+        |hash, (name, value): (&String, &String)| add(add(hash, name.as_bytes()), value.as_bytes());
+    (properties.into_iter().fold(text, with), text)
 }

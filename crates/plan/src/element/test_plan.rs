@@ -49,6 +49,7 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         class_path: class_path(ctx, id).map(str::to_owned).collect(),
         names_call: false,
         hash: 0,
+        text_hash: 0,
     }
 }
 
