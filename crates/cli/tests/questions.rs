@@ -371,36 +371,125 @@ fn two_result_files_are_compared() {
 }
 
 #[test]
-fn plans_are_run_in_turns() {
+fn plans_are_run_in_turns_and_the_run_is_the_unit() {
     let program = Program::new();
-    program.write("b.jmx", &program::PLAN.replace("${__P(ms,1)}", "3"));
-    let ended = program.run(&[
-        "compare",
-        "--plan",
-        "plan.jmx",
-        "--plan",
-        "b.jmx",
-        "--repeat",
-        "2",
-        "--users",
-        "2",
-        "--duration",
-        "2s",
-        "-Jloops=-1",
-    ]);
-    assert!(matches!(ended.code, 0 | 4), "{}{}", ended.out, ended.err);
-    let turns: Vec<&str> = ended
-        .err
-        .lines()
-        .filter_map(|line| line.split(" of 2").next())
-        .filter(|l| l.contains(", run "))
-        .collect();
-    assert_eq!(turns, ["A, run 1", "B, run 1", "A, run 2", "B, run 2"], "{}", ended.err);
-    assert!(
-        ended.out.contains("between 2 and 2 runs") || ended.out.contains("No difference"),
-        "{}",
-        ended.out
-    );
+    program.write("b.jmx", &program::PLAN.replace("${__P(ms,1)}", "40"));
+    let line = ["compare", "--plan", "plan.jmx", "--plan", "b.jmx", "--repeat", "3"];
+    let rest = ["--users", "2", "--duration", "2s", "-Jloops=-1", "-Jms=10", "--json"];
+    let ended = program.run(&[&line[..], &rest].concat());
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    let words: Vec<&str> = ended.err.lines().filter_map(|l| l.split(" of 3").next()).collect();
+    let turns: Vec<&str> = words.into_iter().filter(|l| l.contains(", run ")).collect();
+    let expected = ["A, run 1", "B, run 1", "A, run 2", "B, run 2", "A, run 3", "B, run 3"];
+    assert_eq!(turns, expected, "{}", ended.err);
+    let json: Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_eq!(json, answer(&program, "compare.json"));
+    assert_eq!(json["comparison"]["runs"], serde_json::json!([3, 3]));
+    // Runs of 2 s have no intervals of their own: this one is between runs.
+    let all = &json["comparison"]["all"];
+    assert!(all["refusal"].is_null(), "{all}");
+    let mean = &all["differences"][2];
+    assert_eq!((&mean["metric"], &mean["result"]), (&"mean".into(), &"different".into()), "{mean}");
+    let low = mean["interval"][0].as_f64().expect("an interval between runs");
+    assert!(low > 0.5 && mean["change"].as_f64().unwrap() > 1.0, "{mean}");
+}
+
+#[test]
+fn two_sweeps_are_compared_point_by_point() {
+    let program = Program::new();
+    let sweep = |runs: &str, users: &str, ms: &str| {
+        let line = ["sweep", "plan.jmx", "--users", users, "--at-least", "2s", "--at-most", "3s"];
+        let rest = ["--ramp", "0s", "-Jloops=-1", ms, "--runs", runs];
+        let ended = program.run(&[&line[..], &rest].concat());
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+        let mut entries = std::fs::read_dir(program.path(runs)).expect("a folder of runs");
+        entries.next().expect("a sweep").expect("a folder").path()
+    };
+    let (a, b) = (sweep("a", "1,2,3", "-Jms=5"), sweep("b", "1,2,4", "-Jms=20"));
+    // A folder that was moved keeps its runs.
+    let moved = program.path("moved");
+    std::fs::rename(&b, &moved).expect("it can be moved");
+    let (a, moved) = (a.to_str().expect("text"), moved.to_str().expect("text"));
+    let ended = program.run(&["compare", a, moved, "--json", "--anyway"]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    let json: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let points = json.as_array().expect("a comparison of each point");
+    // The loads that both have.
+    let names: Vec<&str> = points.iter().map(|point| point["a"].as_str().unwrap()).collect();
+    assert_eq!(points.len(), 2, "{names:?}");
+    for (point, at) in points.iter().zip([" at 1 users", " at 2 users"]) {
+        assert!(
+            point["a"].as_str().unwrap().ends_with(at)
+                && point["b"].as_str().unwrap().ends_with(at)
+        );
+        let differences = point["comparison"]["all"]["differences"].as_array().expect("figures");
+        let change = |metric: &str| {
+            let of = differences.iter().find(|d| d["metric"] == metric).expect("a figure");
+            of["change"].as_f64().expect("a number")
+        };
+        assert!(change("mean") > 0.5 && change("rate") < -0.3, "{point}");
+        assert!(
+            point["comparison"]["all"]["refusal"].as_str().unwrap().contains("60 s are needed")
+        );
+    }
+    // The property that differs is named; the time of each start is none.
+    let doubts = points[0]["doubts"].as_array().expect("doubts");
+    let words: Vec<&str> = doubts.iter().map(|doubt| doubt["words"].as_str().unwrap()).collect();
+    assert!(words.contains(&"properties are not the same: -Jms (A 5, B 20)"), "{words:?}");
+    let text = program.run(&["compare", a, moved, "--anyway"]);
+    assert!(text.out.contains(" at 1 users") && text.out.contains(" at 2 users"), "{}", text.out);
+    // The same sweep twice: nothing to care about.
+    let same = program.run(&["compare", a, a, "--anyway"]);
+    assert!(!same.out.contains("are not the same"), "{}", same.out);
+}
+
+#[test]
+fn ctrl_c_ends_a_search_with_what_there_is() {
+    let program = Program::new();
+    let (running, [host, port]) = service(4);
+    let line = ["capacity", PLAN, "--fail", "p99 < 30s", "--at-most", "8"];
+    let rest = ["--probe", "2s", "--settle", "1s", &host, &port];
+    let mut search = program.start(&[&line[..], &rest].concat());
+    let mut lines = BufReader::new(search.stderr.take().expect("piped")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert!(first.starts_with("probe 1 of at most 10, 1 user, light: "), "{first}");
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&search);
+    lines.map_while(Result::ok).for_each(drop);
+    let ended = search.wait_with_output().expect("it ends");
+    running.stop();
+    let out = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(130), "{out}");
+    let capacity = answer(&program, "capacity.json");
+    assert_eq!(capacity["unfinished"], true);
+    assert_eq!(capacity["probes"].as_array().map(Vec::len), Some(1));
+    if !is_doubted(&capacity) {
+        assert!(out.starts_with("At least 1 user "), "{out}");
+        assert!(out.contains("the search ended before anything larger was tried"), "{out}");
+    }
+    assert!(out.contains("the bounds are those of the probes until then"), "{out}");
+}
+
+#[test]
+fn a_killed_run_has_its_verdict() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "--users", "5", "--duration", "60s", "-Jloops=-1", "-Jms=5"];
+    let mut run = program.start(&line);
+    let seconds = || {
+        let folder = std::fs::read_dir(program.path("runs")).ok()?.next()?.ok()?.path();
+        Some(std::fs::read_to_string(folder.join("seconds.jsonl")).ok()?.lines().count())
+    };
+    let begun = std::time::Instant::now();
+    while seconds().unwrap_or(0) < 4 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no seconds are written");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    run.kill().expect("it runs");
+    run.wait().expect("it ends");
+    let folder = program.run_folder();
+    let ended = program.run(&["verdict", folder.to_str().expect("text")]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert!(ended.out.starts_with("Verdict\n"), "{}", ended.out);
 }
 
 #[test]

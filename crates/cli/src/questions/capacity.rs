@@ -39,6 +39,8 @@ struct Capacity {
     /// The answer is a lower bound of what the target can take: nothing larger was tried, or the generator, or a machine
     /// that both share, was at its limit.
     at_least: bool,
+    /// It was ended, or failed, before there was an answer: the bounds are those of the probes until then.
+    unfinished: bool,
     probes: Vec<Done>,
 }
 
@@ -136,6 +138,7 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         criteria: criteria.iter().map(ToString::to_string).collect(),
         answer,
         at_least: false,
+        unfinished: exit != Exit::Ok,
         probes: done,
     };
     let is_known = capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();

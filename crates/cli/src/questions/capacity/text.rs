@@ -128,6 +128,11 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
                 why.unwrap_or_default()
             )
         }
+        Limit::Most if capacity.unfinished => format!(
+            "At least {} {}{other}: {criteria} held, and the search ended before anything larger was tried.\n",
+            load(lower),
+            of(unit, lower)
+        ),
         Limit::Most => format!(
             "At least {} {unit}{other}: {criteria} held, and nothing larger was to be tried (--at-most).\n",
             load(lower)
@@ -159,6 +164,11 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
     let mut notes = Vec::new();
     if answer.doubtful {
         notes.push("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there");
+    }
+    if capacity.unfinished {
+        notes.push(
+            "the search ended before its answer: the bounds are those of the probes until then",
+        );
     }
     if answer.limit == Limit::Criteria && !answer.confirmed {
         notes.push("the lower bound is not confirmed by a run of its own");
