@@ -437,7 +437,8 @@ fn two_sweeps_are_compared_point_by_point() {
     let words: Vec<&str> = doubts.iter().map(|doubt| doubt["words"].as_str().unwrap()).collect();
     assert!(words.contains(&"properties are not the same: -Jms (A 5, B 20)"), "{words:?}");
     let text = program.run(&["compare", a, moved, "--anyway"]);
-    assert!(text.out.contains(" at 1 users") && text.out.contains(" at 2 users"), "{}", text.out);
+    assert!(text.out.contains("\n1 users ") && text.out.contains("\n2 users "), "{}", text.out);
+    assert!(text.out.contains("take care: properties are not the same: -Jms"), "{}", text.out);
     // The same sweep twice: nothing to care about.
     let same = program.run(&["compare", a, a, "--anyway"]);
     assert!(!same.out.contains("are not the same"), "{}", same.out);

@@ -143,9 +143,16 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
     };
     let is_known = capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
     capacity.at_least = capacity.answer.lower.is_some() && !is_known;
-    match place::write(&folder, "capacity.json", &capacity) {
-        Ok(_) if flags.output.json => terminal::json(&place::json(&capacity)),
-        Ok(path) => terminal::out(&format!("{}\n{}\n", text::page(&capacity), path.display())),
+    // The answer is printed even if its file finds no room.
+    let written = place::write(&folder, "capacity.json", &capacity);
+    if flags.output.json {
+        terminal::json(&place::json(&capacity));
+    } else {
+        terminal::out(&text::page(&capacity));
+    }
+    match written {
+        Ok(path) if !flags.output.json => terminal::out(&format!("\n{}\n", path.display())),
+        Ok(_) => {}
         Err(message) => return fail(&message, Exit::Lost),
     }
     match exit {

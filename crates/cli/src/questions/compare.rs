@@ -189,11 +189,10 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), fail_if: &FailIf) -> E
     runs_a.truncate(runs_b.len());
     let names = (plans.0.display().to_string(), plans.1.display().to_string());
     let compared = Pair { names, a: &runs_a, b: &runs_b }.compare(flags, fail_if);
-    if let Err(message) = place::write(&folder, "compare.json", &compared) {
-        terminal::error(&message);
+    let written = place::write(&folder, "compare.json", &compared);
+    let told = tell(&compared, flags);
+    if let Err(message) = written {
+        return fail(&message, Exit::Lost);
     }
-    match tell(&compared, flags) {
-        Exit::Ok => exit,
-        told => told,
-    }
+    if told == Exit::Ok { exit } else { told }
 }

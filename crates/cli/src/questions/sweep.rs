@@ -86,15 +86,17 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     if sweep.points.is_empty() {
         return exit;
     }
-    if let Some(path) = save(&mut sweep, &folder) {
-        if flags.output.json {
-            terminal::json(&place::json(&sweep));
-        } else {
-            terminal::out(&text::page(&sweep));
+    // The answer is printed even if its file finds no room.
+    let path = save(&mut sweep, &folder);
+    if flags.output.json {
+        terminal::json(&place::json(&sweep));
+    } else {
+        terminal::out(&text::page(&sweep));
+        if let Some(path) = &path {
             terminal::out(&format!("\n{}\n", path.display()));
         }
     }
-    exit
+    if path.is_none() && exit == Exit::Ok { Exit::Lost } else { exit }
 }
 
 /// Chooses the model of what there is, and writes the file.

@@ -202,6 +202,14 @@ pub(super) fn sweeps(points: &[Compared]) -> String {
     let mut rows =
         vec![["", "rate", "mean", "p50", "p95", "p99", "errors"].map(str::to_owned).to_vec()];
     let mut notes = String::new();
+    // What is so at several points is said once.
+    let mut care: Vec<&str> = Vec::new();
+    for doubt in points.iter().flat_map(|point| &point.doubts).filter(|doubt| !doubt.refuses) {
+        if !care.contains(&&*doubt.words) {
+            care.push(&doubt.words);
+            notes.push_str(&format!("take care: {}\n", doubt.words));
+        }
+    }
     for point in points {
         let name = point.a.rsplit(" at ").next().unwrap_or_default().to_owned();
         let Some(comparison) = &point.comparison else {
