@@ -472,6 +472,27 @@ fn ctrl_c_ends_a_search_with_what_there_is() {
 }
 
 #[test]
+fn a_full_disk_is_said_and_what_there_is_is_printed() {
+    if !program::may_unshare("-rm") {
+        return;
+    }
+    let program = Program::new();
+    let script = r#"exec unshare -rm sh -c '
+        mkdir small && mount -t tmpfs -o size=72k none small || exit 99
+        exec "$0" sweep plan.jmx --users 2,4,8,16,32 --at-least 2s --at-most 3s --ramp 0s \
+            -Jloops=-1 -Jms=2 --runs small
+    ' "$0""#;
+    let ended = program.shell(script);
+    assert_eq!(ended.code, 9, "{ended:?}");
+    let words = "is full (";
+    assert!(ended.err.contains(words) && ended.err.contains("--runs"), "{}", ended.err);
+    assert!(ended.err.lines().last().expect("a line").starts_with("error: "), "{}", ended.err);
+    if ended.err.contains("point 1 of 5, 2 users: ") && !ended.out.is_empty() {
+        assert!(ended.out.contains("- not run: "), "{}", ended.out);
+    }
+}
+
+#[test]
 fn a_killed_run_has_its_verdict() {
     let program = Program::new();
     let line = ["run", "plan.jmx", "--users", "5", "--duration", "60s", "-Jloops=-1", "-Jms=5"];

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use record::Record;
+use record::{Ending, Record};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::results;
@@ -145,8 +145,30 @@ pub(crate) fn run(
     }
     let folder =
         own_folder(&asked.folder).ok_or_else(|| failed("the run left no folder".to_owned()))?;
-    let record = results::of_run(&folder).map_err(failed)?;
+    let record = results::of_run(&folder).map_err(|message| without_record(&folder, &message))?;
+    if code == 9 && record.frame.ending == Ending::Unknown {
+        return Err(without_record(&folder, "its record has no end"));
+    }
     Ok(Made { folder, record, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Room on a disk, below which it is called full, bytes.
+const FULL: u64 = 1 << 20;
+
+/// The failure of a run whose record is missing or cut; most often the disk is full.
+fn without_record(folder: &Path, message: &str) -> Failed {
+    let room = rustix::fs::statvfs(folder).map(|disk| disk.f_bavail * disk.f_frsize);
+    match room {
+        Ok(left) if left < FULL => Failed::Run(
+            Exit::Lost,
+            format!(
+                "the disk of {} is full ({} KiB left), and the run's record found no room: make room there, or name another folder with --runs\n",
+                folder.display(),
+                left >> 10
+            ),
+        ),
+        _ => Failed::Run(Exit::Aborted, format!("{message}\n")),
+    }
 }
 
 /// Whether a run goes on beyond its time.

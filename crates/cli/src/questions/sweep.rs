@@ -125,7 +125,8 @@ pub(crate) fn stopped(name: &str, failed: Failed) -> Exit {
             Exit::Interrupted
         }
         Failed::Run(exit, output) => {
-            terminal::err(&output);
+            let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+            terminal::err(&format!("{output}{end}"));
             fail(&format!("{name}: the run failed"), exit)
         }
     }
