@@ -337,36 +337,45 @@ pub fn next(settings: &Settings, probes: &[Probe]) -> Step {
         return near_limit(settings, probes, &line, low, left)
             .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose));
     }
+    narrow(settings, probes, &classes, (low, high))
+        .map_or_else(|| done(lower), |(load, purpose)| probe(load, purpose))
+}
+
+/// The next probe between two bounds; `None` if they are narrow and the lower one is confirmed, or no probe is left.
+fn narrow(
+    settings: &Settings,
+    probes: &[Probe],
+    classes: &[(f64, Class)],
+    (low, high): (f64, f64),
+) -> Option<(f64, Purpose)> {
+    let left = settings.probes.saturating_sub(probes.len());
+    let is_narrow = is_narrow(settings, low, high);
     let is_confirmed = probes.iter().any(|p| p.load == low && p.purpose == Purpose::Confirm);
     if is_confirmed && is_narrow || left == 0 {
-        return done(lower);
+        return None;
     }
     let is_light = low <= settings.least;
     // The last two probes are kept for confirming where the bounds are nearly narrow.
     let is_near = (high - low) / high <= 2.5 * settings.width;
     if is_narrow || !is_light && (left == 1 || left == 2 && is_near) {
-        let ends = is_confirmed || is_light;
-        return if ends { done(lower) } else { probe(low, Purpose::Confirm) };
+        return (!is_confirmed && !is_light).then_some((low, Purpose::Confirm));
     }
     let undecided = classes
         .iter()
         .find(|(load, class)| *class == Class::Undecided && low < *load && *load < high);
     if let Some((load, _)) = undecided {
-        return probe(*load, Purpose::Narrow);
+        return Some((*load, Purpose::Narrow));
     }
     // A confirming run that failed: one width lower, as the confirming run of that load.
     let failed = probes.last().is_some_and(|p| p.purpose == Purpose::Confirm && p.load == high)
-        && !is_doubtful(high);
-    let load = if failed {
-        high * (1.0 - settings.width)
+        && !classes.contains(&(high, Class::Doubtful));
+    let (load, purpose) = if failed {
+        (high * (1.0 - settings.width), Purpose::Confirm)
     } else {
-        guess::load(settings, probes, low, high)
+        (guess::load(settings, probes, low, high), Purpose::Narrow)
     };
-    let purpose = if failed { Purpose::Confirm } else { Purpose::Narrow };
-    match settled(settings, load, low, high) {
-        Some(load) => probe(load, purpose),
-        None => probe(low, Purpose::Confirm),
-    }
+    let settled = settled(settings, load, low, high).map(|load| (load, purpose));
+    settled.or(Some((low, Purpose::Confirm)))
 }
 
 /// The next probe where probes err by chance: around the limit that they show together, at last just below it; `None` if

@@ -59,18 +59,19 @@ pub fn noise(margins: &[f64]) -> Option<f64> {
 /// The line through the probes near the limit; `None` where there are too few.
 pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     let usable = |p: &&Probe| !p.generator && !p.certain && p.purpose != Purpose::Light;
-    let mut points: Vec<(f64, f64, Option<f64>)> = probes
+    let mut points: Vec<Point> = probes
         .iter()
         .filter(usable)
         .filter_map(|p| {
             let margin = p.margin.filter(|m| *m > 0.0 && m.is_finite())?;
-            Some((p.load.ln(), margin.ln().clamp(-MOST, MOST), p.noise))
+            let margin = margin.ln().clamp(-MOST, MOST);
+            Some(Point { load: p.load.ln(), margin, noise: p.noise, weight: 0.0 })
         })
         .collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
     // Begin between what held and what did not.
-    let held = points.iter().rev().find(|p| p.1 < 0.0)?.0;
-    let failed = points.iter().find(|p| p.1 >= 0.0)?.0;
+    let held = points.iter().rev().find(|p| p.margin < 0.0)?.load;
+    let failed = points.iter().find(|p| p.margin >= 0.0)?.load;
     let (least, most) = (held.min(failed), held.max(failed));
     let mut limit = f64::midpoint(least, most);
     let mut found = None;
@@ -82,32 +83,40 @@ pub(super) fn line(settings: &Settings, probes: &[Probe]) -> Option<Line> {
     found
 }
 
-fn around(settings: &Settings, points: &[(f64, f64, Option<f64>)], limit: f64) -> Option<Line> {
-    let mut apart: Vec<f64> = points.iter().map(|p| (p.0 - limit).abs()).collect();
+/// A probe as the line sees it: logarithms of its load and of its margin, the error of that, and how much it counts.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    load: f64,
+    margin: f64,
+    noise: Option<f64>,
+    weight: f64,
+}
+
+/// The line through the points near a limit that is expected there.
+fn around(settings: &Settings, points: &[Point], limit: f64) -> Option<Line> {
+    let mut apart: Vec<f64> = points.iter().map(|p| (p.load - limit).abs()).collect();
     apart.sort_by(f64::total_cmp);
     let reach = apart.get(NEAREST - 1).or(apart.last())? * 1.3;
-    let reach = reach.clamp(4.0 * settings.width, FAR);
-    let weigh = |p: &(f64, f64, Option<f64>)| {
-        let share = ((p.0 - limit).abs() / reach).min(1.0);
-        (1.0 - share.powi(3)).powi(3)
+    let reach = reach.min(FAR).max(4.0 * settings.width);
+    let weighed = |p: &Point| {
+        let share = ((p.load - limit).abs() / reach).min(1.0);
+        Point { weight: (1.0 - share.powi(3)).powi(3), ..*p }
     };
-    let near: Vec<(f64, f64, f64, Option<f64>)> =
-        points.iter().map(|p| (weigh(p), p.0, p.1, p.2)).filter(|p| p.0 > 0.0).collect();
-    let weight: f64 = near.iter().map(|p| p.0).sum();
+    let near: Vec<Point> = points.iter().map(weighed).filter(|p| p.weight > 0.0).collect();
+    let weight: f64 = near.iter().map(|p| p.weight).sum();
     if near.len() < 3 {
         return None;
     }
-    let sum = |of: &dyn Fn(&(f64, f64, f64, Option<f64>)) -> f64| -> f64 {
-        near.iter().map(|p| p.0 * of(p)).sum()
-    };
-    let (centre, level) = (sum(&|p| p.1) / weight, sum(&|p| p.2) / weight);
-    let squares = sum(&|p| (p.1 - centre).powi(2));
+    let sum = |of: &dyn Fn(&Point) -> f64| -> f64 { near.iter().map(|p| p.weight * of(p)).sum() };
+    let (centre, level) = (sum(&|p| p.load) / weight, sum(&|p| p.margin) / weight);
+    let squares = sum(&|p| (p.load - centre).powi(2));
     if squares <= 1e-9 {
         return None;
     }
-    let slope = (sum(&|p| (p.1 - centre) * (p.2 - level)) / squares).max(LEAST_SLOPE);
-    let rest = sum(&|p| (p.2 - level - slope * (p.1 - centre)).powi(2));
-    let own: Vec<f64> = near.iter().filter_map(|p| p.3).map(|noise| noise * noise).collect();
+    let slope = sum(&|p| (p.load - centre) * (p.margin - level)) / squares;
+    let slope = slope.max(LEAST_SLOPE);
+    let rest = sum(&|p| (p.margin - level - slope * (p.load - centre)).powi(2));
+    let own: Vec<f64> = near.iter().filter_map(|p| p.noise).map(|noise| noise * noise).collect();
     let worth = if own.is_empty() { 0.0 } else { WORTH };
     let free = (weight - 2.0).max(0.0);
     let df = worth + free;
