@@ -66,13 +66,17 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     let words = ["Throughput", "No model", "No point counts"];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
     // The verdict on the points stands before the table.
-    let verdict = ended.out.find("The verdict on its points:\n").expect("a verdict");
+    let verdict = ended.out.find("Verdict on the points\n").expect("a verdict");
     assert!(verdict < ended.out.find("mean ms").expect("a table"), "{}", ended.out);
     for finding in points.iter().flat_map(|p| p["verdict"]["findings"].as_array().unwrap()) {
         let doc = finding["doc"].as_str().expect("a page");
-        assert!(ended.out.contains(doc), "{doc}: {}", ended.out);
+        let is_few = finding["id"] == "too_few_samples";
+        assert!(is_few || ended.out.contains(doc), "{doc}: {}", ended.out);
     }
-    let is_quiet = |p: &Value| p["verdict"]["findings"].as_array().is_some_and(Vec::is_empty);
+    let is_quiet = |p: &Value| {
+        let findings = p["verdict"]["findings"].as_array().expect("findings");
+        findings.iter().all(|finding| finding["id"] == "too_few_samples")
+    };
     assert_eq!(points.iter().any(is_quiet), ended.out.contains("  Nothing stands out at "));
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }

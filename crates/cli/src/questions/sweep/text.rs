@@ -1,7 +1,6 @@
 //! A sweep as text: first the sentence, then the table, then what was left out.
 
 use answers::scaling::{Choice, Model, Refusal};
-use answers::verdict::About;
 
 use super::super::figures::{load, number, percent, table};
 use super::point::{Point, Quantile};
@@ -49,29 +48,8 @@ pub(super) fn page(sweep: &Sweep) -> String {
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(sweep.points.iter().map(row));
     out.push_str(&table(&rows));
-    out.push_str(&verdicts(sweep, unit));
     out.push_str(&notes(sweep));
     out
-}
-
-/// The sentences of the verdicts on the points, of each rule once: at the largest load at which it spoke. Findings on the
-/// generator and on too few samples are among the notes.
-fn verdicts(sweep: &Sweep, unit: &str) -> String {
-    let mut told: Vec<&str> = vec!["too_few_samples"];
-    let mut lines = Vec::new();
-    for point in sweep.points.iter().rev() {
-        for finding in point.verdict.findings.iter().filter(|f| f.about != About::Generator) {
-            if told.contains(&finding.id) {
-                continue;
-            }
-            told.push(finding.id);
-            lines.push(format!("* at {} {unit}: {}\n", load(point.load), finding.words.en));
-        }
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("\nVerdict on the points\n{}\n", lines.concat())
 }
 
 fn row(point: &Point) -> Vec<String> {

@@ -6,12 +6,15 @@ use super::super::figures::load;
 use super::point::Point;
 use crate::{tty, verdict};
 
+/// Too few samples: a point ends when its mean is known, and brackets in the table say which percentiles are not.
+const FEW: &str = "too_few_samples";
+
 /// Findings of all points in the order of their rules' importance at the heaviest, and the points without any.
 pub(super) fn text(points: &[Point], unit: &str) -> String {
     let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
     let mut ids: Vec<&str> = Vec::new();
     for finding in points.iter().rev().flat_map(|point| &point.verdict.findings) {
-        if !ids.contains(&finding.id) {
+        if !ids.contains(&finding.id) && finding.id != FEW {
             ids.push(finding.id);
         }
     }
@@ -25,13 +28,17 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
         };
         out.push_str(&told(finding, &there, unit, width));
     }
-    let quiet: Vec<&Point> = points.iter().filter(|p| p.verdict.findings.is_empty()).collect();
+    let quiet: Vec<&Point> = points.iter().filter(|p| is_quiet(p)).collect();
     match (quiet.len(), points.len()) {
         (0, _) => {}
         (n, all) if n == all => out.push_str("  Nothing stands out at any of them.\n"),
         _ => out.push_str(&format!("  Nothing stands out at {}.\n", at(&quiet, unit))),
     }
-    if out.is_empty() { out } else { format!("The verdict on its points:\n{out}") }
+    if out.is_empty() { out } else { format!("Verdict on the points\n{out}") }
+}
+
+fn is_quiet(point: &Point) -> bool {
+    point.verdict.findings.iter().all(|finding| finding.id == FEW)
 }
 
 fn told(finding: &Finding, there: &[&Point], unit: &str, width: usize) -> String {
