@@ -107,7 +107,7 @@ mod tests {
         let idle = record("127.0.0.1:8080", 0.5);
         assert!(shared(&idle, &idle.seconds).is_none());
         // One full second of eight is chance.
-        let mut once = idle.clone();
+        let mut once = idle;
         once.seconds[3].machine = here.seconds[3].machine.clone();
         assert!(shared(&once, &once.seconds).is_none());
     }

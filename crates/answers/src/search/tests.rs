@@ -110,7 +110,9 @@ impl System {
     fn settled(&self, load: f64, users: bool, random: &mut Random) -> Vec<Done> {
         let mut samples = self.run(load, users, SETTLE + LENGTH, random);
         samples.retain(|sample| sample.0 >= SETTLE);
-        samples.iter_mut().for_each(|sample| sample.0 -= SETTLE);
+        for sample in &mut samples {
+            sample.0 -= SETTLE;
+        }
         samples
     }
 
@@ -120,7 +122,9 @@ impl System {
         let (margin, holds) = self.judge(&samples);
         let windows = |each: f64| -> Vec<(usize, bool, Option<f64>)> {
             let mut parts: Vec<Vec<Done>> = vec![Vec::new(); (length / each) as usize];
-            samples.iter().for_each(|sample| parts[(sample.0 / each) as usize].push(*sample));
+            for sample in &samples {
+                parts[(sample.0 / each) as usize].push(*sample);
+            }
             let judged = |part: &Vec<Done>| {
                 let (margin, holds) = self.judge(part);
                 (part.len(), holds, margin)
@@ -136,10 +140,8 @@ impl System {
         let short = windows(WINDOW);
         let enough = is_enough(&short);
         let long = if enough { Vec::new() } else { windows(2.0 * WINDOW) };
-        let noise = match enough {
-            true => noise(&short),
-            false => is_enough(&long).then(|| noise(&long)).flatten(),
-        };
+        let noise =
+            if enough { noise(&short) } else { is_enough(&long).then(|| noise(&long)).flatten() };
         let windows = short;
         let trial = |seconds, good| Trial { seconds, good, full: true };
         let trials = if enough {
