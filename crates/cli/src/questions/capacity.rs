@@ -129,36 +129,7 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
     if search.done.is_empty() {
         return exit;
     }
-    let Search { plan, folder, done, settings, .. } = search;
-    let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
-    let answer = search::so_far(&settings, &probes);
-    let mut capacity = Capacity {
-        plan,
-        axis: if settings.whole { "users" } else { "rps" },
-        criteria: criteria.iter().map(ToString::to_string).collect(),
-        answer,
-        at_least: false,
-        unfinished: exit != Exit::Ok,
-        probes: done,
-    };
-    let is_known = capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
-    capacity.at_least = capacity.answer.lower.is_some() && !is_known;
-    // The answer is printed even if its file finds no room.
-    let written = place::write(&folder, "capacity.json", &capacity);
-    if flags.output.json {
-        terminal::json(&place::json(&capacity));
-    } else {
-        terminal::out(&text::page(&capacity));
-    }
-    match written {
-        Ok(path) if !flags.output.json => terminal::out(&format!("\n{}\n", path.display())),
-        Ok(_) => {}
-        Err(message) => return fail(&message, Exit::Lost),
-    }
-    match exit {
-        Exit::Ok => code(&capacity.answer),
-        exit => exit,
-    }
+    search.answered(exit, flags.output.json)
 }
 
 /// The exit code of a search that went to its end.
@@ -225,6 +196,41 @@ impl Search<'_> {
         }
     }
 
+    /// Tells the answer of the probes that were made. Returns the exit code.
+    fn answered(self, exit: Exit, as_json: bool) -> Exit {
+        let Self { plan, folder, done, settings, criteria, .. } = self;
+        let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
+        let answer = search::so_far(&settings, &probes);
+        let mut capacity = Capacity {
+            plan,
+            axis: if settings.whole { "users" } else { "rps" },
+            criteria: criteria.iter().map(ToString::to_string).collect(),
+            answer,
+            at_least: false,
+            unfinished: exit != Exit::Ok,
+            probes: done,
+        };
+        let is_known =
+            capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
+        capacity.at_least = capacity.answer.lower.is_some() && !is_known;
+        // The answer is printed even if its file finds no room.
+        let written = place::write(&folder, "capacity.json", &capacity);
+        if as_json {
+            terminal::json(&place::json(&capacity));
+        } else {
+            terminal::out(&text::page(&capacity));
+        }
+        match written {
+            Ok(path) if !as_json => terminal::out(&format!("\n{}\n", path.display())),
+            Ok(_) => {}
+            Err(message) => return fail(&message, Exit::Lost),
+        }
+        match exit {
+            Exit::Ok => code(&capacity.answer),
+            exit => exit,
+        }
+    }
+
     fn load(&self, load: f64) -> Load {
         if self.settings.whole { Load::Users(load as u32) } else { Load::Rate(load) }
     }
@@ -276,20 +282,11 @@ impl Search<'_> {
             ),
             holds,
             margin: judge::margin(&judged),
-            noise: judge::noise(
-                self.criteria,
-                &made.record,
-                seconds,
-                &[judge::WINDOW, 2 * judge::WINDOW],
-            ),
+            noise: judge::noise(self.criteria, &made.record, seconds, judge::WINDOWS),
             certain: judge::fails_for_certain(&judged),
             generator: finding.is_some(),
         };
-        // A light probe has few samples, and those after it have many.
-        if purpose != Purpose::Light {
-            let needed = judge::needed(self.criteria, &figures).min(self.longest.as_secs_f64());
-            self.length = self.length.max(Duration::from_secs_f64(needed));
-        }
+        self.lengthen(purpose, &figures);
         Ok(Done {
             probe,
             seconds: seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum(),
@@ -304,6 +301,14 @@ impl Search<'_> {
             verdict,
             folder: made.folder,
         })
+    }
+
+    /// Makes the next probes as long as percentiles need. A light probe has few samples, and those after it have many.
+    fn lengthen(&mut self, purpose: Purpose, figures: &super::sweep::Figures) {
+        if purpose != Purpose::Light {
+            let needed = judge::needed(self.criteria, figures).min(self.longest.as_secs_f64());
+            self.length = self.length.max(Duration::from_secs_f64(needed));
+        }
     }
 
     /// Lets the target work off what the last probe has left: twice its p99, as long as a settling at most.

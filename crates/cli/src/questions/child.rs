@@ -133,8 +133,7 @@ pub(crate) fn run(
         return Err(Failed::Interrupted);
     }
     let code = status.code().unwrap_or(-1);
-    // Ended by us; a criterion of the plan's own missed; rows lost.
-    if !(matches!(code, 0 | 4 | 9) || stopped && code == 130) {
+    if !is_fine(code, stopped) {
         let exit = match code {
             2 => Exit::Usage,
             3 => Exit::Plan,
@@ -143,6 +142,18 @@ pub(crate) fn run(
         };
         return Err(Failed::Run(exit, fs::read_to_string(&output).unwrap_or_default()));
     }
+    made(asked, code, start)
+}
+
+/// Whether a run with that exit code has shown something: it was ended by us, or missed a criterion of its own, or rows
+/// were lost.
+fn is_fine(code: i32, stopped: bool) -> bool {
+    matches!(code, 0 | 4 | 9) || stopped && code == 130
+}
+
+/// The run that has ended, with its record.
+fn made(asked: &Asked<'_>, code: i32, start: Instant) -> Result<Made, Failed> {
+    let failed = |words: String| Failed::Run(Exit::Aborted, words);
     let folder =
         own_folder(&asked.folder).ok_or_else(|| failed("the run left no folder".to_owned()))?;
     let record = results::of_run(&folder).map_err(|message| without_record(&folder, &message))?;

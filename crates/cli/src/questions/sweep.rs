@@ -86,17 +86,22 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     if sweep.points.is_empty() {
         return exit;
     }
-    // The answer is printed even if its file finds no room.
-    let path = save(&mut sweep, &folder);
-    if flags.output.json {
-        terminal::json(&place::json(&sweep));
+    let is_kept = tell(&mut sweep, &folder, flags.output.json);
+    if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
+}
+
+/// Prints the answer, even if its file finds no room; whether the file is there.
+fn tell(sweep: &mut Sweep, folder: &std::path::Path, as_json: bool) -> bool {
+    let path = save(sweep, folder);
+    if as_json {
+        terminal::json(&place::json(sweep));
     } else {
-        terminal::out(&text::page(&sweep));
+        terminal::out(&text::page(sweep));
         if let Some(path) = &path {
             terminal::out(&format!("\n{}\n", path.display()));
         }
     }
-    if path.is_none() && exit == Exit::Ok { Exit::Lost } else { exit }
+    path.is_some()
 }
 
 /// Chooses the model of what there is, and writes the file.

@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::super::sweep::Figures;
 
 /// Seconds of a trial.
-pub(crate) const WINDOW: usize = 5;
+const WINDOW: usize = 5;
+/// Seconds of windows that say how well a probe knows its margin, the first that have enough samples.
+pub(crate) const WINDOWS: &[usize] = &[WINDOW, 2 * WINDOW];
 
 /// A criterion on a probe.
 #[derive(Clone, Debug, Serialize)]

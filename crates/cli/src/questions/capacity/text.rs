@@ -102,14 +102,45 @@ fn result(done: &Done) -> String {
 fn sentence(capacity: &Capacity, unit: &'static str) -> String {
     let answer = &capacity.answer;
     let at = |load: f64| capacity.probes.iter().rev().find(|done| done.probe.load == load);
-    let criteria = capacity.criteria.join(", ");
     let Some(lower) = answer.lower else { return nothing_held(capacity, unit) };
     let other = at(lower).map_or_else(String::new, |done| {
         format!(" ({} requests/s, {} in flight)", number(done.probe.rate), number(done.in_flight))
     });
     let shared = shared(capacity);
-    let mut out = match answer.limit {
-        Limit::Criteria if shared.is_some() => {
+    let mut out = up_to(capacity, unit, lower, &other);
+    if let Some((upper, done)) = answer.upper.and_then(|upper| Some((upper, at(upper)?)))
+        && answer.limit == Limit::Criteria
+    {
+        let they = if shared.is_some() { "The criteria do not hold at" } else { "They do not at" };
+        out.push_str(&format!("{they} {} {unit}: {}.\n", load(upper), result(done)));
+    }
+    if let (Some(shared), Some(upper)) = (shared, answer.upper) {
+        out.push_str(&format!(
+            "At {} {unit} {}: on a machine of its own the target may take more.\n",
+            load(upper),
+            shared.words()
+        ));
+    }
+    if let Some(limit) = &answer.together {
+        out.push_str(&format!(
+            "Runs near the limit differ by chance (±{} of the load, each); together they put it at {} ({} to {}, 95 %).\n",
+            percent(limit.spread),
+            number(limit.load),
+            number(limit.low),
+            number(limit.high)
+        ));
+    }
+    out.push_str(&limits(capacity));
+    out.push_str(&notes(capacity));
+    out
+}
+
+/// The first sentence: up to which load the criteria hold.
+fn up_to(capacity: &Capacity, unit: &'static str, lower: f64, other: &str) -> String {
+    let answer = &capacity.answer;
+    let criteria = capacity.criteria.join(", ");
+    match answer.limit {
+        Limit::Criteria if shared(capacity).is_some() => {
             format!(
                 "At least {} {unit}{other}: {criteria} held; the machine was shared, and it was full.\n",
                 load(lower)
@@ -137,30 +168,13 @@ fn sentence(capacity: &Capacity, unit: &'static str) -> String {
             "At least {} {unit}{other}: {criteria} held, and nothing larger was to be tried (--at-most).\n",
             load(lower)
         ),
-    };
-    if let Some((upper, done)) = answer.upper.and_then(|upper| Some((upper, at(upper)?)))
-        && answer.limit == Limit::Criteria
-    {
-        let they = if shared.is_some() { "The criteria do not hold at" } else { "They do not at" };
-        out.push_str(&format!("{they} {} {unit}: {}.\n", load(upper), result(done)));
     }
-    if let (Some(shared), Some(upper)) = (shared, answer.upper) {
-        out.push_str(&format!(
-            "At {} {unit} {}: on a machine of its own the target may take more.\n",
-            load(upper),
-            shared.words()
-        ));
-    }
-    if let Some(limit) = &answer.together {
-        out.push_str(&format!(
-            "Runs near the limit differ by chance (±{} of the load, each); together they put it at {} ({} to {}, 95 %).\n",
-            percent(limit.spread),
-            number(limit.load),
-            number(limit.low),
-            number(limit.high)
-        ));
-    }
-    out.push_str(&limits(capacity));
+}
+
+/// Reasons for care.
+fn notes(capacity: &Capacity) -> String {
+    let answer = &capacity.answer;
+    let mut out = String::new();
     let mut notes = Vec::new();
     if answer.doubtful {
         notes.push("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there");
