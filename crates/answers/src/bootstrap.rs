@@ -119,7 +119,7 @@ pub enum Refusal {
     FewBlocks { blocks: f64 },
 }
 
-/// What makes an interval of resamples one of the run.
+/// Factor and degrees of freedom that make an interval of resamples one of the run.
 #[derive(Clone, Copy, Debug)]
 struct Widening {
     /// Factor on deviations of resamples.

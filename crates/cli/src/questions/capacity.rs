@@ -67,7 +67,7 @@ struct Done {
     #[serde(flatten)]
     probe: search::Probe,
     seconds: f64,
-    /// What ended it: what it shows was clear, its mean known to the precision; else its time was up.
+    /// The reason for its end: what it shows was clear, and its mean known to the precision; else its time was up.
     ended_by: EndedBy,
     samples: u64,
     /// Median and p99 of service times, ms.
