@@ -39,7 +39,7 @@ export function frame(of: Framed, ...below: Child[]): Figure {
     if (!shown) redraw();
   });
   const element = el('figure', { id: `chart-${of.id}`, class: 'chart' },
-    el('div', { class: 'chart-head' }, el('h3', null, of.title), button), canvas, behind, ...below,
+    el('div', { class: 'chart-head' }, el('h2', null, of.title), button), canvas, behind, ...below,
     el('figcaption', null, of.caption));
   const redraw = () => {
     undo?.();

@@ -29,7 +29,7 @@ function one(of: Finding, chart: (id: string) => string | null): HTMLElement {
     el('td', null, `${clock(evidence.from_ms)} – ${clock(evidence.to_ms)}`)));
   const links: Child[] = of.charts.map((id) => { const title = chart(id); return title ? el('a', { class: 'see', attr: { href: `#chart/${id}` } }, word('see_chart', title)) : null; });
   return el('article', { class: `finding ${of.about}`, id: `finding-${of.id}` },
-    el('h3', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
+    el('h2', null, say(of.words), ' ', el('small', { class: 'tag' }, word(of.confidence)), ' ', el('small', { class: 'tag' }, word(`about_${of.about}`))),
     say(of.advice) ? el('p', null, el('strong', null, `${word('advice')}: `), say(of.advice)) : null,
     rows.length > 0 ? el('table', { class: 'plain' }, el('caption', null, word('evidence')), el('tbody', null, ...rows)) : null,
     of.exonerates.length > 0 ? el('p', null, el('strong', null, `${word('exonerates')}: `), of.exonerates.map(say).join(' ')) : null,

@@ -74,21 +74,21 @@ function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
   );
   if (of.phases.some((us) => (us ?? 0) > 0)) {
     const named = of.phases.map((us, n) => ({ us, n })).filter(({ us, n }) => (us ?? 0) > 0 && n > 0 && n < 8);
-    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('phases')), phaseBar(of.phases, of.mean_us), phaseKey(),
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('phases')), phaseBar(of.phases, of.mean_us), phaseKey(),
       el('figcaption', null, named.map(({ us, n }) => `${word((['phase_late', 'phase_room', 'phase_dns', 'phase_connect', 'phase_tls', 'phase_send', 'phase_wait', 'phase_receive'] as const)[n]!)} ${time(us)}`).join(', '))));
   }
   overTime(sheet, page, of);
   if (of.distribution) {
     const caption = word('distribution_caption', time(quantile(of, 0.5)?.us ?? null));
-    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('distribution')), histogram(`${word('distribution')}. ${caption}`, of.distribution.edges_us, of.distribution.counts, time), el('figcaption', null, caption)));
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('distribution')), histogram(`${word('distribution')}. ${caption}`, of.distribution.edges_us, of.distribution.counts, time), el('figcaption', null, caption)));
   }
   if (of.tail) {
-    sheet.add(el('figure', { class: 'chart' }, el('h3', null, word('tail')),
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('tail')),
       curves(word('tail'), [{ label: of.name, x: of.tail.p.map((p) => 1 / Math.max(1e-9, 1 - p)), y: of.tail.us, join: 'line', dots: false }], tailAxis, time, { logX: true, logY: true }),
       el('figcaption', null, word('tail_caption'))));
   }
   const own = page.samples.filter((sample) => sample.label === index);
-  if (own.length > 0) sheet.add(el('h3', null, word('samples')), sampleTable(page, own));
+  if (own.length > 0) sheet.add(el('h2', null, word('samples')), sampleTable(page, own));
 }
 
 /** 1/(1 − p) as the percentile. */

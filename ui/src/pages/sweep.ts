@@ -28,8 +28,8 @@ export function sweep(sheet: Sheet, page: SweepPage): void {
   const wide = Math.max(...x) / Math.max(1e-9, Math.min(...x)) >= 20;
   const plain = (value: number) => digits(value);
   sheet.add(
-    el('figure', { class: 'chart' }, el('h3', null, word('throughput')), curves(word('throughput'), rate, plain, (y) => `${digits(y)}/s`, { logX: wide }), key(rate.map((one) => one.label)), el('figcaption', null, say(page.caption))),
-    el('figure', { class: 'chart' }, el('h3', null, word('response_by_load')), curves(word('response_by_load'), response, plain, time, { logX: wide, logY: true }), key(response.map((one) => one.label)), el('figcaption', null, say(page.model.words))),
+    el('figure', { class: 'chart' }, el('h2', null, word('throughput')), curves(word('throughput'), rate, plain, (y) => `${digits(y)}/s`, { logX: wide }), key(rate.map((one) => one.label)), el('figcaption', null, say(page.caption))),
+    el('figure', { class: 'chart' }, el('h2', null, word('response_by_load')), curves(word('response_by_load'), response, plain, time, { logX: wide, logY: true }), key(response.map((one) => one.label)), el('figcaption', null, say(page.model.words))),
     el('h2', null, word('points')),
     table<Point>({
       name: word('points'), rows: page.points, columns: [
@@ -57,7 +57,7 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
     label: word(verdict), x: page.probes.map((_, n) => n + 1), y: page.probes.map((probe) => (probe.verdict === verdict ? probe.load : null)),
   }));
   sheet.add(
-    el('figure', { class: 'chart' }, el('h3', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('ladder_caption', held, failed))),
+    el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('ladder_caption', held, failed))),
     page.limited_by ? el('p', null, say(page.limited_by)) : null,
     el('h2', null, word('probes')),
     table<Probe>({
@@ -93,7 +93,7 @@ export function comparison(sheet: Sheet, page: ComparisonPage): void {
   for (const tail of page.tails) {
     const axis = tail.p.map((p) => 1 / Math.max(1e-9, 1 - p));
     const series: Points[] = [{ label: word('run_a'), x: axis, y: tail.a_us, join: 'line', dots: false }, { label: word('run_b'), x: axis, y: tail.b_us, join: 'dashed', dots: false }];
-    sheet.add(el('figure', { class: 'chart' }, el('h3', { class: 'hostile' }, `${word('tails')}: ${tail.label ?? word('total')}`), curves(word('tails'), series, tailAxis, time, { logX: true, logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('tail_caption'))));
+    sheet.add(el('figure', { class: 'chart' }, el('h2', { class: 'hostile' }, `${word('tails')}: ${tail.label ?? word('total')}`), curves(word('tails'), series, tailAxis, time, { logX: true, logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('tail_caption'))));
   }
   if (page.changed.length > 0) {
     sheet.add(el('h2', null, word('changed')), table({ name: word('changed'), rows: page.changed, columns: [

@@ -12,7 +12,7 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     }
     out.raw("<section><h2>")
         .both("Labels with the most time", "耗时最多的标签")
-        .raw("</h2><div class=\"scroll\"><table><thead><tr>");
+        .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table><thead><tr>");
     let heads = [
         ("Label", "标签"),
         ("Samples", "样本数"),

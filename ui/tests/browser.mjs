@@ -1,0 +1,31 @@
+// A Chromium for the tests: Debian's, without a window.
+
+import { chromium } from 'playwright-core';
+
+const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].filter(Boolean);
+
+export async function browser() {
+  let last;
+  for (const executablePath of PATHS) {
+    try {
+      // A container has no user namespaces for the sandbox.
+      return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Error(`no Chromium: install the package chromium, or name it in CHROMIUM (${last})`);
+}
+
+/** Opens an address and notes what a page must not do: requests, errors, dialogs. */
+export async function open(of, address, options = {}) {
+  const context = await of.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light', ...options });
+  const page = await context.newPage();
+  const noted = { requests: [], errors: [], dialogs: [] };
+  page.on('request', (request) => { if (request.url() !== address && !request.url().startsWith('blob:')) noted.requests.push(request.url()); });
+  page.on('pageerror', (error) => noted.errors.push(error.message));
+  page.on('console', (message) => { if (message.type() === 'error') noted.errors.push(message.text()); });
+  page.on('dialog', (dialog) => { noted.dialogs.push(dialog.message()); dialog.dismiss(); });
+  await page.goto(address);
+  return { page, noted, close: () => context.close() };
+}

@@ -1,0 +1,127 @@
+// The live page against a server that says what the protocol says (src/live/protocol.ts).
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browser, open } from './browser.mjs';
+
+const TOKEN = 'abc-123_DEF';
+const dist = (name) => readFileSync(join(import.meta.dirname, '../dist', name), 'utf8');
+const words = (en, zh) => ({ en, zh });
+
+function shell() {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title><style>${dist('live.css')}</style></head><body>`
+    + '<header class="top"><div></div><div id="tools"><label><input type="checkbox" id="zh">中文</label></div></header><main><div id="pages"></div></main>'
+    + `<script>${dist('live.js')}</script></body></html>`;
+}
+
+const now = (n, more = {}) => ({
+  at_ms: 1e12 + n * 1000, elapsed_ms: n * 1000, remaining_ms: 60_000 - n * 1000, users: 10, users_wanted: 10, offered_per_s: null, rate_per_s: 100 + n,
+  p50_us: 1000, p95_us: 2000, p99_us: 3000, error_share: 0, in_flight: 3, own_share: 0.01, cpu: 0.2, paused: false, ...more,
+});
+
+function page() {
+  const column = (id, name, unit) => ({ id, name: words(name, name), unit, scale: 1, values: [1, 2], label: null });
+  const chart = (id, columns) => ({ id, title: words(id, id), caption: words('', ''), columns, log: false, bands: [], page: 'overview' });
+  return {
+    kind: 'run', form: 1, live: true,
+    about: { program: 'throng', title: 'plan <b>.jmx', plan: 'plan.jmx', plan_hash: '', run: 'run', start_ms: 1e12, length_ms: 2000, ending: { kind: 'running', reason: '' }, load: { users: 10, rate: null, length_ms: 60_000, open: false },
+      machine: { processors: 2, memory: 1, threads: 2, ports: 0, target_is_here: true }, properties: [], settings: [], notes: [], flaws: [], has: {} },
+    verdict: { findings: [], hidden: [], silent: [], unchecked: [] }, criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
+    timeline: { step_ms: 1000, at_ms: [1e12, 1e12 + 1000], marks: [], warmup_ms: null, steady: null, heat: null, columns: [column('rate', 'Rate', '/s'), column('p95', 'p95', 'us')], charts: [chart('load', ['rate']), chart('response', ['p95'])] },
+  };
+}
+
+/** A server whose events the test sends by hand. */
+async function serve(read_only) {
+  const state = { streams: [], controls: [], asked: [], broken: 0 };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url, 'http://host');
+    state.asked.push(`${request.method} ${url.pathname} ${request.headers['last-event-id'] ?? ''}`.trim());
+    if (url.pathname === '/') return void response.setHeader('content-type', 'text/html').end(shell());
+    if (url.pathname === '/favicon.ico') return void response.end();
+    if (url.pathname === '/report/xyz') return void response.setHeader('content-type', 'text/html').end('<title>report</title><h1>the report</h1>');
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) return void response.writeHead(401).end();
+    if (url.pathname === '/api/page') return void response.end(JSON.stringify({ page: page(), now: now(2), read_only, last_id: 2, controls: ['users', 'pause', 'stop', 'stop-now', 'mark'] }));
+    if (url.pathname === '/api/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.flushHeaders();
+      state.streams.push(response);
+      return undefined;
+    }
+    if (url.pathname === '/api/control') {
+      let body = '';
+      request.on('data', (part) => { body += part; });
+      request.on('end', () => { state.controls.push(JSON.parse(body)); response.end(JSON.stringify({ ok: true, words: words('20 users', '20 个用户') })); });
+      return undefined;
+    }
+    return void response.writeHead(404).end();
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  state.url = `http://127.0.0.1:${server.address().port}/`;
+  state.send = (id, event, data) => state.streams.at(-1).write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  state.close = () => server.closeAllConnections();
+  state.end = () => { server.closeAllConnections(); server.close(); };
+  return state;
+}
+
+const until = async (holds) => {
+  for (let i = 0; i < 400; i += 1) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  assert.fail(`never: ${holds}`);
+};
+
+let chromium;
+before(async () => { chromium = await browser(); });
+after(() => chromium?.close());
+
+test('the page follows the run, changes it, and becomes its report', async () => {
+  const server = await serve(false);
+  const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`);
+  await until(() => server.streams.length > 0);
+  assert.equal(await tab.evaluate(() => location.hash), '', 'the token leaves the address');
+  assert.match(await tab.locator('h1').innerText(), /plan <b>\.jmx/);
+  server.send(3, 'second', { at_ms: 1e12 + 2000, values: [123, 2500], heat: null, now: now(3, { rate_per_s: 123 }) });
+  server.send(4, 'errors', [{ outcome: 'failed', code: '503', message: '<i>no</i>', first_label: 'Pay', count: 7, first_ms: 0, last_ms: 0 }]);
+  server.send(5, 'criteria', [{ text: 'p99 < 1s', met: false, value: 2, shown: '2s', of: null }]);
+  await until(async () => /123\/s/.test(await tab.locator('dl.now').innerText()));
+  await until(async () => /7 503 <i>no<\/i> \(Pay\)/.test(await tab.locator('.errors').innerText()));
+  assert.match(await tab.locator('.lamps').innerText(), /✗\s+p99 < 1s/);
+  await tab.getByRole('spinbutton').fill('20');
+  await tab.getByRole('button', { name: 'Set', exact: true }).first().click();
+  await until(() => server.controls.length === 1);
+  assert.deepEqual(server.controls, [{ command: 'users', value: 20 }]);
+  await until(async () => /Done: 20 users/.test(await tab.locator('.controls').innerText()));
+
+  // The connection goes; the page comes back and says from where.
+  const before = server.streams.length;
+  server.close();
+  await until(() => server.streams.length > before);
+  assert.equal(server.asked.filter((line) => line.startsWith('GET /api/events')).at(-1), 'GET /api/events 5');
+  server.send(6, 'second', { at_ms: 1e12 + 3000, values: [321, 2500], heat: null, now: now(4, { rate_per_s: 321 }) });
+  await until(async () => /321\/s/.test(await tab.locator('dl.now').innerText()));
+
+  server.send(7, 'end', { report: '/report/xyz' });
+  await tab.waitForURL('**/report/xyz');
+  assert.equal(await tab.locator('h1').innerText(), 'the report');
+  const errors = noted.errors.filter((text) => !/ERR_(EMPTY_RESPONSE|CONNECTION|INCOMPLETE|NETWORK|SOCKET)/.test(text));
+  assert.deepEqual([errors, noted.dialogs], [[], []]);
+  await close();
+  server.end();
+});
+
+test('a read-only link has no controls, and a wrong token is told', async () => {
+  const server = await serve(true);
+  const good = await open(chromium, `${server.url}#t=${TOKEN}`);
+  await until(() => server.streams.length > 0);
+  assert.equal(await good.page.locator('.controls').count(), 0);
+  await good.close();
+  const bad = await open(chromium, `${server.url}#t=wrong`);
+  await until(async () => /not valid/.test(await bad.page.locator('main').innerText()));
+  await bad.close();
+  server.end();
+});

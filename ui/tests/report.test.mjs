@@ -1,0 +1,154 @@
+// Reports in a real browser, opened from their files.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { browser, open } from './browser.mjs';
+import { HOSTILE, ofLabels, ofRun } from './pages.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const ROUTES = ['overview', 'time', 'labels', 'labels/0', 'errors', 'samples', 'generator', 'connections', 'plan', 'findings'];
+
+let chromium;
+let run;
+let rows;
+before(async () => {
+  chromium = await browser();
+  run = pathToFileURL(await ofRun()).href;
+  rows = pathToFileURL(ofLabels(60, 20_000)).href;
+});
+after(() => chromium?.close());
+
+async function go(page, route) {
+  await page.evaluate((to) => { location.hash = to; }, route);
+  await page.waitForFunction((to) => document.querySelector('#nav [aria-current=page]')?.getAttribute('href') === `#${to.split('/')[0]}`, route);
+}
+
+/** What axe finds wrong. The page's policy allows no script but its own: axe comes in through the debugger. */
+async function wrong(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+}
+
+describe('a report', () => {
+  test('opens from its file, asks nobody, and makes no error on any page', async () => {
+    for (const address of [run, rows]) {
+      const { page, noted, close } = await open(chromium, address);
+      await page.waitForSelector('#nav a');
+      const routes = await page.$$eval('#nav a', (links) => links.map((link) => link.getAttribute('href').slice(1)));
+      assert.ok(routes.length >= 5, `${routes}`);
+      for (const route of [...routes, 'labels/0']) {
+        await go(page, route);
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+        await page.waitForTimeout(50);
+      }
+      assert.deepEqual(noted, { requests: [], errors: [], dialogs: [] });
+      await close();
+    }
+  });
+
+  test('stands without script', async () => {
+    const { page, close } = await open(chromium, run, { javaScriptEnabled: false });
+    const text = await page.locator('#first').innerText();
+    for (const part of [/verdict/i, /Requests/, /p95/, /Load and rate/, /Labels with the most time/]) assert.match(text, part);
+    assert.equal(await page.locator('#first svg').count(), 3);
+    assert.ok(!/结论/.test(text), 'one language at a time');
+    await page.locator('#zh').check();
+    assert.match(await page.locator('#first').innerText(), /结论/);
+    await close();
+  });
+
+  for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 390, height: 800 } } })) {
+    test(`is accessible and fits its window: ${name}`, async () => {
+      const { page, noted, close } = await open(chromium, run, options);
+      await page.waitForSelector('#nav a');
+      for (const route of ROUTES) {
+        await go(page, route);
+        await page.waitForTimeout(100);
+        assert.deepEqual(await wrong(page), [], `${name} ${route}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(wide <= 0, `${route} is ${wide} px too wide`);
+      }
+      assert.deepEqual(noted.errors, []);
+      await close();
+    });
+  }
+
+  test('speaks Chinese when told so', async () => {
+    const { page, close } = await open(chromium, run);
+    await page.waitForSelector('#nav a');
+    await page.locator('#zh').check();
+    assert.match(await page.locator('#nav').innerText(), /时间曲线/);
+    assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh-CN');
+    await go(page, 'time');
+    assert.match(await page.locator('#pages').innerText(), /负载与速率/);
+    assert.deepEqual(await wrong(page), []);
+    await close();
+  });
+
+  test('works from the keyboard', async () => {
+    const { page, close } = await open(chromium, run);
+    await page.waitForSelector('#nav a');
+    await go(page, 'time');
+    const chart = page.locator('#pages figure.chart .canvas').first();
+    await chart.waitFor();
+    await chart.focus();
+    const said = page.locator('#pages figure.chart [aria-live]').first();
+    await page.keyboard.press('Home');
+    const first = await said.textContent();
+    assert.match(first, /00:00.*Rate/);
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await said.textContent(), first);
+    const button = page.locator('#pages figure.chart').first().getByRole('button', { name: 'Show as table' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    assert.ok((await page.locator('#pages figure.chart').first().locator('tbody tr').count()) > 5);
+    await go(page, 'labels');
+    const sort = page.getByRole('button', { name: 'Samples', exact: true });
+    await sort.focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator('th[aria-sort=descending]').innerText().then((text) => text.includes('Samples')), true);
+    await close();
+  });
+
+  test('prints', async () => {
+    const { page, close } = await open(chromium, run);
+    await page.waitForSelector('#nav a');
+    for (const route of ['overview', 'time']) {
+      await go(page, route);
+      const pdf = await page.pdf({ format: 'A4' });
+      assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+      assert.ok(pdf.length > 20_000, `${route}: ${pdf.length} bytes`);
+    }
+    await close();
+  });
+
+  test('shows what is hostile as text', async () => {
+    const { page, noted, close } = await open(chromium, rows);
+    await page.waitForSelector('#nav a');
+    await go(page, 'labels');
+    await page.locator('input[type=search]').fill('alert(1)');
+    assert.equal(await page.locator('tbody th').first().innerText(), HOSTILE);
+    await page.locator('tbody a').first().click();
+    assert.equal(await page.locator('#pages h2').first().innerText(), HOSTILE);
+    await go(page, 'errors');
+    assert.match(await page.locator('#pages').innerText(), /<b>Broken<\/b>, again/);
+    assert.equal(await page.locator('#pages img').count(), 0);
+    assert.deepEqual(noted, { requests: [], errors: [], dialogs: [] });
+    await close();
+  });
+
+  test('opens with 25 000 labels', async () => {
+    const many = pathToFileURL(ofLabels(25_000, 100_000)).href;
+    const { page, noted, close } = await open(chromium, many);
+    await page.waitForSelector('#nav a', { timeout: 20_000 });
+    for (const route of ['labels', 'errors', 'time']) await go(page, route);
+    await go(page, 'labels');
+    assert.ok((await page.locator('tbody tr').count()) <= 201);
+    assert.deepEqual(noted.errors, []);
+    await close();
+  });
+});
