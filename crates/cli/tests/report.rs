@@ -30,6 +30,15 @@ const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></hashTree></jmeterTestPlan>
 "#;
 
+/// A program that is killed at the end of its test, however that comes.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).expect("it can be killed");
+    }
+}
+
 /// Runs the plan against a target of its own.
 fn asked(more: &[&str]) -> Program {
     let target = targets::start(targets::Config::new("fixed")).expect("a target");
@@ -137,7 +146,8 @@ fn of_a_killed_run_there_is_one_up_to_its_last_second() {
     let program = Program::new();
     program.write("asking.jmx", ASKING);
     let port = format!("-Jport={}", target.addr().port());
-    let mut running = program.start(&["run", "asking.jmx", "--runs", "runs", &port, "-Jloops=-1"]);
+    let running =
+        Killed(program.start(&["run", "asking.jmx", "--runs", "runs", &port, "-Jloops=1000000"]));
     let begin = Instant::now();
     let seconds = || {
         let there = program.path("runs").read_dir().is_ok_and(|mut runs| runs.next().is_some());
@@ -148,8 +158,7 @@ fn of_a_killed_run_there_is_one_up_to_its_last_second() {
         assert!(begin.elapsed() < NEVER, "no second was recorded");
         std::thread::sleep(Duration::from_millis(50));
     }
-    running.kill().expect("it runs");
-    running.wait().expect("it ended");
+    drop(running);
     let folder = program.run_folder();
     assert!(!folder.join("report.html").exists());
     let ended = program.run(&["report", folder.to_str().unwrap()]);
