@@ -11,7 +11,7 @@ use stats::{Counter, Outcome};
 use wire::session::Ticket;
 
 use crate::context::Context;
-use crate::ids::UserId;
+use crate::ids::{RouteId, UserId};
 use crate::net::outcome::{Failure, kind, socket_text};
 use crate::net::resolve::literal;
 use crate::net::routes::{Route, Routes};
@@ -117,7 +117,7 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
             ("500".to_owned(), "Error: unexpected end of stream".to_owned(), Outcome::Closed)
         }
         Ending::Bad(trouble) => {
-            let (message, outcome) = came_to(*trouble, &routes[exchange.route]);
+            let (message, outcome) = came_to(*trouble, routes, exchange.route);
             ("500".to_owned(), message, outcome)
         }
     };
@@ -128,11 +128,12 @@ fn show(exchange: &mut Exchange, routes: &Routes, result: &mut SampleResult) -> 
 }
 
 /// The message of a sample whose exchange has no answer, and its outcome.
-fn came_to(trouble: Trouble, route: &Route) -> (String, Outcome) {
+fn came_to(trouble: Trouble, routes: &Routes, at: RouteId) -> (String, Outcome) {
     match trouble {
         Trouble::Thrown(words) => (words, Outcome::Other),
         Trouble::Broken(words) => (format!("Error: {words}"), Outcome::Protocol),
         Trouble::Failed { failure, .. } => {
+            let route = &routes[at];
             (format!("Error: {}", words(&failure, route)), kind(&failure, route))
         }
     }

@@ -100,7 +100,7 @@ fn options_of_other_tools_are_named_with_what_is_meant() {
         assert!(!said.contains("-- "), "{said}");
     }
     assert_eq!(refused(&["run", "p.jmx", "--jsno"]), "Unknown option --jsno: did you mean --json?");
-    assert_eq!(refused(&["run", "p.jmx", "--nope"]), "Unknown option --nope");
+    assert_eq!(refused(&["run", "p.jmx", "--quux"]), "Unknown option --quux");
     assert_eq!(refused(&["run", "p.jmx", "q.jmx"]), "q.jmx is one argument too many");
     assert!(
         refused(&["run"]).contains("required arguments were not provided"),

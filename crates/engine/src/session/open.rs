@@ -19,7 +19,7 @@ use crate::net::source;
 use crate::session::drive::unwritten;
 use crate::session::exchange::Call;
 use crate::session::lazy::Lazy;
-use crate::session::line::{Line, LineId, Lines, Place, Speaker, State};
+use crate::session::line::{LineId, Lines, Place, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::milestones::Milestones;
@@ -121,12 +121,8 @@ impl Sessions {
 
     /// Connects, in this turn of the loop or when its turn comes.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
-        let Line { ticket: Some(ticket), speaker, .. } = &self.lines[id] else { return };
-        let ticket = *ticket;
-        if matches!(speaker, Speaker::Datagram) {
-            return;
-        }
         let line = &mut self.lines[id];
+        let Some(ticket) = line.ticket else { return };
         line.state = State::Connecting;
         let slot = Lines::slot(id);
         let (opening, transport) = (&mut line.opening, &mut line.transport);

@@ -12,10 +12,10 @@ use wire::session::Ticket;
 use wire::stream::End;
 
 use crate::context::Context;
-use crate::ids::UserId;
+use crate::ids::{RouteId, UserId};
 use crate::net::driver;
 use crate::net::outcome::{Failure, kind, socket_text};
-use crate::net::routes::Route;
+use crate::net::routes::Routes;
 use crate::session::Sessions;
 use crate::session::exchange::{self, Answer, Call, Limit, Reached, Trouble};
 use crate::session::line::Place;
@@ -72,7 +72,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let (index, id) = (exchange.user, exchange.sampler);
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
-    let ending = Ending::of(ending, &cx.net.routes[exchange.route]);
+    let ending = Ending::of(ending, &cx.net.routes, exchange.route);
     let opening = matches!(ending, Ending::Unconnected { opening: true, .. });
     let (exception, outcome, kept) = came_of(&call, &mut exchange.answer, &ending);
     if kept && call.reuse && !call.close {
@@ -167,7 +167,7 @@ enum Ending {
 
 impl Ending {
     /// How JMeter's client sees the end of an exchange.
-    fn of(ending: exchange::Ending, route: &Route) -> Self {
+    fn of(ending: exchange::Ending, routes: &Routes, at: RouteId) -> Self {
         let (failure, reached) = match ending {
             exchange::Ending::Complete { closed } => return Self::Complete { closed },
             exchange::Ending::Eof | exchange::Ending::None => return Self::Eof,
@@ -176,6 +176,7 @@ impl Ending {
                 Trouble::Failed { failure, reached } => (failure, reached),
             },
         };
+        let route = &routes[at];
         let words = match &failure {
             Failure::Connect(_) => {
                 format!("java.net.ConnectException: {}", socket_text(&failure, route))
