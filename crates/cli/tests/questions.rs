@@ -4,6 +4,9 @@ mod program;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use program::Program;
@@ -153,10 +156,31 @@ fn what_was_not_exceeded_is_at_least() {
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
 }
 
+/// All processors but one, kept busy.
+struct Busy(Arc<AtomicBool>);
+
+impl Busy {
+    fn new() -> Self {
+        let on = Arc::new(AtomicBool::new(true));
+        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
+            let on = Arc::clone(&on);
+            std::thread::spawn(move || while on.load(Relaxed) {});
+        }
+        Self(on)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(false, Relaxed);
+    }
+}
+
 #[test]
 fn a_full_machine_that_the_target_shares_is_said() {
     let program = Program::new();
-    // Each request takes a processor for 20 ms: with some users at once all of them are full.
+    // Each request takes one processor for 20 ms: with some users at once it is full. The others have work of their own.
+    let busy = Busy::new();
     let running = targets::start(Config::new("service").option("burn", "20")).expect("it starts");
     let address = running.addr();
     let properties = [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())];
@@ -185,6 +209,7 @@ fn a_full_machine_that_the_target_shares_is_said() {
     let swept = Program::new();
     let ended = swept.run(&[&line[..], &["--ramp", "0s"], &rest[4..]].concat());
     running.stop();
+    drop(busy);
     assert!(ended.out.contains("- 64: the target shares the generator's machine"), "{}", ended.out);
 }
 
