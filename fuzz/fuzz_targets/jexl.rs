@@ -4,6 +4,8 @@
 
 #![no_main]
 
+extern crate plan as subject;
+
 #[path = "../../crates/plan/tests/world/mod.rs"]
 mod world;
 

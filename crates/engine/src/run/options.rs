@@ -47,7 +47,7 @@ impl Options {
     }
 }
 
-/// How a share of a run keeps step with the others: groups start only by [`Handle::start`].
+/// How a share of a run keeps step with the others: groups start only by `Handle::start`.
 #[derive(Clone, Copy, Debug)]
 pub struct Paced {
     /// Zero of the clock of all shares, nanoseconds since 1970.
