@@ -346,3 +346,42 @@ fn answer(mut connection: std::net::TcpStream, begun: Instant) -> std::io::Resul
         }
     }
 }
+
+#[test]
+fn the_length_asked_for_is_that_of_groups_whose_begin_is_known() {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let group = |class: &str| {
+        format!(
+            r#"<{class} guiclass="{class}Gui" testclass="{class}" testname="{class}" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
+  <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <boolProp name="ThreadGroup.scheduler">true</boolProp><stringProp name="ThreadGroup.duration">7</stringProp>
+</{class}><hashTree>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${{__P(port)}}</stringProp>
+    <stringProp name="HTTPSampler.path">/x</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+  </HTTPSamplerProxy><hashTree/>
+</hashTree>"#
+        )
+    };
+    let plan = |groups: &[&str], serialized: bool| {
+        let groups: String = groups.iter().map(|class| group(class)).collect();
+        format!(
+            r#"<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"><boolProp name="TestPlan.serialize_threadgroups">{serialized}</boolProp></TestPlan><hashTree>{groups}</hashTree></hashTree></jmeterTestPlan>"#
+        )
+    };
+    let (main, setup) = ("ThreadGroup", "SetupThreadGroup");
+    for (groups, serialized, length) in [
+        (&[main, main][..], false, Some(7000)),
+        (&[main, main], true, Some(14_000)),
+        (&[setup, main], false, None),
+    ] {
+        let program = Program::new();
+        program.write("groups.jmx", &plan(groups, serialized));
+        let port = format!("-Jport={}", target.addr().port());
+        let ended = program.run(&["run", "groups.jmx", "--runs", "runs", &port]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert_eq!(read(&program).frame.load.length_ms, length, "{groups:?} {serialized}");
+    }
+}

@@ -21,6 +21,8 @@ pub struct Asked {
     pub rate: Option<f64>,
     /// How the rate of samples changes from the start of the run on; empty: it does not.
     pub schedule: Vec<load::Phase>,
+    /// From the start of the run to the planned end of the last group. `None` where some group ends by its loops, or where set-up
+    /// groups run first: when they are done is not known before.
     pub length_ms: Option<i64>,
     /// Iterations start whatever the answers do.
     pub open: bool,
@@ -46,7 +48,12 @@ impl Evaluated {
         } else {
             groups.iter().filter_map(|group| group.rate(&groups)).collect()
         };
-        let schedule = if open { Vec::new() } else { schedule(&groups) };
+        let is_setup = |(group, numbers): (&Group, &Numbers)| {
+            group.phase == Phase::Setup && numbers.at_once > 0
+        };
+        let later = plan.groups.iter().zip(&self.groups).any(is_setup);
+        // A schedule that begins at a time that is not known can be held against no second.
+        let schedule = if open || later { Vec::new() } else { schedule(&groups) };
         let most = Rate::new(schedule.clone()).most();
         let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
         let lengths: Option<Vec<i64>> = groups.iter().map(length).collect();
@@ -56,7 +63,11 @@ impl Evaluated {
                 .then(|| if schedule.is_empty() { rates.iter().sum() } else { most }),
             schedule: if rates.is_empty() { Vec::new() } else { schedule },
             length_ms: lengths
-                .and_then(|all| all.into_iter().max())
+                .filter(|_| !later)
+                .and_then(|all| {
+                    let behind_each_other = plan.serialize_groups.then(|| all.iter().sum());
+                    behind_each_other.or_else(|| all.into_iter().max())
+                })
                 .map(|length| length / MS)
                 .filter(|ms| *ms > 0 && *ms < NEVER_MS),
             open,

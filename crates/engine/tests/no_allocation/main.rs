@@ -178,7 +178,9 @@ fn users_that_wait() {
     let port = serve_silence().port();
     // Tables double: these are full.
     let (few, many) = (64, 256);
-    let bytes = held_by(port, many) - held_by(port, few);
+    // A second's hand-over under way, or a thread of the server's, only adds: the least of several is what users hold.
+    let least = |users| (0..7).map(|_| held_by(port, users)).min().unwrap_or(0);
+    let bytes = least(many) - least(few);
     let each = bytes as f64 / (many - few) as f64;
     println!("{each} bytes a user that waits");
     assert!(each < WAITING, "a user that waits: {each} bytes");
