@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use answers::criterion::{Criterion, Figures, Judged, Stat, Times, of_hist};
+use record::Lamp;
 use serde_json::{Value, json};
 use stats::Snapshot;
-use stats::hist::{Bins, Hist};
+use stats::hist::Hist;
 use stats::totals::Totals;
 
 /// Criteria as they were given.
@@ -31,8 +32,8 @@ pub(crate) struct Judgement {
 struct Part {
     count: u64,
     errors: u64,
-    service: Bins,
-    response: Bins,
+    service: Hist,
+    response: Hist,
     /// Length, ms.
     ms: i64,
 }
@@ -49,8 +50,8 @@ impl Part {
         for delta in of(only_transaction) {
             self.count += delta.tally.count;
             self.errors += delta.tally.errors;
-            self.service.merge(&delta.service);
-            self.response.merge(&delta.response);
+            self.service.add(&delta.service);
+            self.response.add(&delta.response);
         }
     }
 
@@ -77,9 +78,7 @@ impl Figures for Part {
     }
 
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64> {
-        let mut hist = Hist::new();
-        hist.add(if times == Times::Service { &self.service } else { &self.response });
-        of_hist(&hist, stat)
+        of_hist(if times == Times::Service { &self.service } else { &self.response }, stat)
     }
 }
 
@@ -127,12 +126,29 @@ struct Window {
     ends: bool,
     /// The value furthest on the wrong side, of a criterion that must hold.
     worst: Option<Judged>,
+    /// The judgement of the last second; `None` until the window is full.
+    last: Option<Judged>,
 }
 
 impl Window {
     fn new(criterion: &Criterion, ends: bool) -> Self {
-        let (seconds, open, worst) = (VecDeque::new(), Part::default(), None);
-        Self { criterion: criterion.clone(), seconds, open, ends, worst }
+        let (seconds, open, worst, last) = (VecDeque::new(), Part::default(), None, None);
+        Self { criterion: criterion.clone(), seconds, open, ends, worst, last }
+    }
+
+    /// The criterion by now, for those who follow the run.
+    fn lamp(&self) -> Lamp {
+        let Self { criterion, ends, worst, last, .. } = self;
+        let value = last.as_ref().and_then(|judged| judged.value);
+        let judged = last.as_ref().filter(|judged| judged.value.is_some());
+        let rolls = criterion.over.is_some();
+        Lamp {
+            criterion: criterion.to_string(),
+            value: criterion.shown(value),
+            holds: judged.map(|judged| judged.holds),
+            ends: *ends,
+            lost: !ends && rolls && worst.as_ref().is_some_and(|worst| !worst.holds),
+        }
     }
 
     /// A second is over; its judgement, where the window is full.
@@ -175,10 +191,20 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(criteria: &Criteria, start_ms: i64) -> Self {
-        let rolling = criteria.fail.iter().filter(|criterion| criterion.over.is_some());
-        let rolling = rolling.map(|criterion| Window::new(criterion, false));
+        // Those without a window are judged at the end of the run, and shown while it goes on.
+        let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
-        Self { windows: rolling.chain(ends).collect(), last_ms: start_ms, aborted: None }
+        Self { windows: fail.chain(ends).collect(), last_ms: start_ms, aborted: None }
+    }
+
+    /// Whether a criterion has ended the run.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.aborted.is_some()
+    }
+
+    /// The criteria by now, in the order in which they were given: `--fail`, then `--abort-if`.
+    pub(crate) fn lamps(&self) -> Vec<Lamp> {
+        self.windows.iter().map(Window::lamp).collect()
     }
 
     /// A core's measurements.
@@ -195,6 +221,7 @@ impl Watch {
         let mut ended = None;
         for window in &mut self.windows {
             let Some(judged) = window.close(ms) else { continue };
+            window.last = Some(judged.clone());
             if window.ends {
                 ended = ended.or_else(|| judged.holds.then_some(judged));
             } else if window.worst.as_ref().is_none_or(|worst| worst.holds) {
@@ -317,5 +344,32 @@ mod tests {
             window.close(1_000).expect("judged").holds
         };
         assert_eq!([close(), close(), close()], [false, false, true]);
+    }
+
+    #[test]
+    fn lamps_say_how_criteria_stand_and_a_failed_window_is_not_forgotten() {
+        let parse = |text: &str| Criterion::parse(text).expect("a criterion");
+        let criteria = Criteria {
+            fail: vec![parse("count >= 15"), parse("error% < 50 over 2s")],
+            abort: vec![parse("errors > 100")],
+        };
+        let mut watch = Watch::new(&criteria, 0);
+        let mut at_ms = 0;
+        let mut good = |errors: u64| {
+            watch.windows.iter_mut().for_each(|window| window.open = part(10, errors));
+            at_ms += 1_000;
+            watch.close(at_ms);
+            watch.lamps().iter().map(Lamp::is_good).collect::<Vec<_>>()
+        };
+        assert_eq!(good(10), [Some(false), None, Some(true)]);
+        assert_eq!(good(10), [Some(true), Some(false), Some(true)]);
+        assert_eq!(good(0), [Some(true), Some(false), Some(true)]);
+        let last = good(0);
+        assert_eq!(last, [Some(true), Some(false), Some(true)], "its window holds, and it is lost");
+        let lamps = watch.lamps();
+        assert_eq!((lamps[1].holds, lamps[1].lost, &*lamps[1].value), (Some(true), true, "0%"));
+        assert!(lamps[2].ends && lamps[2].criterion == "errors > 100");
+        let judged = watch.judge(&criteria, &Totals::new(), Duration::from_secs(4)).judged;
+        assert!(!judged[0].holds, "what has no window is judged by the totals");
     }
 }

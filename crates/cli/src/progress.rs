@@ -8,7 +8,7 @@ mod retransmits;
 
 use std::collections::BTreeMap;
 
-use record::{Around, Change, Frame, Generator, Recording, Series};
+use record::{Around, Change, Frame, Generator, Lamp, Now, Recording, Series, State};
 use stats::flow::Flow;
 use stats::machine::{Machine, Watch};
 use stats::process::Usage;
@@ -32,8 +32,13 @@ const SLOT_MS: i64 = 100;
 pub(crate) struct Progress {
     cores: u32,
     totals: Totals,
-    /// The second being gathered.
+    /// The second being gathered, and the one that was closed last.
     open: Snapshot,
+    last: Snapshot,
+    line: Second,
+    /// For those who follow the run.
+    criteria: Vec<Lamp>,
+    state: State,
     /// Cores that are in it.
     seen: Vec<u32>,
     /// Resources used so far by all processes, and by the end of the previous second.
@@ -79,6 +84,10 @@ impl Progress {
             cores,
             totals: Totals::new(),
             open: Snapshot::new(),
+            last: Snapshot::new(),
+            line: Second::default(),
+            criteria: Vec::new(),
+            state: State::Running,
             seen: Vec::new(),
             now: usage,
             usage,
@@ -153,6 +162,33 @@ impl Progress {
 
     pub(crate) fn users(&self) -> Users {
         self.users
+    }
+
+    /// The criteria by now.
+    pub(crate) fn set_criteria(&mut self, criteria: Vec<Lamp>) {
+        self.criteria = criteria;
+    }
+
+    pub(crate) fn set_state(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// The second that was closed last, for those who follow the run.
+    pub(crate) fn now(&self) -> Now<'_> {
+        let recording = &self.recording;
+        Now {
+            frame: recording.frame(),
+            second: recording.last(),
+            labels: recording.labels(),
+            causes: recording.causes(),
+            classes: recording.classes(),
+            series: recording.series_names(),
+            line: &self.line,
+            snapshot: &self.last,
+            totals: &self.totals,
+            criteria: &self.criteria,
+            state: self.state,
+        }
     }
 
     pub(crate) fn totals(&self) -> &Totals {
@@ -306,7 +342,9 @@ impl Progress {
         let sums = self.open.brief(self.with_transactions);
         self.usage = now;
         self.seen.clear();
+        std::mem::swap(&mut self.open, &mut self.last);
         self.open.clear();
+        self.line.clone_from(&second);
         self.closed_ms = second.at_ms;
         self.open.at_ms = 0;
         self.open.add_behind(&mut self.behind);
@@ -352,6 +390,28 @@ mod tests {
         assert_eq!((second.at_ms, second.users, second.started, second.finished), (2_001, 3, 4, 1));
         assert_eq!(progress.elapsed_s(second.at_ms), 1);
         assert!(progress.close().is_none(), "nothing is left");
+    }
+
+    #[test]
+    fn followers_get_the_second_that_was_closed_last() {
+        let mut progress = progress();
+        progress.recording().set_frame(Frame {
+            start_ms: 1_000,
+            load: record::Load { length_ms: Some(60_000), ..record::Load::default() },
+            ..Frame::default()
+        });
+        for (n, at_ms) in [(0, 2_000), (1, 2_004), (0, 3_000)] {
+            let mut one = snapshot(n, at_ms);
+            one.counters.add(Counter::ConnOpened, 5);
+            progress.add(&one);
+        }
+        progress.set_criteria(vec![Lamp { holds: Some(true), ..Lamp::default() }]);
+        let now = progress.now();
+        assert_eq!((now.second.at_ms, now.line.at_ms, now.snapshot.at_ms), (2_004, 2_004, 2_004));
+        assert_eq!(now.second.counters.get(Counter::ConnOpened), 10, "of both cores");
+        assert_eq!(now.totals.counters.get(Counter::ConnOpened), 15, "of all that came");
+        assert_eq!((now.elapsed_ms(), now.remaining_ms()), (1_004, Some(58_996)));
+        assert_eq!(now.criteria[0].is_good(), Some(true));
     }
 
     #[test]

@@ -13,16 +13,17 @@ mod traces;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use answers::criterion::Judged;
 use engine::offload::Offload;
 use engine::{Asked, Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::{Plan, SamplerKind};
-use record::Change;
-use stats::Counter;
+use record::{Change, State};
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
 use stats::summary::{Frame, Summary};
+use stats::{Counter, Snapshot};
 
 use self::admission::Room;
 use self::monitors::MonitorFiles;
@@ -246,15 +247,14 @@ impl Running {
             let news = run.next_event(PATIENCE);
             let users = run.users();
             progress.set_users(users.active, users.started, users.finished);
+            progress.set_state(if obeyed > 0 || watch.has_ended() {
+                State::Stopping
+            } else {
+                load.state()
+            });
             match news {
                 News::Snapshot(snapshot) => {
-                    progress.set_processes(run.cores(), run.workers(), run.usage());
-                    watch.add(&snapshot);
-                    let second = progress.add(&snapshot);
-                    run.recycle(snapshot);
-                    let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
-                    traces.tell(second, progress);
-                    if let Some(judged) = ended {
+                    if let Some(judged) = measured(snapshot, run, watch, progress, traces) {
                         let words = criteria::words(&judged);
                         traces
                             .warn("throng", &format!("the run ends, as --abort-if says: {words}"));
@@ -283,6 +283,26 @@ impl Running {
             }
         }
     }
+}
+
+/// Adds a core's snapshot, and tells the second that it completes. `Some`: a criterion ends the run.
+fn measured(
+    snapshot: Box<Snapshot>,
+    run: &mut Spread,
+    watch: &mut Watch,
+    progress: &mut Progress,
+    traces: &mut Traces<'_>,
+) -> Option<Judged> {
+    progress.set_processes(run.cores(), run.workers(), run.usage());
+    watch.add(&snapshot);
+    let second = progress.add(&snapshot);
+    run.recycle(snapshot);
+    let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
+    if second.is_some() {
+        progress.set_criteria(watch.lamps());
+    }
+    traces.tell(second, progress);
+    ended
 }
 
 /// Ends samples in flight at once, when the time that they had behind a criterion that ends the run is over.

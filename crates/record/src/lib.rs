@@ -12,6 +12,7 @@
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
 //! | `file`, `read` | the form of the file; reading it |
 //! | `jtl` | a record from a result file |
+//! | `now` | the second that has just ended, for those who follow a running test |
 //! | `mask` | secrets in what is kept, made unreadable |
 mod file;
 pub mod fold;
@@ -20,6 +21,7 @@ mod gather;
 pub mod jtl;
 pub mod kept;
 pub mod mask;
+pub mod now;
 pub mod read;
 pub mod recording;
 pub mod second;
@@ -27,6 +29,7 @@ pub mod second;
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;
 pub use kept::Kept;
+pub use now::{Follower, Lamp, Now, State};
 pub use read::{FILE, ReadError};
 pub use recording::{Around, Recording};
 pub use second::{Class, Generator, Part, Phases, Second};

@@ -18,8 +18,8 @@ use crate::file::{MAGIC, parts, push_frame};
 use crate::frame::{Ending, Frame, Mark};
 use crate::gather::Names;
 use crate::kept::Kept;
-use crate::second::{Class, Generator};
-use crate::{ClassName, Series, mask};
+use crate::second::{Class, Generator, Second};
+use crate::{CauseName, ClassName, Label, Series, mask};
 
 /// Classes of a record, and series; what comes beyond is not kept.
 const MOST_CLASSES: usize = 500;
@@ -41,6 +41,8 @@ pub struct Recording {
     before_ms: i64,
     start_ms: i64,
     frame: Frame,
+    /// The second that was added last.
+    last: Second,
     /// Entries since the last frame.
     open: Out,
     /// Whether the beginning of the file is written.
@@ -137,6 +139,34 @@ impl Recording {
         self.write_names();
         entries::push(&mut self.open, Kind::Second, |out| parts::write_second(&second, out));
         snapshot.kept.iter().for_each(|example| self.add_example(example));
+        self.last = second;
+    }
+
+    /// The second that was added last; empty before the first.
+    pub fn last(&self) -> &Second {
+        &self.last
+    }
+
+    /// The facts of the run.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Names of the numbers in its seconds.
+    pub fn labels(&self) -> &[Label] {
+        &self.names.labels
+    }
+
+    pub fn causes(&self) -> &[CauseName] {
+        &self.names.causes
+    }
+
+    pub fn classes(&self) -> &[ClassName] {
+        &self.classes
+    }
+
+    pub fn series_names(&self) -> &[Series] {
+        &self.series
     }
 
     /// Adds a moment of the run.

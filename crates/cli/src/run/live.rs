@@ -2,7 +2,7 @@
 
 use engine::{Level, Live};
 use plan::load::shares;
-use record::Change;
+use record::{Change, State};
 
 use super::traces::Traces;
 use crate::ctl::{Amount, Command};
@@ -51,6 +51,11 @@ impl Asked {
         let users = users.map(|level| u64::from(level.users)).sum();
         let rate = levels.iter().filter_map(|level| level.rate).sum();
         Self { levels, users, rate, paused: false }
+    }
+
+    /// Whether the test runs or is paused.
+    pub(crate) fn state(&self) -> State {
+        if self.paused { State::Paused } else { State::Running }
     }
 
     /// Does what is asked for; the answer is for the user.

@@ -2,6 +2,7 @@
 
 use engine::{Line, LogLevel};
 use fleet::Loss;
+use record::Follower;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summary::Summary;
@@ -25,6 +26,8 @@ pub(crate) struct Traces<'a> {
     pub(crate) folder: Folder,
     pub(crate) log: Log,
     pub(crate) last: LastWords,
+    /// Those who are told of each second: see [`record::now`].
+    pub(crate) followers: Vec<Box<dyn Follower>>,
 }
 
 impl<'a> Traces<'a> {
@@ -49,7 +52,7 @@ impl<'a> Traces<'a> {
         written.into_iter().flatten().for_each(|message| console.warn(&message));
         let short_names = properties.flag("throng.log.short_names", false);
         let log = open_log(request, &folder, short_names, console);
-        Self { console, folder, log, last: LastWords::default() }
+        Self { console, folder, log, last: LastWords::default(), followers: Vec::new() }
     }
 
     /// A line of the log.
@@ -116,6 +119,8 @@ impl<'a> Traces<'a> {
         let Some((second, sums)) = second else { return };
         let lines = self.console.second(&second, &sums, progress.elapsed_s(second.at_ms));
         self.summariser_log(&lines);
+        let now = progress.now();
+        self.followers.iter_mut().for_each(|follower| follower.second(&now));
         if let Some(message) = self.folder.write_second(&second) {
             self.console.warn(&message);
         }
