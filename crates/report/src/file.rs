@@ -1,6 +1,6 @@
 //! A page as one file: static first screen, data, style and script, and a policy that allows nothing else.
 
-use std::io::Write;
+use std::io::{BufWriter, IntoInnerError};
 
 use answers::verdict::Language;
 use base64::Engine;
@@ -64,10 +64,13 @@ pub fn page<T: Serialize>(
 
 /// Data as JSON, gzipped, in base64.
 fn packed<T: Serialize>(data: &T) -> String {
-    let mut gz = GzEncoder::new(Vec::new(), Compression::best());
-    let written = serde_json::to_writer(&mut gz, data).map_err(std::io::Error::from);
+    // The encoder clears its room at each write, and JSON comes in writes of a few bytes.
+    let gz = GzEncoder::new(Vec::new(), Compression::best());
+    let mut buffered = BufWriter::with_capacity(64 * 1024, gz);
+    let written = serde_json::to_writer(&mut buffered, data).map_err(std::io::Error::from);
     // Writing into memory cannot fail, and the data are plain structs.
-    let bytes = written.and_then(|()| gz.flush()).and_then(|()| gz.finish()).unwrap_or_default();
+    let gz = written.and_then(|()| buffered.into_inner().map_err(IntoInnerError::into_error));
+    let bytes = gz.and_then(GzEncoder::finish).unwrap_or_default();
     STANDARD.encode(bytes)
 }
 
