@@ -1,0 +1,134 @@
+package dev.throng.jmeter;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.prefs.BackingStoreException;
+import java.util.prefs.Preferences;
+
+import org.apache.jmeter.util.JMeterUtils;
+
+/**
+ * The search for the program {@code throng}: JMeter's property, the user's choice, the program that installed the plug-in, PATH.
+ *
+ * <p>A property or a choice that names no program is an error, for another one would be a surprise; the program that installed
+ * the plug-in may have moved.
+ */
+final class Program {
+    /** JMeter's property that names the program. */
+    static final String PROPERTY = "throng.program";
+    /** The file beside the jar with the path of the program that put it there. */
+    static final String RECORD = "throng-jmeter.program";
+    private static final String NAME = "throng";
+    /** Longer than any path. */
+    private static final long RECORD_MOST = 8192;
+
+    private Program() {
+    }
+
+    /** No program was found; the message says what to do. */
+    static final class NotFound extends Exception {
+        NotFound(String message) {
+            super(message);
+        }
+    }
+
+    /** Where a program is looked for. */
+    static final class Places {
+        String property = "";
+        String chosen = "";
+        File record;
+        String path = "";
+    }
+
+    static File find() throws NotFound {
+        Places places = new Places();
+        places.property = JMeterUtils.getPropDefault(PROPERTY, "");
+        places.chosen = chosen();
+        places.record = record();
+        String path = System.getenv("PATH");
+        places.path = path == null ? "" : path;
+        return find(places);
+    }
+
+    static File find(Places places) throws NotFound {
+        if (!places.property.trim().isEmpty()) {
+            return named(places.property.trim(), "the property " + PROPERTY);
+        }
+        if (!places.chosen.isEmpty()) {
+            return named(places.chosen, "the menu Throng > Choose the program");
+        }
+        String recorded = recorded(places.record);
+        if (!recorded.isEmpty() && runs(new File(recorded))) {
+            return new File(recorded);
+        }
+        for (String folder : places.path.split(File.pathSeparator)) {
+            File file = new File(folder, NAME);
+            if (!folder.isEmpty() && runs(file)) {
+                return file.getAbsoluteFile();
+            }
+        }
+        String moved = recorded.isEmpty() ? "" : " The program that installed this plug-in is no longer at " + recorded + ".";
+        throw new NotFound("The program throng was not found." + moved + "\nChoose it with the menu Throng > Choose the program,"
+                + " name it by the property " + PROPERTY + " in user.properties, or add its folder to PATH.");
+    }
+
+    private static File named(String path, String by) throws NotFound {
+        File file = new File(path);
+        if (!runs(file)) {
+            throw new NotFound(path + ", given by " + by + ", is not a program that can be run.\nCorrect it there.");
+        }
+        return file.getAbsoluteFile();
+    }
+
+    private static boolean runs(File file) {
+        return file.isFile() && file.canExecute();
+    }
+
+    private static String recorded(File record) {
+        try {
+            if (record == null || !record.isFile() || record.length() > RECORD_MOST) {
+                return "";
+            }
+            return new String(Files.readAllBytes(record.toPath()), StandardCharsets.UTF_8).trim();
+        } catch (IOException error) {
+            return "";
+        }
+    }
+
+    /** The record beside our jar. */
+    private static File record() {
+        try {
+            File jar = new File(Program.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+            return new File(jar.getParentFile(), RECORD);
+        } catch (URISyntaxException | SecurityException | IllegalArgumentException | NullPointerException error) {
+            return null;
+        }
+    }
+
+    /** The user's choice, kept for the next start of JMeter; empty if there is none. */
+    static String chosen() {
+        try {
+            return preferences().get(PROPERTY, "");
+        } catch (SecurityException | IllegalStateException error) {
+            return "";
+        }
+    }
+
+    /** Keeps a choice; null forgets it. */
+    static void choose(File program) throws BackingStoreException {
+        Preferences preferences = preferences();
+        if (program == null) {
+            preferences.remove(PROPERTY);
+        } else {
+            preferences.put(PROPERTY, program.getAbsolutePath());
+        }
+        preferences.flush();
+    }
+
+    private static Preferences preferences() {
+        return Preferences.userNodeForPackage(Program.class);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.throng.jmeter;
+
+import java.awt.event.ActionEvent;
+import java.util.function.Supplier;
+
+import javax.swing.JFrame;
+import javax.swing.JMenu;
+import javax.swing.JMenuItem;
+import javax.swing.MenuElement;
+
+import org.apache.jmeter.gui.GuiPackage;
+import org.apache.jmeter.gui.plugin.MenuCreator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The menu "Throng" in JMeter's menu bar. JMeter makes one instance, and asks it for its menus once. */
+public final class ThrongMenu implements MenuCreator {
+    private static final Logger LOG = LoggerFactory.getLogger(ThrongMenu.class);
+
+    private CheckWindow check;
+
+    /** Instances are made by JMeter. */
+    public ThrongMenu() {
+    }
+
+    @Override
+    public JMenuItem[] getMenuItemsAtLocation(MENU_LOCATION location) {
+        return new JMenuItem[0];
+    }
+
+    @Override
+    public JMenu[] getTopLevelMenus() {
+        JMenu menu = new JMenu("Throng");
+        menu.setName("throng");
+        menu.setMnemonic('G');
+        menu.add(item("Check with Throng", "throng.check", 'C', this::check));
+        menu.addSeparator();
+        menu.add(item("Choose the program…", "throng.program", 'P', () -> {
+            ProgramChooser.choose(GuiPackage.getInstance().getMainFrame());
+            return null;
+        }));
+        return new JMenu[] {menu};
+    }
+
+    /** An entry, whose failure is shown instead of being lost in a log. */
+    private static JMenuItem item(String text, String name, char mnemonic, Supplier<JFrame> action) {
+        JMenuItem item = new JMenuItem(text, mnemonic);
+        item.setName(name);
+        item.addActionListener((ActionEvent event) -> {
+            try {
+                action.get();
+            } catch (RuntimeException | LinkageError error) {
+                LOG.error("{} failed", text, error);
+                GuiPackage.showErrorMessage(text + " failed: " + error + "\nJMeter's log has more.", "Throng");
+            }
+        });
+        return item;
+    }
+
+    private JFrame check() {
+        if (check == null) {
+            check = new CheckWindow();
+        }
+        check.open();
+        return check;
+    }
+
+    /** The menu has no text that JMeter translates. */
+    @Override
+    public boolean localeChanged(MenuElement menu) {
+        return menu.getComponent().getName() != null && menu.getComponent().getName().startsWith("throng");
+    }
+
+    @Override
+    public void localeChanged() {
+        // English in all languages.
+    }
+}
