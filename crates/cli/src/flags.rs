@@ -134,6 +134,9 @@ pub(crate) enum Verb {
     /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
+    /// Put Throng into the window of a JMeter.
+    #[command(subcommand)]
+    Jmeter(JmeterVerb),
     /// Describe a verb and its options.
     Help(HelpFlags),
     /// Print the version, and the version of JMeter that it behaves like.
@@ -158,6 +161,20 @@ pub(crate) enum JvmVerb {
         properties: PropertyFlags,
         #[command(flatten)]
         machine: MachineFlags,
+    },
+}
+
+/// The subcommands of `throng jmeter`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JmeterVerb {
+    /// Put the plug-in for JMeter's window into a JMeter: its menu bar gets "Throng", to check and run the plan that is open.
+    InstallPlugin {
+        /// JMeter's folder, which has bin and lib.
+        #[arg(value_name = "DIR")]
+        home: PathBuf,
+        /// Take the plug-in out again.
+        #[arg(long)]
+        remove: bool,
     },
 }
 
@@ -474,6 +491,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             | Verb::Report(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
+            | Verb::Jmeter(_)
             | Verb::Help(_)
             | Verb::Version => {}
         }

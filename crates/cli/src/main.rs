@@ -5,7 +5,7 @@
 //! | `flags`, `jmeter_line` | our own command line, and JMeter's |
 //! | `suggest` | suggestions for misspelled options and verbs |
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
-//! | `run`, `check`, `target`, `demo`, `jars`, `verdict` | the verbs |
+//! | `run`, `check`, `target`, `demo`, `jars`, `verdict`, `window` | the verbs |
 //! | `report` | the HTML report of a run or a result file |
 //! | `questions` | the verbs sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
@@ -70,6 +70,7 @@ mod target;
 mod terminal;
 mod tty;
 mod verdict;
+mod window;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -128,6 +129,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Verdict(flags)) => verdict::run(&flags),
         Ok(Verb::Report(flags)) => report::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
+        Ok(Verb::Jmeter(verb)) => window::run(&verb),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),
         Err(error) => match error.kind() {

@@ -106,7 +106,7 @@ pub fn installed(cache: &Path) -> PathBuf {
 }
 
 /// The JMeter in that folder, if there is one.
-fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
+pub(crate) fn look(folder: &Path, origin: HomeOrigin) -> Option<Home> {
     // The working folder does not change, but elements may ask for the absolute name.
     let folder = folder.canonicalize().ok()?;
     let core = core_jar(&folder)?;

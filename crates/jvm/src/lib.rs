@@ -12,6 +12,7 @@
 //! | `supervisor`, `thread_states` | the supervisor of the pool, and the thread states it reads |
 //! | `memory` | the heap and its collections, read twice a second |
 //! | `start` | the start of all of it |
+//! | `window` | the plug-in for JMeter's window, put into a JMeter |
 //!
 //! The engine and the Java side (`java/`) know what the bytes mean; this crate does not. A plan that needs no Java
 //! loads nothing of it.
@@ -36,6 +37,7 @@ mod start;
 mod supervisor;
 mod thread_states;
 mod wake_batch;
+mod window;
 mod workers;
 
 pub use artefacts::{VERSION, artefacts, plugins};
@@ -47,4 +49,5 @@ pub use java::{Java, NoJava, OLDEST, Origin};
 pub use repository::Repository;
 pub use settings::{LEVELS, PROPERTIES, SEPARATOR, SYSTEM, Settings, THREADS};
 pub use start::{Ready, Refusal, home, java, ready};
+pub use window::{Change, Window, install_plugin, remove_plugin};
 pub use workers::{EXITS, Workers};

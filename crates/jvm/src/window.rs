@@ -1,0 +1,147 @@
+//! The plug-in for JMeter's window: a jar that is embedded in the program, and put into the `lib/ext` of a JMeter.
+//!
+//! Our own jar is known by the class of its menu; a file of that name that is somebody else's is never replaced or removed. Beside it
+//! stands the path of the program that put it there, which the plug-in starts.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::home::{self, HomeOrigin};
+use crate::install::write;
+use crate::java::Origin;
+
+/// The jar, built from `jmeter/`.
+const JAR: &[u8] = include_bytes!("../../../jmeter/throng-jmeter.jar");
+/// Its name in `lib/ext`.
+const NAME: &str = "throng-jmeter.jar";
+/// The file beside it with the program's path.
+const RECORD: &str = "throng-jmeter.program";
+/// The class by which a jar is known as ours.
+const MENU: &str = "dev/throng/jmeter/ThrongMenu.class";
+
+/// The change to a JMeter's `lib/ext`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// There was no plug-in before.
+    Installed,
+    /// Another version of it was replaced.
+    Replaced,
+    /// This version was there.
+    Already,
+    /// It was removed.
+    Removed,
+    /// There was none to remove.
+    None,
+}
+
+/// A JMeter after the change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The change.
+    pub change: Change,
+    /// The jar's path.
+    pub jar: PathBuf,
+    /// JMeter's version, where its jars say it.
+    pub version: Option<String>,
+}
+
+/// Puts the plug-in into the JMeter in that folder, to start `program`.
+///
+/// # Errors
+///
+/// A sentence for the user: the folder is not a JMeter, the name is taken by another's jar, or it cannot be written to.
+pub fn install_plugin(folder: &Path, program: &Path) -> Result<Window, String> {
+    let (ext, version) = extensions(folder)?;
+    let jar = ext.join(NAME);
+    let change = match fs::read(&jar) {
+        Ok(content) if content == JAR => Change::Already,
+        Ok(_) => {
+            ours(&jar)?;
+            Change::Replaced
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Change::Installed,
+        Err(error) => return Err(format!("cannot read {}: {error}", jar.display())),
+    };
+    if change != Change::Already {
+        write(&jar, JAR)?;
+    }
+    let record = program.as_os_str().as_encoded_bytes();
+    if fs::read(ext.join(RECORD)).ok().as_deref() != Some(record) {
+        write(&ext.join(RECORD), record)?;
+    }
+    Ok(Window { change, jar, version })
+}
+
+/// Takes the plug-in out of the JMeter in that folder.
+///
+/// # Errors
+///
+/// A sentence for the user, as of [`install_plugin`].
+pub fn remove_plugin(folder: &Path) -> Result<Window, String> {
+    let (ext, version) = extensions(folder)?;
+    let jar = ext.join(NAME);
+    let is_there = jar.symlink_metadata().is_ok();
+    if is_there {
+        ours(&jar)?;
+    }
+    let remove = |path: &Path| match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("cannot remove {}: {error}", path.display()))
+        }
+        _ => Ok(()),
+    };
+    remove(&jar)?;
+    remove(&ext.join(RECORD))?;
+    let change = if is_there { Change::Removed } else { Change::None };
+    Ok(Window { change, jar, version })
+}
+
+/// The `lib/ext` of the JMeter in that folder, and JMeter's version.
+fn extensions(folder: &Path) -> Result<(PathBuf, Option<String>), String> {
+    let no = |why: &str| {
+        format!(
+            "{} is not a JMeter with a window: {why}. Name the folder that has JMeter's bin and lib.",
+            folder.display()
+        )
+    };
+    if !folder.is_dir() {
+        return Err(no("there is no such folder"));
+    }
+    let home = home::look(folder, HomeOrigin::Own(Origin::Asked))
+        .ok_or_else(|| no("it has no lib/ext/ApacheJMeter_core.jar"))?;
+    if !home.folder.join("bin/ApacheJMeter.jar").is_file() {
+        return Err(no("it has no bin/ApacheJMeter.jar"));
+    }
+    Ok((home.folder.join("lib/ext"), home.version))
+}
+
+/// Refuses a jar that is not a version of this plug-in.
+fn ours(jar: &Path) -> Result<(), String> {
+    let is_ours = fs::File::open(jar)
+        .ok()
+        .and_then(|file| zip::ZipArchive::new(file).ok())
+        .is_some_and(|archive| archive.index_for_name(MENU).is_some());
+    if is_ours {
+        return Ok(());
+    }
+    Err(format!(
+        "{} is not a version of this plug-in: it was left as it is. Move it away if you do not need it.",
+        jar.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_jar_is_known_as_ours() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let jar = folder.path().join(NAME);
+        fs::write(&jar, JAR).expect("a file");
+        assert_eq!(ours(&jar), Ok(()));
+        fs::write(&jar, "no jar").expect("a file");
+        assert!(ours(&jar).is_err());
+    }
+}
