@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import javax.swing.BorderFactory;
 import javax.swing.JButton;
 import javax.swing.JCheckBox;
-import javax.swing.JFrame;
+import javax.swing.JDialog;
 import javax.swing.JLabel;
 import javax.swing.JPanel;
 import javax.swing.JScrollPane;
@@ -30,6 +30,7 @@ import javax.swing.ListSelectionModel;
 import javax.swing.SwingWorker;
 import javax.swing.table.AbstractTableModel;
 import javax.swing.table.DefaultTableCellRenderer;
+import javax.swing.table.TableCellRenderer;
 
 import org.apache.jmeter.gui.GuiPackage;
 import org.apache.jmeter.gui.tree.JMeterTreeNode;
@@ -40,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * The window of "Check with Throng": what {@code throng check} says about the open plan, a row each. A click on a row selects the
  * element in JMeter's tree.
  */
-final class CheckWindow extends JFrame {
+final class CheckWindow extends JDialog {
     private static final Logger LOG = LoggerFactory.getLogger(CheckWindow.class);
     /** Most bytes that are read of what the check says. */
     private static final int MOST = 256 << 20;
@@ -51,7 +52,7 @@ final class CheckWindow extends JFrame {
     private final JLabel verdict = new JLabel(" ");
     private final JLabel counts = new JLabel(" ");
     private final Rows rows = new Rows();
-    private final JTable table = new JTable(rows);
+    private final JTable table = new Table(rows);
     private final JTextArea details = new JTextArea(6, 40);
     private final JCheckBox all = new JCheckBox("Show what runs in Java or is left out, too");
     private final JButton again = new JButton("Check again");
@@ -61,12 +62,12 @@ final class CheckWindow extends JFrame {
     private Check running;
 
     CheckWindow() {
-        super("Check with Throng");
+        super(GuiPackage.getInstance().getMainFrame(), "Check with Throng", false);
         setName("throng.check.window");
         int em = build();
         setPreferredSize(new Dimension(WIDTH * em, HEIGHT * em));
         pack();
-        setLocationRelativeTo(GuiPackage.getInstance().getMainFrame());
+        Windows.beside(this);
     }
 
     /** Builds the window; returns the height of a line of text, for sizes that follow the font. */
@@ -326,6 +327,23 @@ final class CheckWindow extends JFrame {
                 default:
                     return finding.message.replaceAll("\\s*\n\\s*", " · ");
             }
+        }
+    }
+
+    /** A table whose selected row is marked as a whole, also where the look marks one of its cells as the focused one. */
+    private static final class Table extends JTable {
+        Table(Rows rows) {
+            super(rows);
+        }
+
+        @Override
+        public Component prepareRenderer(TableCellRenderer renderer, int row, int column) {
+            Component cell = super.prepareRenderer(renderer, row, column);
+            if (isRowSelected(row)) {
+                cell.setBackground(getSelectionBackground());
+                cell.setForeground(getSelectionForeground());
+            }
+            return cell;
         }
     }
 

@@ -1,9 +1,7 @@
 package dev.throng.jmeter;
 
 import java.awt.event.ActionEvent;
-import java.util.function.Supplier;
 
-import javax.swing.JFrame;
 import javax.swing.JMenu;
 import javax.swing.JMenuItem;
 import javax.swing.MenuElement;
@@ -35,20 +33,18 @@ public final class ThrongMenu implements MenuCreator {
         menu.setMnemonic('G');
         menu.add(item("Check with Throng", "throng.check", 'C', this::check));
         menu.addSeparator();
-        menu.add(item("Choose the program…", "throng.program", 'P', () -> {
-            ProgramChooser.choose(GuiPackage.getInstance().getMainFrame());
-            return null;
-        }));
+        menu.add(item("Choose the program…", "throng.program", 'P', () ->
+                ProgramChooser.choose(GuiPackage.getInstance().getMainFrame())));
         return new JMenu[] {menu};
     }
 
     /** An entry, whose failure is shown instead of being lost in a log. */
-    private static JMenuItem item(String text, String name, char mnemonic, Supplier<JFrame> action) {
+    private static JMenuItem item(String text, String name, char mnemonic, Runnable action) {
         JMenuItem item = new JMenuItem(text, mnemonic);
         item.setName(name);
         item.addActionListener((ActionEvent event) -> {
             try {
-                action.get();
+                action.run();
             } catch (RuntimeException | LinkageError error) {
                 LOG.error("{} failed", text, error);
                 GuiPackage.showErrorMessage(text + " failed: " + error + "\nJMeter's log has more.", "Throng");
@@ -57,12 +53,11 @@ public final class ThrongMenu implements MenuCreator {
         return item;
     }
 
-    private JFrame check() {
+    private void check() {
         if (check == null) {
             check = new CheckWindow();
         }
         check.open();
-        return check;
     }
 
     /** The menu has no text that JMeter translates. */

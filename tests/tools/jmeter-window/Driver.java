@@ -1,0 +1,272 @@
+package dev.throng.driver;
+
+import java.awt.Component;
+import java.awt.Container;
+import java.awt.Point;
+import java.awt.Rectangle;
+import java.awt.Robot;
+import java.awt.Toolkit;
+import java.awt.Window;
+import java.awt.event.InputEvent;
+import java.io.File;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.function.Predicate;
+
+import javax.imageio.ImageIO;
+import javax.swing.AbstractButton;
+import javax.swing.JMenu;
+import javax.swing.JMenuItem;
+import javax.swing.JTable;
+import javax.swing.JTree;
+import javax.swing.MenuElement;
+import javax.swing.SwingUtilities;
+import javax.swing.text.JTextComponent;
+
+import org.apache.jmeter.gui.GuiPackage;
+import org.apache.jmeter.gui.plugin.MenuCreator;
+import org.apache.jmeter.gui.tree.JMeterTreeNode;
+import org.apache.jmeter.testelement.TestElement;
+
+/**
+ * A tester's hands and eyes in JMeter's window: clicks what the plug-in shows and writes down what is seen, a line of JSON a fact.
+ * JMeter loads it as it loads the plug-in. Afterwards it ends JMeter.
+ */
+public final class Driver implements MenuCreator, Runnable {
+    private static final long PATIENCE_MS = 90_000;
+
+    private File out;
+    private PrintWriter facts;
+    private Robot robot;
+
+    /** Begins to watch for the window. */
+    public Driver() {
+        String folder = System.getProperty("throng.driver.out");
+        if (folder != null) {
+            out = new File(folder);
+            Thread thread = new Thread(this, "driver");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    @Override
+    public void run() {
+        try (PrintWriter writer = new PrintWriter(new File(out, "facts.jsonl"), "UTF-8")) {
+            facts = writer;
+            robot = new Robot();
+            robot.setAutoDelay(60);
+            until("the window", () -> GuiPackage.getInstance() != null && GuiPackage.getInstance().getMainFrame() != null
+                    && GuiPackage.getInstance().getMainFrame().isShowing() && GuiPackage.getInstance().getTestPlanFile() != null);
+            pause(1500);
+            for (String scene : System.getProperty("throng.driver.scenes", "").split(",")) {
+                if (scene.equals("check")) {
+                    check();
+                } else if (scene.equals("run")) {
+                    rows();
+                } else {
+                    exit();
+                }
+            }
+        } catch (Throwable error) {
+            facts.println("{\"failed\": " + quoted(error.toString()) + "}");
+            facts.flush();
+            error.printStackTrace();
+            try {
+                shot("failed");
+            } catch (Exception alsoThat) {
+                alsoThat.printStackTrace();
+            }
+        }
+        facts.close();
+        System.exit(0);
+    }
+
+    /** The findings of a plan, and a click on each. */
+    private void check() throws Exception {
+        menu("throng.check");
+        until("the check", () -> ((AbstractButton) named("throng.check.again")).isEnabled());
+        pause(500);
+        JTable table = (JTable) named("throng.check.table");
+        shot("check");
+        int rows = on(table::getRowCount);
+        fact("findings", rows);
+        fact("verdict", on(() -> ((javax.swing.JLabel) named("throng.check.verdict")).getText()));
+        for (int row = 0; row < rows; row++) {
+            int at = row;
+            Rectangle cell = on(() -> table.getCellRect(at, 2, true));
+            click(table, cell.x + 40, cell.y + cell.height / 2);
+            pause(700);
+            JMeterTreeNode node = on(() -> GuiPackage.getInstance().getTreeListener().getCurrentNode());
+            TestElement element = node.getTestElement();
+            fact("row", on(() -> table.getValueAt(at, 0) + "|" + table.getValueAt(at, 1) + "|" + table.getValueAt(at, 2)));
+            fact("selected", node.getName() + "|" + element.getComment());
+        }
+        shot("check-selected");
+        click(named("throng.check.all"));
+        pause(700);
+        fact("all", on(table::getRowCount));
+        shot("check-all");
+        // A change that is typed into the panel of the element that was selected, and that is neither saved nor left.
+        Rectangle mistake = on(() -> table.getCellRect(0, 2, true));
+        click(table, mistake.x + 40, mistake.y + mistake.height / 2);
+        pause(700);
+        on(() -> {
+            for (Component field : below(GuiPackage.getInstance().getMainFrame(), component -> component.isShowing()
+                    && component instanceof JTextComponent && "(ab".equals(((JTextComponent) component).getText()))) {
+                ((JTextComponent) field).setText("(ab)");
+            }
+            return null;
+        });
+        click(named("throng.check.all"));
+        click(named("throng.check.again"));
+        pause(300);
+        until("the second check", () -> ((AbstractButton) named("throng.check.again")).isEnabled());
+        fact("findings after the change", on(table::getRowCount));
+        on(() -> {
+            SwingUtilities.getWindowAncestor(table).setVisible(false);
+            return null;
+        });
+    }
+
+    private void rows() throws Exception {
+        throw new IllegalStateException("no such scene yet");
+    }
+
+    private void exit() {
+        System.exit(0);
+    }
+
+    // The hands.
+
+    private void menu(String name) throws Exception {
+        JMenuItem item = on(() -> {
+            for (MenuElement top : GuiPackage.getInstance().getMainFrame().getJMenuBar().getSubElements()) {
+                if (top instanceof JMenu) {
+                    JMenu menu = (JMenu) top;
+                    for (int at = 0; at < menu.getItemCount(); at++) {
+                        if (menu.getItem(at) != null && name.equals(menu.getItem(at).getName())) {
+                            return menu.getItem(at);
+                        }
+                    }
+                }
+            }
+            throw new IllegalStateException("no entry " + name);
+        });
+        JMenu menu = (JMenu) ((javax.swing.JPopupMenu) item.getParent()).getInvoker();
+        click(menu);
+        pause(500);
+        shot("menu");
+        click(item);
+        pause(300);
+    }
+
+    private void click(Component component) throws Exception {
+        click(component, component.getWidth() / 2, component.getHeight() / 2);
+    }
+
+    private void click(Component component, int x, int y) throws Exception {
+        Point at = on(component::getLocationOnScreen);
+        robot.mouseMove(at.x + x, at.y + y);
+        robot.mousePress(InputEvent.BUTTON1_DOWN_MASK);
+        robot.mouseRelease(InputEvent.BUTTON1_DOWN_MASK);
+        robot.waitForIdle();
+    }
+
+    private void type(String name, String text) throws Exception {
+        on(() -> {
+            ((JTextComponent) named(name)).setText(text);
+            return null;
+        });
+    }
+
+    // The eyes.
+
+    private Component named(String name) {
+        for (Window window : Window.getWindows()) {
+            List<Component> found = below(window, component -> name.equals(component.getName()));
+            if (!found.isEmpty()) {
+                return found.get(0);
+            }
+        }
+        throw new IllegalStateException("no component " + name);
+    }
+
+    private static List<Component> below(Container container, Predicate<Component> which) {
+        List<Component> found = new ArrayList<>();
+        if (which.test(container)) {
+            found.add(container);
+        }
+        for (Component child : container.getComponents()) {
+            if (child instanceof Container) {
+                found.addAll(below((Container) child, which));
+            } else if (which.test(child)) {
+                found.add(child);
+            }
+        }
+        return found;
+    }
+
+    private void shot(String name) throws Exception {
+        robot.waitForIdle();
+        Rectangle screen = new Rectangle(Toolkit.getDefaultToolkit().getScreenSize());
+        ImageIO.write(robot.createScreenCapture(screen), "png", new File(out, name + ".png"));
+    }
+
+    private void fact(String name, Object value) {
+        facts.println("{" + quoted(name) + ": " + (value instanceof Number ? value.toString() : quoted(String.valueOf(value))) + "}");
+        facts.flush();
+    }
+
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n").replace("\t", "\\t") + '"';
+    }
+
+    private static <T> T on(Callable<T> work) throws Exception {
+        if (SwingUtilities.isEventDispatchThread()) {
+            return work.call();
+        }
+        FutureTask<T> task = new FutureTask<>(work);
+        SwingUtilities.invokeLater(task);
+        return task.get();
+    }
+
+    private static void until(String what, Callable<Boolean> holds) throws Exception {
+        long end = System.currentTimeMillis() + PATIENCE_MS;
+        while (!on(holds)) {
+            if (System.currentTimeMillis() > end) {
+                throw new IllegalStateException("waited in vain for " + what);
+            }
+            pause(100);
+        }
+    }
+
+    private static void pause(long ms) throws InterruptedException {
+        Thread.sleep(ms);
+    }
+
+    // What JMeter asks of a plug-in's menu.
+
+    @Override
+    public JMenuItem[] getMenuItemsAtLocation(MENU_LOCATION location) {
+        return new JMenuItem[0];
+    }
+
+    @Override
+    public JMenu[] getTopLevelMenus() {
+        return new JMenu[0];
+    }
+
+    @Override
+    public boolean localeChanged(MenuElement menu) {
+        return false;
+    }
+
+    @Override
+    public void localeChanged() {
+        // Nothing is shown.
+    }
+}
