@@ -93,3 +93,76 @@ fn every_exit_code_is_documented() {
         assert!(page.contains(&format!("\n| {code} | ")), "exit code {code} is not in the table");
     }
 }
+
+/// Pages that also stand in Chinese.
+const IN_CHINESE: &[&str] = &["README.md", "docs/README.md"];
+
+/// What a section says whatever its language: commands without their comments, where its links lead, and its numbers.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Facts {
+    commands: Vec<String>,
+    links: Vec<String>,
+    numbers: Vec<String>,
+}
+
+impl Facts {
+    fn of(section: &str) -> Facts {
+        let mut facts = Facts::default();
+        for line in section.lines() {
+            if line.starts_with("    ") {
+                let command = line.split_once("  # ").map_or(line, |(command, _)| command);
+                facts.commands.push(command.trim_end().to_owned());
+                continue;
+            }
+            // Both pages name each other at their top.
+            if line.contains("English") && line.contains("简体中文") {
+                continue;
+            }
+            let links = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+            facts.links.extend(links.map(|(target, _)| target.to_owned()));
+            let numbers = line.split(|char: char| !char.is_ascii_digit());
+            facts.numbers.extend(numbers.filter(|number| !number.is_empty()).map(str::to_owned));
+        }
+        // Another language has another order within a sentence.
+        facts.links.sort_unstable();
+        facts.numbers.sort_unstable();
+        facts
+    }
+}
+
+fn differences(english: &str, chinese: &str) -> Vec<String> {
+    let sections = |page: &str| -> Vec<Facts> { page.split("\n## ").map(Facts::of).collect() };
+    let (english, chinese) = (sections(english), sections(chinese));
+    let mut found = Vec::new();
+    if english.len() != chinese.len() {
+        found.push(format!("{} sections, {} in Chinese", english.len(), chinese.len()));
+    }
+    for (number, (english, chinese)) in english.iter().zip(&chinese).enumerate() {
+        if english != chinese {
+            found.push(format!("section {number}:\n{english:?}\n{chinese:?}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn chinese_pages_have_the_commands_links_and_figures_of_the_english_ones() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for page in IN_CHINESE {
+        let read = |name: &str| fs::read_to_string(root.join(name)).expect(name);
+        let found = differences(&read(page), &read(&page.replace(".md", ".zh-CN.md")));
+        assert!(found.is_empty(), "{page}:\n{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn a_page_out_of_step_is_found() {
+    let english = "# A\n\nOf 5, see [b](b.md).\n\n## B\n\n    throng run x.jmx   # it runs\n";
+    let chinese = "# A\n\n见 [乙](b.md)：5。\n\n## B\n\n    throng run x.jmx  # 运行\n";
+    assert_eq!(differences(english, chinese), Vec::<String>::new());
+    for (now, then) in [("run x", "check x"), ("：5", "：6"), ("b.md", "c.md"), ("\n## B", "\nB")]
+    {
+        let stale = chinese.replace(now, then);
+        assert!(!differences(english, &stale).is_empty(), "{then}");
+    }
+}

@@ -327,6 +327,7 @@ const MOST_COLUMNS: usize = 120;
 fn lines_of_documents_are_short() {
     let pages = [
         "README.md",
+        "README.zh-CN.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
         "ARCHITECTURE.md",
