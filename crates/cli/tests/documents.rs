@@ -97,7 +97,7 @@ fn every_exit_code_is_documented() {
 /// Pages that also stand in Chinese.
 const IN_CHINESE: &[&str] = &["README.md", "docs/README.md"];
 
-/// What a section says whatever its language: commands without their comments, where its links lead, and its numbers.
+/// The part of a section that no language changes: commands without their comments, where its links lead, and its numbers.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Facts {
     commands: Vec<String>,
