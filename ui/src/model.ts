@@ -148,8 +148,15 @@ export interface CapacityPage {
   limited_by: Words | null;
 }
 export interface ComparisonPage {
-  kind: 'comparison'; form: 1; a: About; b: About; sentence: Words; validity: Words[];
-  rows: { label: string | null; metric: string; unit: Unit; a: Num; b: Num; change: Num; low: Num; high: Num; different: boolean; floor: number; detectable: Num }[];
+  kind: 'comparison'; form: 1; a: About; b: About;
+  /** What differs, the most important first. */
+  sentences: Words[];
+  validity: { refuses: boolean; words: Words }[];
+  criteria: Criterion[];
+  /** Changes are shares of A, of errors (unit share) the difference of both shares. */
+  rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number; low: Num; high: Num; different: boolean; small: boolean;
+          more_is_worse: boolean; floor: number; detectable: Num }[];
   tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];
   changed: { what: Words; a: string; b: string }[];
+  notes: Words[];
 }

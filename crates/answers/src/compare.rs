@@ -14,7 +14,7 @@ use record::{Part, Record, Second};
 use serde::Serialize;
 
 pub use changes::{Changed, changes};
-pub use doubts::{Doubt, doubts};
+pub use doubts::{Doubt, doubts, limited};
 
 use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
 use crate::discovery::adjusted;

@@ -36,6 +36,17 @@ impl Shared {
             percent(self.generator)
         )
     }
+
+    /// The same in Chinese.
+    pub fn words_zh(&self) -> String {
+        format!(
+            "被测系统与负载机共用一台机器，其处理器在 {} 秒中有 {} 秒满载（使用 {:.0} %，其中负载机 {:.0} %）",
+            self.seconds,
+            self.full_seconds,
+            self.machine * 100.0,
+            self.generator * 100.0
+        )
+    }
 }
 
 /// Whether requests went to the generator's own machine: the frame says so, or an address is a loopback one.

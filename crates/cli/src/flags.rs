@@ -17,7 +17,7 @@ use crate::suggest;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
-pub(crate) use questions::{CapacityFlags, CompareFlags, SweepFlags};
+pub(crate) use questions::{CapacityFlags, CompareFlags, OutputFlags, SweepFlags};
 
 const ABOUT: &str = "\
 Runs JMeter plans natively. Two command lines do the same:
@@ -450,7 +450,8 @@ pub(crate) struct VerdictFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportFlags {
-    /// Folders of runs, also of those that were killed, their records, or result files of JMeter or Throng.
+    /// Folders of runs, also of those that were killed, of comparisons, sweeps and searches; records; or result files of
+    /// JMeter or Throng.
     #[arg(value_name = "RUN|JTL", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// File to write [default: report.html in the run's folder, or beside the result file].

@@ -17,3 +17,15 @@ mod figures;
 mod place;
 mod results;
 pub(crate) mod sweep;
+
+use std::path::Path;
+
+use answers::verdict::Language;
+
+/// The page of an answer's folder as HTML; `None` of a folder that is none.
+pub(crate) fn page(folder: &Path, language: Language) -> Option<Result<String, String>> {
+    if folder.join(compare::FILE).is_file() {
+        return Some(compare::again(folder).map(|page| report::comparison(&page, language)));
+    }
+    None
+}

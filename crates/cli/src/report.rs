@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::flags::ReportFlags;
-use crate::{terminal, verdict};
+use crate::{questions, terminal, verdict};
 
 /// Name of the report in a run's folder.
 pub(crate) const FILE: &str = "report.html";
@@ -28,24 +28,27 @@ pub(crate) fn run(flags: &ReportFlags) -> Exit {
     }
     let language = verdict::language(flags.lang);
     for path in &flags.paths {
-        let record = match Record::open(path) {
-            Ok(record) => record,
-            Err(error) => {
-                terminal::error(&error.to_string());
-                return Exit::Usage;
-            }
-        };
-        for flaw in &record.flaws {
-            terminal::warning(&flaw.to_string());
-        }
+        let Some(html) = made(path, language) else { return Exit::Usage };
         let to = flags.output.clone().unwrap_or_else(|| beside(path));
-        if let Err(error) = write(&to, &page(path, &record, language)) {
+        if let Err(error) = write(&to, &html) {
             terminal::error(&format!("cannot write {}: {error}", to.display()));
             return Exit::Lost;
         }
         terminal::out(&format!("{}\n", terminal::visible(&to.display().to_string())));
     }
     Exit::Ok
+}
+
+/// The page of a run, a result file, or the folder of an answer; `None` after saying why there is none.
+fn made(path: &Path, language: Language) -> Option<String> {
+    match questions::page(path, language) {
+        Some(Ok(html)) => Some(html),
+        Some(Err(message)) => {
+            terminal::error(&message);
+            None
+        }
+        None => verdict::open(path).map(|record| page(path, &record, language)),
+    }
 }
 
 /// Writes the report of a run that has ended into its folder. The error is a sentence for the user.
@@ -108,7 +111,7 @@ fn properties(file: &str) -> Vec<(String, String)> {
 }
 
 /// Writes a file that is there whole or not at all, and its owner's alone.
-fn write(to: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(to: &Path, text: &str) -> io::Result<()> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

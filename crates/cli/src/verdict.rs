@@ -17,16 +17,7 @@ const INDENT: &str = "  ";
 
 /// `throng verdict`.
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
-    let record = match Record::open(&flags.path) {
-        Ok(record) => record,
-        Err(error) => {
-            terminal::error(&error.to_string());
-            return Exit::Usage;
-        }
-    };
-    for flaw in &record.flaws {
-        terminal::warning(&flaw.to_string());
-    }
+    let Some(record) = open(&flags.path) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
     if flags.json {
         let json = serde_json::to_string_pretty(&data(&verdict)).unwrap_or_default();
@@ -36,6 +27,20 @@ pub(crate) fn run(flags: &VerdictFlags) -> Exit {
         terminal::out(&terminal::visible(&text(&verdict, language, tty::output_width())));
     }
     Exit::Ok
+}
+
+/// The record of a run or of a result file, its flaws said; `None` after saying why there is none.
+pub(crate) fn open(path: &Path) -> Option<Record> {
+    match Record::open(path) {
+        Ok(record) => {
+            record.flaws.iter().for_each(|flaw| terminal::warning(&flaw.to_string()));
+            Some(record)
+        }
+        Err(error) => {
+            terminal::error(&error.to_string());
+            None
+        }
+    }
 }
 
 /// The verdict on the run of that folder; `None` where it has no record.

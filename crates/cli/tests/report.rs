@@ -2,6 +2,7 @@
 
 mod program;
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use program::Program;
@@ -196,4 +197,88 @@ fn of_a_result_file_there_is_one_beside_it() {
     assert!(page["about"]["flaws"][0]["zh"].as_str().is_some_and(|text| !text.is_empty()));
     let wrong = program.run(&["report", "nowhere.jtl"]);
     assert_eq!(wrong.code, 2, "{wrong:?}");
+}
+
+/// Rows of 90 s of two labels, the second of which is hostile; times are `percent` of a wandering 20 ms.
+fn rows(seed: u64, percent: u64) -> String {
+    let mut random = answers::random::Random::new(seed);
+    let mut rows = String::from(
+        "timeStamp,elapsed,label,responseCode,responseMessage,success,grpThreads,allThreads\n",
+    );
+    for i in 0..9000_u64 {
+        let elapsed = (10 + random.below(20) as u64) * percent / 100;
+        let label = if i % 3 == 0 { HOSTILE } else { "Ask" };
+        let at = 1_700_000_000_000 + i * 10;
+        rows += &format!("{at},{elapsed},{label},200,OK,true,4,4\n");
+    }
+    rows
+}
+
+const HOSTILE: &str = "<img src=x onerror=alert(1)></script><b>`@all|";
+
+/// The only folder in `runs` with that beginning.
+fn answer(program: &Program, begin: &str) -> PathBuf {
+    let entries = std::fs::read_dir(program.path("runs")).expect("a folder of runs");
+    let mut found = entries.map(|entry| entry.expect("an entry").path());
+    let found = found.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(begin));
+    found.unwrap_or_else(|| panic!("{begin}"))
+}
+
+/// The page in that folder, whose first screen has these parts, and which nothing hostile has entered.
+fn page_with(folder: &Path, parts: &[&str]) -> Value {
+    let html = std::fs::read_to_string(folder.join("report.html")).expect("a page");
+    let (screen, _) = html.split_once("<script").expect("a script behind the screen");
+    for part in parts {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(screen.contains("结论") && screen.contains("<svg"), "{screen}");
+    assert!(!html.contains("<img") && !html.contains("style=\""));
+    page(&html)
+}
+
+#[test]
+fn a_comparison_leaves_a_page_that_can_be_made_again() {
+    let program = Program::new();
+    program.write("a.jtl", &rows(1, 100));
+    program.write("b.jtl", &rows(2, 140));
+    let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%"]);
+    assert_eq!(ended.code, 4, "{ended:?}");
+    let folder = answer(&program, "compare-a-");
+    assert!(ended.out.contains("report.html"), "{ended:?}");
+    let parts = ["B&#39;s mean is", "class=\"forest\"", "✗", "p95 &gt; +5%", "&lt;img"];
+    let made = page_with(&folder, &parts);
+    assert_eq!(made["kind"], "comparison");
+    let rows = made["rows"].as_array().expect("rows");
+    let of = |label: Option<&str>, metric: &str| {
+        let found =
+            rows.iter().find(|row| row["label"].as_str() == label && row["metric"]["en"] == metric);
+        found.unwrap_or_else(|| panic!("{metric} of {label:?}"))
+    };
+    for label in [None, Some(HOSTILE), Some("Ask")] {
+        let mean = of(label, "mean");
+        assert_eq!((&mean["different"], &mean["unit"]), (&true.into(), &"us".into()), "{mean}");
+        let (low, high) = (mean["low"].as_f64().unwrap(), mean["high"].as_f64().unwrap());
+        assert!(low > 0.2 && high < 0.6, "{mean}");
+    }
+    assert!(made["tails"].as_array().is_some_and(|tails| tails.len() == 3), "{made}");
+    let again = program.run(&["report", folder.to_str().unwrap(), "-o", "again.html"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(made, page(&program.read("again.html")));
+    let none = program.run(&["compare", "a.jtl", "b.jtl", "--no-report", "--runs", "none"]);
+    assert_eq!(none.code, 0, "{none:?}");
+    assert!(!program.path("none").exists());
+}
+
+#[test]
+fn a_page_says_why_two_runs_cannot_be_compared() {
+    let program = Program::new();
+    program.write("a.jtl", &rows(1, 100));
+    program.write("b.jtl", &rows(2, 100).replace(",4,4\n", ",9,9\n"));
+    let ended = program.run(&["compare", "a.jtl", "b.jtl"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let html = std::fs::read_to_string(answer(&program, "compare-a-").join("report.html"));
+    let html = html.expect("a page");
+    assert!(html.contains("the load is not the same: A had 4 users, B 9"));
+    assert!(html.contains("负载不同：A 有 4 个用户，B 有 9 个"));
+    assert_eq!(page(&html)["validity"][0]["refuses"], true);
 }

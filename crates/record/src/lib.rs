@@ -134,7 +134,7 @@ pub enum Unit {
 }
 
 /// Parts of the data that are there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Has {
     /// Waited here, DNS, TLS, send, receive, lag; a result file has connect and wait alone.
     pub phases: bool,

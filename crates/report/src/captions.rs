@@ -1,5 +1,8 @@
 //! Sentences made from figures: a caption for each chart, English and Chinese.
 
+pub mod comparison;
+pub mod numbers;
+
 use answers::verdict::Words;
 
 use crate::model::{Column, words};
@@ -63,6 +66,11 @@ pub fn share(value: f64) -> String {
     } else {
         format!("{} %", digits(value * 100.0))
     }
+}
+
+/// A change as percent with its sign.
+pub fn signed(share: f64) -> String {
+    format!("{:+.1} %", share * 100.0)
 }
 
 /// A figure in its unit, which is one of those of a column.

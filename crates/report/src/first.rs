@@ -2,6 +2,7 @@
 //!
 //! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
 //! labels.
+pub(crate) mod comparison;
 mod labels;
 mod numbers;
 mod verdict;
@@ -95,18 +96,23 @@ pub(crate) fn utc(ms: i64) -> String {
 
 /// Criteria as lamps: a sign and a word beside the colour.
 pub(crate) fn criteria(out: &mut Html, criteria: &[Criterion]) {
+    lamps(out, criteria, [("met", "达标"), ("not met", "未达标"), ("no value", "无数据")]);
+}
+
+/// The same with other words for what is met, not met, and without a value.
+fn lamps(out: &mut Html, criteria: &[Criterion], words: [(&'static str, &'static str); 3]) {
     if criteria.is_empty() {
         return;
     }
     out.raw("<ul class=\"lamps\">");
     for one in criteria {
-        let (class, sign, en, zh) = match one.met {
-            Some(true) => ("<li class=\"lamp met\">", "✓", "met", "达标"),
-            Some(false) => ("<li class=\"lamp not_met\">", "✗", "not met", "未达标"),
-            None => ("<li class=\"lamp open\">", "○", "no value", "无数据"),
+        let (class, sign, (en, zh)) = match one.met {
+            Some(true) => ("<li class=\"lamp met\">", "✓", words[0]),
+            Some(false) => ("<li class=\"lamp not_met\">", "✗", words[1]),
+            None => ("<li class=\"lamp open\">", "○", words[2]),
         };
         out.raw(class).raw("<span class=\"light\" aria-hidden=\"true\">").raw(sign).raw("</span> ");
-        out.text(&one.text).raw(" <small>").both(en, zh);
+        out.raw("<span class=\"hostile\">").text(&one.text).raw("</span> <small>").both(en, zh);
         if !one.shown.is_empty() {
             out.raw(": ").text(&one.shown);
         }

@@ -18,6 +18,14 @@ pub mod svg;
 
 use answers::verdict::Language;
 
+/// The comparison of two sides as one HTML file.
+pub fn comparison(page: &model::ComparisonPage, language: Language) -> String {
+    let mut heading = html::Html::new();
+    first::comparison::heading(&mut heading, page);
+    let title = first::comparison::title(page);
+    file::page(&title, &heading, &first::comparison::screen(page), page, language)
+}
+
 /// The report of a run as one HTML file.
 pub fn run(page: &model::RunPage, language: Language) -> String {
     let mut heading = html::Html::new();

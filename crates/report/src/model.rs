@@ -3,26 +3,33 @@
 //! Times of day are epoch ms, lengths of time µs, unless a name says otherwise. What is not known is `null`. Everything
 //! is bounded: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels, whatever the length of the run.
 mod about;
+pub mod capacity;
 mod charts;
 mod columns;
+mod comparison;
 mod distribution;
 mod errors;
 mod heat;
 mod instants;
 mod labels;
 mod samples;
+pub mod sweep;
 mod timeline;
 mod totals;
 mod verdict;
 
 pub use about::{About, Criterion, Given};
+pub use capacity::CapacityPage;
 pub use charts::Chart;
 pub use columns::Column;
+pub use comparison::{Compared, ComparisonPage};
+pub(crate) use comparison::{Row as ComparedRow, Tails};
 pub use distribution::{Distribution, Tail};
 pub use errors::{Cause, Class};
 pub use heat::Heat;
 pub use labels::{Label, Rest};
 pub use samples::Sample;
+pub use sweep::SweepPage;
 pub use timeline::{Mark, Timeline};
 pub use totals::{Quantile, Totals};
 pub use verdict::{Finding, Verdict};

@@ -1,4 +1,8 @@
-//! Small pictures of the first screen: lines over time as SVG, which needs no script and prints sharp.
+//! Small pictures of the first screen as SVG, which needs no script and prints sharp: lines over time, curves over a load
+//! (`curves`), changes with their intervals (`forest`).
+
+pub mod curves;
+pub mod forest;
 
 use answers::verdict::Words;
 
@@ -25,8 +29,12 @@ struct Scale {
 
 impl Scale {
     fn of<'c>(columns: impl Iterator<Item = &'c Column>, log: bool) -> Self {
+        Self::over(columns.flat_map(Column::figures).map(|(_, value)| value), log)
+    }
+
+    fn over(values: impl Iterator<Item = f64>, log: bool) -> Self {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
-        for (_, value) in columns.flat_map(Column::figures) {
+        for value in values {
             if !log || value > 0.0 {
                 low = low.min(value);
                 high = high.max(value);
@@ -42,13 +50,17 @@ impl Scale {
         Self { low, high: if high > low { high } else { low * 10.0 }, log }
     }
 
-    fn y(&self, value: f64) -> f64 {
-        let share = if self.log {
+    /// The place of a value between the ends, 0 to 1.
+    fn share(&self, value: f64) -> f64 {
+        if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
-        };
-        HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+        }
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        HEIGHT - BOTTOM - self.share(value) * (HEIGHT - TOP - BOTTOM)
     }
 
     /// Round values for the axis, two to six of them.

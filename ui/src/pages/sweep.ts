@@ -76,20 +76,32 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
 
 type Row = ComparisonPage['rows'][number];
 
+function sign(value: number, places: number): string {
+  return `${value > 0 ? '+' : ''}${value.toFixed(places)}`;
+}
+
+function verdict(row: Row, moved: (value: number | null, row: Row) => string): HTMLElement {
+  if (row.different) return el('strong', { class: (row.change > 0) === row.more_is_worse ? 'bad' : 'good' }, word('different'));
+  if (row.small) return el('span', null, word('small_change'));
+  return el('span', { title: row.detectable === null ? '' : `${word('detectable')}: ± ${moved(row.detectable, row).replace('+', '')}` }, row.low === null ? word('few') : word('same'));
+}
+
 export function comparison(sheet: Sheet, page: ComparisonPage): void {
-  const percent = (value: number | null) => (value === null ? '–' : `${value > 0 ? '+' : ''}${digits(value * 100)} %`);
-  if (page.validity.length > 0) sheet.add(el('h2', null, word('validity')), el('ul', null, ...page.validity.map((words) => el('li', null, say(words)))));
+  const moved = (value: number | null, row: Row) =>
+    (value === null ? '–' : row.unit === 'share' ? word('points_of', sign(value * 100, 2)) : `${sign(value * 100, 1)} %`);
+  if (page.validity.length > 0) sheet.add(el('h2', null, word('validity')), el('ul', null, ...page.validity.map((doubt) => el('li', { class: 'hostile' }, say(doubt.words)))));
   sheet.add(table<Row>({
-    name: word('change'), rows: page.rows, filter: (row) => `${row.label ?? ''} ${row.metric}`, columns: [
+    name: word('change'), rows: page.rows, filter: (row) => `${row.label ?? ''} ${say(row.metric)}`, columns: [
       { id: 'label', title: word('label'), value: (row) => row.label ?? word('total') },
-      { id: 'metric', title: word('metric'), value: (row) => row.metric },
+      { id: 'metric', title: word('metric'), value: (row) => say(row.metric) },
       { id: 'a', title: word('run_a'), numeric: true, value: (row) => row.a, show: (row) => figure(row.a, row.unit) },
       { id: 'b', title: word('run_b'), numeric: true, value: (row) => row.b, show: (row) => figure(row.b, row.unit) },
-      { id: 'change', title: word('change'), numeric: true, value: (row) => row.change, show: (row) => percent(row.change) },
-      { id: 'interval', title: '95 %', numeric: true, value: (row) => row.low, show: (row) => (row.low === null ? '–' : `${percent(row.low)} … ${percent(row.high)}`) },
-      { id: 'verdict', title: word('verdict'), value: (row) => (row.different ? 1 : 0), show: (row) => (row.different ? el('strong', null, word('different')) : el('span', { title: row.detectable === null ? '' : `${word('detectable')}: ±${digits(row.detectable * 100)} %` }, word('same'))) },
+      { id: 'change', title: word('change'), numeric: true, value: (row) => row.change, show: (row) => moved(row.change, row) },
+      { id: 'interval', title: '95 %', numeric: true, value: (row) => row.low, show: (row) => (row.low === null ? '–' : `${moved(row.low, row)} … ${moved(row.high, row)}`) },
+      { id: 'verdict', title: word('verdict'), value: (row) => (row.different ? 2 : row.small ? 1 : 0), show: (row) => verdict(row, moved) },
     ],
   }));
+  if (page.notes.length > 0) sheet.add(...page.notes.map((note) => el('p', { class: 'note hostile' }, say(note))));
   for (const tail of page.tails) {
     const axis = tail.p.map((p) => 1 / Math.max(1e-9, 1 - p));
     const series: Points[] = [{ label: word('run_a'), x: axis, y: tail.a_us, join: 'line', dots: false }, { label: word('run_b'), x: axis, y: tail.b_us, join: 'dashed', dots: false }];

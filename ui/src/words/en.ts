@@ -169,6 +169,8 @@ export const en = {
   same: 'no difference shown',
   detectable: 'would have shown',
   validity: 'Can these be compared?',
+  points_of: '{0} points',
+  small_change: 'too small to count',
   changed: 'Changed beside the figures',
   tails: 'Percentiles of both',
   run_a: 'A',

@@ -171,6 +171,8 @@ export const zh: Record<Word, string> = {
   same: '未显示差异',
   detectable: '可察觉的变化',
   validity: '两者可比吗？',
+  points_of: '{0} 个百分点',
+  small_change: '太小，不计入',
   changed: '指标之外的变化',
   tails: '两者的百分位',
   run_a: 'A',

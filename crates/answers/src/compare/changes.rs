@@ -14,6 +14,9 @@ pub struct Changed {
     pub what: String,
     pub a: String,
     pub b: String,
+    /// The subject in Chinese, for pages.
+    #[serde(skip)]
+    pub zh: String,
 }
 
 /// Change of a figure of connections or targets, from which on it is told.
@@ -37,6 +40,7 @@ pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
         if let Some(other) = other.filter(|other| *other != value) {
             found.push(Changed {
                 what: format!("setting {name}"),
+                zh: format!("设置 {name}"),
                 a: value.clone(),
                 b: other.clone(),
             });
@@ -71,8 +75,9 @@ fn causes(a: &Record, b: &Record, found: &mut Vec<Changed>) {
         let (code, message) = key;
         if apart >= 0.001 || (n_a == 0) != (n_b == 0) {
             let what = format!("error {code} {message}").trim_end().to_owned();
+            let zh = format!("错误 {code} {message}").trim_end().to_owned();
             let side = |n: u64, all: f64| format!("{n} ({:.2} %)", n as f64 / all * 100.0);
-            moved.push((apart, Changed { what, a: side(n_a, all_a), b: side(n_b, all_b) }));
+            moved.push((apart, Changed { what, zh, a: side(n_a, all_a), b: side(n_b, all_b) }));
         }
     }
     moved.sort_by(|x, y| y.0.total_cmp(&x.0));
@@ -89,15 +94,24 @@ fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
         n as f64 * 1000.0 / samples(record).max(1) as f64
     };
     let counters = [
-        (Counter::ConnOpened, "connections opened in 1 000 requests"),
-        (Counter::TlsFull, "full TLS handshakes in 1 000 requests"),
-        (Counter::TlsResumed, "resumed TLS handshakes in 1 000 requests"),
+        (Counter::ConnOpened, "connections opened in 1 000 requests", "每 1 000 个请求新建的连接"),
+        (
+            Counter::TlsFull,
+            "full TLS handshakes in 1 000 requests",
+            "每 1 000 个请求的完整 TLS 握手",
+        ),
+        (
+            Counter::TlsResumed,
+            "resumed TLS handshakes in 1 000 requests",
+            "每 1 000 个请求恢复的 TLS 会话",
+        ),
     ];
-    for (counter, what) in counters {
+    for (counter, what, zh) in counters {
         let (x, y) = (per_request(a, counter), per_request(b, counter));
         if (x - y).abs() > TOLD * x.max(y) && x.max(y) >= 1.0 {
             found.push(Changed {
                 what: what.to_owned(),
+                zh: zh.to_owned(),
                 a: format!("{x:.1}"),
                 b: format!("{y:.1}"),
             });
@@ -108,16 +122,17 @@ fn connections(a: &Record, b: &Record, found: &mut Vec<Changed>) {
         record.seconds.iter().for_each(|second| hist.add(bins(second)));
         (hist.total() >= 20).then(|| hist.quantile(0.5) as f64 / 1000.0)
     };
-    let times: [(Times, &str); 2] = [
-        (|second| &second.connect, "median time of a TCP connect"),
-        (|second| &second.tls, "median time of a TLS handshake"),
+    let times: [(Times, &str, &str); 2] = [
+        (|second| &second.connect, "median time of a TCP connect", "TCP 连接时间中位数"),
+        (|second| &second.tls, "median time of a TLS handshake", "TLS 握手时间中位数"),
     ];
-    for (bins, what) in times {
+    for (bins, what, zh) in times {
         if let (Some(x), Some(y)) = (median(a, bins), median(b, bins))
             && (x - y).abs() > TOLD * x.max(y)
         {
             found.push(Changed {
                 what: what.to_owned(),
+                zh: zh.to_owned(),
                 a: format!("{x:.2} ms"),
                 b: format!("{y:.2} ms"),
             });
@@ -144,7 +159,12 @@ fn addresses(a: &Record, b: &Record, found: &mut Vec<Changed>) {
     };
     let (of_a, of_b) = (all(a), all(b));
     if of_a != of_b {
-        found.push(Changed { what: "addresses of the target".to_owned(), a: of_a, b: of_b });
+        found.push(Changed {
+            what: "addresses of the target".to_owned(),
+            zh: "被测系统的地址".to_owned(),
+            a: of_a,
+            b: of_b,
+        });
     }
 }
 
@@ -169,6 +189,7 @@ fn targets(a: &Record, b: &Record, found: &mut Vec<Changed>) {
         if (x - y).abs() > TOLD * x.abs().max(y.abs()) {
             found.push(Changed {
                 what: format!("{metric} of {host}, mean"),
+                zh: format!("{host} 的 {metric}，平均"),
                 a: format!("{x:.3}"),
                 b: format!("{y:.3}"),
             });

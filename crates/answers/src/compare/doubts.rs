@@ -7,6 +7,7 @@ use record::{Frame, Record};
 use serde::Serialize;
 
 use crate::shared::target_is_here;
+use crate::verdict::Words;
 
 /// Properties that are named at most.
 const MOST_NAMES: usize = 5;
@@ -17,59 +18,119 @@ pub struct Doubt {
     /// The difference would not say what a reader takes it for.
     pub refuses: bool,
     pub words: String,
+    /// The same in Chinese, for pages.
+    #[serde(skip)]
+    pub zh: String,
 }
 
-/// Doubts about comparing two runs. `limited`: findings on the generator of each, if it was at its limit.
-pub fn doubts(a: &Record, b: &Record, limited: (Option<&str>, Option<&str>)) -> Vec<Doubt> {
+/// Share of a processor's time from which on it counts as full, and of the seconds in which that must be so.
+const FULL: f64 = 0.95;
+const MOST_SECONDS: f64 = 0.25;
+/// Share of the starts that may be missing of those that a rate asks for.
+const MISSED: f64 = 0.01;
+
+/// The reason for which one of these runs is not to be compared, if there is one: the processors of its generator were
+/// full, or it did not make the starts that the rate asked for. A pause of the generator, which a verdict names, too, is
+/// none.
+pub fn limited(runs: &[Record]) -> Option<Words> {
+    runs.iter().find_map(at_limit)
+}
+
+fn at_limit(record: &Record) -> Option<Words> {
+    let whole: Vec<_> = record.seconds.iter().filter(|second| second.ms >= 500).collect();
+    let full = whole.iter().filter(|second| {
+        let threads = second.generator.threads.min(record.frame.processors.max(1)).max(1);
+        record.has.generator
+            && second.generator.cpu_s * 1000.0 / f64::from(second.ms) / f64::from(threads) >= FULL
+    });
+    let (full, all) = (full.count(), whole.len());
+    if full >= 5 && full as f64 > MOST_SECONDS * all as f64 {
+        return Some(Words {
+            en: format!("its processors were full in {full} of {all} seconds"),
+            zh: format!("其处理器在 {all} 秒中有 {full} 秒满载"),
+        });
+    }
+    let due: u64 = whole.iter().map(|second| second.due).sum();
+    let missed: u64 = whole.iter().map(|second| second.missed).sum();
+    // Where all users that are allowed wait for answers, it is the target that is slow.
+    let waits = record
+        .seconds
+        .iter()
+        .any(|second| second.users > 0 && second.users >= record.frame.load.users.max(1));
+    (due > 0 && missed as f64 > MISSED * due as f64 && !waits).then(|| Words {
+        en: format!("{missed} of {due} starts were not made"),
+        zh: format!("{due} 次启动中有 {missed} 次未执行"),
+    })
+}
+
+/// Doubts about comparing two runs. `limits`: of each the reason for which its generator was at its limit.
+pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) -> Vec<Doubt> {
     let mut found = Vec::new();
-    let mut doubt = |refuses: bool, words: String| found.push(Doubt { refuses, words });
-    for (name, finding) in [("A", limited.0), ("B", limited.1)] {
-        if let Some(finding) = finding {
-            doubt(true, format!("the generator of {name} limits what the run can show: {finding}"));
+    let mut doubt = |refuses: bool, words: String, zh: String| {
+        found.push(Doubt { refuses, words, zh });
+    };
+    for (name, limit) in [("A", limits.0), ("B", limits.1)] {
+        if let Some(Words { en, zh }) = limit {
+            doubt(
+                true,
+                format!("the generator of {name} limits what the run can show: {en}"),
+                format!("{name} 的负载机限制了这次运行所能说明的内容：{zh}"),
+            );
         }
     }
     let (load_a, load_b) = (load(a), load(b));
     if let (Some(load_a), Some(load_b)) = (&load_a, &load_b)
         && load_a != load_b
     {
-        doubt(true, format!("the load is not the same: A {load_a}, B {load_b}"));
+        doubt(
+            true,
+            format!("the load is not the same: A {}, B {}", load_a.en, load_b.en),
+            format!("负载不同：A {}，B {}", load_a.zh, load_b.zh),
+        );
     }
     let apart = |a: u64, b: u64| a > 0 && b > 0 && a.abs_diff(b) as f64 > 0.02 * a.max(b) as f64;
     let (users_a, users_b) = (most_users(a), most_users(b));
     if (load_a.is_none() || load_b.is_none()) && apart(users_a, users_b) && !a.frame.load.open {
-        doubt(true, format!("the load is not the same: A had {users_a} users, B {users_b}"));
+        doubt(
+            true,
+            format!("the load is not the same: A had {users_a} users, B {users_b}"),
+            format!("负载不同：A 有 {users_a} 个用户，B 有 {users_b} 个"),
+        );
     }
     let (frame_a, frame_b) = (&a.frame, &b.frame);
-    if let Some(words) = plans(a, b) {
-        doubt(false, words);
+    if let Some(Words { en, zh }) = plans(a, b) {
+        doubt(false, en, zh);
     }
-    if frame_a.processors != 0
-        && frame_b.processors != 0
-        && (frame_a.processors, frame_a.threads) != (frame_b.processors, frame_b.threads)
-    {
-        let of = |frame: &record::Frame| {
-            format!("{} threads on {} processors", frame.threads, frame.processors)
-        };
-        doubt(
-            false,
-            format!("the generators are not the same: A {}, B {}", of(frame_a), of(frame_b)),
-        );
+    for Words { en, zh } in generators(frame_a, frame_b) {
+        doubt(false, en, zh);
     }
-    if !frame_a.version.is_empty()
-        && !frame_b.version.is_empty()
-        && frame_a.version != frame_b.version
-    {
-        doubt(
-            false,
-            format!("the versions are not the same: A {}, B {}", frame_a.version, frame_b.version),
-        );
+    found
+}
+
+/// Differences of the generators and their versions.
+fn generators(a: &Frame, b: &Frame) -> Vec<Words> {
+    let mut found = Vec::new();
+    let is_known = a.processors != 0 && b.processors != 0;
+    if is_known && (a.processors, a.threads) != (b.processors, b.threads) {
+        let en = |of: &Frame| format!("{} threads on {} processors", of.threads, of.processors);
+        let zh = |of: &Frame| format!("{} 个处理器上 {} 个线程", of.processors, of.threads);
+        found.push(Words {
+            en: format!("the generators are not the same: A {}, B {}", en(a), en(b)),
+            zh: format!("负载机不同：A {}，B {}", zh(a), zh(b)),
+        });
+    }
+    if !a.version.is_empty() && !b.version.is_empty() && a.version != b.version {
+        found.push(Words {
+            en: format!("the versions are not the same: A {}, B {}", a.version, b.version),
+            zh: format!("版本不同：A {}，B {}", a.version, b.version),
+        });
     }
     found
 }
 
 /// The difference of the plans, or of their properties. Another port of a target on this machine is no reason for care:
 /// a target that is started anew for each run has another one each time. It is told with what else changed.
-fn plans(a: &Record, b: &Record) -> Option<String> {
+fn plans(a: &Record, b: &Record) -> Option<Words> {
     let (frame_a, frame_b) = (&a.frame, &b.frame);
     let of = |frame: &Frame, name: &str| {
         frame.settings.iter().find(|setting| setting.0 == name).map(|setting| setting.1.clone())
@@ -77,15 +138,19 @@ fn plans(a: &Record, b: &Record) -> Option<String> {
     let both = of(frame_a, PLAN_TEXT).zip(of(frame_b, PLAN_TEXT));
     let Some((text_a, text_b)) = both else {
         let known = frame_a.plan_hash != 0 && frame_b.plan_hash != 0;
-        return (known && frame_a.plan_hash != frame_b.plan_hash).then(|| {
-            format!(
+        return (known && frame_a.plan_hash != frame_b.plan_hash).then(|| Words {
+            en: format!(
                 "the plans or their properties are not the same: A {}, B {}",
                 frame_a.plan, frame_b.plan
-            )
+            ),
+            zh: format!("计划或其属性不同：A {}，B {}", frame_a.plan, frame_b.plan),
         });
     };
     if text_a != text_b {
-        return Some(format!("the plans are not the same: A {}, B {}", frame_a.plan, frame_b.plan));
+        return Some(Words {
+            en: format!("the plans are not the same: A {}, B {}", frame_a.plan, frame_b.plan),
+            zh: format!("计划不同：A {}，B {}", frame_a.plan, frame_b.plan),
+        });
     }
     let is_here = target_is_here(a) && target_is_here(b);
     let is_port = |name: &str, value: &Option<String>| {
@@ -110,20 +175,34 @@ fn plans(a: &Record, b: &Record) -> Option<String> {
     }
     let more = moved.len().saturating_sub(MOST_NAMES);
     moved.truncate(MOST_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!moved.is_empty()).then(|| format!("properties are not the same: {}{more}", moved.join(", ")))
+    let (more, more_zh) = match more {
+        0 => (String::new(), String::new()),
+        more => (format!(" and {more} more"), format!("，另有 {more} 个")),
+    };
+    let list = moved.join(", ");
+    (!moved.is_empty()).then(|| Words {
+        en: format!("properties are not the same: {list}{more}"),
+        zh: format!("属性不同：{list}{more_zh}"),
+    })
 }
 
-fn load(record: &Record) -> Option<String> {
+fn load(record: &Record) -> Option<Words> {
     let load = &record.frame.load;
     if !record.has.load {
         return None;
     }
-    Some(match load.rate {
-        Some(rate) if load.open => format!("{rate} starts a second"),
-        Some(rate) => format!("{} users, at most {rate} a second", load.users),
-        None => format!("{} users", load.users),
-    })
+    let users = load.users;
+    let (en, zh) = match load.rate {
+        Some(rate) if load.open => {
+            (format!("{rate} starts a second"), format!("每秒启动 {rate} 次"))
+        }
+        Some(rate) => (
+            format!("{users} users, at most {rate} a second"),
+            format!("{users} 个用户，每秒最多 {rate} 次"),
+        ),
+        None => (format!("{users} users"), format!("{users} 个用户")),
+    };
+    Some(Words { en, zh })
 }
 
 fn most_users(record: &Record) -> u64 {

@@ -8,6 +8,7 @@ use stats::hist::{Bins, layout};
 
 use super::*;
 use crate::random::Random;
+use crate::verdict::Words;
 
 /// A run of 120 s: some 100 requests a second of log-normal times, whose level wanders from second to second.
 pub(super) fn run(seed: u64, slower: f64, errors: f64, seconds: usize) -> Record {
@@ -143,7 +144,8 @@ fn runs_under_another_load_are_refused() {
     b.seconds.iter_mut().for_each(|second| second.users = 4);
     let found = doubts(&a, &b, (None, None));
     assert!(found[0].refuses && found[0].words.contains("A had 2 users, B 4"), "{found:?}");
-    let found = doubts(&a, &a, (None, Some("its processors were full")));
+    let full = Words { en: "its processors were full".into(), zh: "其处理器满载".into() };
+    let found = doubts(&a, &a, (None, Some(full)));
     assert!(found[0].refuses && found[0].words.contains("generator of B"), "{found:?}");
 }
 

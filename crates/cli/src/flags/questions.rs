@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::Lang;
 use super::load::rate;
 use super::properties::PassedFlags;
 
@@ -117,6 +118,12 @@ pub(crate) struct OutputFlags {
     /// Parent folder of the folders of runs.
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+    /// Make no report.html. Of two results that are compared nothing is written then.
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Language in which the report opens; by default that of LANG. Readers can switch.
+    #[arg(long)]
+    pub(crate) lang: Option<Lang>,
 }
 
 /// A share: 2%, or 0.02.

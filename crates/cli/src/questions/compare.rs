@@ -7,12 +7,15 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use answers::compare::{
-    Changed, Comparison, Doubt, Settings, changes, compare, compare_runs, doubts,
+    self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
 };
 use record::Record;
-use serde::Serialize;
+use report::captions::signed;
+use report::model::{self, ComparisonPage, Criterion};
+use serde::{Deserialize, Serialize};
 
-use super::child::{self, Asked, Load};
+use super::child::{self, Load};
+use super::place::Answer;
 use super::sweep::{fail, stopped};
 use super::{place, results};
 use crate::exit::Exit;
@@ -20,6 +23,9 @@ use crate::flags::CompareFlags;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 use change::FailIf;
+
+/// The file of a comparison in its folder.
+pub(crate) const FILE: &str = "compare.json";
 
 /// A comparison as its JSON has it.
 #[derive(Debug, Serialize)]
@@ -34,20 +40,81 @@ pub(crate) struct Compared {
     changed: Vec<Changed>,
     /// Changes of `--fail-if` that are there, or that are not.
     failed: Vec<change::Judged>,
+    /// The sides that were compared, and how.
+    sources: Sources,
 }
 
-/// The comparison of one pair, before it is printed.
-struct Pair<'a> {
-    names: (String, String),
-    a: &'a [Record],
-    b: &'a [Record],
+/// The two sides of a comparison: enough to make it again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Sources {
+    /// Folders of runs, or result files.
+    a: Vec<PathBuf>,
+    b: Vec<PathBuf>,
+    /// The load, of a point of two sweeps.
+    at: Option<String>,
+    asked: Asked,
+}
+
+/// The settings that were asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Asked {
+    floor: f64,
+    anyway: bool,
+    fail_if: Vec<String>,
+}
+
+impl Asked {
+    fn of(flags: &CompareFlags) -> Self {
+        Self { floor: flags.floor, anyway: flags.anyway, fail_if: flags.fail_if.clone() }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { floor: self.floor, ..Settings::default() }
+    }
+}
+
+/// One side: its runs and where they are.
+#[derive(Debug, Default)]
+struct Side {
+    name: String,
+    records: Vec<Record>,
+    paths: Vec<PathBuf>,
+}
+
+impl Side {
+    /// A folder of a run, or a result file.
+    fn read(path: &Path) -> Result<Self, String> {
+        let mut side = Self { name: path.display().to_string(), ..Self::default() };
+        side.push(results::read(path)?, path);
+        Ok(side)
+    }
+
+    fn push(&mut self, record: Record, path: &Path) {
+        self.records.push(record);
+        self.paths.push(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    }
+}
+
+/// Two sides, before they are compared.
+#[derive(Debug, Default)]
+struct Pair {
+    a: Side,
+    b: Side,
+    /// The load, of a point of two sweeps.
+    at: Option<String>,
+}
+
+/// Two sides, compared.
+struct Done {
+    pair: Pair,
+    compared: Compared,
 }
 
 pub(crate) fn run(flags: CompareFlags) -> Exit {
-    let fail_if = match FailIf::read(&flags.fail_if) {
-        Ok(fail_if) => fail_if,
-        Err(message) => return fail(&message, Exit::Usage),
-    };
+    let asked = Asked::of(&flags);
+    if let Err(message) = FailIf::read(&asked.fail_if) {
+        return fail(&message, Exit::Usage);
+    }
     let sides = if flags.plans.is_empty() { flags.sides.clone() } else { flags.plans.clone() };
     let [a, b] = &sides[..] else {
         let what = "two folders of runs, sweeps or result files, or two plans";
@@ -55,7 +122,7 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
     };
     let are_plans = !flags.plans.is_empty() || [a, b].iter().all(|side| is_plan(side));
     if are_plans {
-        return plans(&flags, (a.clone(), b.clone()), &fail_if);
+        return plans(&flags, (a.clone(), b.clone()), &asked);
     }
     if flags.repeat.is_some() {
         return fail("--repeat runs plans: give two plans, not results", Exit::Usage);
@@ -66,69 +133,162 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
             Exit::Usage,
         );
     }
-    if [a, b].iter().all(|side| sweeps::is_sweep(side)) {
-        return sweeps::run(&flags, a, b, &fail_if);
-    }
-    let records = match (results::read(a), results::read(b)) {
-        (Ok(of_a), Ok(of_b)) => (of_a, of_b),
-        (Err(message), _) | (_, Err(message)) => return fail(&message, Exit::Usage),
+    let pairs = if [a, b].iter().all(|side| sweeps::is_sweep(side)) {
+        sweeps::pairs(a, b)
+    } else {
+        let read = Side::read(a).and_then(|of_a| Ok((of_a, Side::read(b)?)));
+        read.map(|(a, b)| vec![Pair { a, b, at: None }])
     };
-    let pair = Pair {
-        names: (a.display().to_string(), b.display().to_string()),
-        a: std::slice::from_ref(&records.0),
-        b: std::slice::from_ref(&records.1),
+    let done: Vec<Done> = match pairs {
+        Ok(pairs) => pairs.into_iter().map(|pair| pair.compare(&asked)).collect(),
+        Err(message) => return fail(&message, Exit::Usage),
     };
-    let compared = pair.compare(&flags, &fail_if);
-    tell(&compared, &flags)
+    let folder = (!flags.output.no_report).then(|| place::create(&flags.output.runs, "compare", a));
+    let folder = folder.and_then(|made| {
+        // The answer is printed all the same.
+        made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
+    });
+    tell(&done, folder.as_deref(), &flags)
 }
 
 fn is_plan(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"))
 }
 
-impl Pair<'_> {
-    fn compare(&self, flags: &CompareFlags, fail_if: &FailIf) -> Compared {
-        let (Some(a), Some(b)) = (self.a.first(), self.b.first()) else {
+impl Pair {
+    fn compare(self, asked: &Asked) -> Done {
+        let (Some(a), Some(b)) = (self.a.records.first(), self.b.records.first()) else {
             unreachable!("each side has a run")
         };
-        let limited = (finding(self.a), finding(self.b));
-        let doubts = doubts(a, b, (limited.0.as_deref(), limited.1.as_deref()));
-        let refused = !flags.anyway && doubts.iter().any(|doubt| doubt.refuses);
-        let settings = Settings { floor: flags.floor, ..Settings::default() };
-        let comparison = (!refused).then(|| match (self.a, self.b) {
-            ([a], [b]) => compare(a, b, &settings),
+        let limits = (comparing::limited(&self.a.records), comparing::limited(&self.b.records));
+        let doubts = doubts(a, b, limits);
+        let refused = !asked.anyway && doubts.iter().any(|doubt| doubt.refuses);
+        let settings = asked.settings();
+        let comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {
+            ([a], [b]) => comparing::compare(a, b, &settings),
             (a, b) => compare_runs(a, b, &settings),
         });
-        Compared {
-            a: self.names.0.clone(),
-            b: self.names.1.clone(),
-            failed: comparison
-                .as_ref()
-                .map(|comparison| fail_if.judge(comparison))
-                .unwrap_or_default(),
+        // They were read before.
+        let fail_if = FailIf::read(&asked.fail_if).unwrap_or_default();
+        let failed = comparison.as_ref().map(|comparison| fail_if.judge(comparison));
+        let name = |side: &Side| match &self.at {
+            Some(load) => format!("{} at {load}", side.name),
+            None => side.name.clone(),
+        };
+        let compared = Compared {
+            a: name(&self.a),
+            b: name(&self.b),
+            failed: failed.unwrap_or_default(),
             doubts,
             comparison,
             changed: changes(a, b),
+            sources: Sources {
+                a: self.a.paths.clone(),
+                b: self.b.paths.clone(),
+                at: self.at.clone(),
+                asked: asked.clone(),
+            },
+        };
+        Done { pair: self, compared }
+    }
+}
+
+impl Compared {
+    /// Changes of `--fail-if` as criteria: met where they are not there.
+    fn criteria(&self) -> Vec<Criterion> {
+        let at = self.sources.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
+        let one = |judged: &change::Judged| Criterion {
+            text: format!("{at}{}", judged.change),
+            met: (!judged.unknown).then_some(!judged.is_there),
+            value: judged.found,
+            shown: judged.found.map_or_else(String::new, signed),
+            of: (!judged.label.is_empty()).then(|| judged.label.clone()),
+        };
+        self.failed.iter().map(one).collect()
+    }
+}
+
+/// The page of comparisons: one, or one for each load of two sweeps.
+fn page(done: &[Done]) -> Option<ComparisonPage> {
+    let criteria: Vec<Vec<Criterion>> = done.iter().map(|one| one.compared.criteria()).collect();
+    let settings: Vec<Settings> =
+        done.iter().map(|one| one.compared.sources.asked.settings()).collect();
+    let points: Vec<model::Compared<'_>> = done
+        .iter()
+        .zip(criteria.iter().zip(&settings))
+        .map(|(Done { pair, compared }, (criteria, settings))| model::Compared {
+            names: (&pair.a.name, &pair.b.name),
+            a: &pair.a.records,
+            b: &pair.b.records,
+            doubts: &compared.doubts,
+            comparison: compared.comparison.as_ref(),
+            changed: &compared.changed,
+            criteria,
+            settings,
+            at: pair.at.as_deref(),
+        })
+        .collect();
+    ComparisonPage::new(&points)
+}
+
+/// The page of a comparison that was made before, from what it was made of.
+pub(crate) fn again(folder: &Path) -> Result<ComparisonPage, String> {
+    #[derive(Deserialize)]
+    struct Saved {
+        a: String,
+        b: String,
+        sources: Sources,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum File {
+        One(Box<Saved>),
+        Points(Vec<Saved>),
+    }
+    let saved = match place::read(folder, FILE)? {
+        File::One(saved) => vec![*saved],
+        File::Points(points) => points,
+    };
+    let side = |name: String, at: Option<&String>, paths: &[PathBuf]| -> Result<Side, String> {
+        let end = at.map_or_else(String::new, |at| format!(" at {at}"));
+        let name = name.strip_suffix(&*end).unwrap_or(&name).to_owned();
+        let mut side = Side { name, ..Side::default() };
+        for path in paths {
+            let path = place::moved(folder, path);
+            side.push(results::read(&path)?, &path);
         }
+        Ok(side)
+    };
+    let mut done = Vec::new();
+    for Saved { a, b, sources } in saved {
+        let at = sources.at.as_ref();
+        let (a, b) = (side(a, at, &sources.a)?, side(b, at, &sources.b)?);
+        if a.records.is_empty() || b.records.is_empty() {
+            continue;
+        }
+        done.push(Pair { a, b, at: sources.at }.compare(&sources.asked));
+    }
+    page(&done).ok_or_else(|| format!("there is no comparison in {}", folder.display()))
+}
+
+/// Prints what was compared, and leaves it in its folder; the exit code.
+fn tell(done: &[Done], folder: Option<&Path>, flags: &CompareFlags) -> Exit {
+    let all: Vec<&Compared> = done.iter().map(|one| &one.compared).collect();
+    let (json, text) = match &all[..] {
+        [one] if one.sources.at.is_none() => (place::json(one), text::page(one)),
+        points => (place::json(&points), text::sweeps(points)),
+    };
+    let written = folder.map(|folder| place::write_text(folder, FILE, &json));
+    let html = || page(done).map(|page| report::comparison(&page, flags.output.language()));
+    let shown = flags.output.report(folder, html);
+    Answer { json: &json, text: &text, paths: &[shown] }.print(&flags.output);
+    match written {
+        Some(Err(message)) => fail(&message, Exit::Lost),
+        _ => exit(&all),
     }
 }
 
-/// The first finding on a generator among runs.
-fn finding(runs: &[Record]) -> Option<String> {
-    runs.iter().find_map(results::generator_at_limit)
-}
-
-/// Prints a comparison; the exit code.
-fn tell(compared: &Compared, flags: &CompareFlags) -> Exit {
-    if flags.output.json {
-        terminal::json(&place::json(compared));
-    } else {
-        terminal::out(&text::page(compared));
-    }
-    exit(std::slice::from_ref(compared))
-}
-
-fn exit(compared: &[Compared]) -> Exit {
+fn exit(compared: &[&Compared]) -> Exit {
     if compared.iter().any(|compared| compared.comparison.is_none()) {
         Exit::Plan
     } else if compared.iter().any(|compared| compared.failed.iter().any(|judged| judged.is_there)) {
@@ -139,7 +299,7 @@ fn exit(compared: &[Compared]) -> Exit {
 }
 
 /// Runs two plans in turns, and compares the runs.
-fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), fail_if: &FailIf) -> Exit {
+fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit {
     let folder = match place::create(&flags.output.runs, "compare", &plans.0) {
         Ok(folder) => folder,
         Err(message) => return fail(&message, Exit::Aborted),
@@ -152,11 +312,12 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), fail_if: &FailIf) -> E
         (None, None) => Load::Plan,
     };
     let times = flags.repeat.unwrap_or(1);
-    let (mut runs_a, mut runs_b) = (Vec::new(), Vec::new());
+    let side = |plan: &Path| Side { name: plan.display().to_string(), ..Side::default() };
+    let (mut runs_a, mut runs_b) = (side(&plans.0), side(&plans.1));
     let mut exit = Exit::Ok;
     'all: for turn in 1..=times {
         for (side, plan, runs) in [("A", &plans.0, &mut runs_a), ("B", &plans.1, &mut runs_b)] {
-            let asked = Asked {
+            let run = child::Asked {
                 plan,
                 options: &options,
                 folder: folder.join(format!("{side}-{turn}")),
@@ -165,34 +326,30 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), fail_if: &FailIf) -> E
                 duration: flags.duration,
                 name: format!("{side}, run {turn} of {times}, {}", load.words()),
             };
-            match child::run(&asked, &interrupt, |_| false) {
+            match child::run(&run, &interrupt, |_| false) {
                 Ok(made) => {
                     terminal::err(&format!(
                         "{}: {:.0} s, {}\n",
-                        asked.name,
+                        run.name,
                         made.seconds,
                         made.folder.display()
                     ));
-                    runs.push(made.record);
+                    runs.push(made.record, &made.folder);
                 }
                 Err(failed) => {
-                    exit = stopped(&asked.name, failed);
+                    exit = stopped(&run.name, failed);
                     break 'all;
                 }
             }
         }
     }
-    if runs_a.is_empty() || runs_b.is_empty() {
+    if runs_b.records.is_empty() {
         return exit;
     }
     // As many on each side: the last turn may be half.
-    runs_a.truncate(runs_b.len());
-    let names = (plans.0.display().to_string(), plans.1.display().to_string());
-    let compared = Pair { names, a: &runs_a, b: &runs_b }.compare(flags, fail_if);
-    let written = place::write(&folder, "compare.json", &compared);
-    let told = tell(&compared, flags);
-    if let Err(message) = written {
-        return fail(&message, Exit::Lost);
-    }
+    runs_a.records.truncate(runs_b.records.len());
+    runs_a.paths.truncate(runs_b.paths.len());
+    let done = Pair { a: runs_a, b: runs_b, at: None }.compare(asked);
+    let told = tell(&[done], Some(&folder), flags);
     if told == Exit::Ok { exit } else { told }
 }

@@ -1,7 +1,7 @@
 //! The facts of a run: what was run, where, under which load, and how it ended.
 
 use answers::verdict::Words;
-use record::{Ending, Record};
+use record::{Ending, Has, Record};
 use serde::Serialize;
 
 use super::words;
@@ -79,26 +79,21 @@ pub struct Machine {
     pub target_is_here: bool,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Has {
-    pub phases: bool,
-    pub slots: bool,
-    pub response: bool,
-    pub connections: bool,
-    pub classes: bool,
-    pub generator: bool,
-    pub users: bool,
-    pub load: bool,
-    pub targets: bool,
-    pub kept: bool,
-}
-
 impl About {
     pub fn new(given: &Given<'_>) -> Self {
-        let (record, frame) = (given.record, &given.record.frame);
+        Self {
+            ending: How::new(&given.record.frame.ending, given.live),
+            properties: given.properties.to_vec(),
+            notes: given.notes.to_vec(),
+            ..Self::of(given.record, given.run)
+        }
+    }
+
+    /// The facts that the record alone has. `run`: the name of its folder, or of the result file.
+    pub fn of(record: &Record, run: &str) -> Self {
+        let frame = &record.frame;
         let file = std::path::Path::new(&frame.plan).file_name();
-        let title =
-            file.map_or_else(|| given.run.to_owned(), |name| name.to_string_lossy().into_owned());
+        let title = file.map_or_else(|| run.to_owned(), |name| name.to_string_lossy().into_owned());
         Self {
             program: if frame.version.is_empty() {
                 "JMeter".into()
@@ -112,10 +107,10 @@ impl About {
             } else {
                 format!("{:016x}", frame.plan_hash)
             },
-            run: given.run.to_owned(),
+            run: run.to_owned(),
             start_ms: frame.start_ms,
             length_ms: frame.length_ms,
-            ending: How::new(&frame.ending, given.live),
+            ending: How::new(&frame.ending, false),
             load: Load {
                 users: frame.load.users,
                 rate: frame.load.rate,
@@ -129,11 +124,11 @@ impl About {
                 ports: frame.ports,
                 target_is_here: frame.target_is_here,
             },
-            properties: given.properties.to_vec(),
+            properties: Vec::new(),
             settings: frame.settings.clone(),
-            notes: given.notes.to_vec(),
+            notes: Vec::new(),
             flaws: record.flaws.iter().map(flaw).collect(),
-            has: Has::new(record.has),
+            has: record.has,
         }
     }
 }
@@ -149,23 +144,6 @@ impl How {
             Ending::Aborted(reason) => ("aborted", reason.clone()),
         };
         Self { kind, reason }
-    }
-}
-
-impl Has {
-    fn new(has: record::Has) -> Self {
-        Self {
-            phases: has.phases,
-            slots: has.slots,
-            response: has.response,
-            connections: has.connections,
-            classes: has.classes,
-            generator: has.generator,
-            users: has.users,
-            load: has.load,
-            targets: has.targets,
-            kept: has.kept,
-        }
     }
 }
 

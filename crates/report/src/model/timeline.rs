@@ -36,6 +36,20 @@ pub struct Mark {
 }
 
 impl Timeline {
+    /// That of an answer of several runs.
+    pub(super) fn none() -> Self {
+        Self {
+            step_ms: 1000,
+            at_ms: Vec::new(),
+            marks: Vec::new(),
+            warmup_ms: None,
+            steady: None,
+            columns: Vec::new(),
+            charts: Vec::new(),
+            heat: None,
+        }
+    }
+
     pub fn column(&self, id: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.id == id)
     }

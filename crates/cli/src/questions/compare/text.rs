@@ -1,12 +1,11 @@
 //! A comparison as text: the sentence first, then the figures, then what else changed.
 
-use answers::compare::{Comparison, Difference, Outcome, Row};
+use answers::compare::{Comparison, Difference, Outcome};
+use report::captions::comparison::{self, is_errors};
+use report::captions::signed;
 
-use super::super::figures::{number, signed, table};
+use super::super::figures::{number, table};
 use super::Compared;
-
-/// Labels that are told in the sentence, at most.
-const MOST: usize = 10;
 
 pub(super) fn page(compared: &Compared) -> String {
     let mut out = format!("A {}\nB {}\n\n", compared.a, compared.b);
@@ -50,87 +49,8 @@ fn fail_if(judged: &super::change::Judged) -> String {
     format!("{word}: {} (found {found})\n", judged.change)
 }
 
-/// The differences, or the smallest that would have shown.
 fn sentences(comparison: &Comparison) -> String {
-    let within = match comparison.runs {
-        (1, 1) => "within these two runs".to_owned(),
-        (a, b) => format!("between {a} and {b} runs"),
-    };
-    let different: Vec<_> = comparison.different().collect();
-    let mut out = String::new();
-    for (_, difference) in different.iter().filter(|(row, _)| row.label.is_empty()) {
-        out.push_str(&format!("B's {} is {}, {within}.\n", difference.metric, changed(difference)));
-    }
-    let of_labels: Vec<String> = comparison.labels.iter().filter_map(most_changed).collect();
-    if !of_labels.is_empty() {
-        let more = of_labels.len().saturating_sub(MOST);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        out.push_str(&format!(
-            "Labels that differ: {}{more}.\n",
-            of_labels[..of_labels.len().min(MOST)].join(", ")
-        ));
-    }
-    if let Some(refusal) = &comparison.all.refusal {
-        out.push_str(&format!("Nothing can be said of chance: {refusal}.\n"));
-    } else if different.is_empty() {
-        let visible: Vec<String> = comparison
-            .all
-            .differences
-            .iter()
-            .filter_map(|d| Some(format!("{} by {}", d.metric, visible(d)?)))
-            .collect();
-        out.push_str(&format!(
-            "No difference that these runs can show; what would have shown is a change of {}.\n",
-            visible.join(", ")
-        ));
-    }
-    out
-}
-
-/// The label with its largest change that counts, errors apart.
-fn most_changed(row: &Row) -> Option<String> {
-    let counts =
-        row.differences.iter().filter(|difference| difference.result == Outcome::Different);
-    let size = |difference: &&Difference| {
-        if is_errors(difference) { 0.0 } else { difference.change.abs() }
-    };
-    let most = counts.max_by(|a, b| size(a).total_cmp(&size(b)))?;
-    let change = if is_errors(most) {
-        format!("{:+.2} points", most.change * 100.0)
-    } else {
-        signed(most.change)
-    };
-    Some(format!("{} ({} {change})", row.label, most.metric))
-}
-
-fn is_errors(difference: &Difference) -> bool {
-    difference.metric == "error%"
-}
-
-/// `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.
-fn changed(difference: &Difference) -> String {
-    let way = if difference.change > 0.0 { "higher" } else { "lower" };
-    let interval = difference.interval.map_or_else(String::new, |(low, high)| {
-        if is_errors(difference) {
-            format!(" (95 % interval {:+.2} to {:+.2} points)", low * 100.0, high * 100.0)
-        } else {
-            format!(" (95 % interval {} to {})", signed(low), signed(high))
-        }
-    });
-    if is_errors(difference) {
-        format!("{:.2} points {way}{interval}", difference.change.abs() * 100.0)
-    } else {
-        format!("{:.1} % {way}{interval}", difference.change.abs() * 100.0)
-    }
-}
-
-fn visible(difference: &Difference) -> Option<String> {
-    let least = difference.visible?;
-    Some(if is_errors(difference) {
-        format!("±{:.2} points", least * 100.0)
-    } else {
-        format!("±{:.1} %", least * 100.0)
-    })
+    comparison::sentences(comparison).iter().map(|words| words.en.clone() + "\n").collect()
 }
 
 /// All figures of all requests; of labels the ones that differ, and the p95.
@@ -198,7 +118,7 @@ fn row(name: String, difference: &Difference) -> Vec<String> {
 }
 
 /// Two sweeps: a row per load, and the sentences of those that differ.
-pub(super) fn sweeps(points: &[Compared]) -> String {
+pub(super) fn sweeps(points: &[&Compared]) -> String {
     let mut rows =
         vec![["", "rate", "mean", "p50", "p95", "p99", "errors"].map(str::to_owned).to_vec()];
     let mut notes = String::new();
@@ -211,7 +131,7 @@ pub(super) fn sweeps(points: &[Compared]) -> String {
         }
     }
     for point in points {
-        let name = point.a.rsplit(" at ").next().unwrap_or_default().to_owned();
+        let name = point.sources.at.clone().unwrap_or_default();
         let Some(comparison) = &point.comparison else {
             for doubt in point.doubts.iter().filter(|doubt| doubt.refuses) {
                 notes.push_str(&format!("{name}: cannot be compared: {}\n", doubt.words));

@@ -1,0 +1,140 @@
+//! A comparison in sentences: what differs and by how much, or what would have shown.
+
+use answers::compare::{Comparison, Difference, Outcome, Row};
+use answers::verdict::Words;
+
+use super::signed;
+use crate::model::words;
+
+/// Labels that are told in the sentence, at most.
+const MOST: usize = 10;
+
+/// The differences, or the smallest that would have shown: a sentence each.
+pub fn sentences(comparison: &Comparison) -> Vec<Words> {
+    let within = match comparison.runs {
+        (1, 1) => words("within these two runs", "就这两次运行而言"),
+        (a, b) => {
+            words(format!("between {a} and {b} runs"), format!("A 运行 {a} 次，B 运行 {b} 次"))
+        }
+    };
+    let different: Vec<_> = comparison.different().collect();
+    let mut out = Vec::new();
+    for (_, difference) in different.iter().filter(|(row, _)| row.label.is_empty()) {
+        let change = change(difference);
+        out.push(words(
+            format!("B's {} is {}, {}.", difference.metric, change.en, within.en),
+            format!("{}，B 的{}{}。", within.zh, metric(difference.metric).zh, change.zh),
+        ));
+    }
+    let of_labels: Vec<Words> = comparison.labels.iter().filter_map(most_changed).collect();
+    if !of_labels.is_empty() {
+        let more = of_labels.len().saturating_sub(MOST);
+        let told = &of_labels[..of_labels.len().min(MOST)];
+        let listed = |of: fn(&Words) -> &str, between: &str| {
+            told.iter().map(of).collect::<Vec<_>>().join(between)
+        };
+        let (more_en, more_zh) = match more {
+            0 => (String::new(), String::new()),
+            more => (format!(", and {more} more"), format!("，另有 {more} 个")),
+        };
+        out.push(words(
+            format!("Labels that differ: {}{more_en}.", listed(|words| &words.en, ", ")),
+            format!("有差异的标签：{}{more_zh}。", listed(|words| &words.zh, "、")),
+        ));
+    }
+    if let Some(refusal) = &comparison.all.refusal {
+        out.push(words(
+            format!("Nothing can be said of chance: {refusal}."),
+            "数据太少，无法判断差异是否出于偶然。",
+        ));
+    } else if different.is_empty() {
+        out.push(nothing(comparison));
+    }
+    out
+}
+
+fn nothing(comparison: &Comparison) -> Words {
+    let visible: Vec<(&Difference, String)> =
+        comparison.all.differences.iter().filter_map(|d| Some((d, visible(d)?))).collect();
+    let en: Vec<String> =
+        visible.iter().map(|(d, least)| format!("{} by {least}", d.metric)).collect();
+    let zh: Vec<String> =
+        visible.iter().map(|(d, least)| format!("{} {least}", metric(d.metric).zh)).collect();
+    words(
+        format!(
+            "No difference that these runs can show; what would have shown is a change of {}.",
+            en.join(", ")
+        ),
+        format!("这些运行未显示出差异；能显示的最小变化为：{}。", zh.join("、")),
+    )
+}
+
+/// The label with its largest change that counts, errors apart.
+fn most_changed(row: &Row) -> Option<Words> {
+    let counts =
+        row.differences.iter().filter(|difference| difference.result == Outcome::Different);
+    let size = |difference: &&Difference| {
+        if is_errors(difference) { 0.0 } else { difference.change.abs() }
+    };
+    let most = counts.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let (en, zh) = if is_errors(most) {
+        let points = most.change * 100.0;
+        (format!("{points:+.2} points"), format!("{points:+.2} 个百分点"))
+    } else {
+        (signed(most.change), signed(most.change))
+    };
+    Some(words(
+        format!("{} ({} {en})", row.label, most.metric),
+        format!("{}（{} {zh}）", row.label, metric(most.metric).zh),
+    ))
+}
+
+pub fn is_errors(difference: &Difference) -> bool {
+    difference.metric == "error%"
+}
+
+/// A figure that is compared, by its name.
+pub fn metric(name: &str) -> Words {
+    let zh = match name {
+        "rate" => "速率",
+        "error%" => "错误率",
+        "mean" => "平均值",
+        other => other,
+    };
+    words(name, zh)
+}
+
+/// `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.
+fn change(difference: &Difference) -> Words {
+    let (way, way_zh) = if difference.change > 0.0 { ("higher", "高") } else { ("lower", "低") };
+    let size = difference.change.abs() * 100.0;
+    let interval = difference.interval.map(|(low, high)| {
+        let points = (low * 100.0, high * 100.0);
+        if is_errors(difference) {
+            (format!("{:+.2}", points.0), format!("{:+.2} points", points.1), " 个百分点")
+        } else {
+            (signed(low), signed(high), "")
+        }
+    });
+    let (en, zh) = match interval {
+        Some((low, high, unit)) => (
+            format!(" (95 % interval {low} to {high})"),
+            format!("（95 % 区间 {low} 至 {}{unit}）", high.trim_end_matches(" points")),
+        ),
+        None => (String::new(), String::new()),
+    };
+    if is_errors(difference) {
+        words(format!("{size:.2} points {way}{en}"), format!("{way_zh} {size:.2} 个百分点{zh}"))
+    } else {
+        words(format!("{size:.1} % {way}{en}"), format!("{way_zh} {size:.1} %{zh}"))
+    }
+}
+
+fn visible(difference: &Difference) -> Option<String> {
+    let least = difference.visible?;
+    Some(if is_errors(difference) {
+        format!("±{:.2} points", least * 100.0)
+    } else {
+        format!("±{:.1} %", least * 100.0)
+    })
+}

@@ -1,0 +1,52 @@
+//! Numbers in the sentences of sweeps, searches and comparisons.
+
+/// A number with three digits that count.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        "-".to_owned()
+    } else if size >= 99.95 || size == 0.0 {
+        format!("{value:.0}")
+    } else if size >= 9.995 {
+        format!("{value:.1}")
+    } else if size >= 0.9995 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A load: a whole number where it is one.
+pub fn load(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { number(value) }
+}
+
+/// A share as percent.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 {
+        "0 %".to_owned()
+    } else if percent.abs() >= 10.0 {
+        format!("{percent:.0} %")
+    } else if percent.abs() >= 0.1 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.2} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let shown: Vec<String> =
+            [3072.4, 99.96, 17.04, 7.125, 0.5, 0.0, f64::INFINITY].map(number).to_vec();
+        assert_eq!(shown, ["3072", "100", "17.0", "7.12", "0.500", "0", "-"]);
+        assert_eq!(
+            (percent(0.0), percent(0.063), percent(0.0004)),
+            ("0 %".into(), "6.3 %".into(), "0.04 %".into())
+        );
+    }
+}

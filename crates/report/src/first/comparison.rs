@@ -1,0 +1,295 @@
+//! The first screen of a comparison: can the two be compared, what differs, each difference with its interval, percentiles
+//! of both, what else changed.
+
+use std::collections::HashMap;
+
+use answers::verdict::Words;
+
+use super::utc;
+use crate::captions::{clock, digits, figure, signed, time};
+use crate::html::Html;
+use crate::model::{About, ComparedRow as Row, ComparisonPage, Tails, words};
+use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
+use crate::svg::forest::{Axis, Change, Tone};
+
+/// Rows of labels; the page of changes has all.
+const MOST_ROWS: usize = 30;
+/// Other changes; the page has all.
+const MOST_CHANGED: usize = 12;
+/// Sentences that are shown large.
+const LARGE: usize = 6;
+
+/// Words for changes that were asked about: not there, there, not known.
+const LAMPS: [(&str, &str); 3] = [("passed", "通过"), ("failed", "失败"), ("not known", "未知")];
+/// Labels with a picture.
+const PICTURES: usize = 2;
+
+/// The title of the page.
+pub(crate) fn title(page: &ComparisonPage) -> String {
+    format!("{} – {}", name(&page.a), name(&page.b))
+}
+
+fn name(about: &About) -> &str {
+    if about.run.is_empty() { &about.title } else { &about.run }
+}
+
+pub(crate) fn heading(out: &mut Html, page: &ComparisonPage) {
+    out.raw("<div><h1 class=\"hostile\">").both("Comparison", "对比").raw("</h1>");
+    for (side, about) in [("A", &page.a), ("B", &page.b)] {
+        out.raw("<p class=\"hostile\"><strong>").text(side).raw("</strong> ").text(name(about));
+        out.raw(" · ").words(&facts(about)).raw("</p>");
+    }
+    out.raw("</div>");
+}
+
+fn facts(about: &About) -> Words {
+    let length = clock(about.length_ms);
+    let (mut en, mut zh) = (utc(about.start_ms), utc(about.start_ms));
+    en += &format!(" · {length} long");
+    zh += &format!(" · 时长 {length}");
+    if about.load.users > 0 {
+        en += &format!(" · {} users", about.load.users);
+        zh += &format!(" · {} 个用户", about.load.users);
+    }
+    if let Some(rate) = about.load.rate {
+        en += &format!(" · {} starts/s", digits(rate));
+        zh += &format!(" · 每秒启动 {} 次", digits(rate));
+    }
+    words(en + " · " + &about.program, zh + " · " + &about.program)
+}
+
+pub(crate) fn screen(page: &ComparisonPage) -> Html {
+    let mut out = Html::new();
+    verdict(&mut out, page);
+    super::lamps(&mut out, &page.criteria, LAMPS);
+    differences(&mut out, page);
+    out.raw("<section class=\"pictures\">");
+    for tails in page.tails.iter().take(PICTURES) {
+        draw(&mut out, &percentiles(tails));
+    }
+    out.raw("</section>");
+    changed(&mut out, page);
+    out
+}
+
+fn verdict(out: &mut Html, page: &ComparisonPage) {
+    out.raw("<section class=\"verdict\"><h2>").both("Verdict", "结论").raw("</h2>");
+    for doubt in page.validity.iter().filter(|doubt| doubt.refuses) {
+        out.raw("<p class=\"doubt hostile\">").both("Cannot be compared: ", "不能比较：");
+        out.words(&doubt.words).raw(".</p>");
+    }
+    for (n, sentence) in page.sentences.iter().enumerate() {
+        out.raw(if n < LARGE {
+            "<p class=\"sentence hostile\">"
+        } else {
+            "<p class=\"why hostile\">"
+        });
+        out.words(sentence).raw("</p>");
+    }
+    for doubt in page.validity.iter().filter(|doubt| !doubt.refuses) {
+        out.raw("<p class=\"why hostile\">").both("Take care: ", "注意：");
+        out.words(&doubt.words).raw("</p>");
+    }
+    out.raw("</section>");
+}
+
+fn differences(out: &mut Html, page: &ComparisonPage) {
+    let (all, labels): (Vec<&Row>, Vec<&Row>) =
+        page.rows.iter().partition(|row| row.label.is_none());
+    // Of labels the figures that differ, those with the largest changes first; of the others the p95.
+    let mut sizes: HashMap<Option<&str>, f64> = HashMap::new();
+    for row in labels.iter().filter(|row| row.different) {
+        let size = if row.unit == "share" { 0.0 } else { row.change.abs() };
+        let most = sizes.entry(row.label.as_deref()).or_insert(0.0);
+        *most = most.max(size);
+    }
+    let size = |row: &Row| sizes.get(&row.label.as_deref()).copied();
+    let mut shown: Vec<&Row> = labels
+        .into_iter()
+        .filter(|row| row.different || size(row).is_none() && row.metric.en == "p95")
+        .collect();
+    shown.sort_by(|a, b| size(b).unwrap_or(-1.0).total_cmp(&size(a).unwrap_or(-1.0)));
+    let more = shown.len().saturating_sub(MOST_ROWS);
+    shown.truncate(MOST_ROWS);
+    let rows: Vec<&Row> = all.into_iter().chain(shown).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let changes: Vec<Change> = rows.iter().filter_map(|row| in_plot(row)).collect();
+    let axis = Axis::over(&changes);
+    out.raw("<section><h2>").both("Changes from A to B", "从 A 到 B 的变化").raw(
+        "</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\"><table><thead><tr>",
+    );
+    let heads = [
+        ("<th scope=\"col\">", "Label", "标签"),
+        ("<th scope=\"col\">", "Figure", "指标"),
+        ("<th scope=\"col\" class=\"n\">", "A", "A"),
+        ("<th scope=\"col\" class=\"n\">", "B", "B"),
+        ("<th scope=\"col\" class=\"n\">", "Change", "变化"),
+        ("<th scope=\"col\" class=\"n\">", "95 % interval", "95 % 区间"),
+    ];
+    for (cell, en, zh) in heads {
+        out.raw(cell).both(en, zh).raw("</th>");
+    }
+    out.raw("<th scope=\"col\">");
+    axis.head(out);
+    out.raw("</th></tr></thead><tbody>");
+    for row in rows {
+        line(out, row, &axis);
+    }
+    out.raw("</tbody></table></div><p class=\"note\">").both(
+        "A filled dot is a difference beyond chance that is large enough to count: red is worse, green is better. The shaded part around 0 is too small to count. Arrows: the interval goes on.",
+        "实心点表示超出偶然且大到值得计入的差异：红色为变差，绿色为变好。0 附近的阴影部分太小，不计入。箭头表示区间超出坐标轴。",
+    );
+    out.raw("</p>");
+    if more > 0 {
+        out.raw("<p class=\"note\">");
+        out.words(&words(
+            format!("{more} further rows are on the page of changes."),
+            format!("其余 {more} 行见变化页。"),
+        ))
+        .raw("</p>");
+    }
+    for note in &page.notes {
+        out.raw("<p class=\"note hostile\">").words(note).raw("</p>");
+    }
+    out.raw("</section>");
+}
+
+/// The picture of a row; shares of errors differ by points, which are on no common axis with the others.
+fn in_plot(row: &Row) -> Option<Change> {
+    let (low, high) = (row.low?, row.high?);
+    (row.unit != "share").then(|| Change {
+        low,
+        change: row.change,
+        high,
+        floor: row.floor,
+        tone: match (row.different, row.is_worse()) {
+            (false, _) => Tone::None,
+            (true, true) => Tone::Worse,
+            (true, false) => Tone::Better,
+        },
+    })
+}
+
+fn line(out: &mut Html, row: &Row, axis: &Axis) {
+    out.raw("<tr><th scope=\"row\" class=\"hostile\">");
+    match &row.label {
+        Some(label) => out.text(label),
+        None => out.both("all requests", "所有请求"),
+    };
+    out.raw("</th><td>").words(&row.metric);
+    for value in [row.a, row.b] {
+        out.raw("</td><td class=\"n\">").text(&figure(value, row.unit));
+    }
+    out.raw(match (row.different, row.is_worse()) {
+        (false, _) => "</td><td class=\"n few\">",
+        (true, true) => "</td><td class=\"n bad\">",
+        (true, false) => "</td><td class=\"n good\">",
+    });
+    out.words(&moved(row.change, row.unit)).raw("</td><td class=\"n\">");
+    match row.low.zip(row.high) {
+        Some((low, high)) => {
+            out.words(&moved(low, row.unit)).raw(" … ").words(&moved(high, row.unit))
+        }
+        None => out.raw("–"),
+    };
+    out.raw("</td><td class=\"plot\">");
+    if let Some(change) = in_plot(row) {
+        axis.row(out, &change);
+    }
+    out.raw("</td></tr>");
+}
+
+/// A change with its sign, of errors in points.
+pub(crate) fn moved(change: f64, unit: &str) -> Words {
+    if unit == "share" {
+        let points = change * 100.0;
+        words(format!("{points:+.2} points"), format!("{points:+.2} 个百分点"))
+    } else {
+        words(signed(change), signed(change))
+    }
+}
+
+fn percentiles(of: &Tails) -> Curves {
+    let curve = |name: &str, values: &[u64], join| Curve {
+        name: words(name, name),
+        spots: of
+            .p
+            .iter()
+            .zip(values)
+            .map(|(p, us)| Spot { x: 1.0 / (1.0 - p).max(1e-9), y: *us as f64, ..Spot::default() })
+            .collect(),
+        join,
+        dots: false,
+    };
+    let last = of.p.last().copied().unwrap_or(0.0);
+    // As many nines as it has: three digits would make 100 % of them.
+    let all = format!("{:.5}", last * 100.0);
+    let all = all.trim_end_matches('0').trim_end_matches('.').to_owned() + " %";
+    let shown = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+    let name = |p: f64| if p == 0.0 { "min".to_owned() } else { format!("p{}", digits(p * 100.0)) };
+    let at = |values: &[u64]| values.last().map_or_else(String::new, |us| time(*us as f64));
+    let middle = of.p.iter().position(|p| *p >= 0.5).unwrap_or(0);
+    let half = |values: &[u64]| values.get(middle).map_or_else(String::new, |us| time(*us as f64));
+    Curves {
+        title: match &of.label {
+            None => words("Percentiles of both: all requests", "双方的百分位数：所有请求"),
+            Some(label) => {
+                words(format!("Percentiles of both: {label}"), format!("双方的百分位数：{label}"))
+            }
+        },
+        caption: words(
+            format!(
+                "Half of A's requests took at most {}, of B's {}; {} of A's at most {}, of B's {}.",
+                half(&of.a_us),
+                half(&of.b_us),
+                all,
+                at(&of.a_us),
+                at(&of.b_us)
+            ),
+            format!(
+                "A 的一半请求不超过 {}，B 为 {}；A 的 {} 不超过 {}，B 为 {}。",
+                half(&of.a_us),
+                half(&of.b_us),
+                all,
+                at(&of.a_us),
+                at(&of.b_us)
+            ),
+        ),
+        across: words(
+            "Percentile; each step leaves a tenth as many samples",
+            "百分位；每一格剩余样本为前一格的十分之一",
+        ),
+        log_x: true,
+        log_y: true,
+        ticks: shown
+            .into_iter()
+            .filter(|p| *p <= last)
+            .map(|p| (1.0 / (1.0 - p), name(p)))
+            .collect(),
+        show: time,
+        curves: vec![curve("A", &of.a_us, Join::Line), curve("B", &of.b_us, Join::Dashed)],
+    }
+}
+
+fn changed(out: &mut Html, page: &ComparisonPage) {
+    if page.changed.is_empty() {
+        return;
+    }
+    out.raw("<section><h2>").both("Also changed", "其他变化").raw(
+        "</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Also changed\"><table><thead><tr>",
+    );
+    for (en, zh) in [("What", "内容"), ("A", "A"), ("B", "B")] {
+        out.raw("<th scope=\"col\">").both(en, zh).raw("</th>");
+    }
+    out.raw("</tr></thead><tbody>");
+    for one in page.changed.iter().take(MOST_CHANGED) {
+        out.raw("<tr><th scope=\"row\" class=\"hostile\">").words(&one.what).raw("</th>");
+        for side in [&one.a, &one.b] {
+            out.raw("<td class=\"hostile\">").text(side).raw("</td>");
+        }
+        out.raw("</tr>");
+    }
+    out.raw("</tbody></table></div></section>");
+}

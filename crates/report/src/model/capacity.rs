@@ -1,0 +1,414 @@
+//! A search for capacity: the largest load at which criteria hold, its probes, and what limited it.
+
+use answers::scaling::concurrency;
+use answers::search::{self, Limit, Purpose};
+use answers::shared::Shared;
+use answers::verdict::Words;
+use record::Record;
+use serde::Serialize;
+
+use super::sweep::{Axis, StoppedBy};
+use super::timeline::Timeline;
+use super::{About, Criterion, Verdict, words};
+use crate::captions::numbers::{load, number, percent};
+
+/// A probe.
+#[derive(Clone, Debug, Serialize)]
+pub struct Probe {
+    pub load: f64,
+    pub kind: Words,
+    pub verdict: Held,
+    /// Windows in which the criteria held, and did not.
+    pub good: usize,
+    pub bad: usize,
+    /// Requests per second that succeeded.
+    pub rate_per_s: f64,
+    pub in_flight: f64,
+    pub p50_us: f64,
+    pub p99_us: f64,
+    pub samples: u64,
+    pub length_s: f64,
+    pub stopped_by: StoppedBy,
+    /// The result.
+    pub words: Words,
+    /// Folder of its run.
+    pub run: String,
+    #[serde(skip)]
+    pub purpose: Purpose,
+    #[serde(skip)]
+    pub holds: bool,
+    /// The first finding on the generator, without its full stop.
+    #[serde(skip)]
+    pub generator: Option<Words>,
+    /// The machine that the target shares with the generator, if it was full.
+    #[serde(skip)]
+    pub shared: Option<Shared>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Held {
+    Good,
+    Bad,
+    Doubtful,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Bounds {
+    pub lower: Option<f64>,
+    pub upper: Option<f64>,
+    pub at_least: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CapacityPage {
+    pub kind: &'static str,
+    pub form: u32,
+    pub about: About,
+    /// On the run that decided.
+    pub verdict: Verdict,
+    pub axis: Axis,
+    /// The criteria, judged at the lower bound.
+    pub criteria: Vec<Criterion>,
+    pub answer: Bounds,
+    pub sentences: Vec<Words>,
+    pub notes: Vec<Words>,
+    pub probes: Vec<Probe>,
+    /// The run that decided, in words.
+    pub limited_by: Option<Words>,
+    pub caption: Words,
+}
+
+/// An answer with its probes.
+#[derive(Clone, Copy, Debug)]
+pub struct Searched<'a> {
+    pub axis: Axis,
+    pub criteria: &'a [String],
+    pub answer: &'a search::Answer,
+    /// It was ended, or failed, before there was an answer.
+    pub unfinished: bool,
+    pub probes: &'a [Probe],
+}
+
+/// The result of a probe: doubtful for the generator, the criteria that did not hold, or that they did.
+pub fn result(
+    generator: Option<&Words>,
+    holds: bool,
+    broken: &[String],
+    (good, all): (usize, usize),
+) -> Words {
+    if let Some(subject) = generator {
+        let (en, zh) = if holds {
+            ("criteria held", "标准达到")
+        } else {
+            ("criteria did not hold", "标准未达到")
+        };
+        return words(
+            format!("doubtful: {} ({en})", subject.en),
+            format!("存疑：{}（{zh}）", subject.zh),
+        );
+    }
+    match broken.is_empty() {
+        true if all > 1 => words(
+            format!("holds, in {good} of {all} windows"),
+            format!("达到，{all} 个时段中有 {good} 个"),
+        ),
+        true => words("holds", "达到"),
+        false => words(broken.join(", "), broken.join("，")),
+    }
+}
+
+/// The purpose of a probe.
+pub fn purpose(purpose: Purpose) -> Words {
+    match purpose {
+        Purpose::Light => words("light", "轻载"),
+        Purpose::Overload => words("overload", "过载"),
+        Purpose::Narrow => words("between", "居中"),
+        Purpose::Confirm => words("to confirm", "确认"),
+    }
+}
+
+impl CapacityPage {
+    /// `record`: that of the probe that decided, with the verdict on it; `criteria`: as they were judged at the lower bound.
+    pub fn new(
+        name: &str,
+        record: &Record,
+        verdict: &answers::verdict::Verdict,
+        criteria: Vec<Criterion>,
+        of: &Searched<'_>,
+    ) -> Self {
+        let unit = of.axis.unit();
+        let limited_by = of.decided().map(|probe| {
+            let at = load(probe.load);
+            words(
+                format!("The run at {at} {} says what limited it.", of.unit_of(probe.load)),
+                format!("限制因素见 {at} {} 的运行。", unit.zh),
+            )
+        });
+        let held = of.probes.iter().filter(|probe| probe.verdict == Held::Good).count();
+        let failed = of.probes.iter().filter(|probe| probe.verdict == Held::Bad).count();
+        Self {
+            kind: "capacity",
+            form: 1,
+            about: About { run: name.to_owned(), ..About::of(record, name) },
+            verdict: Verdict::new(verdict, &Timeline::none()),
+            axis: of.axis,
+            criteria,
+            answer: Bounds {
+                lower: of.answer.lower,
+                upper: of.answer.upper,
+                at_least: of.at_least(),
+            },
+            sentences: of.sentences(),
+            notes: of.notes(),
+            probes: of.probes.to_vec(),
+            limited_by,
+            caption: words(
+                format!(
+                    "{} probes in their order: {held} held, {failed} did not.",
+                    of.probes.len()
+                ),
+                format!("按顺序 {} 次试探：{held} 次达标，{failed} 次未达标。", of.probes.len()),
+            ),
+        }
+    }
+}
+
+impl Searched<'_> {
+    /// The answer is a lower bound of what the target can take.
+    pub fn at_least(&self) -> bool {
+        let is_known = self.answer.limit == Limit::Criteria && self.shared().is_none();
+        self.answer.lower.is_some() && !is_known
+    }
+
+    /// The answer: up to which load the criteria hold, and what is beyond.
+    pub fn sentences(&self) -> Vec<Words> {
+        let answer = self.answer;
+        let Some(lower) = answer.lower else { return vec![self.nothing_held()] };
+        let unit = self.axis.unit();
+        let shared = self.shared();
+        let mut out = self.up_to(lower);
+        if let Some((upper, probe)) = answer.upper.and_then(|upper| Some((upper, self.at(upper)?)))
+            && answer.limit == Limit::Criteria
+        {
+            let they =
+                if shared.is_some() { "The criteria do not hold at" } else { "They do not at" };
+            let at = load(upper);
+            out.push(words(
+                format!("{they} {at} {}: {}.", unit.en, probe.words.en),
+                format!("{at} {}时未达到：{}。", unit.zh, probe.words.zh),
+            ));
+        }
+        if let (Some(shared), Some(upper)) = (shared, answer.upper) {
+            let at = load(upper);
+            out.push(words(
+                format!(
+                    "At {at} {} {}: on a machine of its own the target may take more.",
+                    unit.en,
+                    shared.words()
+                ),
+                format!(
+                    "{at} {}时{}：被测系统若独占机器，可能承受更多。",
+                    unit.zh,
+                    shared.words_zh()
+                ),
+            ));
+        }
+        if let Some(limit) = &answer.together {
+            let (spread, at) = (percent(limit.spread), number(limit.load));
+            let (low, high) = (number(limit.low), number(limit.high));
+            out.push(words(
+                format!(
+                    "Runs near the limit differ by chance (±{spread} of the load, each); together they put it at {at} ({low} to {high}, 95 %)."
+                ),
+                format!(
+                    "极限附近的各次运行有偶然差异（每次为负载的 ±{spread}）；综合来看极限为 {at}（95 % 区间 {low} 至 {high}）。"
+                ),
+            ));
+        }
+        out.extend(self.concurrency());
+        out
+    }
+
+    /// The first sentence, and the reason where it is no more than a lower bound.
+    fn up_to(&self, lower: f64) -> Vec<Words> {
+        let answer = self.answer;
+        let criteria = self.criteria.join(", ");
+        let (unit, at) = (self.axis.unit(), load(lower));
+        let (en, zh) = self.at(lower).map_or_else(Default::default, |probe| {
+            let (rate, flight) = (number(probe.rate_per_s), number(probe.in_flight));
+            (
+                format!(" ({rate} requests/s, {flight} in flight)"),
+                format!("（{rate} 请求/秒，在途 {flight} 个）"),
+            )
+        });
+        match answer.limit {
+            Limit::Criteria if self.shared().is_some() => vec![words(
+                format!(
+                    "At least {at} {}{en}: {criteria} held; the machine was shared, and it was full.",
+                    unit.en
+                ),
+                format!("至少 {at} {}{zh}：{criteria} 达到；机器为共用，且已满载。", unit.zh),
+            )],
+            Limit::Criteria => vec![words(
+                format!("The criteria hold up to {at} {}{en}: {criteria}.", unit.en),
+                format!("直到 {at} {}{zh}标准均达到：{criteria}。", unit.zh),
+            )],
+            Limit::Generator => self.by_generator(&at, (&en, &zh), &criteria),
+            Limit::Most if self.unfinished => vec![words(
+                format!(
+                    "At least {at} {}{en}: {criteria} held, and the search ended before anything larger was tried.",
+                    self.unit_of(lower)
+                ),
+                format!("至少 {at} {}{zh}：{criteria} 达到，搜索在尝试更大负载之前结束。", unit.zh),
+            )],
+            Limit::Most => vec![words(
+                format!(
+                    "At least {at} {}{en}: {criteria} held, and nothing larger was to be tried (--at-most).",
+                    unit.en
+                ),
+                format!(
+                    "至少 {at} {}{zh}：{criteria} 达到，未要求尝试更大负载（--at-most）。",
+                    unit.zh
+                ),
+            )],
+        }
+    }
+
+    /// The sentences where the generator, not the target, was at its limit.
+    fn by_generator(&self, at: &str, (en, zh): (&str, &str), criteria: &str) -> Vec<Words> {
+        let unit = self.axis.unit();
+        let why = self.decided().and_then(|probe| probe.generator.clone());
+        let why = why.unwrap_or_else(|| words("", ""));
+        let over = load(self.answer.upper.unwrap_or_default());
+        vec![
+            words(
+                format!(
+                    "At least {at} {}{en}; the generator, not the target, stopped it. {criteria} held there.",
+                    unit.en
+                ),
+                format!(
+                    "至少 {at} {}{zh}；停下的原因是负载机，而非被测系统。{criteria} 在此达到。",
+                    unit.zh
+                ),
+            ),
+            words(
+                format!("At {over} {} it did not keep up: {}.", unit.en, why.en),
+                format!("{over} {}时负载机跟不上：{}。", unit.zh, why.zh),
+            ),
+        ]
+    }
+
+    /// Reasons for care.
+    pub fn notes(&self) -> Vec<Words> {
+        let answer = self.answer;
+        let mut notes = Vec::new();
+        if answer.doubtful {
+            notes.push(words("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there", "下限存疑：只有轻载试探达标，而负载机在那里就跟不上"));
+        }
+        if self.unfinished {
+            notes.push(words(
+                "the search ended before its answer: the bounds are those of the probes until then",
+                "搜索在得出答案前结束：上下限来自此前的试探",
+            ));
+        }
+        if answer.limit == Limit::Criteria && !answer.confirmed {
+            notes.push(words(
+                "the lower bound is not confirmed by a run of its own",
+                "下限未经单独运行确认",
+            ));
+        }
+        if answer.upper.is_some() && !answer.narrow {
+            notes
+                .push(words("the bounds are wider apart than was asked for", "上下限之差大于要求"));
+        }
+        if answer.irregular {
+            notes.push(words(
+                "a load above the upper bound held: there is more than one limit, or chance",
+                "高于上限的某个负载达标：存在不止一个极限，或出于偶然",
+            ));
+        }
+        notes
+    }
+
+    /// The sentence of a search without an answer.
+    fn nothing_held(&self) -> Words {
+        let Some(first) = self.decided() else { return words("", "") };
+        let (lightest, unit) = (load(first.load), self.unit_of(first.load));
+        let zh = self.axis.unit().zh;
+        if self.answer.limit == Limit::Generator {
+            let why = first.generator.clone().unwrap_or_else(|| words("", ""));
+            return words(
+                format!(
+                    "No answer: already with {lightest} {unit}, what was measured says little about the target. {}.",
+                    why.en
+                ),
+                format!("没有答案：{lightest} {zh}时，测得的数据已不能说明被测系统。{}。", why.zh),
+            );
+        }
+        let verb = if lightest == "1" { "holds" } else { "hold" };
+        words(
+            format!("Not even {lightest} {unit} {verb}: {}.", first.words.en),
+            format!("连 {lightest} {zh}也未达标：{}。", first.words.zh),
+        )
+    }
+
+    /// The unit of a load, English.
+    pub fn unit_of(&self, load: f64) -> &'static str {
+        match self.axis {
+            Axis::Users if load == 1.0 => "user",
+            Axis::Users => "users",
+            Axis::Rate => "starts/s",
+        }
+    }
+
+    /// The last probe at a load.
+    fn at(&self, load: f64) -> Option<&Probe> {
+        self.probes.iter().rev().find(|probe| probe.load == load)
+    }
+
+    /// The machine that target and generator share, if it was full in the probe that decided against a larger load.
+    pub fn shared(&self) -> Option<&Shared> {
+        self.answer.upper?;
+        self.decided()?.shared.as_ref()
+    }
+
+    /// The probe that decided: the last one at the upper bound, or at the lower one where nothing larger was tried.
+    pub fn decided(&self) -> Option<&Probe> {
+        let first = self.probes.first()?;
+        let nothing_held = self.answer.lower.is_none().then_some(first.load);
+        let load = nothing_held.or(self.answer.upper).or(self.answer.lower)?;
+        // Its criteria did not hold once; a second probe may have been better.
+        let here = || self.probes.iter().rev().filter(|probe| probe.load == load);
+        let failed = |probe: &&Probe| !probe.holds && probe.verdict != Held::Doubtful;
+        here().find(failed).or_else(|| here().next())
+    }
+
+    /// The number of requests that the target works on at once, by the light and the overload probe.
+    fn concurrency(&self) -> Option<Words> {
+        let sound = |probe: &&Probe| probe.verdict != Held::Doubtful;
+        let find = |purpose: Purpose| {
+            self.probes.iter().filter(sound).find(|probe| probe.purpose == purpose)
+        };
+        let (light, over) = (find(Purpose::Light)?, find(Purpose::Overload)?);
+        let best =
+            self.probes.iter().filter(sound).map(|probe| probe.rate_per_s).fold(0.0, f64::max);
+        let is_flat = !over.holds
+            && over.rate_per_s > 0.9 * best
+            && light.in_flight <= 2.0
+            && light.samples >= 20;
+        if !is_flat || over.rate_per_s < 1.5 * light.rate_per_s {
+            return None;
+        }
+        let (rate, alone) = (number(over.rate_per_s), number(light.p50_us / 1000.0));
+        let at_once = number(concurrency(over.rate_per_s, light.p50_us / 1e6));
+        Some(words(
+            format!(
+                "Beyond the limit it answers {rate}/s, whatever the load: about {at_once} requests at once, at {alone} ms each when none waits."
+            ),
+            format!(
+                "超过极限后，无论负载多大，每秒应答 {rate} 个：同时处理约 {at_once} 个请求，无等待时每个 {alone} ms。"
+            ),
+        ))
+    }
+}

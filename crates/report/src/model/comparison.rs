@@ -1,0 +1,289 @@
+//! The comparison of two sides: what differs beyond chance, and what else changed.
+
+use answers::compare::{self, Comparison, Difference, Doubt, Outcome, Settings};
+use answers::verdict::Words;
+use record::{Part, Record};
+use serde::Serialize;
+use stats::hist::Hist;
+
+use super::{About, Criterion, distribution, words};
+use crate::captions::comparison::{is_errors, metric, sentences};
+
+/// Labels whose percentiles have a picture of their own.
+const MOST_TAILS: usize = 5;
+
+/// The sources of a page. Of two sweeps there is one for each load.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// Folders of runs, or result files.
+    pub names: (&'a str, &'a str),
+    pub a: &'a [Record],
+    pub b: &'a [Record],
+    pub doubts: &'a [Doubt],
+    /// `None`: the two cannot be compared.
+    pub comparison: Option<&'a Comparison>,
+    pub changed: &'a [compare::Changed],
+    /// Changes that were asked about.
+    pub criteria: &'a [Criterion],
+    pub settings: &'a Settings,
+    /// The load, of a point of two sweeps.
+    pub at: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ComparisonPage {
+    pub kind: &'static str,
+    pub form: u32,
+    pub a: About,
+    pub b: About,
+    /// The differences, the most important first.
+    pub sentences: Vec<Words>,
+    /// Reasons against comparing, or for care.
+    pub validity: Vec<Doubtful>,
+    pub criteria: Vec<Criterion>,
+    pub rows: Vec<Row>,
+    pub tails: Vec<Tails>,
+    pub changed: Vec<Changed>,
+    pub notes: Vec<Words>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Doubtful {
+    pub refuses: bool,
+    pub words: Words,
+}
+
+/// A figure on both sides.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// `None` of all requests.
+    pub label: Option<String>,
+    pub metric: Words,
+    pub unit: &'static str,
+    pub a: f64,
+    pub b: f64,
+    /// As a share of A; of errors the difference of both shares. So are `low`, `high`, `floor` and `detectable`.
+    pub change: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Beyond chance, and large enough to count.
+    pub different: bool,
+    /// Beyond chance, and too small to count.
+    pub small: bool,
+    /// More of it is worse.
+    pub more_is_worse: bool,
+    pub floor: f64,
+    pub detectable: Option<f64>,
+}
+
+/// Values of both sides at the same percentiles.
+#[derive(Debug, Serialize)]
+pub struct Tails {
+    pub label: Option<String>,
+    pub p: Vec<f64>,
+    pub a_us: Vec<u64>,
+    pub b_us: Vec<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Changed {
+    pub what: Words,
+    pub a: String,
+    pub b: String,
+}
+
+impl ComparisonPage {
+    /// `None` without a run on each side.
+    pub fn new(points: &[Compared<'_>]) -> Option<Self> {
+        let first = points.first()?;
+        let mut page = Self {
+            kind: "comparison",
+            form: 1,
+            a: About::of(first.a.first()?, first.names.0),
+            b: About::of(first.b.first()?, first.names.1),
+            sentences: Vec::new(),
+            validity: Vec::new(),
+            criteria: Vec::new(),
+            rows: Vec::new(),
+            tails: Vec::new(),
+            changed: Vec::new(),
+            notes: Vec::new(),
+        };
+        for point in points {
+            page.add(point);
+        }
+        if page.sentences.is_empty() {
+            page.sentences.push(words(
+                "No difference that these runs can show at any load.",
+                "在任何负载下，这些运行都未显示出差异。",
+            ));
+        }
+        Some(page)
+    }
+
+    /// Two runs with the settings of `throng compare`; the names are those that a reader knows them by.
+    pub fn of_runs(a: (&str, &Record), b: (&str, &Record)) -> Option<Self> {
+        let sides = (std::slice::from_ref(a.1), std::slice::from_ref(b.1));
+        let limits = (compare::limited(sides.0), compare::limited(sides.1));
+        let doubts = compare::doubts(a.1, b.1, limits);
+        let settings = Settings::default();
+        let comparison = (!doubts.iter().any(|doubt| doubt.refuses))
+            .then(|| compare::compare(a.1, b.1, &settings));
+        Self::new(&[Compared {
+            names: (a.0, b.0),
+            a: sides.0,
+            b: sides.1,
+            doubts: &doubts,
+            comparison: comparison.as_ref(),
+            changed: &compare::changes(a.1, b.1),
+            criteria: &[],
+            settings: &settings,
+            at: None,
+        }])
+    }
+
+    fn add(&mut self, of: &Compared<'_>) {
+        for doubt in of.doubts {
+            let doubtful = Doubtful {
+                refuses: doubt.refuses && of.comparison.is_none(),
+                words: words(doubt.words.clone(), doubt.zh.clone()),
+            };
+            // What is so at several loads is said once.
+            if !self.validity.contains(&doubtful) {
+                self.validity.push(doubtful);
+            }
+        }
+        for changed in of.changed {
+            let what = words(changed.what.clone(), changed.zh.clone());
+            let what = at(of.at, what);
+            self.changed.push(Changed { what, a: changed.a.clone(), b: changed.b.clone() });
+        }
+        self.criteria.extend(of.criteria.iter().cloned());
+        let Some(comparison) = of.comparison else {
+            self.sentences
+                .push(at(of.at, words("These two cannot be compared.", "这两者不能比较。")));
+            return;
+        };
+        self.rows.extend(rows(comparison, of));
+        match of.at {
+            None => {
+                self.sentences.extend(sentences(comparison));
+                self.tails = tails(comparison, of);
+                self.notes.extend(notes(comparison));
+            }
+            // Of each load, what differs.
+            Some(load) if comparison.different().next().is_some() => {
+                let told = sentences(comparison);
+                self.sentences.extend(told.into_iter().map(|words| at(Some(load), words)));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn at(load: Option<&str>, of: Words) -> Words {
+    match load {
+        Some(load) => words(format!("{load}: {}", of.en), format!("{load}：{}", of.zh)),
+        None => of,
+    }
+}
+
+fn rows(comparison: &Comparison, of: &Compared<'_>) -> Vec<Row> {
+    let name = |label: &str| match (of.at, label.is_empty()) {
+        (Some(load), true) => Some(load.to_owned()),
+        (Some(load), false) => Some(format!("{load}: {label}")),
+        (None, true) => None,
+        (None, false) => Some(label.to_owned()),
+    };
+    let rows = std::iter::once(&comparison.all).chain(&comparison.labels);
+    let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
+    each.map(|(row, difference)| Row::new(name(&row.label), difference, of.settings)).collect()
+}
+
+impl Row {
+    fn new(label: Option<String>, of: &Difference, settings: &Settings) -> Self {
+        let (unit, scale) = match of.metric {
+            "rate" => ("/s", 1.0),
+            "error%" => ("share", 1.0),
+            _ => ("us", 1000.0),
+        };
+        Self {
+            label,
+            metric: metric(of.metric),
+            unit,
+            a: of.a * scale,
+            b: of.b * scale,
+            change: of.change,
+            low: of.interval.map(|(low, _)| low),
+            high: of.interval.map(|(_, high)| high),
+            different: of.result == Outcome::Different,
+            small: of.result == Outcome::BelowFloor,
+            more_is_worse: of.metric != "rate",
+            floor: if is_errors(of) { settings.error_floor } else { settings.floor },
+            detectable: of.visible,
+        }
+    }
+
+    /// Whether the change, where it counts, is one for the worse.
+    pub fn is_worse(&self) -> bool {
+        (self.change > 0.0) == self.more_is_worse
+    }
+}
+
+/// Percentiles of all requests, and of the labels that differ.
+fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
+    let differs = |row: &&compare::Row| {
+        row.differences.iter().any(|one| one.result == Outcome::Different && !is_errors(one))
+    };
+    let labels = comparison.labels.iter().filter(differs).take(MOST_TAILS);
+    let named = labels.map(|row| Some(&*row.label));
+    let both = std::iter::once(None).chain(named).filter_map(|label| {
+        let (a, b) = (hist(of.a, label), hist(of.b, label));
+        // As far as the side with fewer samples carries.
+        let least = if a.total() <= b.total() { &a } else { &b };
+        let p = distribution::tail(least)?.p;
+        let values = |hist: &Hist| p.iter().map(|p| hist.quantile(*p)).collect();
+        Some(Tails { label: label.map(str::to_owned), a_us: values(&a), b_us: values(&b), p })
+    });
+    both.collect()
+}
+
+/// Service times of a label, or of all requests, in all runs of a side.
+fn hist(runs: &[Record], label: Option<&str>) -> Hist {
+    let mut all = Hist::new();
+    for record in runs {
+        let number = label.map(|name| record.labels.iter().position(|one| &*one.name == name));
+        let parts = record.seconds.iter().flat_map(|second| -> Box<dyn Iterator<Item = &Part>> {
+            match number {
+                None => Box::new(std::iter::once(&second.all)),
+                Some(number) => {
+                    let of = move |(place, _): &&(u32, Part)| Some(*place as usize) == number;
+                    Box::new(second.labels.iter().filter(of).map(|(_, part)| part))
+                }
+            }
+        });
+        parts.for_each(|part| all.add(&part.service));
+    }
+    all
+}
+
+fn notes(comparison: &Comparison) -> Vec<Words> {
+    let mut notes = Vec::new();
+    for (en, zh, names) in [
+        ("Only in A", "仅在 A 中", &comparison.only_a),
+        ("Only in B", "仅在 B 中", &comparison.only_b),
+    ] {
+        if !names.is_empty() {
+            let list = names.join(", ");
+            notes.push(words(format!("{en}: {list}."), format!("{zh}：{list}。")));
+        }
+    }
+    if comparison.left_out > 0 {
+        let n = comparison.left_out;
+        notes.push(words(
+            format!("{n} labels have too few samples to compare, or are beyond the first 100."),
+            format!("{n} 个标签样本太少，或超出前 100 个，未作比较。"),
+        ));
+    }
+    notes
+}

@@ -1,0 +1,375 @@
+//! A sweep: rate and response times over a row of loads, and the model that describes them, or none.
+
+use answers::scaling::{self, Choice, Model, Refusal};
+use answers::verdict::Words;
+use record::Record;
+use serde::Serialize;
+
+use super::timeline::Timeline;
+use super::{About, Quantile, Verdict, words};
+use crate::captions::numbers::{load, number, percent};
+
+/// Loads of the model's line.
+const STEPS: usize = 60;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    Users,
+    Rate,
+}
+
+/// The reason for which a point or a probe ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppedBy {
+    Precision,
+    Time,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    pub load: f64,
+    /// Requests in flight, mean.
+    pub in_flight: f64,
+    pub rate_per_s: f64,
+    pub rate_low: Option<f64>,
+    pub rate_high: Option<f64>,
+    pub mean_us: f64,
+    pub mean_low: Option<f64>,
+    pub mean_high: Option<f64>,
+    pub quantiles: Vec<Quantile>,
+    pub error_share: f64,
+    /// Seconds whose figures count, of those in which users were started, and of the warm-up behind.
+    pub length_s: f64,
+    pub ramp_s: f64,
+    pub warmup_s: f64,
+    /// `None` where that was not looked for.
+    pub steady: Option<bool>,
+    pub stopped_by: StoppedBy,
+    /// The reason for which it is none of the model's points.
+    pub excluded: Option<Words>,
+    /// Further words on it.
+    pub notes: Vec<Words>,
+    /// Folder of its run.
+    pub run: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Fitted {
+    pub name: &'static str,
+    pub words: Words,
+    /// Load and rate.
+    pub curve: Vec<(f64, f64)>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SweepPage {
+    pub kind: &'static str,
+    pub form: u32,
+    pub about: About,
+    pub verdict: Verdict,
+    pub axis: Axis,
+    /// The answer.
+    pub sentences: Vec<Words>,
+    pub points: Vec<Point>,
+    pub model: Fitted,
+    pub caption: Words,
+    pub notes: Vec<Words>,
+}
+
+/// The sources of a page.
+#[derive(Debug)]
+pub struct Swept<'a> {
+    /// Name of the sweep's folder.
+    pub name: &'a str,
+    /// The record of a run of it: of the last point.
+    pub record: &'a Record,
+    pub axis: Axis,
+    pub points: Vec<Point>,
+    pub choice: &'a Choice,
+    /// The verdict on all points.
+    pub verdict: &'a answers::verdict::Verdict,
+    /// Loads that were asked for and not run.
+    pub not_run: &'a [f64],
+}
+
+impl Axis {
+    pub fn unit(self) -> Words {
+        match self {
+            Self::Users => words("users", "个用户"),
+            Self::Rate => words("starts/s", "次启动/秒"),
+        }
+    }
+
+    pub fn name(self) -> Words {
+        match self {
+            Self::Users => words("Users", "用户数"),
+            Self::Rate => words("Starts per second", "每秒启动次数"),
+        }
+    }
+}
+
+impl Point {
+    pub fn quantile(&self, p: f64) -> Option<&Quantile> {
+        self.quantiles.iter().find(|one| one.p == p)
+    }
+}
+
+impl SweepPage {
+    pub fn new(of: Swept<'_>) -> Self {
+        let sentences = sentences(&of.points, of.choice, of.axis);
+        let about = About { run: of.name.to_owned(), ..About::of(of.record, of.name) };
+        Self {
+            kind: "sweep",
+            form: 1,
+            about,
+            verdict: Verdict::new(of.verdict, &Timeline::none()),
+            axis: of.axis,
+            sentences,
+            model: fitted(of.choice, &of.points),
+            caption: caption(&of.points, of.axis),
+            notes: notes(&of),
+            points: of.points,
+        }
+    }
+}
+
+/// The answer on the points, without a number that was not measured.
+pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
+    let counted: Vec<&Point> = points.iter().filter(|point| point.excluded.is_none()).collect();
+    let Some(best) = counted.iter().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s)) else {
+        return vec![words(
+            "No point counts: see the notes below.",
+            "没有可计入的测点：见下方说明。",
+        )];
+    };
+    let (unit, rate, at) = (axis.unit(), number(best.rate_per_s), load(best.load));
+    let most = words(
+        format!("most measured: {rate}/s at {at} {}", unit.en),
+        format!("实测最高：{at} {} 时 {rate}/s", unit.zh),
+    );
+    let light = counted
+        .iter()
+        .min_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
+        .filter(|light| light.in_flight <= 2.0);
+    let Some(fit) = choice.chosen else {
+        return vec![words(
+            format!("No model describes these points; {}.", most.en),
+            format!("没有模型能描述这些测点；{}。", most.zh),
+        )];
+    };
+    let within = percent(fit.error);
+    match fit.model {
+        Model::Linear { .. } => vec![words(
+            format!(
+                "Throughput grows with the load up to the largest tested ({}; a line fits within {within}).",
+                most.en
+            ),
+            format!("吞吐量随负载增长，直至所测最大负载（{}；直线拟合误差 {within}）。", most.zh),
+        )],
+        model @ Model::Plateau { limit, .. } => {
+            let knee = number(model.knee().unwrap_or(0.0));
+            plateau(limit, &knee, (&most, &within), light.and_then(|light| light.quantile(0.5)))
+        }
+        Model::Usl { .. } => vec![usl(choice, &most, &within)],
+    }
+}
+
+fn plateau(
+    limit: f64,
+    knee: &str,
+    (most, within): (&Words, &str),
+    alone: Option<&Quantile>,
+) -> Vec<Words> {
+    let shown = number(limit);
+    let mut out = vec![words(
+        format!(
+            "Throughput is flat at {shown}/s from about {knee} requests in flight on ({}; a plateau fits within {within}).",
+            most.en
+        ),
+        format!(
+            "在途请求约达 {knee} 个后，吞吐量稳定在 {shown}/s（{}；平台模型拟合误差 {within}）。",
+            most.zh
+        ),
+    )];
+    if let Some(p50) = alone {
+        let at_once = number(scaling::concurrency(limit, p50.us / 1e6));
+        let alone = number(p50.us / 1000.0);
+        out.push(words(
+            format!(
+                "So the target works on about {at_once} requests at once: {shown}/s times {alone} ms, the time of a request that does not wait."
+            ),
+            format!(
+                "因此被测系统同时处理约 {at_once} 个请求：{shown}/s 乘以 {alone} ms（无需等待的请求所用时间）。"
+            ),
+        ));
+    }
+    out
+}
+
+fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
+    let Some(peak) = choice.peak.filter(|peak| !peak.extrapolated) else {
+        return words(
+            format!(
+                "Throughput grows ever more slowly, and no peak was reached ({}; the USL fits within {within}).",
+                most.en
+            ),
+            format!("吞吐量增长越来越慢，未达到峰值（{}；USL 拟合误差 {within}）。", most.zh),
+        );
+    };
+    let (en, zh) = peak.interval.map_or_else(Default::default, |(low, high)| {
+        let (low, high) = (number(low), number(high));
+        (format!(", 95 % interval {low} to {high}"), format!("，95 % 区间 {low} 至 {high}"))
+    });
+    let at = number(peak.load);
+    words(
+        format!(
+            "Throughput peaks near {at} requests in flight{en} and falls beyond ({}; the USL fits within {within}).",
+            most.en
+        ),
+        format!(
+            "吞吐量在约 {at} 个在途请求时达到峰值{zh}，之后下降（{}；USL 拟合误差 {within}）。",
+            most.zh
+        ),
+    )
+}
+
+/// The reason for which there is no model, or no peak.
+pub fn refusal(of: &Refusal) -> Words {
+    match of {
+        Refusal::FewPoints { points } => words(
+            format!("{points} points count, 6 are needed"),
+            format!("可计入的测点有 {points} 个，需要 6 个"),
+        ),
+        Refusal::NarrowSpan { span } => words(
+            format!("the largest load is {span:.1} times the smallest, 8 times is needed"),
+            format!("最大负载是最小负载的 {span:.1} 倍，需要 8 倍"),
+        ),
+        Refusal::PoorFit { error } => words(
+            format!("the best is off by {}, 5 % is allowed", percent(*error)),
+            format!("最好的模型误差 {}，允许 5 %", percent(*error)),
+        ),
+        Refusal::UnsteadyPeak { shift } if shift.is_finite() => words(
+            format!("the USL's peak moves by {} when one point is left out", percent(*shift)),
+            format!("去掉一个测点后 USL 的峰值移动 {}", percent(*shift)),
+        ),
+        Refusal::UnsteadyPeak { .. } => {
+            words("the USL's peak hangs on one point", "USL 的峰值取决于单个测点")
+        }
+        Refusal::NoFall => words(
+            "the USL has no peak beyond chance: flat within what was tested",
+            "USL 没有超出偶然的峰值：在所测范围内持平",
+        ),
+    }
+}
+
+/// The model over the axis. It is one of requests in flight, which are known at the points alone: between them the line is
+/// drawn by loads in flight between theirs.
+fn fitted(choice: &Choice, points: &[Point]) -> Fitted {
+    let Some(fit) = choice.chosen else {
+        let (en, zh): (Vec<String>, Vec<String>) = choice
+            .refusals
+            .iter()
+            .map(|one| {
+                let Words { en, zh } = refusal(one);
+                (en, zh)
+            })
+            .unzip();
+        return Fitted {
+            name: "none",
+            words: words(
+                format!("Model: none. {}.", en.join("; ")),
+                format!("模型：无。{}。", zh.join("；")),
+            ),
+            curve: Vec::new(),
+        };
+    };
+    let name = match fit.model {
+        Model::Linear { .. } => "linear",
+        Model::Plateau { .. } => "plateau",
+        Model::Usl { .. } => "usl",
+    };
+    let zh = match fit.model {
+        Model::Linear { .. } => "直线",
+        Model::Plateau { .. } => "平台",
+        Model::Usl { .. } => "USL",
+    };
+    let within = percent(fit.error);
+    let mut known: Vec<(f64, f64)> = points
+        .iter()
+        .filter(|point| point.excluded.is_none() && point.load > 0.0)
+        .map(|point| (point.load, point.in_flight))
+        .collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut curve = Vec::new();
+    for pair in known.windows(2) {
+        let [(from, flight), (to, next)] = [pair[0], pair[1]];
+        let steps = (STEPS / known.len().max(1)).max(4);
+        curve.extend((0..steps).map(|step| {
+            let share = step as f64 / steps as f64;
+            let at = from * (to / from).powf(share);
+            let along = (at - from) / (to - from).max(f64::MIN_POSITIVE);
+            (at, fit.model.rate(flight + (next - flight) * along))
+        }));
+    }
+    curve.extend(known.last().map(|(load, flight)| (*load, fit.model.rate(*flight))));
+    Fitted {
+        name,
+        words: words(
+            format!("Model: {}, which fits within {within}.", fit.model.name()),
+            format!("模型：{zh}，拟合误差 {within}。"),
+        ),
+        curve,
+    }
+}
+
+fn caption(points: &[Point], axis: Axis) -> Words {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return words("", "");
+    };
+    let (unit, at, end) = (axis.unit(), load(first.load), load(last.load));
+    let (from, to) = (number(first.rate_per_s), number(last.rate_per_s));
+    words(
+        format!("From {from}/s at {at} {} to {to}/s at {end}.", unit.en),
+        format!("从 {at} {} 时的 {from}/s 到 {end} 时的 {to}/s。", unit.zh),
+    )
+}
+
+fn notes(of: &Swept<'_>) -> Vec<Words> {
+    let unit = of.axis.unit();
+    let mut out = Vec::new();
+    for point in &of.points {
+        let at = load(point.load);
+        if let Some(why) = &point.excluded {
+            out.push(words(
+                format!("{at} {} (○) is none of the model's points: {}.", unit.en, why.en),
+                format!("{at} {}（○）不计入模型：{}。", unit.zh, why.zh),
+            ));
+        }
+        for note in &point.notes {
+            out.push(words(
+                format!("{at} {}: {}.", unit.en, note.en),
+                format!("{at} {}：{}。", unit.zh, note.zh),
+            ));
+        }
+        if point.steady == Some(false) {
+            out.push(words(
+                format!("{at} {}: the run did not become steady.", unit.en),
+                format!("{at} {}：运行未达到稳定。", unit.zh),
+            ));
+        }
+    }
+    if of.points.iter().any(|point| point.steady.is_none()) {
+        out.push(words(
+            "No warm-up was looked for in points shorter than 20 s.",
+            "短于 20 秒的测点未查找预热阶段。",
+        ));
+    }
+    if !of.not_run.is_empty() {
+        let loads: Vec<String> = of.not_run.iter().copied().map(load).collect();
+        let list = loads.join(", ");
+        out.push(words(format!("Not run: {list}."), format!("未运行：{list}。")));
+    }
+    out
+}

@@ -1,0 +1,137 @@
+//! Curves over a common axis, with intervals: rate over load, percentiles of two sides.
+
+use answers::verdict::Words;
+
+use super::{BOTTOM, HEIGHT, LEFT, Scale, TOP, WIDTH};
+use crate::html::Html;
+
+/// Room on the right.
+const MARGIN: f64 = 14.0;
+/// Room below for the axis and its name.
+const BELOW: f64 = BOTTOM + 16.0;
+/// Ticks of the horizontal axis stand at least so far apart.
+const APART: f64 = 34.0;
+
+/// A value with its interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spot {
+    pub x: f64,
+    pub y: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Drawn as a ring: it does not count.
+    pub hollow: bool,
+}
+
+/// The line between values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    None,
+    Line,
+    Dashed,
+}
+
+#[derive(Clone, Debug)]
+pub struct Curve {
+    pub name: Words,
+    pub spots: Vec<Spot>,
+    pub join: Join,
+    pub dots: bool,
+}
+
+/// A picture of curves.
+#[derive(Clone, Debug)]
+pub struct Curves {
+    pub title: Words,
+    pub caption: Words,
+    /// Name of the horizontal axis.
+    pub across: Words,
+    pub log_x: bool,
+    pub log_y: bool,
+    /// Places of the horizontal axis with their texts.
+    pub ticks: Vec<(f64, String)>,
+    pub show: fn(f64) -> String,
+    pub curves: Vec<Curve>,
+}
+
+const SERIES: [&str; 6] =
+    ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5"];
+const SWATCH: [&str; 6] =
+    ["swatch s0", "swatch s1", "swatch s2", "swatch s3", "swatch s4", "swatch s5"];
+
+/// Draws a picture with its title, legend and caption.
+pub fn draw(out: &mut Html, of: &Curves) {
+    let spots = || of.curves.iter().flat_map(|curve| &curve.spots);
+    let ys = spots().flat_map(|spot| [Some(spot.y), spot.low, spot.high]).flatten();
+    let scale = Scale::over(ys, of.log_y);
+    let xs: Vec<f64> = spots().map(|spot| spot.x).filter(|x| !of.log_x || *x > 0.0).collect();
+    let least = xs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = xs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let x = |value: f64| {
+        let share = match (most > least, of.log_x) {
+            (false, _) => 0.5,
+            (true, true) => (value.max(least) / least).ln() / (most / least).ln(),
+            (true, false) => (value - least) / (most - least),
+        };
+        LEFT + 8.0 + share * (WIDTH - LEFT - MARGIN - 8.0)
+    };
+    let y = |value: f64| HEIGHT - BELOW - scale.share(value) * (HEIGHT - TOP - BELOW);
+    out.raw("<figure class=\"chart\"><h3>").words(&of.title).raw("</h3>");
+    out.raw("<svg class=\"small\" viewBox=\"0 0 480 190\" role=\"img\" aria-label=\"");
+    out.text(&of.title.en).raw("\">");
+    for value in scale.ticks() {
+        out.raw("<line class=\"grid\" x1=\"58\" x2=\"466\" y1=\"").number(y(value));
+        out.raw("\" y2=\"").number(y(value)).raw("\"/><text class=\"tick end\" x=\"52\" y=\"");
+        out.number(y(value) + 4.0).raw("\">").text(&(of.show)(value)).raw("</text>");
+    }
+    let mut free = f64::NEG_INFINITY;
+    for (value, text) in &of.ticks {
+        let at = x(*value);
+        if at < free {
+            continue;
+        }
+        free = at + APART.max(text.chars().count() as f64 * 7.0 + 6.0);
+        out.raw("<text class=\"tick middle\" y=\"166\" x=\"").number(at).raw("\">");
+        out.text(text).raw("</text>");
+    }
+    for (lang, text) in [("en", &of.across.en), ("zh", &of.across.zh)] {
+        out.raw("<text class=\"tick middle\" x=\"262\" y=\"184\" lang=\"");
+        out.text(lang).raw("\">").text(text).raw("</text>");
+    }
+    for (n, curve) in of.curves.iter().enumerate() {
+        out.raw("<g class=\"").raw(SERIES[n % SERIES.len()]).raw("\"><title>");
+        out.text(&curve.name.en).raw("</title>");
+        one(out, curve, of.log_y, x, y);
+        out.raw("</g>");
+    }
+    out.raw("</svg><ul class=\"legend\">");
+    for (n, curve) in of.curves.iter().enumerate() {
+        out.raw("<li><span class=\"").raw(SWATCH[n % SWATCH.len()]);
+        out.raw("\"></span><span class=\"hostile\">").words(&curve.name).raw("</span></li>");
+    }
+    out.raw("</ul><figcaption>").words(&of.caption).raw("</figcaption></figure>");
+}
+
+fn one(out: &mut Html, curve: &Curve, log: bool, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+    let seen: Vec<&Spot> = curve.spots.iter().filter(|spot| !log || spot.y > 0.0).collect();
+    if curve.join != Join::None {
+        out.raw("<polyline class=\"");
+        out.raw(if curve.join == Join::Line { "line" } else { "dashed" }).raw("\" points=\"");
+        for spot in &seen {
+            out.number(x(spot.x)).raw(",").number(y(spot.y)).raw(" ");
+        }
+        out.raw("\"/>");
+    }
+    if !curve.dots {
+        return;
+    }
+    for spot in seen {
+        if let (Some(low), Some(high)) = (spot.low, spot.high) {
+            out.raw("<line class=\"bar\" x1=\"").number(x(spot.x)).raw("\" x2=\"");
+            out.number(x(spot.x)).raw("\" y1=\"").number(y(low)).raw("\" y2=\"");
+            out.number(y(high)).raw("\"/>");
+        }
+        out.raw("<circle r=\"3.5\" class=\"").raw(if spot.hollow { "hollow" } else { "dot" });
+        out.raw("\" cx=\"").number(x(spot.x)).raw("\" cy=\"").number(y(spot.y)).raw("\"/>");
+    }
+}
