@@ -1,0 +1,144 @@
+//! An answer, with the headers that every answer has.
+
+use std::io::{self, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Bytes that are written at once, and the time that a client has to take them, and all of them.
+const PART: usize = 64 << 10;
+const PART_TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(60);
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    kind: &'static str,
+    policy: Option<String>,
+    pub body: Arc<[u8]>,
+    retry: bool,
+    /// The events of the server's feed, from behind this one.
+    pub(crate) events_behind: Option<u64>,
+}
+
+impl Answer {
+    fn new(status: u16, kind: &'static str, body: impl Into<Arc<[u8]>>) -> Self {
+        Self { status, kind, policy: None, body: body.into(), retry: false, events_behind: None }
+    }
+
+    /// A page, with what it may load and do.
+    pub fn page(html: impl Into<Arc<[u8]>>, policy: impl Into<String>) -> Self {
+        Self { policy: Some(policy.into()), ..Self::new(200, "text/html; charset=utf-8", html) }
+    }
+
+    pub fn json(text: impl Into<Vec<u8>>) -> Self {
+        Self::new(200, "application/json", text.into())
+    }
+
+    /// The status and its name.
+    pub fn status(status: u16) -> Self {
+        let text = format!("{status} {}\n", name(status));
+        Self::new(status, "text/plain; charset=utf-8", text.into_bytes())
+    }
+
+    /// Too many clients by now.
+    pub fn busy() -> Self {
+        Self { retry: true, ..Self::status(429) }
+    }
+
+    /// The feed's events from behind that one; from now on where none is named.
+    pub fn events(behind: Option<u64>) -> Self {
+        let events_behind = Some(behind.unwrap_or(u64::MAX));
+        Self { events_behind, ..Self::new(200, "text/event-stream", Vec::new()) }
+    }
+
+    fn head(&self) -> String {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, name(self.status));
+        let policy = self.policy.as_deref().unwrap_or("default-src 'none'; frame-ancestors 'none'");
+        for (name, value) in [
+            ("Content-Type", self.kind),
+            ("Content-Security-Policy", policy),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cache-Control", "no-store"),
+            ("Connection", "close"),
+        ] {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if self.retry {
+            head.push_str("Retry-After: 5\r\n");
+        }
+        if self.events_behind.is_none() {
+            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+        }
+        head.push_str("\r\n");
+        head
+    }
+
+    /// Writes it, if the client takes it in its time.
+    pub(crate) fn write(&self, stream: &TcpStream) -> io::Result<()> {
+        let end = Instant::now() + TIME;
+        write(stream, self.head().as_bytes())?;
+        for part in self.body.chunks(PART) {
+            if Instant::now() > end {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            write(stream, part)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a part. A client that does not take it in time is given up.
+pub(crate) fn write(mut stream: &TcpStream, part: &[u8]) -> io::Result<()> {
+    let end = Instant::now() + PART_TIME;
+    let mut rest = part;
+    while !rest.is_empty() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => rest = &rest[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Ends a connection so that the answer arrives: what the client still sends is taken for a moment.
+pub(crate) fn close(mut stream: &TcpStream) {
+    use io::Read;
+    let end = Instant::now() + Duration::from_millis(500);
+    let mut part = [0; 4096];
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+    while Instant::now() < end && matches!(stream.read(&mut part), Ok(1..)) {}
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+fn name(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        409 => "Conflict",
+        413 => "Content Too Large",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
+        503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
+        _ => "Error",
+    }
+}
