@@ -9,7 +9,7 @@ use stats::Snapshot;
 use stats::snapshot_file;
 use stats::totals::Totals;
 
-use crate::{CauseName, ClassName, Frame, Label, Second, Series};
+use crate::{CauseName, ClassName, Frame, Label, Mark, Second, Series};
 
 /// One who is told of each second of a running test.
 ///
@@ -42,6 +42,10 @@ pub struct Now<'a> {
     /// Criteria by now, in the order in which they were given: `--fail`, then `--abort-if`.
     pub criteria: &'a [Lamp],
     pub state: State,
+    /// Changes and moments since the second before.
+    pub marks: &'a [Mark],
+    /// Users that are asked for by now, where their number can be changed.
+    pub users: Option<u64>,
 }
 
 /// The test as its user left it.

@@ -7,12 +7,14 @@
 //! | `first` | the first screen, static: readable without script |
 //! | `svg`, `html` | pictures; markup with everything from outside escaped |
 //! | `file` | a page as one file |
+//! | `live` | the page of a run that goes on |
 //! | `jmeter` | the figures of JMeter's HTML dashboard, digit for digit |
 pub mod captions;
 pub mod file;
 pub mod first;
 pub mod html;
 pub mod jmeter;
+pub mod live;
 pub mod model;
 pub mod svg;
 

@@ -25,6 +25,7 @@ pub use columns::Column;
 pub use comparison::{Compared, ComparisonPage};
 pub(crate) use comparison::{Row as ComparedRow, Tails};
 pub use distribution::{Distribution, Tail};
+pub(crate) use errors::MOST as MOST_CAUSES;
 pub use errors::{Cause, Class};
 pub use heat::Heat;
 pub use labels::{Label, Rest};

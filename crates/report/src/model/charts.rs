@@ -30,6 +30,25 @@ pub struct Chart {
     pub page: &'static str,
 }
 
+/// Charts of a page that follows a run, in their order.
+const LIVE: [&str; 4] = ["load", "response", "errors", "cpu"];
+
+/// Adds the charts of a page that follows a run. Captions are left out: the next second would make others.
+pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timeline) {
+    let source = Source { record, instants };
+    run::load(&source, timeline);
+    run::response(&source, timeline);
+    run::all_errors(&source).into(timeline);
+    generator::processors(&source, timeline);
+    timeline.charts.retain(|chart| LIVE.contains(&chart.id.as_str()));
+    for chart in &mut timeline.charts {
+        chart.caption = super::words("", "");
+        chart.page = "overview";
+    }
+    let shown = |id: &String| timeline.charts.iter().any(|chart| chart.columns.contains(id));
+    timeline.columns.retain(|column| shown(&column.id));
+}
+
 /// Adds all charts and columns to the timeline.
 pub(super) fn charts(
     record: &Record,

@@ -8,7 +8,7 @@ use super::instants::Instant;
 use super::labels::Order;
 
 /// Causes that are shown.
-const MOST: usize = 100;
+pub(crate) const MOST: usize = 100;
 
 #[derive(Debug, Serialize)]
 pub struct Cause {

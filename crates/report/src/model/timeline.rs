@@ -50,6 +50,18 @@ impl Timeline {
         }
     }
 
+    /// The charts of a page that follows a run: those of which each second tells its own part.
+    pub(crate) fn live(record: &Record) -> Self {
+        let instants = super::instants::instants(&record.seconds, record.seconds.len());
+        let mut timeline = Self {
+            at_ms: instants.iter().map(|instant| instant.at_ms).collect(),
+            marks: record.marks.iter().map(Mark::from).collect(),
+            ..Self::none()
+        };
+        super::charts::live(record, &instants, &mut timeline);
+        timeline
+    }
+
     pub fn column(&self, id: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.id == id)
     }
@@ -68,7 +80,7 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     let mut timeline = Timeline {
         step_ms: instants.first().map_or(1000, |first| first.ms),
         at_ms: instants.iter().map(|instant| instant.at_ms).collect(),
-        marks: record.marks.iter().map(mark).collect(),
+        marks: record.marks.iter().map(Mark::from).collect(),
         warmup_ms,
         steady: None,
         columns: Vec::new(),
@@ -79,20 +91,22 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     timeline
 }
 
-fn mark(mark: &record::Mark) -> Mark {
-    let (kind, said) = match &mark.change {
-        Change::Users(n) => ("users", words(format!("{n} users"), format!("{n} 个用户"))),
-        Change::Rate(rate) => {
-            let rate = digits(*rate);
-            ("rate", words(format!("{rate}/s"), format!("{rate}/s")))
-        }
-        Change::Paused => ("paused", words("paused", "暂停")),
-        Change::WentOn => ("went_on", words("went on", "继续")),
-        Change::Phase(name) => ("phase", words(name.clone(), name.clone())),
-        Change::Stop { at_once: false } => ("stop", words("stop", "停止")),
-        Change::Stop { at_once: true } => ("stop", words("stop at once", "立即停止")),
-        Change::Note(text) => ("note", words(text.clone(), text.clone())),
-        Change::Lost(name) => ("lost", words(format!("lost: {name}"), format!("失去：{name}"))),
-    };
-    Mark { at_ms: mark.at_ms, kind, words: said }
+impl From<&record::Mark> for Mark {
+    fn from(mark: &record::Mark) -> Self {
+        let (kind, said) = match &mark.change {
+            Change::Users(n) => ("users", words(format!("{n} users"), format!("{n} 个用户"))),
+            Change::Rate(rate) => {
+                let rate = digits(*rate);
+                ("rate", words(format!("{rate}/s"), format!("{rate}/s")))
+            }
+            Change::Paused => ("paused", words("paused", "暂停")),
+            Change::WentOn => ("went_on", words("went on", "继续")),
+            Change::Phase(name) => ("phase", words(name.clone(), name.clone())),
+            Change::Stop { at_once: false } => ("stop", words("stop", "停止")),
+            Change::Stop { at_once: true } => ("stop", words("stop at once", "立即停止")),
+            Change::Note(text) => ("note", words(text.clone(), text.clone())),
+            Change::Lost(name) => ("lost", words(format!("lost: {name}"), format!("失去：{name}"))),
+        };
+        Self { at_ms: mark.at_ms, kind, words: said }
+    }
 }

@@ -12,7 +12,7 @@ pub(super) fn generator(source: &Source<'_>, timeline: &mut Timeline) {
     network(source, timeline);
 }
 
-fn processors(source: &Source<'_>, timeline: &mut Timeline) {
+pub(super) fn processors(source: &Source<'_>, timeline: &mut Timeline) {
     let record = source.record;
     let processors = f64::from(record.frame.processors.max(1));
     let cpu = source.each(|instant, seconds| {

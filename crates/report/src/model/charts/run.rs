@@ -3,7 +3,7 @@
 use record::Second;
 use stats::hist::Hist;
 
-use super::draft::draft;
+use super::draft::{Draft, draft};
 use super::source::Source;
 use crate::model::timeline::Timeline;
 
@@ -73,6 +73,14 @@ pub(super) fn response(source: &Source<'_>, timeline: &mut Timeline) {
     }
 }
 
+/// The errors of all causes together.
+pub(super) fn all_errors(source: &Source<'_>) -> Draft {
+    let all = source.per_second(|second| second.all.errors);
+    draft("errors", "overview", "Errors by cause", "按原因统计的错误")
+        .with("errors", "All errors", "全部错误", "/s", &all)
+        .saying(1)
+}
+
 pub(super) fn errors(source: &Source<'_>, timeline: &mut Timeline) {
     let mut sums: Vec<(u32, u64)> = Vec::new();
     for (cause, n) in source.record.seconds.iter().flat_map(|second| &second.causes) {
@@ -82,10 +90,7 @@ pub(super) fn errors(source: &Source<'_>, timeline: &mut Timeline) {
         }
     }
     sums.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let all = source.per_second(|second| second.all.errors);
-    let mut draft = draft("errors", "overview", "Errors by cause", "按原因统计的错误")
-        .with("errors", "All errors", "全部错误", "/s", &all)
-        .saying(1);
+    let mut draft = all_errors(source);
     for (n, (cause, _)) in sums.iter().take(CAUSES).enumerate() {
         let Some(name) = source.record.causes.get(*cause as usize) else { continue };
         let text = match (&*name.code, &*name.message) {
