@@ -61,6 +61,12 @@ impl Console {
         self.put(&format!("{text}\n"));
     }
 
+    /// A line that was asked for, also with `--quiet`.
+    pub(crate) fn asked_for(&mut self, text: &str) {
+        self.clear();
+        terminal::write(self.stream(), &format!("{text}\n"));
+    }
+
     /// A line of JMeter's that says nothing new to a person at a terminal.
     pub(crate) fn jmeter_line(&mut self, text: &str) {
         if !self.live {

@@ -119,21 +119,53 @@ fn amount(text: &str, whole: bool) -> Result<Amount, String> {
 /// The end of a request on the side of the test: its answer goes there.
 pub(crate) type Reply = Sender<Result<String, String>>;
 
+/// Requests to a test that runs, whoever sends them.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    ask: Asker,
+    asked: Receiver<(Command, Reply)>,
+}
+
+/// The end at which requests come in.
+pub(crate) type Asker = Sender<(Command, Reply)>;
+
+impl Requests {
+    pub(crate) fn new() -> Self {
+        let (ask, asked) = channel();
+        Self { ask, asked }
+    }
+
+    pub(crate) fn sender(&self) -> Asker {
+        self.ask.clone()
+    }
+
+    /// Requests that came since the last call.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (Command, Reply)> + '_ {
+        self.asked.try_iter().take(MOST_AT_ONCE)
+    }
+}
+
+/// Asks a test that runs, and waits for its answer.
+pub(crate) fn asked(command: Command, ask: &Asker) -> Result<String, String> {
+    let (reply, answer) = channel();
+    let over = || "the test is over".to_string();
+    ask.send((command, reply)).map_err(|_| over())?;
+    answer.recv_timeout(PATIENCE).map_err(|_| over())?
+}
+
 /// The socket of a test that runs.
 #[derive(Debug)]
 pub(crate) struct Server {
     /// The run's folder, as it was opened.
     folder: File,
-    asked: Receiver<(Command, Reply)>,
 }
 
 impl Server {
     /// Listens in the run's folder.
-    pub(crate) fn listen(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn listen(folder: &Path, ask: Asker) -> io::Result<Self> {
         let open = File::open(folder)?;
         let listener = UnixListener::bind(through(&open))?;
         fs::set_permissions(through(&open), Permissions::from_mode(0o600))?;
-        let (ask, asked) = channel();
         let clients = Arc::new(AtomicUsize::new(0));
         std::thread::Builder::new().name("ctl".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -151,12 +183,7 @@ impl Server {
                 }
             }
         })?;
-        Ok(Self { folder: open, asked })
-    }
-
-    /// Requests that came since the last call.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = (Command, Reply)> + '_ {
-        self.asked.try_iter().take(MOST_AT_ONCE)
+        Ok(Self { folder: open })
     }
 }
 
@@ -172,18 +199,13 @@ fn through(folder: &File) -> PathBuf {
 }
 
 /// Takes one request and answers it.
-fn serve(mut stream: &UnixStream, ask: &Sender<(Command, Reply)>) -> io::Result<()> {
+fn serve(mut stream: &UnixStream, ask: &Asker) -> io::Result<()> {
     stream.set_write_timeout(Some(CLIENTS_TIME))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;
     let answer = if peer == rustix::process::geteuid() || peer.is_root() {
         let line = request(stream)?;
         let words: Vec<String> = line.split_whitespace().map(str::to_string).collect();
-        Command::parse(&words).and_then(|command| {
-            let (reply, answer) = channel();
-            let over = || "the test is over".to_string();
-            ask.send((command, reply)).map_err(|_| over())?;
-            answer.recv_timeout(PATIENCE).map_err(|_| over())?
-        })
+        Command::parse(&words).and_then(|command| asked(command, ask))
     } else {
         Err("the test is another user's".to_string())
     };

@@ -247,6 +247,10 @@ pub(crate) struct RunFlags {
     /// Make no report.html in the run's folder.
     #[arg(long)]
     no_report: bool,
+    /// Serve a page in a browser that follows the run, changes it, and becomes its report; without an address on this
+    /// machine alone, at any free port.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    web: Option<web::Address>,
     #[command(flatten)]
     load: LoadFlags,
     #[command(flatten)]
@@ -542,7 +546,9 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
         let aliases = arg.get_visible_aliases().unwrap_or_default();
         arg.get_long() == Some(name) || aliases.contains(&name)
     };
-    run.get_arguments().find(named).map(|arg| arg.get_action().takes_values())
+    // A value that is joined by `=` is no argument of its own.
+    let takes = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
+    run.get_arguments().find(named).map(takes)
 }
 
 impl RunFlags {
@@ -587,6 +593,7 @@ impl RunFlags {
             watch: self.watch,
             junit: self.criteria.junit.clone(),
             criteria: self.criteria.given(),
+            web: self.web,
         };
         self.jmeter.apply(&mut request)?;
         Ok(request)

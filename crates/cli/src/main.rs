@@ -7,6 +7,7 @@
 //! | `request`, `properties` | the request of either command line, and JMeter's properties |
 //! | `run`, `check`, `target`, `demo`, `jars`, `verdict`, `window` | the verbs |
 //! | `report` | the HTML report of a run or a result file |
+//! | `pages` | pages in a browser: of a run that goes on, of a folder of runs |
 //! | `questions` | the verbs sweep, capacity and compare |
 //! | `java` | the Java machine of a run |
 //! | `asked_load` | the load that was asked for beside the plan, in words |
@@ -52,6 +53,7 @@ mod last_words;
 mod load;
 mod log;
 mod lost;
+mod pages;
 mod plugins;
 mod preflight;
 mod progress;

@@ -39,6 +39,9 @@ pub(crate) struct Progress {
     /// For those who follow the run.
     criteria: Vec<Lamp>,
     state: State,
+    users_wanted: Option<u64>,
+    /// Changes in the open second, and in the last one.
+    moments: [Vec<record::Mark>; 2],
     /// Cores that are in it.
     seen: Vec<u32>,
     /// Resources used so far by all processes, and by the end of the previous second.
@@ -88,6 +91,8 @@ impl Progress {
             line: Second::default(),
             criteria: Vec::new(),
             state: State::Running,
+            users_wanted: None,
+            moments: Default::default(),
             seen: Vec::new(),
             now: usage,
             usage,
@@ -140,7 +145,9 @@ impl Progress {
     /// A change in the run, now: in its record and in the line of its second.
     pub(crate) fn mark(&mut self, change: Change, words: &str) {
         let at_ms = jiff::Timestamp::now().as_millisecond();
-        self.recording.mark(&record::Mark { at_ms, change });
+        let mark = record::Mark { at_ms, change };
+        self.recording.mark(&mark);
+        self.moments[0].push(mark);
         self.marks.push(Mark { at_ms, what: words.to_owned() });
     }
 
@@ -169,8 +176,9 @@ impl Progress {
         self.criteria = criteria;
     }
 
-    pub(crate) fn set_state(&mut self, state: State) {
-        self.state = state;
+    /// `users`: as many are asked for, where their number can be changed.
+    pub(crate) fn set_state(&mut self, state: State, users: Option<u64>) {
+        (self.state, self.users_wanted) = (state, users);
     }
 
     /// The second that was closed last, for those who follow the run.
@@ -188,6 +196,8 @@ impl Progress {
             totals: &self.totals,
             criteria: &self.criteria,
             state: self.state,
+            marks: &self.moments[1],
+            users: self.users_wanted,
         }
     }
 
@@ -345,6 +355,7 @@ impl Progress {
         std::mem::swap(&mut self.open, &mut self.last);
         self.open.clear();
         self.line.clone_from(&second);
+        self.moments[1] = std::mem::take(&mut self.moments[0]);
         self.closed_ms = second.at_ms;
         self.open.at_ms = 0;
         self.open.add_behind(&mut self.behind);

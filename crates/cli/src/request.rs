@@ -52,6 +52,8 @@ pub(crate) struct Request {
     pub(crate) criteria: Criteria,
     /// `--junit`: where the run's tests go as XML.
     pub(crate) junit: Option<PathBuf>,
+    /// `--web`: where the live page is served.
+    pub(crate) web: Option<web::Address>,
 }
 
 /// JMeter's report, as asked for.

@@ -10,6 +10,8 @@ mod monitors;
 mod settings;
 mod traces;
 
+pub(crate) use live::Asked as Load;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,19 +33,19 @@ use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
 use crate::criteria::{self, Judgement, Watch};
-use crate::ctl::Server;
 use crate::dashboard::Dashboard;
 use crate::exit::Exit;
 use crate::identity::End;
 use crate::interrupt::Interrupt;
 use crate::load::{self, Loaded};
 use crate::log::Level;
+use crate::pages::LivePage;
 use crate::preflight::Look;
 use crate::progress::Progress;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, junit, lost, plugins, project, report, terminal, verdict};
+use crate::{asked_load, control, ctl, junit, lost, plugins, project, report, terminal, verdict};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -91,6 +93,7 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
     }
     let columns = Columns::from_properties(|key| properties.get(key).map(str::to_string))
         .map_err(|error| console.fail(&error.to_string(), Exit::Usage))?;
+    let live = LivePage::listen(request, console)?;
     let mut traces = Traces::open(request, &source, &properties, now_ms(), console);
     traces.note(Level::Info, "throng", &format!("running {}", request.plan.display()));
     settings::delete_results(request, &plan)
@@ -115,10 +118,10 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
     }
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
     let start = Start { request, bytes, plan, options, evaluated, found };
-    let mut running = start.run(workers, control.as_ref(), &mut traces)?;
+    let mut running = start.run(workers, (control.as_ref(), live.as_ref()), &mut traces)?;
     let losses = running.drive(&interrupt, control.as_ref(), &mut traces);
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
-    let ending = Ending { request, interrupt: &interrupt, losses, dashboard };
+    let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live };
     Ok(ending.conclude(running, &percentages, &mut traces))
 }
 
@@ -137,7 +140,7 @@ impl Start<'_> {
     fn run(
         self,
         workers: Option<u32>,
-        control: Option<&Control>,
+        (control, live): (Option<&Control>, Option<&LivePage>),
         traces: &mut Traces<'_>,
     ) -> Result<Running, Exit> {
         let Self { request, bytes, plan, options, mut evaluated, found } = self;
@@ -185,16 +188,26 @@ impl Start<'_> {
             traces.heard(line);
         }
         let watch = Watch::new(&request.criteria, start_ms);
-        let ctl = traces.folder.path().map(Server::listen).transpose();
-        let ctl = ctl.unwrap_or_else(|error| {
-            let words = format!("throng ctl cannot reach this run: its socket: {error}");
-            traces.note(Level::Warn, "throng", &words);
-            None
-        });
+        let requests = ctl::Requests::new();
+        let ctl = reachable(&requests, traces);
+        if let Some(live) = live {
+            traces.followers.push(live.begin(traces.folder.path(), requests.sender(), &asked));
+        }
         let workers = run.workers();
         progress.set_workers(workers);
+        let ctl = (requests, ctl);
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
+}
+
+/// Lets `throng ctl` reach the run by its folder.
+fn reachable(requests: &ctl::Requests, traces: &mut Traces<'_>) -> Option<ctl::Server> {
+    let listen = |folder| ctl::Server::listen(folder, requests.sender());
+    traces.folder.path().map(listen).transpose().unwrap_or_else(|error| {
+        let words = format!("throng ctl cannot reach this run: its socket: {error}");
+        traces.note(Level::Warn, "throng", &words);
+        None
+    })
 }
 
 /// A run that has started.
@@ -213,7 +226,8 @@ struct Running {
     watch: Watch,
     /// The load by now, and who changes it.
     asked: live::Asked,
-    ctl: Option<Server>,
+    /// Requests to change it; the socket by which some come is there as long as the second is.
+    ctl: (ctl::Requests, Option<ctl::Server>),
 }
 
 impl Running {
@@ -233,7 +247,7 @@ impl Running {
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
             }
             files.tell(progress, traces);
-            for (command, reply) in ctl.iter().flat_map(Server::asked) {
+            for (command, reply) in ctl.0.taken() {
                 let mut on = live::Parts { run, progress, traces, interrupt };
                 let _ = reply.send(load.obey(command, &mut on));
             }
@@ -247,11 +261,9 @@ impl Running {
             let news = run.next_event(PATIENCE);
             let users = run.users();
             progress.set_users(users.active, users.started, users.finished);
-            progress.set_state(if obeyed > 0 || watch.has_ended() {
-                State::Stopping
-            } else {
-                load.state()
-            });
+            let stopping = obeyed > 0 || watch.has_ended();
+            let state = if stopping { State::Stopping } else { load.state() };
+            progress.set_state(state, load.users());
             match news {
                 News::Snapshot(snapshot) => {
                     if let Some(judged) = measured(snapshot, run, watch, progress, traces) {
@@ -263,14 +275,7 @@ impl Running {
                     }
                 }
                 News::Log(line) => traces.heard(&line),
-                News::Lost(loss) => {
-                    let words = lost::words(&loss);
-                    let change = Change::Lost(words.clone());
-                    progress.mark(change, &words);
-                    traces.note(Level::Error, "throng", &words);
-                    traces.console.warn(&words);
-                    losses.push(loss);
-                }
+                News::Lost(loss) => losses.push(told_of(loss, progress, traces)),
                 News::Idle => {
                     let second = progress.overdue(now_ms());
                     traces.tell(second, progress);
@@ -303,6 +308,15 @@ fn measured(
     }
     traces.tell(second, progress);
     ended
+}
+
+/// A worker has died: the run's marks, log and user are told.
+fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss {
+    let words = lost::words(&loss);
+    progress.mark(Change::Lost(words.clone()), &words);
+    traces.note(Level::Error, "throng", &words);
+    traces.console.warn(&words);
+    loss
 }
 
 /// Ends samples in flight at once, when the time that they had behind a criterion that ends the run is over.
@@ -339,6 +353,7 @@ struct Ending<'a> {
     /// Workers that died.
     losses: Vec<Loss>,
     dashboard: Option<Dashboard>,
+    live: Option<LivePage>,
 }
 
 impl Ending<'_> {
@@ -386,6 +401,10 @@ impl Ending<'_> {
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
         let exit = self.exit(&run, workers, (whole, &judgement), traces.console);
         let exit = terminal::closing(exit);
+        if let Some(live) = &self.live {
+            traces.followers.clear();
+            live.end(traces.folder.path().filter(|_| !self.request.no_report));
+        }
         if let Some(offload) = offload {
             leave(&*offload, exit, traces);
         }

@@ -40,13 +40,12 @@ pub trait Site: Send + Sync + 'static {
 
 /// A server that listens. It goes on until the program ends.
 pub struct Server {
-    tokens: Arc<Tokens>,
-    own: Own,
+    shared: Arc<Shared>,
 }
 
 struct Shared {
     own: Own,
-    tokens: Arc<Tokens>,
+    tokens: Tokens,
     site: Box<dyn Site>,
     feed: Arc<Feed>,
     clients: Mutex<Clients>,
@@ -65,32 +64,39 @@ impl Server {
     /// Listens and answers, on threads of its own. Events come from `feed`.
     pub fn start(address: &Address, site: impl Site, feed: Arc<Feed>) -> io::Result<Self> {
         let (listener, own) = address.listen()?;
-        let tokens = Arc::new(Tokens::new()?);
         let shared = Arc::new(Shared {
-            own: own.clone(),
-            tokens: Arc::clone(&tokens),
+            own,
+            tokens: Tokens::new()?,
             site: Box::new(site),
             feed,
             clients: Mutex::default(),
             left: Condvar::new(),
         });
-        Builder::new().name("web".into()).spawn(move || accept(&listener, &shared))?;
-        Ok(Self { tokens, own })
+        let of_thread = Arc::clone(&shared);
+        Builder::new().name("web".into()).spawn(move || accept(&listener, &of_thread))?;
+        Ok(Self { shared })
     }
 
     /// The link for whoever may do that much.
     pub fn link(&self, right: Right) -> String {
-        format!("{}#t={}", self.own.link(), self.tokens.of(right))
+        format!("{}#t={}", self.shared.own.link(), self.shared.tokens.of(right))
     }
 
     /// Whether only this machine reaches it.
     pub fn is_loopback(&self) -> bool {
-        self.own.is_loopback()
+        self.shared.own.is_loopback()
     }
 
     /// Where it listens.
     pub fn bound(&self) -> std::net::SocketAddr {
-        self.own.bound
+        self.shared.own.bound
+    }
+
+    /// Waits until no client is being answered, at most that long.
+    pub fn wait_for_clients(&self, time: Duration) {
+        let busy = |clients: &mut Clients| clients.count > clients.sending.len();
+        let waited = self.shared.left.wait_timeout_while(self.shared.clients(), time, busy);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 

@@ -58,6 +58,16 @@ impl Asked {
         if self.paused { State::Paused } else { State::Running }
     }
 
+    /// Users that are asked for, where their number can be changed.
+    pub(crate) fn users(&self) -> Option<u64> {
+        self.levels.iter().any(|level| !level.scheduled).then_some(self.users)
+    }
+
+    /// Whether starts follow a rate that can be changed.
+    pub(crate) fn has_rate(&self) -> bool {
+        self.levels.iter().any(|level| level.rate.is_some())
+    }
+
     /// Does what is asked for; the answer is for the user.
     pub(crate) fn obey(
         &mut self,

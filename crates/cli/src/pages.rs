@@ -1,0 +1,22 @@
+//! Pages in a browser, served by [`web`]: the live page of a run.
+mod control;
+mod live;
+
+pub(crate) use live::LivePage;
+
+use web::Right;
+
+use crate::console::Console;
+
+/// Prints the links of a server, and who reaches it.
+fn print_links(name: &str, server: &web::Server, console: &mut Console) {
+    let wide = name.len().max("read-only".len());
+    console.asked_for(&format!("{name:wide$}  {}", server.link(Right::Change)));
+    console.asked_for(&format!("{:wide$}  {}", "read-only", server.link(Right::Read)));
+    if !server.is_loopback() {
+        console.warn(&format!(
+            "the page can be reached from other machines at {}, unencrypted; whoever has the first link can change what it shows",
+            server.bound()
+        ));
+    }
+}

@@ -1,0 +1,86 @@
+//! Requests of the live page: the same as those of `throng ctl`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ctl::{self, Amount, Asker, Command};
+use crate::run::Load;
+
+/// The largest number that makes sense.
+const MOST: f64 = 50_000_000.0;
+/// Longest text of a mark, characters.
+const LONGEST: usize = 200;
+
+/// A request, as `ui/src/live/protocol.ts` has it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+enum Asked {
+    Users { value: f64 },
+    Rate { value: f64 },
+    Pause,
+    GoOn,
+    Stop,
+    StopNow,
+    Mark { text: String },
+}
+
+/// The answer, in both languages.
+#[derive(Debug, Serialize)]
+pub(super) struct Controlled {
+    ok: bool,
+    words: Words,
+}
+
+#[derive(Debug, Serialize)]
+struct Words {
+    en: String,
+    zh: String,
+}
+
+impl Controlled {
+    fn refused(en: impl Into<String>, zh: impl Into<String>) -> Self {
+        Self { ok: false, words: Words { en: en.into(), zh: zh.into() } }
+    }
+}
+
+/// Requests that a run of that load can obey.
+pub(super) fn possible(load: &Load) -> Vec<&'static str> {
+    let levels = [("users", load.users().is_some()), ("rate", load.has_rate())];
+    let levels = levels.into_iter().filter(|level| level.1).map(|level| level.0);
+    levels.chain(["pause", "go-on", "stop", "stop-now", "mark"]).collect()
+}
+
+/// Does what is asked for. `None`: it is no request.
+pub(super) fn obey(body: &[u8], ask: &Asker) -> Option<Controlled> {
+    let asked: Asked = serde_json::from_slice(body).ok()?;
+    let number = |value: f64, whole: bool| {
+        let fits = (0.0..=MOST).contains(&value) && (!whole || value.fract() == 0.0);
+        fits.then_some(Amount::To(value))
+    };
+    let (command, zh) = match asked {
+        Asked::Users { value } => {
+            (number(value, true).map(Command::Users), format!("用户数：{value}"))
+        }
+        Asked::Rate { value } => {
+            (number(value, false).map(Command::Rate), format!("每秒启动：{value}"))
+        }
+        Asked::Pause => (Some(Command::Pause), "已暂停：在途样本会完成，不再开始新的样本".into()),
+        Asked::GoOn => (Some(Command::Resume), "测试继续".into()),
+        Asked::Stop => (Some(Command::Stop { now: false }), "测试正在停止：在途样本会完成".into()),
+        Asked::StopNow => (Some(Command::Stop { now: true }), "测试立即停止".into()),
+        Asked::Mark { text } => {
+            let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+            let zh = format!("已标记：{text}");
+            ((!text.trim().is_empty()).then_some(Command::Mark(text)), zh)
+        }
+    };
+    let Some(command) = command else {
+        return Some(Controlled::refused(
+            "this is no number of users, no rate, or a mark without a text",
+            "不是有效的用户数或速率，或标记没有文字",
+        ));
+    };
+    Some(match ctl::asked(command, ask) {
+        Ok(en) => Controlled { ok: true, words: Words { en, zh } },
+        Err(words) => Controlled::refused(words.clone(), words),
+    })
+}

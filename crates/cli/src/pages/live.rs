@@ -1,0 +1,205 @@
+//! The live page of a run (`--web`).
+//!
+//! The run's thread copies each second and hands it over; everything else happens on threads of low priority: the figures
+//! and the rules' words are made on one, pages and events are written by those of the server. If they fall far behind,
+//! seconds are left out of the page, never of the run.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ::report::live::{Course, Facts, Shell, Told, page};
+use record::{Follower, Now};
+use serde_json::json;
+use web::{Answer, Feed, Method, Right, Site};
+
+use super::control;
+use crate::console::Console;
+use crate::ctl::Asker;
+use crate::exit::Exit;
+use crate::report;
+use crate::request::Request;
+use crate::run::Load;
+use crate::verdict;
+
+/// Seconds that may wait for being made into events.
+const WAITING: usize = 60;
+/// The rules are asked again after this, or after so many times what they took.
+const BETWEEN_VERDICTS: Duration = Duration::from_secs(5);
+const REST: u32 = 30;
+/// Time for open pages to fetch the report when the run is over.
+const LAST_TIME: Duration = Duration::from_secs(10);
+/// The priority of the thread that makes events: behind those of users.
+const NICE: i32 = 10;
+/// What a report may do, whatever is in it: it is a page of its own, which knows no token and reaches no host.
+pub(super) const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The live page of a run.
+pub(crate) struct LivePage {
+    shared: Arc<Shared>,
+    server: web::Server,
+    /// The thread that makes events, until the run is over.
+    events: OnceLock<JoinHandle<()>>,
+}
+
+/// What the threads share.
+struct Shared {
+    shell: Shell,
+    feed: Arc<Feed>,
+    course: Mutex<Course>,
+    /// How to reach the run, and what it obeys: known when it has started.
+    run: OnceLock<(Asker, Vec<&'static str>)>,
+    /// The report's address and file, once the run is over.
+    report: OnceLock<(String, PathBuf)>,
+    /// Times that it was fetched.
+    fetched: AtomicUsize,
+}
+
+struct OfShared(Arc<Shared>);
+
+/// Hands each second over.
+struct Copies {
+    to: SyncSender<Box<Told>>,
+}
+
+impl Follower for Copies {
+    fn second(&mut self, now: &Now<'_>) {
+        // One that finds no room is left out.
+        let _ = self.to.try_send(Box::new(Told::from(now)));
+    }
+}
+
+impl LivePage {
+    /// Listens, if it is asked for, and prints the links. `Err` is the exit code if that is not possible.
+    pub(crate) fn listen(request: &Request, console: &mut Console) -> Result<Option<Self>, Exit> {
+        let Some(address) = &request.web else { return Ok(None) };
+        let shared = Arc::new(Shared {
+            shell: page(verdict::language(request.lang)),
+            feed: Arc::new(Feed::new()),
+            course: Mutex::default(),
+            run: OnceLock::new(),
+            report: OnceLock::new(),
+            fetched: AtomicUsize::new(0),
+        });
+        let feed = Arc::clone(&shared.feed);
+        let server = web::Server::start(address, OfShared(Arc::clone(&shared)), feed)
+            .map_err(|error| console.fail(&format!("--web={address}: {error}"), Exit::Usage))?;
+        super::print_links("Live page", &server, console);
+        Ok(Some(Self { shared, server, events: OnceLock::new() }))
+    }
+
+    /// The run has started: the one to tell of its seconds.
+    pub(crate) fn begin(
+        &self,
+        folder: Option<&Path>,
+        ask: Asker,
+        load: &Load,
+    ) -> Box<dyn Follower> {
+        let run = folder.and_then(Path::file_name).unwrap_or_default();
+        let run = run.to_string_lossy().into_owned();
+        *self.shared.course() = Course::new(Facts { run, ..Facts::default() });
+        let _ = self.shared.run.set((ask, control::possible(load)));
+        let (to, from) = sync_channel(WAITING);
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name("live page".into());
+        // Without the thread the page stays empty, and the run is as good.
+        if let Ok(thread) = thread.spawn(move || shared.follow(&from)) {
+            let _ = self.events.set(thread);
+        }
+        Box::new(Copies { to })
+    }
+
+    /// The run is over, and its seconds have been told. Pages that are open get the report, if there is one: the program
+    /// waits for them, at most [`LAST_TIME`], and not at all if there are none.
+    pub(crate) fn end(&self, folder: Option<&Path>) {
+        let Shared { feed, report, fetched, .. } = &*self.shared;
+        let end = Instant::now() + LAST_TIME;
+        let left = || end.saturating_duration_since(Instant::now());
+        let are_told = || self.events.get().is_none_or(JoinHandle::is_finished);
+        while !are_told() && !left().is_zero() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let file = folder.map(|folder| folder.join(report::FILE)).filter(|file| file.exists());
+        if let (Some(file), Ok(secret)) = (file, web::random()) {
+            let _ = report.set((format!("/report/{secret}"), file));
+        }
+        let address = report.get().map(|report| &report.0);
+        feed.publish("end", &json!({ "report": address }).to_string());
+        feed.close();
+        let told = feed.wait_for_readers(left());
+        while address.is_some() && fetched.load(Ordering::Relaxed) < told && !left().is_zero() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.server.wait_for_clients(left());
+    }
+}
+
+impl Shared {
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes events of seconds until the run is over.
+    fn follow(&self, from: &Receiver<Box<Told>>) {
+        let _ = rustix::process::setpriority_process(None, NICE);
+        let mut judge_at = Instant::now() + BETWEEN_VERDICTS;
+        for told in from {
+            // The course and the events that pages have seen belong together.
+            let mut course = self.course();
+            for (event, data) in course.add(*told) {
+                self.feed.publish(event, &data.to_string());
+            }
+            if Instant::now() >= judge_at && self.feed.readers() > 0 {
+                let began = Instant::now();
+                if let Some((event, data)) = course.judge() {
+                    self.feed.publish(event, &data.to_string());
+                }
+                judge_at = Instant::now() + BETWEEN_VERDICTS.max(began.elapsed() * REST);
+            }
+        }
+    }
+
+    fn start(&self, right: Right) -> Answer {
+        let course = self.course();
+        let may = right == Right::Change;
+        let controls = self.run.get().filter(|_| may).map(|run| &run.1[..]).unwrap_or_default();
+        let start = json!({
+            "page": course.page(), "now": course.now(), "read_only": !may, "last_id": self.feed.newest(), "controls": controls,
+        });
+        Answer::json(start.to_string())
+    }
+
+    fn report(&self, path: &str) -> Option<Answer> {
+        let (address, file) = self.report.get()?;
+        let html = std::fs::read(file).ok().filter(|_| path == address)?;
+        self.fetched.fetch_add(1, Ordering::Relaxed);
+        Some(Answer::page(html, REPORT_POLICY))
+    }
+}
+
+impl Site for OfShared {
+    fn answer(&self, request: &web::Request, right: Right) -> Answer {
+        let shared = &self.0;
+        match (request.method, request.path.as_str()) {
+            (Method::Get, "/") => Answer::page(shared.shell.html.as_bytes(), &*shared.shell.policy),
+            (Method::Get, "/api/page") => shared.start(right),
+            (Method::Get, "/api/events") => {
+                let behind = request.header("last-event-id").and_then(|id| id.parse().ok());
+                Answer::events(behind)
+            }
+            (Method::Post, "/api/control") => {
+                let Some((ask, _)) = shared.run.get() else { return Answer::status(409) };
+                let done = control::obey(&request.body, ask);
+                done.map_or_else(
+                    || Answer::status(400),
+                    |done| Answer::json(json!(done).to_string()),
+                )
+            }
+            (Method::Get, path) => shared.report(path).unwrap_or_else(|| Answer::status(404)),
+            (Method::Post, _) => Answer::status(404),
+        }
+    }
+}

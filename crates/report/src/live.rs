@@ -1,0 +1,72 @@
+//! The page of a run that goes on: its HTML, and its data second by second.
+//!
+//! What the page and its server say to each other stands in `ui/src/live/protocol.ts`.
+mod course;
+mod figures;
+mod speaking;
+
+use answers::verdict::Language;
+
+pub use course::{Course, Event, Facts, Told};
+
+use crate::file::hash;
+use crate::html::Html;
+
+/// The script and the style, as `ui` builds them.
+const SCRIPT: &str = include_str!("../../../ui/dist/live.js");
+const STYLE: &str = include_str!("../../../ui/dist/live.css");
+
+/// A page whose script gets its data from the server, and what it may load and do.
+#[derive(Debug)]
+pub struct Shell {
+    pub html: String,
+    pub policy: String,
+}
+
+/// The live page.
+pub fn page(language: Language) -> Shell {
+    shell("Throng", SCRIPT, STYLE, language)
+}
+
+/// A page of that script and that style, which says nothing of its own.
+pub(crate) fn shell(title: &str, script: &str, style: &str, language: Language) -> Shell {
+    let zh = language == Language::Chinese;
+    let mut head = Html::new();
+    head.raw("<!doctype html>\n<html lang=\"").raw(if zh { "zh-CN" } else { "en" });
+    head.raw(
+        "\"><head><meta charset=\"utf-8\"><meta name=\"color-scheme\" content=\"light dark\">",
+    );
+    head.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+    head.raw("<link rel=\"icon\" href=\"data:,\"><title>").text(title).raw("</title><style>");
+    let mut body = Html::new();
+    body.raw("</style></head><body><header class=\"top\"><div></div><div id=\"tools\"><label>");
+    body.raw("<input type=\"checkbox\" id=\"zh\"").raw(if zh { " checked" } else { "" });
+    body.raw(">中文</label></div></header><main><noscript>").both(
+        "This page needs JavaScript; the report of the run does not.",
+        "本页需要 JavaScript；运行报告则不需要。",
+    );
+    body.raw("</noscript><div id=\"pages\"></div></main><script>");
+    let html = [head.as_str(), style, body.as_str(), script, "</script></body></html>\n"].concat();
+    let policy = format!(
+        "default-src 'none'; script-src '{}'; style-src '{}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        hash(script),
+        hash(style)
+    );
+    Shell { html, policy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_built_cannot_end_its_own_element() {
+        let (script, style) = (SCRIPT.to_ascii_lowercase(), STYLE.to_ascii_lowercase());
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!style.contains("</style"));
+        let page = page(Language::Chinese);
+        assert!(
+            page.html.contains("id=\"zh\" checked") && page.policy.contains("connect-src 'self'")
+        );
+    }
+}

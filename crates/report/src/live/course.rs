@@ -1,0 +1,287 @@
+//! The course of a run that goes on: its last minutes, and the events that each second makes.
+
+use std::collections::BTreeSet;
+
+use answers::rules;
+use record::{CauseName, ClassName, Frame, Has, Label, Mark, Now, Record, Second, Series, State};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::figures::Figures;
+use super::speaking::Speaking;
+use crate::model::{About, Criterion, Given, MOST_CAUSES, Timeline, Verdict};
+
+/// Seconds that are kept: rules see them, and the pictures those that they have room for.
+const KEPT: usize = 900;
+const DRAWN: usize = 600;
+
+/// A second of a run, copied from what followers are told.
+#[derive(Debug)]
+pub struct Told {
+    frame: Frame,
+    second: Second,
+    labels: Vec<Label>,
+    causes: Vec<CauseName>,
+    classes: Vec<ClassName>,
+    series: Vec<Series>,
+    marks: Vec<Mark>,
+    criteria: Vec<Criterion>,
+    state: State,
+    users: Option<u64>,
+}
+
+/// Facts of a run that no second has.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Name of its folder.
+    pub run: String,
+    /// Properties that were set, secrets masked.
+    pub properties: Vec<(String, String)>,
+}
+
+impl From<&Now<'_>> for Told {
+    fn from(now: &Now<'_>) -> Self {
+        let criterion = |lamp: &record::Lamp| Criterion {
+            text: lamp.criterion.clone(),
+            met: lamp.is_good(),
+            value: None,
+            shown: lamp.value.clone(),
+            of: None,
+        };
+        Self {
+            frame: now.frame.clone(),
+            second: now.second.clone(),
+            labels: now.labels.to_vec(),
+            causes: now.causes.to_vec(),
+            classes: now.classes.to_vec(),
+            series: now.series.to_vec(),
+            marks: now.marks.to_vec(),
+            criteria: now.criteria.iter().map(criterion).collect(),
+            state: now.state,
+            users: now.users,
+        }
+    }
+}
+
+/// An error's cause, and how often it came in the run so far.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Sum {
+    outcome: &'static str,
+    code: String,
+    message: String,
+    first_label: String,
+    count: u64,
+    first_ms: i64,
+    last_ms: i64,
+}
+
+/// A run as its page shows it.
+#[derive(Debug, Default)]
+pub struct Course {
+    facts: Facts,
+    /// Its last minutes.
+    record: Record,
+    /// By number of the cause.
+    sums: Vec<Sum>,
+    criteria: Vec<Criterion>,
+    state: State,
+    users: Option<u64>,
+    /// Ids of the columns that pages have, in their order.
+    columns: Vec<String>,
+    speaking: Speaking,
+    said: answers::verdict::Verdict,
+}
+
+/// An event: its name and its data.
+pub type Event = (&'static str, Value);
+
+impl Course {
+    pub fn new(facts: Facts) -> Self {
+        Self { facts, ..Self::default() }
+    }
+
+    /// A second is over. The events that it makes.
+    pub fn add(&mut self, told: Told) -> Vec<Event> {
+        let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
+        let mut events = Vec::new();
+        let count = |course: &Self| course.sums.iter().map(|sum| sum.count).sum::<u64>();
+        let errors = count(self);
+        self.sum(&second, &causes);
+        let record = &mut self.record;
+        record.seconds.push(second);
+        if record.seconds.len() > KEPT {
+            record.seconds.remove(0);
+        }
+        record.marks.extend(marks.iter().cloned());
+        record.frame = Frame { length_ms: 0, ..frame };
+        (record.labels, record.causes) = (labels, causes);
+        (record.classes, record.series) = (classes, series);
+        record.has = has(record);
+        (self.state, self.users) = (told.state, told.users);
+        events.push(self.newest());
+        for mark in &marks {
+            events.push(("mark", json!(crate::model::Mark::from(mark))));
+        }
+        if told.criteria != self.criteria {
+            events.push(("criteria", json!(told.criteria)));
+            self.criteria = told.criteria;
+        }
+        if count(self) != errors {
+            events.push(("errors", json!(self.causes())));
+        }
+        events
+    }
+
+    /// The newest second as an event: its value for each column; or that there are other columns now.
+    fn newest(&mut self) -> Event {
+        let timeline = Timeline::live(&self.last(1));
+        let known: BTreeSet<&str> = self.columns.iter().map(String::as_str).collect();
+        let new = timeline.columns.iter().map(|column| &column.id);
+        let new: Vec<String> = new.filter(|id| !known.contains(id.as_str())).cloned().collect();
+        if !new.is_empty() {
+            self.columns.extend(new);
+            return ("again", json!({}));
+        }
+        let value = |id: &String| match timeline.column(id) {
+            Some(column) => column.figures().next().map(|(_, figure)| figure),
+            // Columns with nothing but zeros are left out.
+            None => Some(0.0),
+        };
+        let values: Vec<Option<f64>> = self.columns.iter().map(value).collect();
+        let at_ms = timeline.at_ms.last();
+        ("second", json!({ "at_ms": at_ms, "values": values, "heat": null, "now": self.now() }))
+    }
+
+    /// The rules, asked now; the event if they say something else than before. This takes a while on a long run.
+    pub fn judge(&mut self) -> Option<Event> {
+        let mut record = self.last(KEPT);
+        let first = record.seconds.first()?;
+        let start_ms = first.at_ms - i64::from(first.ms);
+        if start_ms - record.frame.start_ms > 1500 {
+            // Rules are told of a run that began where what is kept begins.
+            record.frame.start_ms = start_ms;
+            record.frame.load.schedule.clear();
+        }
+        record.frame.length_ms =
+            record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
+        let said = self.speaking.hear(&rules::verdict(&record));
+        if said == self.said {
+            return None;
+        }
+        self.said = said;
+        Some(("verdict", json!(Verdict::new(&self.said, &Timeline::live(&self.last(1))))))
+    }
+
+    /// What a page begins with: the run so far.
+    pub fn page(&self) -> Value {
+        let record = self.last(DRAWN);
+        let mut timeline = Timeline::live(&record);
+        let mut columns = Vec::new();
+        for id in &self.columns {
+            let at = timeline.columns.iter().position(|column| column.id == *id);
+            columns.push(match at {
+                Some(at) => {
+                    let column = timeline.columns.swap_remove(at);
+                    let mut values: Vec<Option<f64>> = vec![None; timeline.at_ms.len()];
+                    column.figures().for_each(|(at, figure)| values[at] = Some(figure));
+                    json!({ "id": column.id, "name": column.name, "unit": column.unit, "scale": 1, "values": values, "label": null })
+                }
+                None => {
+                    let nothing = crate::model::words("", "");
+                    let values = vec![0; timeline.at_ms.len()];
+                    json!({ "id": id, "name": nothing, "unit": "count", "scale": 1, "values": values, "label": null })
+                }
+            });
+        }
+        let given = Given {
+            record: &record,
+            verdict: &self.said,
+            run: &self.facts.run,
+            criteria: &self.criteria,
+            properties: &self.facts.properties,
+            notes: &[],
+            jmeter: None,
+            live: true,
+        };
+        json!({
+            "kind": "run", "form": 1, "live": true,
+            "about": About::new(&given),
+            "verdict": Verdict::new(&self.said, &timeline),
+            "criteria": self.criteria,
+            "totals": {}, "labels": [], "rest": null, "samples": [], "classes": [], "targets": [], "jmeter": null,
+            "causes": self.causes(),
+            "timeline": {
+                "step_ms": 1000, "at_ms": timeline.at_ms, "start_ms": record.frame.start_ms, "marks": timeline.marks,
+                "warmup_ms": null, "steady": null, "heat": null, "columns": columns, "charts": timeline.charts,
+            },
+        })
+    }
+
+    /// The row of numbers.
+    pub fn now(&self) -> Value {
+        json!(Figures::new(&self.record, self.users, self.state))
+    }
+
+    /// The causes with the most errors.
+    fn causes(&self) -> Vec<&Sum> {
+        let mut found: Vec<&Sum> = self.sums.iter().filter(|sum| sum.count > 0).collect();
+        found.sort_by_key(|sum| std::cmp::Reverse(sum.count));
+        found.truncate(MOST_CAUSES);
+        found
+    }
+
+    fn sum(&mut self, second: &Second, causes: &[CauseName]) {
+        for name in causes.iter().skip(self.sums.len()) {
+            self.sums.push(Sum {
+                outcome: name.outcome.as_str(),
+                code: name.code.to_string(),
+                message: name.message.to_string(),
+                first_label: name.first_label.to_string(),
+                count: 0,
+                first_ms: second.at_ms,
+                last_ms: second.at_ms,
+            });
+        }
+        for (number, count) in &second.causes {
+            if let Some(sum) = self.sums.get_mut(*number as usize) {
+                sum.count += count;
+                sum.last_ms = second.at_ms;
+            }
+        }
+    }
+
+    /// The record with its last seconds.
+    fn last(&self, seconds: usize) -> Record {
+        let from = self.record.seconds.len().saturating_sub(seconds);
+        let from_ms =
+            self.record.seconds.get(from).map_or(0, |first| first.at_ms - i64::from(first.ms));
+        let Record { frame, labels, causes, classes, series, has, .. } = &self.record;
+        Record {
+            frame: frame.clone(),
+            labels: labels.clone(),
+            causes: causes.clone(),
+            classes: classes.clone(),
+            series: series.clone(),
+            seconds: self.record.seconds[from..].to_vec(),
+            marks: self.record.marks.iter().filter(|mark| mark.at_ms >= from_ms).cloned().collect(),
+            has: *has,
+            ..Record::default()
+        }
+    }
+}
+
+/// What a run that goes on tells.
+fn has(record: &Record) -> Has {
+    Has {
+        phases: true,
+        slots: true,
+        response: true,
+        connections: true,
+        classes: !record.classes.is_empty(),
+        generator: true,
+        users: true,
+        load: record.frame.load != record::Load::default(),
+        targets: !record.series.is_empty(),
+        kept: false,
+    }
+}
