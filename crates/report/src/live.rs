@@ -1,6 +1,6 @@
 //! The page of a run that goes on: its HTML, and its data second by second.
 //!
-//! What the page and its server say to each other stands in `ui/src/live/protocol.ts`.
+//! The protocol of page and server stands in `ui/src/live/protocol.ts`.
 mod course;
 mod figures;
 mod speaking;

@@ -30,7 +30,7 @@ struct Kept {
     done: usize,
 }
 
-/// What a reader gets next.
+/// The next thing for a reader.
 pub(crate) enum Next {
     Events(Vec<Arc<str>>),
     /// Events behind the one that it has are gone.

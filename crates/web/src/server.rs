@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// The priority of all threads here, by which those of users come first.
 const NICE: i32 = 10;
 
-/// What a server answers.
+/// The answers of a server.
 ///
 /// Paths below `/api/` need a token, and a `POST` the one that may change: the server sees to that. Everything else is for
 /// everybody who calls the server by its own name.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 /// Bytes of a token: 128 bits.
 const BYTES: usize = 16;
 
-/// What a client may do.
+/// The rights of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     /// It has no token, or a wrong one.
@@ -27,7 +27,7 @@ impl Tokens {
         Ok(Self { read: random()?, change: random()? })
     }
 
-    /// What the bearer of this may do.
+    /// The right of whoever sends this.
     pub(crate) fn right(&self, given: &str) -> Right {
         // Both are compared always, so that the time says nothing.
         let (read, change) = (same(&self.read, given), same(&self.change, given));

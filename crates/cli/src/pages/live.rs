@@ -34,7 +34,7 @@ const REST: u32 = 30;
 const LAST_TIME: Duration = Duration::from_secs(10);
 /// The priority of the thread that makes events: behind those of users.
 const NICE: i32 = 10;
-/// What a report may do, whatever is in it: it is a page of its own, which knows no token and reaches no host.
+/// The policy of a report, whatever is in it: it is a page of its own, which knows no token and reaches no host.
 pub(super) const REPORT_POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The live page of a run.
@@ -45,7 +45,7 @@ pub(crate) struct LivePage {
     events: OnceLock<JoinHandle<()>>,
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Shared {
     shell: Shell,
     feed: Arc<Feed>,

@@ -172,7 +172,7 @@ impl Course {
         Some(("verdict", json!(Verdict::new(&self.said, &Timeline::live(&self.last(1))))))
     }
 
-    /// What a page begins with: the run so far.
+    /// The run so far, with which a page begins.
     pub fn page(&self) -> Value {
         let record = self.last(DRAWN);
         let mut timeline = Timeline::live(&record);
@@ -270,7 +270,7 @@ impl Course {
     }
 }
 
-/// What a run that goes on tells.
+/// The parts of the data that a run has while it goes on.
 fn has(record: &Record) -> Has {
     Has {
         phases: true,
