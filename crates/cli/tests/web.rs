@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use client::{Links, until};
+use client::{Events, Links, until};
 use program::Program;
 use serde_json::{Value, json};
 
@@ -88,6 +88,31 @@ fn only_who_has_a_token_and_calls_the_server_by_its_name_is_answered() {
     assert_eq!(run.end().code, 130);
 }
 
+/// Requests that are no requests, a mark, and a pause.
+fn controls(run: &Links, program: &Program, events: &mut Events) {
+    for refused in [
+        json!({ "command": "rate", "value": 5 }),
+        json!({ "command": "users", "value": 1.5 }),
+        json!({ "command": "users", "value": -1 }),
+        json!({ "command": "mark", "text": " " }),
+    ] {
+        assert_eq!(run.post("/api/control", &run.full, &refused).json()["ok"], false, "{refused}");
+    }
+    for rubbish in [json!({}), json!({ "command": "exec" }), json!([1]), json!("stop")] {
+        assert_eq!(run.post("/api/control", &run.full, &rubbish).status, 400, "{rubbish}");
+    }
+    assert_eq!(
+        run.post("/api/control", &run.full, &json!({ "command": "mark", "text": "a\u{1b}[31mb" }))
+            .json()["ok"],
+        true
+    );
+    assert_eq!(events.until("mark")["words"]["en"], "a[31mb");
+    run.post("/api/control", &run.full, &json!({ "command": "pause" }));
+    until("a second without samples", || last(program, "samples") == 0);
+    run.post("/api/control", &run.full, &json!({ "command": "go-on" }));
+    until("samples again", || last(program, "samples") > 0);
+}
+
 #[test]
 fn a_page_follows_a_run_changes_it_and_becomes_its_report() {
     let program = Program::new();
@@ -122,27 +147,7 @@ fn a_page_follows_a_run_changes_it_and_becomes_its_report() {
     );
     assert_eq!(events.until("mark")["words"]["en"], "9 users");
     until("9 users", || last(&program, "users") == 9);
-    for refused in [
-        json!({ "command": "rate", "value": 5 }),
-        json!({ "command": "users", "value": 1.5 }),
-        json!({ "command": "users", "value": -1 }),
-        json!({ "command": "mark", "text": " " }),
-    ] {
-        assert_eq!(run.post("/api/control", &run.full, &refused).json()["ok"], false, "{refused}");
-    }
-    for rubbish in [json!({}), json!({ "command": "exec" }), json!([1]), json!("stop")] {
-        assert_eq!(run.post("/api/control", &run.full, &rubbish).status, 400, "{rubbish}");
-    }
-    assert_eq!(
-        run.post("/api/control", &run.full, &json!({ "command": "mark", "text": "a\u{1b}[31mb" }))
-            .json()["ok"],
-        true
-    );
-    assert_eq!(events.until("mark")["words"]["en"], "a[31mb");
-    run.post("/api/control", &run.full, &json!({ "command": "pause" }));
-    until("a second without samples", || last(&program, "samples") == 0);
-    run.post("/api/control", &run.full, &json!({ "command": "go-on" }));
-    until("samples again", || last(&program, "samples") > 0);
+    controls(&run, &program, &mut events);
 
     // Who has lost some events goes on behind the last one, and who has lost too many begins again.
     let newest = run.get("/api/page", &run.full).json()["last_id"].as_u64().expect("a number");

@@ -168,7 +168,7 @@ impl Events {
             assert!(self.lines.read_line(&mut line).expect("a line") > 0, "no more events");
             match line.trim_end().split_once(": ") {
                 Some(("id", number)) => id = number.parse().expect("a number"),
-                Some(("event", name)) => event = name.to_owned(),
+                Some(("event", name)) => name.clone_into(&mut event),
                 Some(("data", data)) => {
                     return (id, event, serde_json::from_str(data).expect("JSON"));
                 }
