@@ -60,6 +60,7 @@ rules! {
     plateau = concurrency: "a rate that does not grow with the users", "速率不随用户增长";
     ports = ports: "local ports that run out", "本地端口用尽";
     host_ports = host_ports: "local ports of watched hosts", "被监视主机的本地端口";
+    host_java = java: "pauses of Java on watched hosts", "被监视主机上 Java 的停顿";
     plan_fault = errors: "a plan that fails at any load", "在任何负载下都失败的计划";
     cut_by_end = errors: "errors made by the end of the run", "运行结束造成的错误";
     reset_under_load = resets: "connections reset from some load on", "达到一定负载后连接被重置";

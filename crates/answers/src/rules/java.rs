@@ -1,13 +1,17 @@
-//! The Java machine of the generator: its garbage collections stop every element that runs in it.
+//! Java machines that stand still while they collect their garbage: the generator's, in which elements of the plan run, and
+//! those of watched hosts.
+
+use std::sync::Arc;
 
 use record::{Record, Second};
 use stats::grouped::{bytes, count, percent};
 
-use super::figures::span;
+use super::figures::{span, whole};
 use super::say::{found, lacks, time, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "java_pauses";
+const ID_OF_HOSTS: &str = "host_java";
 
 /// Share of the time with a Java machine that its collections take.
 const SHARE: f64 = 0.05;
@@ -79,4 +83,97 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     .advise(advice)
     .explaining(&["late_starts"])
     .said()
+}
+
+/// A watched host with the readings under load: seconds of pauses in a second.
+struct Host {
+    name: Arc<str>,
+    /// Length in s, and the share of it that pauses took; the end, epoch ms.
+    readings: Vec<(f64, f64, i64)>,
+    /// Bytes in use, and those there may be.
+    heap: Option<(f64, f64)>,
+}
+
+fn hosts(record: &Record) -> Vec<Host> {
+    let seconds = whole(record);
+    let pauses = record.series.iter().filter(|series| &*series.metric == "gc_pause");
+    pauses
+        .map(|series| {
+            let number = |metric: &str| {
+                let same = |one: &record::Series| one.host == series.host && &*one.metric == metric;
+                record.series.iter().position(same).map(|at| at as u32)
+            };
+            let [pause, heap, most] = ["gc_pause", "heap", "heap_max"].map(number);
+            let value = |second: &Second, series: Option<u32>| {
+                second.watched.iter().find(|one| Some(one.0) == series).map(|one| one.1)
+            };
+            let reading = |s: &Second| Some((f64::from(s.ms) / 1000.0, value(s, pause)?, s.at_ms));
+            let filled = |s: &Second| Some((value(s, heap)?, value(s, most)?));
+            Host {
+                name: Arc::clone(&series.host),
+                readings: seconds.iter().filter_map(reading).collect(),
+                heap: seconds.iter().filter_map(filled).max_by(|a, b| a.0.total_cmp(&b.0)),
+            }
+        })
+        .collect()
+}
+
+pub(super) fn host_java(record: &Record) -> Said {
+    let hosts = hosts(record);
+    if hosts.iter().all(|host| host.readings.is_empty()) {
+        return lacks!(
+            "pauses of a watched Java machine (--watch NAME=URL of its exporter)",
+            "被监视 Java 虚拟机的停顿（--watch NAME=URL，指向其 exporter）"
+        );
+    }
+    hosts.iter().find_map(|host| stood_still(record, host)).map_or(Said::Nothing, Finding::said)
+}
+
+fn stood_still(record: &Record, host: &Host) -> Option<Finding> {
+    let longest = host.readings.iter().max_by(|a, b| (a.0 * a.1).total_cmp(&(b.0 * b.1)))?;
+    let length: f64 = host.readings.iter().map(|reading| reading.0).sum();
+    let all: f64 = host.readings.iter().map(|reading| reading.0 * reading.1).sum();
+    let share = all / length.max(1e-3);
+    let most_s = longest.0 * longest.1;
+    let often = host.readings.len() >= LEAST_SECONDS && share >= SHARE;
+    if !often && most_s < LONG {
+        return None;
+    }
+    let name = &host.name;
+    let (in_all, part, most) = (time(all * 1000.0), percent(share), time(most_s * 1000.0));
+    let heap = host.heap.filter(|heap| heap.0 >= NEARLY_FULL * heap.1);
+    let advice = if let Some((used, most)) = heap {
+        let (used, most) = (bytes(used as u64), bytes(most as u64));
+        words!(
+            "The heap of {name} was nearly full ({used} of {most}): give it more (-Xmx), or look for what it keeps.",
+            "{name} 的堆几乎已满（{most} 中已用 {used}）：增大堆（-Xmx），或查找其保留的对象。"
+        )
+    } else {
+        words!(
+            "Look at the collector of {name} and its log (-Xlog:gc): a larger heap, a collector with shorter pauses, or less garbage for each request.",
+            "查看 {name} 的垃圾收集器及其日志（-Xlog:gc）：增大堆、选择停顿更短的收集器，或减少每个请求产生的垃圾。"
+        )
+    };
+    let run = span(whole(record));
+    let finding = found(
+        ID_OF_HOSTS,
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "Java on {name} stood still to collect its garbage: {in_all} in all ({part} of the time), up to {most} in one second. Requests that it had taken waited meanwhile.",
+            "{name} 上的 Java 因垃圾回收而停顿：共 {in_all}（占时间的 {part}），一秒内最多 {most}。其间已接收的请求都在等待。"
+        ),
+    )
+    .with("java_paused", share, "share", run)
+    .with(
+        "java_paused_longest",
+        most_s * 1000.0,
+        "ms",
+        (longest.2 - (longest.0 * 1000.0) as i64, longest.2),
+    );
+    let finding = match host.heap {
+        Some((used, _)) => finding.with("java_heap", used, "bytes", run),
+        None => finding,
+    };
+    Some(finding.advise(advice).explaining(&["stalls", "bimodal"]))
 }

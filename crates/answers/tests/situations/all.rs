@@ -81,6 +81,23 @@ fn closing_after(mut record: Record, from: usize) -> Record {
     record
 }
 
+/// A watched Java machine: seconds of pauses in each second.
+fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
+    let mut record = quiet();
+    let series =
+        |metric: &str, unit| Series { host: "service".into(), metric: metric.into(), unit };
+    record.series = vec![
+        series("gc_pause", Unit::Seconds),
+        series("heap", Unit::Bytes),
+        series("heap_max", Unit::Bytes),
+    ];
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        second.watched = vec![(0, pauses(n)), (1, 95e6), (2, 100e6)];
+    }
+    record.has.targets = true;
+    record
+}
+
 /// Requests that fail from the time on at which a gateway has no port.
 fn without_ports(from_s: u64) -> Record {
     run(&users(20).ramp(5).pause(80), move |request, random| {
@@ -116,6 +133,19 @@ fn of_hosts() -> Vec<Situation> {
             &[],
             with_host(quiet(), 5_000.0, 60.0, 0.0, true),
         ),
+        of(
+            "a service in Java collects for 80 ms of each second",
+            "host_java",
+            &[],
+            with_java(|_| 0.08),
+        ),
+        of(
+            "a service in Java stands still once for 0.6 s",
+            "host_java",
+            &[],
+            with_java(|n| if n == 30 { 0.6 } else { 0.0 }),
+        ),
+        of("a service in Java that collects as usual", "", &[], with_java(|_| 0.02)),
         of(
             "a service that accepts and closes 400/s",
             "",
