@@ -49,7 +49,7 @@ pub(crate) struct Progress {
     usage: Usage,
     workers: u32,
     users: Users,
-    start_ms: i64,
+    pub(crate) start_ms: i64,
     with_transactions: bool,
     machine: Watch,
     timeline: Timeline,
@@ -144,7 +144,11 @@ impl Progress {
 
     /// A change in the run, now: in its record and in the line of its second.
     pub(crate) fn mark(&mut self, change: Change, words: &str) {
-        let at_ms = jiff::Timestamp::now().as_millisecond();
+        self.mark_at(jiff::Timestamp::now().as_millisecond(), change, words);
+    }
+
+    /// The same, at that time.
+    pub(crate) fn mark_at(&mut self, at_ms: i64, change: Change, words: &str) {
         let mark = record::Mark { at_ms, change };
         self.recording.mark(&mark);
         self.moments[0].push(mark);

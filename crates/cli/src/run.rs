@@ -7,6 +7,7 @@
 mod admission;
 mod live;
 mod monitors;
+mod phases;
 mod settings;
 mod traces;
 
@@ -20,7 +21,7 @@ use engine::offload::Offload;
 use engine::{Asked, Evaluated, Line, Options};
 use fleet::Loss;
 use plan::plan::{Plan, SamplerKind};
-use record::{Change, State};
+use record::Change;
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -156,7 +157,7 @@ impl Start<'_> {
             .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
         complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
         let home = options.surroundings.home.clone();
-        let asked = live::Asked::new(evaluated.levels(&plan));
+        let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), found.ports);
         let offload = options.offload.clone();
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
@@ -261,9 +262,7 @@ impl Running {
             let news = run.next_event(PATIENCE);
             let users = run.users();
             progress.set_users(users.active, users.started, users.finished);
-            let stopping = obeyed > 0 || watch.has_ended();
-            let state = if stopping { State::Stopping } else { load.state() };
-            progress.set_state(state, load.users());
+            load.tell(obeyed > 0 || watch.has_ended(), users.started, progress, traces);
             match news {
                 News::Snapshot(snapshot) => {
                     if let Some(judged) = measured(snapshot, run, watch, progress, traces) {

@@ -322,3 +322,48 @@ fn a_schedule_of_starts_is_not_turned_into_users_in_silence() {
         }
     }
 }
+
+/// The phases in the record of the run, ms from its start on.
+fn phases(asked: &Asked) -> Vec<(i64, String)> {
+    let record = record::Record::read(&asked.program.run_folder()).expect("a record");
+    let start = record.frame.start_ms;
+    let phase = |mark: record::Mark| match mark.change {
+        record::Change::Phase(words) => Some((mark.at_ms - start, words)),
+        _ => None,
+    };
+    record.marks.into_iter().filter_map(phase).collect()
+}
+
+fn words(asked: &Asked) -> Vec<String> {
+    phases(asked).into_iter().map(|(_, words)| words).collect()
+}
+
+#[test]
+fn ramps_steps_and_holds_are_marks_in_the_record() {
+    let only = ["--scenario", "Buyers=off"];
+    let of = |options: &[&str]| ask(&[&only[..], options].concat());
+    let asked = of(&["--users", "6", "--ramp", "3s", "--steps", "3", "--hold", "1s"]);
+    assert_eq!(asked.ended.code, 0, "{:?}", asked.ended);
+    let expected = ["step 1 of 3: 2 users", "step 2 of 3: 4 users", "step 3 of 3: 6 users"];
+    assert_eq!(words(&asked), expected);
+    // From the end of the set-up group on.
+    let at: Vec<i64> = phases(&asked).into_iter().map(|(at, _)| at).collect();
+    assert!((at[1] - at[0], at[2] - at[1]) == (1000, 1000) && at[0] >= 0, "{at:?}");
+
+    let asked = of(&["--users", "6", "--ramp", "2s", "--hold", "1s"]);
+    assert_eq!(words(&asked), ["ramp to 6 users", "hold 6 users"]);
+    let asked = of(&["--rps", "30", "--ramp", "2s", "--hold", "1s"]);
+    assert_eq!(words(&asked), ["ramp to 30 starts/s", "hold 30 starts/s"]);
+    // A load that stays has none, and several groups are named.
+    assert_eq!(words(&of(&["--users", "6", "--duration", "1s"])), [""; 0]);
+    let asked = ask(&["--users", "8", "--ramp", "2s", "--hold", "1s"]);
+    let expected = [
+        "Buyers: ramp to 2 users",
+        "Guests: ramp to 6 users",
+        "Buyers: hold 2 users",
+        "Guests: hold 6 users",
+    ];
+    assert_eq!(words(&asked), expected);
+    let log = std::fs::read_to_string(asked.program.run_folder().join("throng.log"));
+    assert!(log.expect("a log").contains("Guests: hold 6 users"));
+}

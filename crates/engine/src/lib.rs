@@ -73,6 +73,7 @@ pub use run::evaluated::Evaluated;
 pub use run::load::{Changed, Level};
 pub use run::monitors::Monitor;
 pub use run::options::{Options, Paced};
+pub use run::phases::{Phase, Phases};
 pub use run::prepare::{close_results, create_results, evaluate};
 pub use run::start::{set_up, start};
 pub use run::{Event, Handle, Run, Users};

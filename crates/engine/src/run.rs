@@ -13,6 +13,7 @@ pub(crate) mod load;
 pub(crate) mod monitors;
 pub(crate) mod options;
 pub(crate) mod paces;
+pub(crate) mod phases;
 pub(crate) mod prepare;
 pub(crate) mod sender;
 pub(crate) mod start;

@@ -108,22 +108,28 @@ fn changes(record: &Record) -> impl Iterator<Item = i64> + '_ {
     let is_load = |change: &Change| {
         matches!(
             change,
-            Change::Users(_)
-                | Change::Rate(_)
-                | Change::Paused
-                | Change::WentOn
-                | Change::Phase(_)
-                | Change::Lost(_)
+            Change::Users(_) | Change::Rate(_) | Change::Paused | Change::WentOn | Change::Lost(_)
         )
     };
     record.marks.iter().filter(move |mark| is_load(&mark.change)).map(|mark| mark.at_ms)
+}
+
+/// Moments at which a phase of the load begins. A stretch ends there; seconds around it are steady, where users and starts are.
+fn phases(record: &Record) -> impl Iterator<Item = i64> + '_ {
+    let is_phase = |mark: &&record::Mark| matches!(mark.change, Change::Phase(_));
+    record.marks.iter().filter(is_phase).map(|mark| mark.at_ms)
 }
 
 /// The longest stretch of whole seconds in which the load asked for did not change.
 pub(crate) fn steady(record: &Record) -> &[Second] {
     let all = whole(record);
     let changes: Vec<i64> = changes(record).collect();
-    let masked = |s: &Second| changes.iter().any(|at| (s.at_ms - at).abs() < MASKED_MS);
+    let phases: Vec<i64> = phases(record).collect();
+    let in_second = |s: &Second, at: i64| s.at_ms - i64::from(s.ms) < at && at <= s.at_ms;
+    let masked = |s: &Second| {
+        changes.iter().any(|at| (s.at_ms - at).abs() < MASKED_MS)
+            || phases.iter().any(|at| in_second(s, *at))
+    };
     let same = |a: &Second, b: &Second| {
         let near = |a: f64, b: f64| (a - b).abs() <= (SAME_LOAD * a.max(b)).max(1.0);
         (!record.has.users || near(a.users as f64, b.users as f64))

@@ -1,9 +1,11 @@
 //! The load of a run as it goes on: what `throng ctl` asks for, and what the record says of it.
 
-use engine::{Level, Live};
+use engine::{Evaluated, Level, Live};
 use plan::load::shares;
+use plan::plan::Plan;
 use record::{Change, State};
 
+use super::phases::Phases;
 use super::traces::Traces;
 use crate::ctl::{Amount, Command};
 use crate::interrupt::Interrupt;
@@ -18,6 +20,8 @@ pub(crate) struct Asked {
     users: u64,
     rate: f64,
     paused: bool,
+    /// Ramps, steps and holds that are still to begin.
+    phases: Phases,
 }
 
 /// The parts of a run that a request may touch.
@@ -46,16 +50,36 @@ impl Parts<'_, '_> {
 }
 
 impl Asked {
-    pub(crate) fn new(levels: Vec<Level>) -> Self {
+    pub(crate) fn new(evaluated: &Evaluated, plan: &Plan) -> Self {
+        let (levels, phases) = (evaluated.levels(plan), Phases::new(evaluated.phases(plan)));
         let users = levels.iter().filter(|level| !level.scheduled);
         let users = users.map(|level| u64::from(level.users)).sum();
         let rate = levels.iter().filter_map(|level| level.rate).sum();
-        Self { levels, users, rate, paused: false }
+        Self { levels, users, rate, paused: false, phases }
     }
 
-    /// Whether the test runs or is paused.
-    pub(crate) fn state(&self) -> State {
-        if self.paused { State::Paused } else { State::Running }
+    /// Tells whether the test runs, and which phases have begun. `started`: users that have started so far.
+    pub(crate) fn tell(
+        &mut self,
+        stopping: bool,
+        started: u32,
+        progress: &mut Progress,
+        traces: &mut Traces<'_>,
+    ) {
+        let state = match (stopping, self.paused) {
+            (true, _) => State::Stopping,
+            (false, true) => State::Paused,
+            (false, false) => State::Running,
+        };
+        progress.set_state(state, self.users());
+        if stopping {
+            return self.phases.forget();
+        }
+        let now_ms = jiff::Timestamp::now().as_millisecond();
+        for (at_ms, words) in self.phases.begun(now_ms, progress.start_ms, started) {
+            progress.mark_at(at_ms, Change::Phase(words.clone()), &words);
+            traces.note(LogLevel::Info, "throng", &words);
+        }
     }
 
     /// Users that are asked for, where their number can be changed.
@@ -113,6 +137,7 @@ impl Asked {
         };
         let changes: Vec<Live> = groups.iter().zip(shares(users, &weights)).map(of).collect();
         on.change(&changes)?;
+        self.phases.forget();
         let before = std::mem::replace(&mut self.users, users);
         let words = format!("users: {users} instead of {before}");
         on.mark(Change::Users(users), &words);
@@ -133,6 +158,7 @@ impl Asked {
         };
         let changes: Vec<Live> = groups.iter().map(of).collect();
         on.change(&changes)?;
+        self.phases.forget();
         let before = std::mem::replace(&mut self.rate, rate);
         let words = format!("rate: {rate} starts/s instead of {before}");
         on.mark(Change::Rate(rate), &words);

@@ -52,6 +52,8 @@ pub(super) struct Numbers {
     pub(super) given: bool,
     /// Arrivals come at this rate, not at the spans.
     pub(super) rate: Option<Vec<plan::load::Phase>>,
+    /// The rate of arrivals by the spans.
+    pub(super) course: Option<Vec<plan::load::Phase>>,
     /// Iterations of each user, in place of the plan's: -1 is without end.
     pub(super) loops: Option<i32>,
 }

@@ -334,7 +334,7 @@ fn words(numbers: &Numbers, loops: Option<i64>) -> String {
     out.join(", ")
 }
 
-fn plain(number: f64) -> String {
+pub(super) fn plain(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

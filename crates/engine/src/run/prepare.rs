@@ -315,6 +315,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
             at_once: bounds.map_or(at_once, |bounds| bounds.at_most(at_once)),
             arrivals: bounds.map(|bounds| (bounds.users, bounds.arrivals, bounds.end)),
             spans: Some(spans),
+            course: group.profile.rates(env),
             replaces: group.profile.replaces(),
             ..Numbers::default()
         };

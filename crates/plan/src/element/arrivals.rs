@@ -10,6 +10,7 @@ use super::concurrency::{self, seconds};
 use super::profile::{MOST, Span};
 use crate::compile::{Context, scope};
 use crate::env::Env;
+use crate::load::{self, Phase};
 use crate::support::Level;
 use crate::text::Text;
 
@@ -90,6 +91,22 @@ impl Arrivals {
     pub(super) fn spans(&self, env: &mut Env<'_>) -> Result<Vec<Span>, String> {
         let (starts, end) = self.rate(env)?.moments()?;
         Ok(starts.into_iter().map(|start| (start, end)).collect())
+    }
+
+    /// The rates of its schedule.
+    pub(super) fn phases(&self, env: &mut Env<'_>) -> Option<Vec<Phase>> {
+        let nanos = |s: f64| (s * 1e9) as i64;
+        match self.rate(env).ok()? {
+            Rate::Target { target, ramp_up, steps, hold } => {
+                let (ramp, length) =
+                    (nanos(ramp_up as f64), nanos(ramp_up.saturating_add(hold) as f64));
+                let steps = u32::try_from(steps).ok().filter(|steps| *steps > 0);
+                Some(load::Rate::rising(target, ramp, steps, length).phases().to_vec())
+            }
+            Rate::Rows(rows) => {
+                Some(rows.iter().map(|[begin, end, s]| (nanos(*s), *begin, *end)).collect())
+            }
+        }
     }
 
     /// `spans`: what [`spans`](Self::spans) has said.

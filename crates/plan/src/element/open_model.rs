@@ -5,6 +5,7 @@
 
 use super::precise_throughput_timer::JavaDoubles;
 use super::profile::{Span, few_enough};
+use crate::load::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
@@ -14,17 +15,37 @@ enum Step {
     Arrivals { random: bool, duration: f64 },
 }
 
-/// The moments of a schedule, or what is wrong with it.
-pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
-    let steps = match schedule.parse::<i32>() {
+fn steps(schedule: &str) -> Result<Vec<Step>, String> {
+    match schedule.parse::<i32>() {
         // So many at once, with an hour to end.
         Ok(users) => {
             let rate = Step::Rate(f64::from(users));
             let even = |duration| Step::Arrivals { random: false, duration };
-            vec![rate, even(1.0), rate, Step::Rate(0.0), even(3600.0)]
+            Ok(vec![rate, even(1.0), rate, Step::Rate(0.0), even(3600.0)])
         }
-        Err(_) => Reader { text: schedule, rest: schedule, last_rate: 0.0 }.steps()?,
-    };
+        Err(_) => Reader { text: schedule, rest: schedule, last_rate: 0.0 }.steps(),
+    }
+}
+
+/// The rates of a schedule.
+pub(super) fn phases(schedule: &str) -> Result<Vec<Phase>, String> {
+    let steps = steps(schedule)?;
+    let (mut rate, mut phases) = (0.0, Vec::new());
+    for (at, step) in steps.iter().enumerate() {
+        match (step, steps.get(at + 1)) {
+            (Step::Rate(new), _) => rate = *new,
+            (Step::Arrivals { duration, .. }, next) => {
+                let end = if let Some(Step::Rate(next)) = next { *next } else { rate };
+                phases.push(((duration * 1e9) as i64, rate, end));
+            }
+        }
+    }
+    Ok(phases)
+}
+
+/// The moments of a schedule, or what is wrong with it.
+pub(super) fn spans(schedule: &str, seed: u64) -> Result<Vec<Span>, String> {
+    let steps = steps(schedule)?;
     let mut random = JavaDoubles::new(seed);
     let (mut offset, mut rate, mut starts) = (0.0, 0.0, Vec::new());
     for (at, step) in steps.iter().enumerate() {

@@ -10,6 +10,7 @@ use super::thread_group::CONCURRENCY;
 use super::{arrivals, concurrency, open_model};
 use crate::compile::Context;
 use crate::env::Env;
+use crate::load::Phase;
 use crate::plan::Profile;
 use crate::support::Level;
 use crate::text::Text;
@@ -102,6 +103,17 @@ impl Profile {
 }
 
 impl Profile {
+    /// The rate of starts over time, where users come by a schedule of rates.
+    pub fn rates(&self, env: &mut Env<'_>) -> Option<Vec<Phase>> {
+        match self {
+            Self::Arrivals(arrivals) => arrivals.phases(env),
+            Self::Open { schedule, .. } => {
+                schedule.parsed(env, |text| open_model::phases(text).ok())
+            }
+            _ => None,
+        }
+    }
+
     /// The bounds of arrivals, if this is such a group; `spans`: what [`spans`](Self::spans) has said.
     pub fn bounds(&self, spans: &[Span], env: &mut Env<'_>) -> Option<Bounds> {
         let Self::Arrivals(arrivals) = self else { return None };

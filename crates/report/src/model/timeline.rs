@@ -91,6 +91,30 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     timeline
 }
 
+/// The words of a phase, as the engine has them, behind the name of a group where there are several.
+fn phase_in_chinese(name: &str) -> String {
+    let (group, said) = name.rsplit_once(": ").map_or(("", name), |(group, said)| {
+        match group.rsplit_once("step ") {
+            // The number of a step is before a colon, too.
+            Some((before, number)) if number.contains(" of ") => (before, &name[before.len()..]),
+            _ => (&name[..group.len() + 2], said),
+        }
+    });
+    let words = [
+        ("ramp down to ", "降至 "),
+        ("ramp to ", "升至 "),
+        ("hold ", "保持 "),
+        ("step ", "第 "),
+        (" of ", "/"),
+        (": ", " 级："),
+        (" users", " 个用户"),
+        (" starts/s", " 次启动/秒"),
+        (" requests/s", " 个请求/秒"),
+    ];
+    let said = words.iter().fold(said.to_owned(), |said, (en, zh)| said.replacen(en, zh, 1));
+    format!("{group}{said}")
+}
+
 impl From<&record::Mark> for Mark {
     fn from(mark: &record::Mark) -> Self {
         let (kind, said) = match &mark.change {
@@ -101,12 +125,29 @@ impl From<&record::Mark> for Mark {
             }
             Change::Paused => ("paused", words("paused", "暂停")),
             Change::WentOn => ("went_on", words("went on", "继续")),
-            Change::Phase(name) => ("phase", words(name.clone(), name.clone())),
+            Change::Phase(name) => ("phase", words(name.clone(), phase_in_chinese(name))),
             Change::Stop { at_once: false } => ("stop", words("stop", "停止")),
             Change::Stop { at_once: true } => ("stop", words("stop at once", "立即停止")),
             Change::Note(text) => ("note", words(text.clone(), text.clone())),
             Change::Lost(name) => ("lost", words(format!("lost: {name}"), format!("失去：{name}"))),
         };
         Self { at_ms: mark.at_ms, kind, words: said }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_are_named_in_chinese() {
+        for (en, zh) in [
+            ("ramp to 50 users", "升至 50 个用户"),
+            ("Buyers: step 2 of 5: 20 users", "Buyers: 第 2/5 级：20 个用户"),
+            ("step 2 of 5: 20 starts/s", "第 2/5 级：20 次启动/秒"),
+            ("A: b: hold 7 requests/s", "A: b: 保持 7 个请求/秒"),
+        ] {
+            assert_eq!(phase_in_chinese(en), zh);
+        }
     }
 }

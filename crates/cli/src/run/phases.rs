@@ -1,0 +1,73 @@
+//! Phases of the load become marks of the run at the time at which they begin.
+
+use std::collections::VecDeque;
+
+use engine::Phase;
+
+/// The phases that are still to begin.
+#[derive(Debug)]
+pub(crate) struct Phases {
+    left: VecDeque<Phase>,
+    /// The start of the main groups, epoch ms; `None`: not yet.
+    start_ms: Option<i64>,
+    /// Users of set-up groups, and the first start of a user behind them, ms.
+    before: u32,
+    first_ms: i64,
+}
+
+impl Phases {
+    pub(crate) fn new(phases: engine::Phases) -> Self {
+        let engine::Phases { list, before, first_ms } = phases;
+        Self { left: list.into(), start_ms: None, before, first_ms }
+    }
+
+    /// The phases that have begun since the last call, with their begin in epoch ms. `run_ms`: the start of the run;
+    /// `started`: users that have started so far.
+    pub(crate) fn begun(&mut self, now_ms: i64, run_ms: i64, started: u32) -> Vec<(i64, String)> {
+        if self.start_ms.is_none() && self.before == 0 {
+            self.start_ms = Some(run_ms);
+        } else if self.start_ms.is_none() && started > self.before {
+            self.start_ms = Some(now_ms - self.first_ms);
+        }
+        let mut begun = Vec::new();
+        let Some(start_ms) = self.start_ms else { return begun };
+        while let Some(phase) = self.left.pop_front_if(|phase| start_ms + phase.at_ms <= now_ms) {
+            begun.push((start_ms + phase.at_ms, phase.words));
+        }
+        begun
+    }
+
+    /// The load goes on otherwise: nothing that was planned begins.
+    pub(crate) fn forget(&mut self) {
+        self.left.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phases(before: u32) -> Phases {
+        let phase = |at_ms, words: &str| Phase { at_ms, words: words.into() };
+        let list = vec![phase(500, "ramp"), phase(2000, "hold")];
+        Phases::new(engine::Phases { list, before, first_ms: 500 })
+    }
+
+    #[test]
+    fn phases_begin_at_their_times() {
+        let mut phases = phases(0);
+        assert_eq!(phases.begun(10_400, 10_000, 0), []);
+        assert_eq!(phases.begun(10_550, 10_000, 1), [(10_500, "ramp".to_owned())]);
+        assert_eq!(phases.begun(12_030, 10_000, 9), [(12_000, "hold".to_owned())]);
+        assert_eq!(phases.begun(99_000, 10_000, 9), []);
+    }
+
+    #[test]
+    fn those_behind_set_up_groups_wait_for_their_first_user() {
+        let mut phases = phases(2);
+        assert_eq!(phases.begun(15_000, 10_000, 2), []);
+        assert_eq!(phases.begun(20_000, 10_000, 3), [(20_000, "ramp".to_owned())]);
+        phases.forget();
+        assert_eq!(phases.begun(99_000, 10_000, 9), []);
+    }
+}
