@@ -1,10 +1,11 @@
 //! Output of a run while it goes on.
 //!
-//! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal one line of status is renewed every
-//! second instead. With `--json` standard output is kept for the summary, and everything here goes to standard error.
+//! Into a file or pipe come JMeter's lines, which scripts look for; on a terminal the test is shown instead, below what
+//! is printed ([`crate::view`]). With `--json` standard output is kept for the summary, and everything here goes to standard error.
 
 use std::io::{self, IsTerminal};
 
+use record::Now;
 use stats::process::Usage;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
@@ -14,7 +15,8 @@ use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render;
 use crate::terminal::{self, Stream};
-use crate::tty::{error_colour, renews_lines, width};
+use crate::tty::{error_colour, width};
+use crate::view::{Screen, View};
 
 /// Warnings of the engine that are shown.
 const WARNINGS: u32 = 10;
@@ -24,9 +26,10 @@ pub(crate) struct Console {
     stderr: bool,
     /// `--quiet`: only warnings and errors.
     quiet: bool,
-    /// Whether a line of status is shown instead of JMeter's lines.
-    live: bool,
-    status: bool,
+    /// The test is shown here, instead of JMeter's lines.
+    screen: Option<Screen>,
+    /// The state that is shown, from the first second on to the end of the test.
+    view: Option<View>,
     /// That of the properties, and those of the plan.
     summarisers: Vec<Summariser>,
     /// `summariser.out`.
@@ -41,12 +44,12 @@ pub(crate) struct Console {
 impl Console {
     /// `json`: standard output belongs to the summary.
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        let live = if json { renews_lines(&io::stderr()) } else { renews_lines(&io::stdout()) };
+        let stream = if json { Stream::Err } else { Stream::Out };
         Self {
             stderr: json,
             quiet,
-            live: live && !quiet,
-            status: false,
+            screen: if quiet { None } else { Screen::new(stream) },
+            view: None,
             summarisers: Vec::new(),
             print: true,
             log: true,
@@ -57,8 +60,7 @@ impl Console {
 
     /// A line for everybody.
     pub(crate) fn line(&mut self, text: &str) {
-        self.clear();
-        self.put(&format!("{text}\n"));
+        self.beside(|console| console.put(&format!("{text}\n")));
     }
 
     /// A line that was asked for, also with `--quiet`.
@@ -69,15 +71,15 @@ impl Console {
 
     /// A line of JMeter's that says nothing new to a person at a terminal.
     pub(crate) fn jmeter_line(&mut self, text: &str) {
-        if !self.live {
+        if self.screen.is_none() {
             self.put(&format!("{text}\n"));
         }
     }
 
     /// A line for a person at a terminal.
     pub(crate) fn live_line(&mut self, text: &str) {
-        if self.live {
-            self.put(&format!("{text}\n"));
+        if self.screen.is_some() {
+            self.line(text);
         }
     }
 
@@ -104,8 +106,14 @@ impl Console {
 
     /// Text for standard error, as it is.
     pub(crate) fn report(&mut self, text: &str) {
+        self.beside(|_| terminal::err(text));
+    }
+
+    /// Prints something above what is shown of the test.
+    fn beside(&mut self, print: impl FnOnce(&mut Self)) {
         self.clear();
-        terminal::err(text);
+        print(self);
+        self.refresh();
     }
 
     /// Sets up JMeter's summarisers: that of the properties, and those that the plan names.
@@ -141,8 +149,24 @@ impl Console {
         self.log
     }
 
+    /// Shows the test as it is by now.
+    pub(crate) fn show(&mut self, now: &Now<'_>) {
+        if let Some(screen) = &mut self.screen {
+            let view = self.view.get_or_insert_default();
+            view.follow(now);
+            screen.draw(view);
+        }
+    }
+
+    /// Shows it again, if the terminal has another size, or something was printed.
+    pub(crate) fn refresh(&mut self) {
+        if let (Some(screen), Some(view)) = (&mut self.screen, &self.view) {
+            screen.refresh(view);
+        }
+    }
+
     /// Prints the measurements of a second. Returns the summariser's lines, for the log.
-    pub(crate) fn second(&mut self, second: &Second, sums: &Brief, elapsed_s: u64) -> Vec<String> {
+    pub(crate) fn second(&mut self, second: &Second, sums: &Brief) -> Vec<String> {
         let users =
             Users { active: second.users, started: second.started, finished: second.finished };
         let lines: Vec<String> = self
@@ -150,9 +174,6 @@ impl Console {
             .iter_mut()
             .flat_map(|summariser| summariser.add(sums, second.at_ms, users))
             .collect();
-        if self.live {
-            self.show_status(&status(second, elapsed_s));
-        }
         self.print_summariser(&lines);
         lines
     }
@@ -160,6 +181,7 @@ impl Console {
     /// The end of the test. Returns the summariser's lines, for the log.
     pub(crate) fn finish(&mut self, users: Users, now_ms: i64) -> Vec<String> {
         self.clear();
+        self.view = None;
         let lines: Vec<String> = self
             .summarisers
             .iter_mut()
@@ -172,7 +194,7 @@ impl Console {
     }
 
     fn print_summariser(&mut self, lines: &[String]) {
-        if self.print && !self.live {
+        if self.print && self.screen.is_none() {
             for line in lines {
                 self.put(&format!("{line}\n"));
             }
@@ -193,47 +215,15 @@ impl Console {
         terminal.then(|| width(self.stderr))
     }
 
-    fn show_status(&mut self, text: &str) {
-        self.status = true;
-        let width = width(self.stderr);
-        let text: String = text.chars().take(width).collect();
-        terminal::renew(self.stream(), &text);
-    }
-
     fn clear(&mut self) {
-        if std::mem::take(&mut self.status) {
-            terminal::renew(self.stream(), "");
+        if let Some(screen) = &mut self.screen {
+            screen.clear();
         }
     }
 
     fn stream(&self) -> Stream {
         if self.stderr { Stream::Err } else { Stream::Out }
     }
-}
-
-/// The status of a second, in one line.
-fn status(second: &Second, elapsed_s: u64) -> String {
-    let (minutes, seconds) = (elapsed_s / 60, elapsed_s % 60);
-    let errors = if second.samples == 0 {
-        0.0
-    } else {
-        second.errors as f64 * 100.0 / second.samples as f64
-    };
-    format!(
-        "{minutes:02}:{seconds:02}  users {}{}{}  {}/s  p50 {:.0}  p95 {:.0}  p99 {:.0} ms  errors {errors:.1}%  CPU {:.0}%  overhead p99 {:.1} ms",
-        second.users,
-        if second.workers > 0 { format!(" on {} workers", second.workers) } else { String::new() },
-        second
-            .connections
-            .as_ref()
-            .map_or_else(String::new, |flow| format!("  held {}", flow.held)),
-        second.samples,
-        second.p50_ms,
-        second.p95_ms,
-        second.p99_ms,
-        second.cpu_s * 100.0,
-        second.lag_p99_ms
-    )
 }
 
 /// A moment as JMeter prints it: `2026 Nov 21 07:44:18 UTC (1795247058000)`.
@@ -256,23 +246,5 @@ mod tests {
     fn a_moment_is_printed_as_jmeter_does() {
         let text = stamp(1_700_000_000_000);
         assert!(text.starts_with("2023 Nov 1") && text.ends_with(" (1700000000000)"), "{text}");
-    }
-
-    #[test]
-    fn the_status_says_what_matters_in_one_line() {
-        let second = Second {
-            users: 5,
-            samples: 200,
-            errors: 1,
-            p99_ms: 12.4,
-            cpu_s: 0.25,
-            lag_p99_ms: 0.31,
-            ..Second::default()
-        };
-        let text = status(&second, 75);
-        assert_eq!(
-            text,
-            "01:15  users 5  200/s  p50 0  p95 0  p99 12 ms  errors 0.5%  CPU 25%  overhead p99 0.3 ms"
-        );
     }
 }

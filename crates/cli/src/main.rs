@@ -23,6 +23,7 @@
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
+//! | `view` | the view of a running test on a terminal |
 //! | `terminal` | printing, with control characters escaped |
 //! | `interrupt`, `control`, `exit` | signals and JMeter's control port in, exit codes out |
 
@@ -72,6 +73,7 @@ mod target;
 mod terminal;
 mod tty;
 mod verdict;
+mod view;
 mod window;
 
 use std::ffi::OsString;

@@ -235,11 +235,6 @@ impl Progress {
         &self.timeline
     }
 
-    /// Whole seconds from the start of the run.
-    pub(crate) fn elapsed_s(&self, at_ms: i64) -> u64 {
-        (at_ms - self.start_ms).max(0) as u64 / 1000
-    }
-
     /// Adds a core's snapshot. Returns a second that is complete.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Option<(Second, Brief)> {
         self.totals.add(snapshot);
@@ -403,7 +398,6 @@ mod tests {
         assert!(progress.add(&snapshot(0, 2_000)).is_none());
         let (second, _) = progress.add(&snapshot(1, 2_001)).expect("complete");
         assert_eq!((second.at_ms, second.users, second.started, second.finished), (2_001, 3, 4, 1));
-        assert_eq!(progress.elapsed_s(second.at_ms), 1);
         assert!(progress.close().is_none(), "nothing is left");
     }
 

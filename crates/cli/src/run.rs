@@ -259,6 +259,7 @@ impl Running {
                 let change = Change::Stop { at_once: asked > 1 };
                 progress.mark(change, if asked > 1 { "stop at once" } else { "stop" });
             }
+            traces.console.refresh();
             let news = run.next_event(PATIENCE);
             let users = run.users();
             progress.set_users(users.active, users.started, users.finished);

@@ -57,6 +57,23 @@ pub(crate) fn renew(to: Stream, text: &str) {
     send(to, format!("\r\x1b[2K{}", visible(text)).as_bytes());
 }
 
+/// Sends a frame of the view of a running test, whose text of others is escaped already. It is one write: the stream's
+/// own buffer, which cuts at lines, is left out.
+pub(crate) fn frame(to: Stream, text: &str) {
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let sent = match to {
+            Stream::Out => rustix::io::write(rustix::stdio::stdout(), rest),
+            Stream::Err => rustix::io::write(rustix::stdio::stderr(), rest),
+        };
+        match sent {
+            Ok(sent) => rest = &rest[sent..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return note(to, Err(error.into())),
+        }
+    }
+}
+
 /// An error of the program, on standard error.
 pub(crate) fn error(message: &str) {
     err(&render::error(message, tty::error_colour()));
@@ -115,13 +132,30 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         match char {
             _ if own.is_some() => shown.push_str(&rest[..length]),
             '\r' if rest.starts_with("\r\n") => {}
-            _ if !is_hidden(char) => shown.push(char),
-            ..'\u{100}' => shown.push_str(&format!("\\x{:02x}", u32::from(char))),
-            _ => shown.push_str(&format!("\\u{{{:x}}}", u32::from(char))),
+            _ => show(char, is_hidden(char), &mut shown),
         }
         rest = &rest[length..];
     }
     Cow::Owned(shown)
+}
+
+/// A text of others as a part of a line: line ends, tabs and the program's own colours are escaped, too.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let is_odd = |char| is_hidden(char) || matches!(char, '\n' | '\t');
+    if !text.chars().any(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|char| show(char, is_odd(char), &mut shown));
+    Cow::Owned(shown)
+}
+
+fn show(char: char, escaped: bool, to: &mut String) {
+    match char {
+        _ if !escaped => to.push(char),
+        ..'\u{100}' => to.push_str(&format!("\\x{:02x}", u32::from(char))),
+        _ => to.push_str(&format!("\\u{{{:x}}}", u32::from(char))),
+    }
 }
 
 /// Control characters but line ends and tabs, marks of direction, and separators of lines.
@@ -149,5 +183,6 @@ mod tests {
             "\x1b[33;1mwarning\x1b[0m: a\\x1b]0;x\\x07\\x1b[8mb\\x9b2Kc\\u{202e}d\\x0de\n\tü\n"
         );
         assert!(matches!(visible("plain\n"), Cow::Borrowed(_)));
+        assert_eq!(one_line("a\x1b[31;1mb\n\t\u{2028}"), "a\\x1b[31;1mb\\x0a\\x09\\u{2028}");
     }
 }

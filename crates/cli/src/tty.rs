@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use crate::render::Colour;
+use crate::terminal::Stream;
 
 /// Colours of what goes to standard error.
 pub(crate) fn error_colour() -> Colour {
@@ -31,6 +32,43 @@ pub(crate) fn renews_lines(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Whether lines of that stream can be written over.
+pub(crate) fn renews(stream: Stream) -> bool {
+    match stream {
+        Stream::Out => renews_lines(&io::stdout()),
+        Stream::Err => renews_lines(&io::stderr()),
+    }
+}
+
+pub(crate) fn has_colours(stream: Stream) -> bool {
+    let colour = match stream {
+        Stream::Out => output_colour(),
+        Stream::Err => error_colour(),
+    };
+    colour == Colour::Ansi
+}
+
+/// Whether the surroundings ask for a set of characters other than UTF-8.
+pub(crate) fn is_ascii() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let set = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
+    // Containers often say nothing, and their terminals show UTF-8.
+    set.is_some_and(|set| {
+        let set = set.to_ascii_lowercase();
+        !(set.contains("utf-8") || set.contains("utf8"))
+    })
+}
+
+/// Columns and lines of a terminal; 80 and 24 where it does not know.
+pub(crate) fn size(stream: Stream) -> (usize, usize) {
+    let size = match stream {
+        Stream::Out => rustix::termios::tcgetwinsize(rustix::stdio::stdout()),
+        Stream::Err => rustix::termios::tcgetwinsize(rustix::stdio::stderr()),
+    };
+    let known = |number: u16, default| if number == 0 { default } else { usize::from(number) };
+    size.map_or((80, 24), |size| (known(size.ws_col, 80), known(size.ws_row, 24)))
+}
+
 /// Columns of standard output, if it is a terminal.
 pub(crate) fn output_width() -> Option<usize> {
     std::io::stdout().is_terminal().then(|| width(false))
@@ -38,11 +76,5 @@ pub(crate) fn output_width() -> Option<usize> {
 
 /// Columns of the terminal, less one; 80 where it does not know.
 pub(crate) fn width(stderr: bool) -> usize {
-    let size = if stderr {
-        rustix::termios::tcgetwinsize(rustix::stdio::stderr())
-    } else {
-        rustix::termios::tcgetwinsize(rustix::stdio::stdout())
-    };
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { 79 } else { columns - 1 }
+    size(if stderr { Stream::Err } else { Stream::Out }).0 - 1
 }

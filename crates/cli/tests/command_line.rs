@@ -344,7 +344,7 @@ fn colours_and_renewed_lines_follow_one_rule() {
             );
             assert_eq!(shown.contains("\x1b[33;1m"), colours, "{settings} {line}: {shown:?}");
             assert_eq!(
-                shown.contains("\x1b[2K"),
+                shown.contains("\x1b[J"),
                 renews && line == run,
                 "{settings} {line}: {shown:?}"
             );

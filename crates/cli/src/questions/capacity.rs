@@ -235,6 +235,12 @@ impl Search<'_> {
         if self.settings.whole { Load::Users(load as u32) } else { Load::Rate(load) }
     }
 
+    /// Words about the probes that may follow.
+    fn after(&self) -> String {
+        let left = self.settings.probes.saturating_sub(self.done.len() + 1);
+        child::after("probe", left, Some(self.settle + self.length))
+    }
+
     fn probe(
         &mut self,
         load: f64,
@@ -251,6 +257,7 @@ impl Search<'_> {
             ramp: Some(self.settle / 2),
             duration: Some(self.settle + self.length),
             name: name.to_owned(),
+            after: self.after(),
         };
         let settled = self.settle.as_secs_f64();
         let length = self.length.as_secs_f64();

@@ -16,13 +16,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::results;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::terminal::{self, Stream};
-use crate::tty;
+use crate::terminal::Stream;
+use crate::view::{Screen, View};
 
 /// Time between two looks at the process.
 const LOOK: Duration = Duration::from_millis(100);
 /// Time between two readings of its record.
 const READ: Duration = Duration::from_secs(2);
+
+/// Time between two readings of it for those who watch.
+const SHOW: Duration = Duration::from_secs(1);
 
 /// Time beyond its own after which a run is ended, and how often it is asked to.
 const LATE: Duration = Duration::from_secs(5);
@@ -59,8 +62,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) load: Load,
     pub(crate) ramp: Option<Duration>,
     pub(crate) duration: Option<Duration>,
-    /// Words in front of the line of progress.
+    /// Words about it, for those who watch, and about the runs that follow.
     pub(crate) name: String,
+    pub(crate) after: String,
 }
 
 /// A run that was made.
@@ -80,6 +84,19 @@ pub(crate) enum Failed {
     Run(Exit, String),
 }
 
+/// Words about the runs that follow, each of that length at most.
+pub(crate) fn after(kind: &str, runs: usize, each: Option<Duration>) -> String {
+    let ending = if runs == 1 { "" } else { "s" };
+    match each.map(|each| each.as_secs() * runs as u64) {
+        _ if runs == 0 => String::new(),
+        None => format!("then {runs} {kind}{ending}"),
+        Some(most) => {
+            let (minutes, seconds) = (most / 60, most % 60);
+            format!("then {runs} {kind}{ending}, {minutes:02}:{seconds:02} at most")
+        }
+    }
+}
+
 /// Makes a run; `enough` is asked now and then whether it has shown enough.
 pub(crate) fn run(
     asked: &Asked<'_>,
@@ -95,7 +112,7 @@ pub(crate) fn run(
         spawn(asked, &output).map_err(|error| failed(format!("cannot start a run: {error}")))?;
     let (mut read, mut stopped, mut obeyed) = (start, false, 0);
     let (mut late, mut last_late) = (0, start);
-    let live = tty::renews_lines(&std::io::stderr());
+    let mut shown = Shown::of(asked);
     let status = loop {
         match process.try_wait() {
             Ok(Some(status)) => break status,
@@ -115,20 +132,17 @@ pub(crate) fn run(
             read = Instant::now();
             let record = own_folder(&asked.folder).and_then(|folder| results::of_run(&folder).ok());
             if let Some(record) = record {
-                if live {
-                    terminal::renew(Stream::Err, &progress(asked, &record, start.elapsed()));
-                }
+                shown.show(&record, read.elapsed());
                 if enough(&record) {
                     stopped = true;
                     signal(&process);
                 }
             }
         }
+        shown.refresh(&asked.folder);
         std::thread::sleep(LOOK);
     };
-    if live {
-        terminal::renew(Stream::Err, "");
-    }
+    shown.clear();
     if interrupt.asked() > 0 {
         return Err(Failed::Interrupted);
     }
@@ -143,6 +157,52 @@ pub(crate) fn run(
         return Err(Failed::Run(exit, fs::read_to_string(&output).unwrap_or_default()));
     }
     made(asked, code, start)
+}
+
+/// The run as it is shown on a terminal, by its record.
+struct Shown {
+    screen: Option<Screen>,
+    view: View,
+    /// The last reading of the record, and how long it took.
+    read: Instant,
+    took: Duration,
+}
+
+impl Shown {
+    fn of(asked: &Asked<'_>) -> Self {
+        let mut view = View::default();
+        view.set_heading(&asked.name, &asked.after, asked.duration);
+        let (screen, took) = (Screen::new(Stream::Err), Duration::ZERO);
+        Self { screen, view, read: Instant::now(), took }
+    }
+
+    fn show(&mut self, record: &Record, took: Duration) {
+        (self.read, self.took) = (Instant::now(), took);
+        if let Some(screen) = &mut self.screen {
+            self.view.follow_record(record);
+            screen.draw(&self.view);
+        }
+    }
+
+    /// Reads the record again, about once a second: a long one less often, for it is read whole.
+    fn refresh(&mut self, folder: &Path) {
+        let Some(screen) = &mut self.screen else { return };
+        if self.read.elapsed() < SHOW.max(self.took * 100) {
+            screen.refresh(&self.view);
+            return;
+        }
+        let start = Instant::now();
+        match own_folder(folder).and_then(|folder| results::of_run(&folder).ok()) {
+            Some(record) => self.show(&record, start.elapsed()),
+            None => self.read = start,
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.clear();
+        }
+    }
 }
 
 /// Whether a run with that exit code has shown something: it was ended by us, or missed a criterion of its own, or rows
@@ -232,10 +292,4 @@ fn signal(process: &Child) {
 fn own_folder(parent: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(parent).ok()?;
     entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())
-}
-
-fn progress(asked: &Asked<'_>, record: &Record, passed: Duration) -> String {
-    let last = record.seconds.last().map_or(0, |second| second.all.count);
-    let of = asked.duration.map_or_else(String::new, |whole| format!(" of {} s", whole.as_secs()));
-    format!("{}: {} s{of}, {last}/s", asked.name, passed.as_secs())
 }

@@ -325,6 +325,11 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
                 ramp: None,
                 duration: flags.duration,
                 name: format!("{side}, run {turn} of {times}, {}", load.words()),
+                after: child::after(
+                    "run",
+                    2 * (times - turn) as usize + usize::from(side == "A"),
+                    flags.duration,
+                ),
             };
             match child::run(&run, &interrupt, |_| false) {
                 Ok(made) => {

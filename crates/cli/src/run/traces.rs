@@ -117,9 +117,10 @@ impl<'a> Traces<'a> {
     /// Writes a finished second down and shows it.
     pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &mut Progress) {
         let Some((second, sums)) = second else { return };
-        let lines = self.console.second(&second, &sums, progress.elapsed_s(second.at_ms));
+        let lines = self.console.second(&second, &sums);
         self.summariser_log(&lines);
         let now = progress.now();
+        self.console.show(&now);
         self.followers.iter_mut().for_each(|follower| follower.second(&now));
         if let Some(message) = self.folder.write_second(&second) {
             self.console.warn(&message);

@@ -1,0 +1,330 @@
+//! The view of a running test on a terminal: its state, fed once a second.
+//!
+//! The state is fed with seconds of the record, the one source of all who follow a test ([`record::now`]), so that a
+//! sweep can show the run of another process by its record. `frame` makes lines of it, a pure function of state, size
+//! and abilities of the terminal; `screen` puts them on the terminal.
+
+mod chart;
+mod frame;
+mod screen;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use record::{CauseName, Frame, Label, Lamp, Now, Record, Second, State};
+use stats::hist::{Bins, Hist};
+
+pub(crate) use screen::Screen;
+pub(crate) use text::Look;
+
+/// Seconds that charts can show.
+const CHARTED: usize = 600;
+/// Seconds over which figures of labels, and those of the generator, are taken.
+const RECENT: usize = 10;
+/// A shorter piece of a second, as at the end of a run, gives no rate.
+const LEAST_MS: u32 = 500;
+
+/// One second in the charts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment {
+    users: f64,
+    /// Per second.
+    rate: f64,
+    errors: f64,
+    /// ms; `None` without a sample.
+    p95: Option<f64>,
+}
+
+/// A label in one second.
+#[derive(Clone, Debug)]
+struct Piece {
+    label: u32,
+    count: u64,
+    errors: u64,
+    service: Bins,
+}
+
+/// The generator and its machine in one second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    ms: u32,
+    cpu_s: f64,
+    /// Share of the machine that was used by all.
+    machine: f64,
+    median_ms: f64,
+    lag_p99_ms: f64,
+    stall_ms: u64,
+    due: u64,
+    missed: u64,
+    rows_waiting: u64,
+    ports_left: Option<u64>,
+}
+
+/// A cause of errors, with their number so far.
+#[derive(Clone, Debug)]
+struct Errors {
+    number: u32,
+    count: u64,
+    words: String,
+    first_label: Arc<str>,
+}
+
+/// The state of a running test, as far as it is shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    title: String,
+    /// Words about the runs of which this is one: `point 2 of 8, 40 users`.
+    heading: String,
+    /// Words about what follows this run.
+    after: String,
+    state: State,
+    elapsed_ms: i64,
+    length_ms: Option<i64>,
+    /// The length that one of several runs is given.
+    length_given: Option<i64>,
+    users_asked: u64,
+    rate_asked: Option<f64>,
+    processors: u32,
+    ports: u64,
+    users: u64,
+    started: u64,
+    workers: u32,
+    samples: u64,
+    errors: u64,
+    /// The latest last.
+    moments: VecDeque<Moment>,
+    recent: VecDeque<(u32, Vec<Piece>)>,
+    own: VecDeque<Own>,
+    labels: Vec<Label>,
+    /// Samples of each so far, by which they are put in order.
+    counts: Vec<u64>,
+    causes: Vec<Errors>,
+    lamps: Vec<Lamp>,
+    /// End of the last second that was added, epoch ms.
+    at_ms: i64,
+}
+
+/// A label with its figures over the last seconds.
+#[derive(Clone, Debug)]
+struct Row<'a> {
+    label: &'a Label,
+    count: u64,
+    errors: u64,
+    per_s: f64,
+    hist: Hist,
+}
+
+impl View {
+    /// This run is one of several: words about it, and about those that follow, and its length.
+    pub(crate) fn set_heading(&mut self, heading: &str, after: &str, length: Option<Duration>) {
+        (self.heading, self.after) = (heading.to_owned(), after.to_owned());
+        self.length_given = length.map(|length| length.as_millis() as i64);
+    }
+
+    /// Adds the second that has just ended.
+    pub(crate) fn follow(&mut self, now: &Now<'_>) {
+        self.set_frame(now.frame);
+        self.add(now.second, now.labels, now.causes);
+        (self.state, self.elapsed_ms) = (now.state, now.elapsed_ms());
+        self.lamps.clear();
+        self.lamps.extend_from_slice(now.criteria);
+    }
+
+    /// Adds the seconds of a record that have come since the last time.
+    pub(crate) fn follow_record(&mut self, record: &Record) {
+        self.set_frame(&record.frame);
+        let seen = record.seconds.partition_point(|second| second.at_ms <= self.at_ms);
+        for second in &record.seconds[seen..] {
+            self.add(second, &record.labels, &record.causes);
+        }
+        self.elapsed_ms = (self.at_ms - record.frame.start_ms).max(0);
+    }
+
+    fn set_frame(&mut self, frame: &Frame) {
+        let name = std::path::Path::new(&frame.plan).file_name();
+        self.title = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        self.length_ms = self.length_given.or(frame.load.length_ms);
+        self.users_asked = frame.load.users;
+        self.rate_asked = frame.load.rate;
+        (self.processors, self.ports) = (frame.processors.max(1), frame.ports);
+    }
+
+    fn add(&mut self, second: &Second, labels: &[Label], causes: &[CauseName]) {
+        self.at_ms = second.at_ms;
+        (self.users, self.started) = (second.users, second.started);
+        self.workers = second.generator.workers;
+        self.samples += second.all.count;
+        self.errors += second.all.errors;
+        // Few: a record folds labels.
+        self.labels.clear();
+        self.labels.extend_from_slice(labels);
+        self.counts.resize(labels.len(), 0);
+        for (label, part) in &second.labels {
+            if let Some(count) = self.counts.get_mut(*label as usize) {
+                *count += part.count;
+            }
+        }
+        self.add_causes(second, causes);
+        if second.ms < LEAST_MS && !self.moments.is_empty() {
+            return;
+        }
+        self.add_moment(second);
+        let piece = |(label, part): &(u32, record::Part)| Piece {
+            label: *label,
+            count: part.count,
+            errors: part.errors,
+            service: part.service.clone(),
+        };
+        push(&mut self.recent, (second.ms, second.labels.iter().map(piece).collect()), RECENT);
+    }
+
+    fn add_moment(&mut self, second: &Second) {
+        let per_s = |number: u64| number as f64 * 1000.0 / f64::from(second.ms.max(1));
+        let (mut service, mut lag) = (Hist::new(), Hist::new());
+        service.add(&second.all.service);
+        lag.add(&second.lag);
+        let ms = |hist: &Hist, quantile| hist.quantile(quantile) as f64 / 1000.0;
+        let moment = Moment {
+            users: second.users as f64,
+            rate: per_s(second.all.count),
+            errors: per_s(second.all.errors),
+            p95: (service.total() > 0).then(|| ms(&service, 0.95)),
+        };
+        push(&mut self.moments, moment, CHARTED);
+        let generator = &second.generator;
+        let own = Own {
+            ms: second.ms.max(1),
+            cpu_s: generator.cpu_s,
+            machine: second.machine.as_ref().map_or(0.0, |machine| machine.cpu),
+            median_ms: ms(&service, 0.5),
+            lag_p99_ms: ms(&lag, 0.99),
+            stall_ms: generator.stall / 1_000_000,
+            due: second.due,
+            missed: second.missed,
+            rows_waiting: generator.rows_waiting,
+            ports_left: generator.ports_left,
+        };
+        push(&mut self.own, own, RECENT);
+    }
+
+    fn add_causes(&mut self, second: &Second, causes: &[CauseName]) {
+        for (number, count) in &second.causes {
+            if let Some(known) = self.causes.iter_mut().find(|known| known.number == *number) {
+                known.count += count;
+            } else if let Some(name) = causes.get(*number as usize) {
+                self.causes.push(Errors {
+                    number: *number,
+                    count: *count,
+                    words: words(name),
+                    first_label: Arc::clone(&name.first_label),
+                });
+            }
+        }
+        self.causes.sort_by(|a, b| b.count.cmp(&a.count).then(a.number.cmp(&b.number)));
+    }
+
+    /// The labels with the most samples so far, of those that had some of late, with the one that has the most errors
+    /// among them; and the number of those that had some.
+    fn rows(&self, most: usize) -> (Vec<Row<'_>>, usize) {
+        let mut sums: Vec<(u64, u64)> = vec![(0, 0); self.labels.len()];
+        let mut ms = 0;
+        for (length, pieces) in &self.recent {
+            ms += u64::from(*length);
+            for piece in pieces {
+                if let Some(sum) = sums.get_mut(piece.label as usize) {
+                    *sum = (sum.0 + piece.count, sum.1 + piece.errors);
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..sums.len()).filter(|label| sums[*label].0 > 0).collect();
+        let all = order.len();
+        order.sort_by_key(|label| (Reverse(self.counts[*label]), *label));
+        if all > most && most > 0 {
+            // The last place is for the label with the most errors.
+            let worst = (0..all).max_by_key(|at| (sums[order[*at]].1, Reverse(*at)));
+            if let Some(at) = worst.filter(|at| *at >= most && sums[order[*at]].1 > 0) {
+                order.swap(most - 1, at);
+            }
+            order.truncate(most);
+        }
+        let row = |label: usize| {
+            let mut hist = Hist::new();
+            let of = |piece: &&Piece| piece.label as usize == label;
+            for piece in self.recent.iter().flat_map(|(_, pieces)| pieces).filter(of) {
+                hist.add(&piece.service);
+            }
+            let (count, errors) = sums[label];
+            let per_s = count as f64 * 1000.0 / ms.max(1) as f64;
+            Row { label: &self.labels[label], count, errors, per_s, hist }
+        };
+        (order.into_iter().take(most).map(row).collect(), all)
+    }
+
+    /// The state of the generator over the last seconds, and whether it is a reason to doubt the figures.
+    fn generator(&self) -> Vec<(bool, String)> {
+        let Some(last) = self.own.back() else { return Vec::new() };
+        let ms: f64 = self.own.iter().map(|own| f64::from(own.ms)).sum();
+        let used = self.own.iter().map(|own| own.cpu_s).sum::<f64>() * 1000.0 / ms.max(1.0);
+        let share = used / f64::from(self.processors.max(1));
+        let machine = self.own.iter().map(|own| own.machine).sum::<f64>() / self.own.len() as f64;
+        let lag = self.own.iter().map(|own| own.lag_p99_ms).fold(0.0, f64::max);
+        let median = self.own.iter().map(|own| own.median_ms).fold(0.0, f64::max);
+        let due: u64 = self.own.iter().map(|own| own.due).sum();
+        let missed: u64 = self.own.iter().map(|own| own.missed).sum();
+        let stall = self.own.iter().map(|own| own.stall_ms).max().unwrap_or(0);
+        let mut out = Vec::new();
+        let mut doubt = |words: String| out.push((true, words));
+        if stall >= STALL_MS {
+            doubt(format!("stood still for {}", text::time(stall as f64)));
+        }
+        if missed >= 10 && missed * 100 > due {
+            doubt(format!("{} of starts missed", text::percent(missed, due)));
+        }
+        if let Some(left) = last.ports_left.filter(|left| *left * 20 < self.ports) {
+            doubt(format!("{} ports left", text::count(left)));
+        }
+        if last.rows_waiting >= ROWS_WAITING {
+            doubt(format!("{} rows wait for the disk", text::count(last.rows_waiting)));
+        }
+        if machine >= MACHINE_FULL && share < FULL {
+            doubt(format!("the machine is busy: CPU {:.0} %", machine * 100.0));
+        }
+        let cpu = format!("CPU {:.0} %", share * 100.0);
+        out.push((share >= FULL, cpu));
+        let is_late = lag >= LAG_MS && lag >= median / 4.0;
+        out.push((is_late, format!("overhead p99 {}", text::time(lag))));
+        out.sort_by_key(|(doubtful, _)| !doubtful);
+        out
+    }
+}
+
+/// Signs at which the generator's own state is no longer good: shares of processors, of the machine's; ms.
+const FULL: f64 = 0.85;
+const MACHINE_FULL: f64 = 0.98;
+const LAG_MS: f64 = 10.0;
+const STALL_MS: u64 = 200;
+const ROWS_WAITING: u64 = 100_000;
+
+/// Adds to a list of the last so many.
+fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {
+    if to.len() >= most {
+        to.pop_front();
+    }
+    to.push_back(one);
+}
+
+/// A cause of errors in words.
+fn words(cause: &CauseName) -> String {
+    let CauseName { outcome, code, message, .. } = cause;
+    match (&**code, &**message) {
+        ("", "") => outcome.as_str().to_owned(),
+        (code, "") => code.to_owned(),
+        ("", message) => message.to_owned(),
+        (code, message) => format!("{code}: {message}"),
+    }
+}
