@@ -18,6 +18,7 @@ import java.util.function.Predicate;
 
 import javax.imageio.ImageIO;
 import javax.swing.AbstractButton;
+import javax.swing.JLabel;
 import javax.swing.JMenu;
 import javax.swing.JMenuItem;
 import javax.swing.JTable;
@@ -25,10 +26,13 @@ import javax.swing.JTree;
 import javax.swing.MenuElement;
 import javax.swing.SwingUtilities;
 import javax.swing.text.JTextComponent;
+import javax.swing.tree.DefaultMutableTreeNode;
 
 import org.apache.jmeter.gui.GuiPackage;
 import org.apache.jmeter.gui.plugin.MenuCreator;
 import org.apache.jmeter.gui.tree.JMeterTreeNode;
+import org.apache.jmeter.reporters.ResultCollector;
+import org.apache.jmeter.samplers.SampleResult;
 import org.apache.jmeter.testelement.TestElement;
 
 /**
@@ -94,7 +98,7 @@ public final class Driver implements MenuCreator, Runnable {
         shot("check");
         int rows = on(table::getRowCount);
         fact("findings", rows);
-        fact("verdict", on(() -> ((javax.swing.JLabel) named("throng.check.verdict")).getText()));
+        fact("verdict", on(() -> ((JLabel) named("throng.check.verdict")).getText()));
         for (int row = 0; row < rows; row++) {
             int at = row;
             Rectangle cell = on(() -> table.getCellRect(at, 2, true));
@@ -132,8 +136,76 @@ public final class Driver implements MenuCreator, Runnable {
         });
     }
 
+    /** A run of the open plan, one with requests and responses, and one that is stopped. */
     private void rows() throws Exception {
-        throw new IllegalStateException("no such scene yet");
+        menu("throng.run");
+        pause(800);
+        shot("run");
+        type("throng.run.properties", "loops=15");
+        type("throng.run.users", "3");
+        type("throng.run.more", "--no-such-option");
+        run("refused");
+        type("throng.run.more", "");
+        click(named("throng.run.start"));
+        until("figures", () -> !((JLabel) named("throng.run.figures")).getText().trim().isEmpty());
+        pause(1200);
+        shot("running");
+        ended("a run");
+        type("throng.run.users", "");
+        type("throng.run.properties", "loops=3");
+        click(named("throng.run.full"));
+        run("a full run");
+        click(named("throng.run.full"));
+        type("throng.run.properties", "loops=1000000");
+        click(named("throng.run.start"));
+        until("figures", () -> !((JLabel) named("throng.run.figures")).getText().trim().isEmpty());
+        click(named("throng.run.stop"));
+        ended("a stopped run");
+        on(() -> {
+            SwingUtilities.getWindowAncestor(named("throng.run.start")).setVisible(false);
+            GuiPackage.getInstance().getTreeListener().getJTree().setSelectionRow(1);
+            return null;
+        });
+        pause(1000);
+        shot("listener");
+    }
+
+    private void run(String name) throws Exception {
+        click(named("throng.run.start"));
+        pause(300);
+        ended(name);
+    }
+
+    /** Writes down what is shown when the run is over, once the listeners have drawn it. */
+    private void ended(String name) throws Exception {
+        until("the end of " + name, () -> named("throng.run.start").isEnabled());
+        pause(3000);
+        shot(name.replace(' ', '-'));
+        fact(name, on(() -> ((JLabel) named("throng.run.state")).getText()));
+        fact(name + " output", on(() -> ((JTextComponent) named("throng.run.output")).getText()));
+        for (JMeterTreeNode node : GuiPackage.getInstance().getTreeModel().getNodesOfType(ResultCollector.class)) {
+            fact(name + ": " + node.getName(), on(() -> shows((Container) GuiPackage.getInstance().getGui(node.getTestElement()))));
+        }
+    }
+
+    /** The number of samples that a listener shows, and of the first in a tree what was received. */
+    private static String shows(Container panel) {
+        for (Component tree : below(panel, component -> component instanceof JTree)) {
+            DefaultMutableTreeNode root = (DefaultMutableTreeNode) ((JTree) tree).getModel().getRoot();
+            String first = root.getChildCount() == 0 ? ""
+                    : ((SampleResult) ((DefaultMutableTreeNode) root.getFirstChild()).getUserObject()).getResponseDataAsString();
+            return root.getChildCount() + "|" + first;
+        }
+        for (Component table : below(panel, component -> component instanceof JTable)) {
+            JTable rows = (JTable) table;
+            for (int row = 0; row < rows.getRowCount(); row++) {
+                if ("TOTAL".equals(String.valueOf(rows.getValueAt(row, 0)))) {
+                    return String.valueOf(rows.getValueAt(row, 1));
+                }
+            }
+            return "0";
+        }
+        return "no table";
     }
 
     private void exit() {

@@ -16,6 +16,7 @@ public final class ThrongMenu implements MenuCreator {
     private static final Logger LOG = LoggerFactory.getLogger(ThrongMenu.class);
 
     private CheckWindow check;
+    private RunWindow run;
 
     /** Instances are made by JMeter. */
     public ThrongMenu() {
@@ -32,6 +33,7 @@ public final class ThrongMenu implements MenuCreator {
         menu.setName("throng");
         menu.setMnemonic('G');
         menu.add(item("Check with Throng", "throng.check", 'C', this::check));
+        menu.add(item("Run with Throng…", "throng.run", 'R', this::run));
         menu.addSeparator();
         menu.add(item("Choose the program…", "throng.program", 'P', () ->
                 ProgramChooser.choose(GuiPackage.getInstance().getMainFrame())));
@@ -58,6 +60,14 @@ public final class ThrongMenu implements MenuCreator {
             check = new CheckWindow();
         }
         check.open();
+    }
+
+    private void run() {
+        if (run == null) {
+            run = new RunWindow();
+        }
+        run.setVisible(true);
+        run.toFront();
     }
 
     /** The menu has no text that JMeter translates. */

@@ -1,0 +1,87 @@
+package dev.throng.jmeter;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+/** The figures of a run so far, from {@code seconds.jsonl}, which grows by a line a second. */
+final class Seconds {
+    /** Most bytes of one reading: further lines come with the next. */
+    private static final int MOST = 1 << 20;
+    private static final long MILLI = 1000;
+
+    private final File file;
+    private final ObjectMapper json = new ObjectMapper();
+    private final ByteArrayOutputStream begun = new ByteArrayOutputStream();
+    private long read;
+    private long firstMs;
+    private long lastMs;
+
+    long seconds;
+    long users;
+    long samples;
+    long errors;
+    long perSecond;
+    double p95Ms;
+
+    Seconds(File folder) {
+        file = new File(folder, "seconds.jsonl");
+    }
+
+    /** Reads what was written since. */
+    void read() throws IOException {
+        if (!file.isFile()) {
+            return;
+        }
+        byte[] more;
+        try (RandomAccessFile from = new RandomAccessFile(file, "r")) {
+            more = new byte[(int) Math.max(0, Math.min(MOST, from.length() - read))];
+            from.seek(read);
+            from.readFully(more);
+        }
+        read += more.length;
+        for (byte one : more) {
+            if (one == '\n') {
+                add(new String(begun.toByteArray(), StandardCharsets.UTF_8));
+                begun.reset();
+            } else {
+                begun.write(one);
+            }
+        }
+    }
+
+    private void add(String line) throws IOException {
+        JsonNode second = json.readTree(line);
+        if (second == null || !second.isObject()) {
+            return;
+        }
+        lastMs = second.path("at_ms").asLong(lastMs);
+        firstMs = firstMs == 0 ? lastMs : firstMs;
+        seconds = 1 + (lastMs - firstMs) / MILLI;
+        users = second.path("users").asLong();
+        perSecond = second.path("samples").asLong();
+        samples += perSecond;
+        errors += second.path("errors").asLong();
+        p95Ms = second.path("p95_ms").asDouble();
+    }
+
+    /** The figures in one line. */
+    String words() {
+        if (seconds == 0) {
+            return " ";
+        }
+        return String.format(Locale.ROOT, "%d:%02d   users %,d   samples %,d   now %,d/s   p95 %s   errors %,d",
+                seconds / 60, seconds % 60, users, samples, perSecond, perSecond == 0 ? "-" : ms(p95Ms), errors);
+    }
+
+    private static String ms(double ms) {
+        String form = ms < 10 ? "%.2f ms" : ms < 100 ? "%.1f ms" : "%.0f ms";
+        return String.format(Locale.ROOT, form, ms);
+    }
+}

@@ -1,0 +1,35 @@
+package dev.throng.jmeter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SecondsTest {
+    @TempDir
+    Path folder;
+
+    private void write(String text) throws Exception {
+        Files.write(folder.resolve("seconds.jsonl"), text.getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+    }
+
+    @Test
+    void linesAreAddedAsTheyAreComplete() throws Exception {
+        Seconds seconds = new Seconds(folder.toFile());
+        seconds.read();
+        assertEquals(" ", seconds.words());
+        write("{\"at_ms\": 1000, \"users\": 2, \"samples\": 3, \"errors\": 1, \"p95_ms\": 12.34}\n{\"at_ms\": 62000, \"users\": 1234,");
+        seconds.read();
+        assertEquals("0:01   users 2   samples 3   now 3/s   p95 12.3 ms   errors 1", seconds.words());
+        write(" \"samples\": 1000, \"errors\": 0, \"p95_ms\": 250.0, \"more\": {}}\n");
+        seconds.read();
+        seconds.read();
+        assertEquals("1:02   users 1,234   samples 1,003   now 1,000/s   p95 250 ms   errors 1", seconds.words());
+    }
+}
