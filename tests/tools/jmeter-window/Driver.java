@@ -10,11 +10,15 @@ import java.awt.Window;
 import java.awt.event.InputEvent;
 import java.io.File;
 import java.io.PrintWriter;
+import java.net.URL;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Scanner;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.imageio.ImageIO;
 import javax.swing.AbstractButton;
@@ -71,6 +75,8 @@ public final class Driver implements MenuCreator, Runnable {
                     check();
                 } else if (scene.equals("run")) {
                     rows();
+                } else if (scene.equals("none")) {
+                    none();
                 } else {
                     exit();
                 }
@@ -150,6 +156,7 @@ public final class Driver implements MenuCreator, Runnable {
         until("figures", () -> !((JLabel) named("throng.run.figures")).getText().trim().isEmpty());
         pause(1200);
         shot("running");
+        fact("page", page(on(() -> ((JTextComponent) named("throng.run.output")).getText())));
         ended("a run");
         type("throng.run.users", "");
         type("throng.run.properties", "loops=3");
@@ -168,6 +175,17 @@ public final class Driver implements MenuCreator, Runnable {
         });
         pause(1000);
         shot("listener");
+    }
+
+    /** The first line of the live page that the output names, or why there is none. */
+    private static String page(String output) throws Exception {
+        Matcher link = Pattern.compile("Live page\\s+(http\\S+)#\\S+").matcher(output);
+        if (!link.find()) {
+            return "no link in " + output;
+        }
+        try (Scanner page = new Scanner(new URL(link.group(1)).openStream(), "UTF-8")) {
+            return page.nextLine();
+        }
     }
 
     private void run(String name) throws Exception {
@@ -208,8 +226,31 @@ public final class Driver implements MenuCreator, Runnable {
         return "no table";
     }
 
-    private void exit() {
-        System.exit(0);
+    /** A run that JMeter's end cuts short. */
+    private void exit() throws Exception {
+        menu("throng.run");
+        pause(500);
+        type("throng.run.properties", "loops=1000000");
+        click(named("throng.run.start"));
+        until("figures", () -> !((JLabel) named("throng.run.figures")).getText().trim().isEmpty());
+        fact("at the end", on(() -> ((JLabel) named("throng.run.state")).getText()));
+    }
+
+    /** What the windows say where there is no program. */
+    private void none() throws Exception {
+        menu("throng.check");
+        until("the check", () -> named("throng.check.again").isEnabled());
+        fact("no program to check", on(() -> ((JTextComponent) named("throng.check.details")).getText()));
+        shot("none");
+        on(() -> {
+            SwingUtilities.getWindowAncestor(named("throng.check.again")).setVisible(false);
+            return null;
+        });
+        menu("throng.run");
+        pause(1000);
+        click(named("throng.run.start"));
+        until("words", () -> !((JTextComponent) named("throng.run.output")).getText().isEmpty());
+        fact("no program to run", on(() -> ((JTextComponent) named("throng.run.output")).getText()));
     }
 
     // The hands.

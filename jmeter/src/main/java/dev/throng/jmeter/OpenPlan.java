@@ -118,6 +118,8 @@ final class OpenPlan {
                 for (ByteBuffer rest = ByteBuffer.wrap(text); rest.hasRemaining();) {
                     out.write(rest);
                 }
+                // Should JMeter end before whoever asked for it deletes it.
+                path.toFile().deleteOnExit();
                 return path.toFile();
             } catch (FileAlreadyExistsException taken) {
                 continue;

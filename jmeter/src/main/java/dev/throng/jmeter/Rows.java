@@ -113,8 +113,10 @@ final class Rows {
             }
             if (folder == null) {
                 folder = Files.createTempDirectory("throng-rows-");
+                folder.toFile().deleteOnExit();
             }
             File file = folder.resolve(files.size() + ".jtl").toFile();
+            file.deleteOnExit();
             files.put(node, file);
             ResultCollector collector = new ResultCollector();
             collector.setName("Rows for the window of JMeter");

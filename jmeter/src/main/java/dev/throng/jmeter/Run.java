@@ -35,8 +35,8 @@ final class Run implements Runnable {
         /** A new state, in words. */
         void state(String words);
 
-        /** Figures so far. */
-        void figures(Seconds seconds);
+        /** Figures so far, or of the whole run. */
+        void figures(Seconds seconds, boolean isOver);
 
         /** Lines of output. */
         void output(String lines);
@@ -113,7 +113,7 @@ final class Run implements Runnable {
             int code = process(file);
             Seconds last = figures();
             if (last != null) {
-                shown.figures(last);
+                shown.figures(last, true);
             }
             String words = words(code);
             if (settings.areRowsLoaded && folder != null) {
@@ -155,7 +155,7 @@ final class Run implements Runnable {
             if (folder != null) {
                 seconds = seconds == null ? new Seconds(folder) : seconds;
                 seconds.read();
-                shown.figures(seconds);
+                shown.figures(seconds, false);
             }
         }
         int code = child.await();

@@ -8,6 +8,7 @@ import java.awt.FlowLayout;
 import java.awt.Font;
 import java.awt.GridBagConstraints;
 import java.awt.GridBagLayout;
+import java.awt.GridLayout;
 import java.awt.Insets;
 import java.awt.Toolkit;
 import java.awt.datatransfer.StringSelection;
@@ -119,7 +120,7 @@ final class RunWindow extends JDialog implements Run.Shown {
         GridBagConstraints at = new GridBagConstraints();
         at.gridy = row;
         at.insets = new Insets(2, GAP, 2, GAP);
-        at.anchor = GridBagConstraints.NORTHWEST;
+        at.anchor = field instanceof JScrollPane ? GridBagConstraints.NORTHWEST : GridBagConstraints.WEST;
         JLabel label = new JLabel(words);
         label.setLabelFor(field);
         form.add(label, at);
@@ -140,9 +141,13 @@ final class RunWindow extends JDialog implements Run.Shown {
             full.setEnabled(load.isSelected());
             clear.setEnabled(load.isSelected());
         });
-        JPanel choices = new JPanel(new FlowLayout(FlowLayout.LEADING, GAP, 0));
-        for (JCheckBox choice : new JCheckBox[] {page, load, full, clear}) {
-            choices.add(choice);
+        JPanel choices = new JPanel(new GridLayout(2, 1));
+        for (JCheckBox[] some : new JCheckBox[][] {{page}, {load, full, clear}}) {
+            JPanel line = new JPanel(new FlowLayout(FlowLayout.LEADING, GAP, 0));
+            for (JCheckBox choice : some) {
+                line.add(choice);
+            }
+            choices.add(line);
         }
         return choices;
     }
@@ -245,6 +250,8 @@ final class RunWindow extends JDialog implements Run.Shown {
             output.setText(error.getMessage());
         }
         refresh();
+        // Else the focus would go to "Close".
+        (run == null ? start : stop).requestFocusInWindow();
     }
 
     private void stop() {
@@ -327,8 +334,8 @@ final class RunWindow extends JDialog implements Run.Shown {
     }
 
     @Override
-    public void figures(Seconds seconds) {
-        String words = seconds.words();
+    public void figures(Seconds seconds, boolean isOver) {
+        String words = seconds.words(isOver);
         double share = planned > 0 ? Math.min(1, seconds.seconds / planned) : 0;
         SwingUtilities.invokeLater(() -> {
             figures.setText(words);

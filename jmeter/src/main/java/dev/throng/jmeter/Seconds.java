@@ -71,13 +71,15 @@ final class Seconds {
         p95Ms = second.path("p95_ms").asDouble();
     }
 
-    /** The figures in one line. */
-    String words() {
+    /** The figures in one line: those of the last second, or once the run is over the mean of all. */
+    String words(boolean isOver) {
         if (seconds == 0) {
             return " ";
         }
-        return String.format(Locale.ROOT, "%d:%02d   users %,d   samples %,d   now %,d/s   p95 %s   errors %,d",
-                seconds / 60, seconds % 60, users, samples, perSecond, perSecond == 0 ? "-" : ms(p95Ms), errors);
+        String now = isOver ? String.format(Locale.ROOT, "mean %,.1f/s", (double) samples / seconds)
+                : String.format(Locale.ROOT, "now %,d/s, p95 %s", perSecond, perSecond == 0 ? "-" : ms(p95Ms));
+        return String.format(Locale.ROOT, "%d:%02d   users %,d   samples %,d   errors %,d   %s", seconds / 60, seconds % 60, users,
+                samples, errors, now);
     }
 
     private static String ms(double ms) {

@@ -23,13 +23,14 @@ class SecondsTest {
     void linesAreAddedAsTheyAreComplete() throws Exception {
         Seconds seconds = new Seconds(folder.toFile());
         seconds.read();
-        assertEquals(" ", seconds.words());
+        assertEquals(" ", seconds.words(false));
         write("{\"at_ms\": 1000, \"users\": 2, \"samples\": 3, \"errors\": 1, \"p95_ms\": 12.34}\n{\"at_ms\": 62000, \"users\": 1234,");
         seconds.read();
-        assertEquals("0:01   users 2   samples 3   now 3/s   p95 12.3 ms   errors 1", seconds.words());
+        assertEquals("0:01   users 2   samples 3   errors 1   now 3/s, p95 12.3 ms", seconds.words(false));
         write(" \"samples\": 1000, \"errors\": 0, \"p95_ms\": 250.0, \"more\": {}}\n");
         seconds.read();
         seconds.read();
-        assertEquals("1:02   users 1,234   samples 1,003   now 1,000/s   p95 250 ms   errors 1", seconds.words());
+        assertEquals("1:02   users 1,234   samples 1,003   errors 1   now 1,000/s, p95 250 ms", seconds.words(false));
+        assertEquals("1:02   users 1,234   samples 1,003   errors 1   mean 16.2/s", seconds.words(true));
     }
 }
