@@ -63,8 +63,8 @@ public final class Driver implements MenuCreator, Runnable {
 
     @Override
     public void run() {
-        try (PrintWriter writer = new PrintWriter(new File(out, "facts.jsonl"), "UTF-8")) {
-            facts = writer;
+        try {
+            facts = new PrintWriter(new File(out, "facts.jsonl"), "UTF-8");
             robot = new Robot();
             robot.setAutoDelay(60);
             until("the window", () -> GuiPackage.getInstance() != null && GuiPackage.getInstance().getMainFrame() != null

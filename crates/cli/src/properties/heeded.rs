@@ -55,6 +55,9 @@ const HONOURED: &[&str] = &[
     "throng.throughput_timer.rounded",
     "throng.log.short_names",
     "throng.overcommit",
+    // The plug-in for JMeter's window reads these two.
+    "throng.program",
+    "throng.rows.load.mb",
     "throng.workers",
     "time.HMS",
     "time.USER1",
