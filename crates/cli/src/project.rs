@@ -30,7 +30,7 @@ pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
     };
     let at = |words: String| format!("{}: {words}", path.display());
     let table: Table = text.parse().map_err(|error: toml::de::Error| at(error.to_string()))?;
-    let located = |words: String| match line_of(&text, &words) {
+    let located = |Wrong { path, words }: Wrong| match line_of(&text, &path) {
         Some(line) => at(format!("line {line}: {words}")),
         None => at(words),
     };
@@ -38,10 +38,24 @@ pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The line, from 1, of the key that a sentence about the file is about: its first word, or what stands before the colon.
-fn line_of(text: &str, words: &str) -> Option<usize> {
-    let path = words.split([' ', ':']).next()?;
-    let (within, key) = path.rsplit_once('.').unwrap_or(("", path));
+/// A mistake in the file.
+#[derive(Debug)]
+struct Wrong {
+    /// Names of the tables and the key that it is about.
+    path: Vec<String>,
+    /// A sentence for the user.
+    words: String,
+}
+
+fn wrong(path: &[&str], words: String) -> Wrong {
+    Wrong { path: path.iter().map(ToString::to_string).collect(), words }
+}
+
+/// The line, from 1, of a table or a key.
+fn line_of(text: &str, path: &[String]) -> Option<usize> {
+    let path: Vec<String> = path.iter().map(|name| name.replace(['"', '\''], "")).collect();
+    let (key, within) = path.split_last()?;
+    let (path, within) = (path.join("."), within.join("."));
     let mut table = String::new();
     let begins = |line: &str, key: &str| {
         let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
@@ -50,7 +64,7 @@ fn line_of(text: &str, words: &str) -> Option<usize> {
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if let Some(name) = line.strip_prefix('[').and_then(|name| name.split_once(']')) {
-            name.0.clone_into(&mut table);
+            table = name.0.replace(['"', '\''], "");
             if table == path {
                 return Some(number + 1);
             }
@@ -66,8 +80,8 @@ fn line_of(text: &str, words: &str) -> Option<usize> {
     None
 }
 
-fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String> {
-    known(table, &TABLES, "")?;
+fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong> {
+    known(table, &TABLES, &[])?;
     if let Some(load) = table.get("load") {
         add_load(request, of_table(load, "load")?)?;
     }
@@ -76,7 +90,9 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String
     }
     if let Some(hosts) = table.get("watch") {
         for (name, url) in of_table(hosts, "watch")? {
-            let host = watch::Host::parse(&format!("{name}={}", text(url, name)?))?;
+            let path = ["watch", name];
+            let host = watch::Host::parse(&format!("{name}={}", text(url, &path)?));
+            let host = host.map_err(|words| wrong(&path, words))?;
             if request.watch.iter().all(|given| given.name != host.name) {
                 request.watch.push(host);
             }
@@ -84,43 +100,35 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String
     }
     if let Some(properties) = table.get("properties") {
         let of = |(name, value): (&String, &Value)| {
-            Ok(Setting::Jmeter(name.clone(), text(value, name)?))
+            Ok(Setting::Jmeter(name.clone(), text(value, &["properties", name])?))
         };
         let own = of_table(properties, "properties")?.iter().map(of);
-        let own = own.collect::<Result<Vec<_>, String>>()?;
+        let own = own.collect::<Result<Vec<_>, Wrong>>()?;
         // Those of the command line come behind, and win.
         request.sources.settings.splice(0..0, own);
     }
     Ok(())
 }
 
-fn add_load(request: &mut Request, table: &Table) -> Result<(), String> {
+fn add_load(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     let keys: Vec<&str> = KEYS.into_iter().chain(["scenario"]).collect();
-    known(table, &keys, "load.")?;
-    let mut own = Ask::default();
-    for (key, value) in table.iter().filter(|(key, _)| *key != "scenario") {
-        load::set(&mut own, key, &text(value, key)?)?;
-    }
-    own.check()?;
+    known(table, &keys, &["load"])?;
+    let own = ask(table.iter().filter(|(key, _)| *key != "scenario"), &["load"])?;
     request.load.all = over(&request.load.all, own);
-    request.load.all.check()?;
+    request.load.all.check().map_err(|words| wrong(&["load"], words))?;
     let Some(scenarios) = table.get("scenario") else { return Ok(()) };
     for (group, value) in of_table(scenarios, "load.scenario")? {
         let ask = match value {
             Value::String(word) if word == "off" => None,
             Value::Table(values) => {
-                known(values, &KEYS, &format!("load.scenario.{group}."))?;
-                let mut ask = Ask::default();
-                for (key, value) in values {
-                    load::set(&mut ask, key, &text(value, key)?)?;
-                }
-                ask.check()?;
-                Some(ask)
+                let path = ["load", "scenario", group];
+                known(values, &KEYS, &path)?;
+                Some(ask(values.iter(), &path)?)
             }
             _ => {
-                return Err(format!(
-                    "load.scenario.{group} must be \"off\" or a table of users, ramp, …"
-                ));
+                let words =
+                    format!("load.scenario.{group} must be \"off\" or a table of users, ramp, …");
+                return Err(wrong(&["load", "scenario", group], words));
             }
         };
         if request.load.groups.iter().all(|(name, _)| name != group) {
@@ -128,6 +136,22 @@ fn add_load(request: &mut Request, table: &Table) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The load that a table says.
+fn ask<'a>(
+    values: impl Iterator<Item = (&'a String, &'a Value)>,
+    path: &[&str],
+) -> Result<Ask, Wrong> {
+    let mut ask = Ask::default();
+    for (key, value) in values {
+        let path = [path, &[key.as_str()]].concat();
+        let within = path[..path.len() - 1].join(".");
+        let set = load::set(&mut ask, key, &text(value, &path)?);
+        set.map_err(|words| wrong(&path, format!("{within}.{words}")))?;
+    }
+    ask.check().map_err(|words| wrong(path, format!("{}: {words}", path.join("."))))?;
+    Ok(ask)
 }
 
 /// A load of the command line over one of the file: of two that exclude each other the first stays.
@@ -147,15 +171,18 @@ fn over(line: &Ask, file: Ask) -> Ask {
     }
 }
 
-fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result<(), String> {
-    known(table, &THRESHOLDS, "thresholds.")?;
-    let list = |key: &str| -> Result<Vec<Criterion>, String> {
+fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong> {
+    known(table, &THRESHOLDS, &["thresholds"])?;
+    let list = |key: &str| -> Result<Vec<Criterion>, Wrong> {
+        let path = ["thresholds", key];
+        let one = |value: &Value| {
+            let parsed = Criterion::parse(&text(value, &path)?);
+            parsed.map_err(|words| wrong(&path, format!("thresholds.{key}: {words}")))
+        };
         match table.get(key) {
             None => Ok(Vec::new()),
-            Some(Value::Array(texts)) => {
-                texts.iter().map(|value| Criterion::parse(&text(value, key)?)).collect()
-            }
-            Some(value) => Ok(vec![Criterion::parse(&text(value, key)?)?]),
+            Some(Value::Array(texts)) => texts.iter().map(one).collect(),
+            Some(value) => Ok(vec![one(value)?]),
         }
     };
     let (fail, abort) = (list("fail")?, list("abort-if")?);
@@ -168,34 +195,37 @@ fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result
     if let Some(file) = table.get("junit")
         && request.junit.is_none()
     {
-        request.junit = Some(folder.join(text(file, "junit")?));
+        request.junit = Some(folder.join(text(file, &["thresholds", "junit"])?));
     }
     Ok(())
 }
 
-fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, String> {
-    value.as_table().ok_or_else(|| format!("{name} must be a table: [{name}]"))
+fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, Wrong> {
+    let words = || format!("{name} must be a table: [{name}]");
+    value.as_table().ok_or_else(|| wrong(&name.split('.').collect::<Vec<_>>(), words()))
 }
 
 /// A value as it would stand on the command line.
-fn text(value: &Value, key: &str) -> Result<String, String> {
+fn text(value: &Value, path: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
         Value::Boolean(is) => Ok(is.to_string()),
-        _ => Err(format!("{key} must be a text or a number")),
+        _ => Err(wrong(path, format!("{} must be a text or a number", path.join(".")))),
     }
 }
 
 /// Refuses keys that are not known.
-fn known(table: &Table, keys: &[&str], within: &str) -> Result<(), String> {
+fn known(table: &Table, keys: &[&str], path: &[&str]) -> Result<(), Wrong> {
     let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
+    let within = path.iter().map(|name| [*name, "."].concat()).collect::<String>();
     let hint = match nearest(key, keys.iter().copied()) {
         Some(near) => format!("did you mean {within}{near}?"),
         None => format!("known are {}", keys.join(", ")),
     };
-    Err(format!("{within}{key} is not known: {hint}"))
+    let words = format!("{within}{key} is not known: {hint}");
+    Err(wrong(&[path, &[key.as_str()]].concat(), words))
 }
 
 #[cfg(test)]
@@ -205,7 +235,7 @@ mod tests {
 
     fn added(mut request: Request, text: &str) -> Result<Request, String> {
         let table: Table = text.parse().expect("TOML");
-        add(&mut request, &table, Path::new("plans"))?;
+        add(&mut request, &table, Path::new("plans")).map_err(|wrong| wrong.words)?;
         Ok(request)
     }
 
@@ -254,15 +284,17 @@ mod tests {
 
     #[test]
     fn the_line_of_a_key_is_found() {
-        let text = "[load]\nusers = 1\n[load.scenario]\nA = { rampp = 1 }\n[laod]\n[thresholds]\n'fails' = 1\n";
-        for (words, line) in [
-            ("laod is not known: did", Some(5)),
-            ("load.users: no number", Some(2)),
-            ("load.scenario.A.rampp is not known", Some(4)),
-            ("thresholds.fails is not known", Some(7)),
-            ("something else", None),
+        let text = "[load]\nusers = 1\n[load.scenario]\nA = { rampp = 1 }\n[laod]\n[thresholds]\n'fails' = 1\n[load.scenario.'B c']\nramp = 1\n";
+        for (path, line) in [
+            ("laod", Some(5)),
+            ("load.users", Some(2)),
+            ("load.scenario.A.rampp", Some(4)),
+            ("thresholds.fails", Some(7)),
+            ("load.scenario.B c.ramp", Some(9)),
+            ("something", None),
         ] {
-            assert_eq!(line_of(text, words), line, "{words}");
+            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+            assert_eq!(line_of(text, &path), line, "{path:?}");
         }
     }
 

@@ -202,3 +202,102 @@ fn a_folder_in_the_place_of_the_runs_is_left_alone() {
     assert_eq!(std::fs::read_to_string(own.join("ctl.sock")).expect("it stays"), "somebody's");
     assert!(!std::path::Path::new(moved).join("ctl.sock").exists());
 }
+
+const ARRIVALS: &str = r#"<com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup guiclass="x" testclass="x" testname="Comers" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="com.blazemeter.jmeter.control.VirtualUserController"/>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+  <stringProp name="TargetLevel">5</stringProp><stringProp name="RampUp"></stringProp><stringProp name="Steps"></stringProp>
+  <stringProp name="Hold">12</stringProp><stringProp name="Unit">S</stringProp>
+</com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup>"#;
+const OPEN: &str = r#"<OpenModelThreadGroup guiclass="x" testclass="OpenModelThreadGroup" testname="Comers" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>
+  <stringProp name="OpenModelThreadGroup.schedule">rate(5/s) even_arrivals(9 s)</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</OpenModelThreadGroup>"#;
+const ULTIMATE: &str = r#"<kg.apc.jmeter.threads.UltimateThreadGroup guiclass="x" testclass="x" testname="Comers" enabled="true">
+  <collectionProp name="ultimatethreadgroupdata"><collectionProp name="1">
+    <stringProp name="1">4</stringProp><stringProp name="2">0</stringProp><stringProp name="3">0</stringProp>
+    <stringProp name="4">9</stringProp><stringProp name="5">0</stringProp>
+  </collectionProp></collectionProp>
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><intProp name="LoopController.loops">-1</intProp></elementProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</kg.apc.jmeter.threads.UltimateThreadGroup>"#;
+const CONCURRENCY: &str = r#"<com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup guiclass="x" testclass="x" testname="Comers" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="com.blazemeter.jmeter.control.VirtualUserController"/>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+  <stringProp name="TargetLevel">4</stringProp><stringProp name="RampUp"></stringProp><stringProp name="Steps"></stringProp>
+  <stringProp name="Hold">9</stringProp><stringProp name="Unit">S</stringProp>
+</com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup>"#;
+
+/// A program whose plan has that group in place of its own.
+fn with_group(group: &str) -> Program {
+    let program = Program::new();
+    let (from, to) = ("<ThreadGroup ", "</ThreadGroup>");
+    let (from, to) =
+        (program::PLAN.find(from).unwrap(), program::PLAN.find(to).unwrap() + to.len());
+    let plan = [&program::PLAN[..from], group, &program::PLAN[to..]].concat();
+    program.write("plan.jmx", &plan);
+    program
+}
+
+fn requests(program: &Program) -> u64 {
+    let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
+    let summary: Value = serde_json::from_str(&text.expect("a summary")).expect("JSON");
+    summary["requests"].as_u64().expect("a number")
+}
+
+#[test]
+fn groups_with_a_schedule_of_their_own_change_too() {
+    let program = with_group(ARRIVALS);
+    let child = start(&program, &[]);
+    assert_eq!(done(&program, &["rps", "100"]), "rate: 100 starts/s instead of 5\n");
+    assert!(ctl(&program, &["users", "5"]).err.contains("throng ctl rps"));
+    let end = ended(child.wait_with_output().expect("an end"));
+    assert_eq!(end.code, 0, "{end:?}");
+    assert!(requests(&program) > 150, "{}", requests(&program));
+    for group in [ULTIMATE, CONCURRENCY] {
+        let program = with_group(group);
+        let child = start(&program, &[]);
+        until("4 users", || last(&program, "users") == 4);
+        assert_eq!(done(&program, &["users", "9"]), "users: 9 instead of 4\n");
+        until("9 users", || last(&program, "users") == 9);
+        done(&program, &["users", "2"]);
+        until("2 users", || last(&program, "users") == 2);
+        assert!(ctl(&program, &["rps", "5"]).err.contains("throng ctl users"));
+        // It ends when it would have.
+        let end = ended(child.wait_with_output().expect("an end"));
+        assert_eq!(end.code, 0, "{end:?}");
+    }
+}
+
+#[test]
+fn a_group_that_cannot_change_is_named_with_what_to_do() {
+    let program = with_group(OPEN);
+    let child = start(&program, &[]);
+    for words in [&["rps", "50"], &["users", "5"]] {
+        let refused = ctl(&program, words);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        let all = ["\"Comers\"", "Open Model", "--scenario 'Comers=rps:N'"];
+        assert!(all.iter().all(|part| refused.err.contains(part)), "{}", refused.err);
+    }
+    let end = ended(child.wait_with_output().expect("an end"));
+    assert_eq!(end.code, 0, "{end:?}");
+    assert_eq!(requests(&program), 45);
+}
+
+#[test]
+fn groups_with_a_schedule_of_their_own_are_left_out_or_get_another_load() {
+    for group in [ARRIVALS, OPEN, ULTIMATE, CONCURRENCY] {
+        for (load, expected) in [
+            ("Comers=off", 0),
+            ("Comers=users:2,iterations:3", 6),
+            ("Comers=rps:50,iterations:7", 7),
+        ] {
+            let program = with_group(group);
+            let end = program.run(&["run", "plan.jmx", "--scenario", load]);
+            assert!(!end.err.contains("panicked"), "{end:?}");
+            let made = if end.code == 0 { requests(&program) } else { 0 };
+            assert_eq!(made, expected, "{load}: {group}: {end:?}");
+        }
+    }
+}

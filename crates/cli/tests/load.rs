@@ -367,3 +367,22 @@ fn ramps_steps_and_holds_are_marks_in_the_record() {
     let log = std::fs::read_to_string(asked.program.run_folder().join("throng.log"));
     assert!(log.expect("a log").contains("Guests: hold 6 users"));
 }
+
+#[test]
+fn wrong_values_of_the_file_name_their_line() {
+    for (text, line, words) in [
+        ("[load]\nusers = 1\nramp = 30\n", 3, "has no unit"),
+        ("[load.scenario.'A b']\nusers = 'x'\n", 2, "is no whole number"),
+        ("[thresholds]\n\nfail = ['p99 < 1s', 'p99 < 1']\n", 3, "has no unit"),
+        ("[properties]\na = 1\nb = []\n", 3, "must be a text or a number"),
+        ("[watch]\na = 'http://h'\nb = 'ftp://h'\n", 3, ""),
+        ("\n[load]\nusers = 1\nrps = 2\n", 2, "give one of them"),
+    ] {
+        let program = Program::new();
+        program.write("throng.toml", text);
+        let ended = program.run(&["run", "plan.jmx"]);
+        assert_eq!(ended.code, 2, "{text}: {ended:?}");
+        let place = format!("throng.toml: line {line}: ");
+        assert!(ended.err.contains(&place) && ended.err.contains(words), "{text}: {}", ended.err);
+    }
+}

@@ -250,6 +250,15 @@ fn samples_of_tcp_and_websockets_have_phases_and_the_class_of_their_address() {
         assert!(spent <= elapsed && spent >= least, "{name}: {spent} of {elapsed} ns");
     }
     let (open, talk, refused) = (phases("Open"), phases("Talk"), phases("Refused"));
+    let reused = |name: &str| {
+        let kept = record.kept.iter();
+        let of = kept.filter(|kept| &*record.labels[kept.label as usize].name == name);
+        of.map(|kept| kept.reused).collect::<Vec<_>>()
+    };
+    for name in ["Refused", "Tcp refused"] {
+        assert!(!reused(name).is_empty() && !reused(name).contains(&true), "{name}");
+    }
+    assert!(reused("Talk").contains(&true));
     assert!(open.connect > 0 && open.wait > 0 && open.tls == 0, "{open:?}");
     assert!(talk.connect == 0 && talk.wait > 0, "{talk:?}");
     assert!(refused.connect > 0 && refused.wait == 0, "{refused:?}");

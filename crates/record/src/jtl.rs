@@ -287,7 +287,7 @@ fn kept_of(
         code: text("responseCode"),
         message: if failure.is_empty() { text("responseMessage") } else { failure },
         address: "".into(),
-        reused: row.phases.connect == 0,
+        reused: row.phases.connect == 0 && !outcome.is_without_connection(),
         sent: row.sent,
         received: row.received,
         request: crate::mask::url(&text("URL")).into(),

@@ -177,8 +177,10 @@ impl Keeper {
         (kept.why, kept.rank, kept.label) = (why, self.rank, Arc::clone(label));
         (kept.outcome, kept.start_ms) = (sample.outcome, sample.start_ms);
         (kept.elapsed, kept.phases) = (sample.elapsed, sample.phases);
-        (kept.reused, kept.sent, kept.received) =
-            (sample.connect == 0, sample.sent, sample.received);
+        // One that failed while it connected has no time of connecting as JMeter counts it.
+        let opened = sample.connect > 0 || sample.phases.connect > 0 || sample.phases.dns > 0;
+        kept.reused = !opened && !sample.outcome.is_without_connection();
+        (kept.sent, kept.received) = (sample.sent, sample.received);
         fill(&mut kept.code, &[texts.code]);
         fill(&mut kept.message, &[texts.message]);
         fill(&mut kept.address, &[address]);

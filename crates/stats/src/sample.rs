@@ -46,6 +46,20 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Failed before there was a connection: none was used again.
+    pub fn is_without_connection(self) -> bool {
+        matches!(
+            self,
+            Self::Dns
+                | Self::Refused
+                | Self::Tls
+                | Self::Timeout(Phase::Connect | Phase::Tls)
+                | Self::PortsExhausted
+                | Self::FilesExhausted
+                | Self::Unreachable
+        )
+    }
+
     /// A short name for tables and JSON.
     pub fn as_str(self) -> &'static str {
         match self {

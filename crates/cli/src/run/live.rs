@@ -122,7 +122,10 @@ impl Asked {
     fn set_users(&mut self, amount: Amount, on: &mut Parts<'_, '_>) -> Result<String, String> {
         let groups: Vec<&Level> = self.levels.iter().filter(|level| !level.scheduled).collect();
         if groups.is_empty() {
-            return Err("this test starts iterations at a rate: throng ctl rps changes it".into());
+            return Err(match self.fixed() {
+                Some(words) => words,
+                None => "this test starts iterations at a rate: throng ctl rps changes it".into(),
+            });
         }
         let users = amount.of(self.users as f64) as u64;
         if users == 0 {
@@ -147,7 +150,11 @@ impl Asked {
     fn set_rate(&mut self, amount: Amount, on: &mut Parts<'_, '_>) -> Result<String, String> {
         let groups: Vec<&Level> = self.levels.iter().filter(|level| level.rate.is_some()).collect();
         if groups.is_empty() {
-            return Err("this test has a number of users: throng ctl users changes it; --rps gives it a rate".into());
+            let users = self.levels.iter().any(|level| !level.scheduled);
+            return Err(match self.fixed().filter(|_| !users) {
+                Some(words) => words,
+                None => "this test has a number of users: throng ctl users changes it; --rps gives it a rate".into(),
+            });
         }
         let rate = amount.of(self.rate);
         let sum: f64 = groups.iter().filter_map(|level| level.rate).sum();
@@ -163,6 +170,19 @@ impl Asked {
         let words = format!("rate: {rate} starts/s instead of {before}");
         on.mark(Change::Rate(rate), &words);
         Ok(words)
+    }
+
+    /// The group whose schedule nothing changes while it runs, in words; `None` where no group has one, or another could change.
+    fn fixed(&self) -> Option<String> {
+        let fixed = |level: &&Level| level.scheduled && level.rate.is_none();
+        let name = &self.levels.iter().find(fixed)?.name;
+        self.levels.iter().all(|level| fixed(&level)).then(|| {
+            format!(
+                "thread group {name:?} starts each user at a time of its schedule (Open Model), which does not change while it \
+                 runs: start the test with --rps N or --scenario '{name}=rps:N' to change the rate by throng ctl rps, or with \
+                 --users N to change users"
+            )
+        })
     }
 
     fn pause(&mut self, paused: bool, on: &mut Parts<'_, '_>) -> Result<String, String> {

@@ -162,7 +162,7 @@ const PARTS: i64 = 20;
 
 impl Numbers {
     /// Starts per second, the most at one time, of a schedule.
-    fn most_starts(&self) -> f64 {
+    pub(super) fn most_starts(&self) -> f64 {
         if let Some(phases) = &self.rate {
             return Rate::new(phases.clone()).most();
         }

@@ -33,7 +33,7 @@ pub struct Level {
     pub group: u32,
     pub name: String,
     pub users: u32,
-    /// Starts per second, where it has a rate that was given.
+    /// Starts per second, where they come at a rate that can be changed: the most at one time.
     pub rate: Option<f64>,
     /// Its iterations start by a schedule of the plan, not as its users come round.
     pub scheduled: bool,
@@ -49,7 +49,7 @@ impl Evaluated {
             group: at,
             name: numbers.name.clone(),
             users: numbers.at_once,
-            rate: numbers.rate.as_ref().map(|phases| Rate::new(phases.clone()).most()),
+            rate: numbers.arrivals.map(|_| numbers.most_starts()),
             scheduled: numbers.arrivals.is_some()
                 || !numbers.given && matches!(group.profile, Profile::Open { .. }),
         };
