@@ -58,8 +58,12 @@ pub(crate) fn renew(to: Stream, text: &str) {
 }
 
 /// Sends a frame of the view of a running test, whose text of others is escaped already. It is one write: the stream's
-/// own buffer, which cuts at lines, is left out.
-pub(crate) fn frame(to: Stream, text: &str) {
+/// own buffer, which cuts at lines, is left out. False: the terminal takes nothing now (Ctrl-S), and the run must not
+/// wait for it.
+pub(crate) fn frame(to: Stream, text: &str) -> bool {
+    if !takes(to) {
+        return false;
+    }
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         let sent = match to {
@@ -69,9 +73,24 @@ pub(crate) fn frame(to: Stream, text: &str) {
         match sent {
             Ok(sent) => rest = &rest[sent..],
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return note(to, Err(error.into())),
+            // A terminal that somebody has set not to block.
+            Err(rustix::io::Errno::AGAIN) => return true,
+            Err(error) => {
+                note(to, Err(error.into()));
+                return true;
+            }
         }
     }
+    true
+}
+
+/// Whether the terminal takes something at once.
+fn takes(stream: Stream) -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let (out, err) = (rustix::stdio::stdout(), rustix::stdio::stderr());
+    let of = if stream == Stream::Out { &out } else { &err };
+    let mut polled = [PollFd::new(of, PollFlags::OUT)];
+    poll(&mut polled, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })) != Ok(0)
 }
 
 /// An error of the program, on standard error.

@@ -5,6 +5,7 @@
 //! and abilities of the terminal; `screen` puts them on the terminal.
 
 mod chart;
+mod findings;
 mod frame;
 mod screen;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use std::time::Duration;
 use record::{CauseName, Frame, Label, Lamp, Now, Record, Second, State};
 use stats::hist::{Bins, Hist};
 
+use findings::Findings;
 pub(crate) use screen::Screen;
 pub(crate) use text::Look;
 
@@ -75,7 +77,7 @@ struct Errors {
 }
 
 /// The state of a running test, as far as it is shown.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct View {
     title: String,
     /// Words about the runs of which this is one: `point 2 of 8, 40 users`.
@@ -105,8 +107,11 @@ pub(crate) struct View {
     counts: Vec<u64>,
     causes: Vec<Errors>,
     lamps: Vec<Lamp>,
+    /// Sentences of the rules that already speak.
+    findings: Vec<String>,
     /// End of the last second that was added, epoch ms.
     at_ms: i64,
+    rules: Option<Findings>,
 }
 
 /// A label with its figures over the last seconds.
@@ -133,6 +138,14 @@ impl View {
         (self.state, self.elapsed_ms) = (now.state, now.elapsed_ms());
         self.lamps.clear();
         self.lamps.extend_from_slice(now.criteria);
+        // The first second starts the rules; without a thread for them there are none.
+        if self.rules.is_none() && self.moments.len() < 2 {
+            self.rules = Findings::start();
+        }
+        if let Some(rules) = &self.rules {
+            rules.tell(now);
+            self.findings = rules.said();
+        }
     }
 
     /// Adds the seconds of a record that have come since the last time.

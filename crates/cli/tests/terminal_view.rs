@@ -109,6 +109,32 @@ fn a_killed_run_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
+fn a_terminal_that_stands_still_does_not_hold_the_run_up() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "-Jms=20", "-Jusers=4", "--duration", "50m"];
+    let mut run = Tty::new(80, 24).run(&program, &line, &[]);
+    until("a frame", &mut run, shows_a_frame);
+    run.stop_output(true);
+    let seconds = || {
+        let text = std::fs::read_to_string(program.run_folder().join("seconds.jsonl"));
+        text.unwrap_or_default().lines().count()
+    };
+    let before = seconds();
+    until("seconds of the run", &mut run, |_| seconds() >= before + 3);
+    run.stop_output(false);
+    let stood = run.raw().len();
+    let end = Instant::now() + Duration::from_secs(60);
+    while run.raw().len() < stood + 500 {
+        assert!(Instant::now() < end, "never: a later frame");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let screen = until("a later frame", &mut run, shows_a_frame);
+    assert_eq!(beginnings(&screen), FRAME, "{screen}");
+    run.interrupt();
+    assert_eq!(run.finish().0, 130);
+}
+
+#[test]
 fn the_surroundings_say_how_it_looks() {
     for (options, settings, frame, colours) in [
         (&["--json"][..], &[][..], true, true),

@@ -40,6 +40,7 @@ pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
     frame.criteria(plan.criteria, &mut out);
     frame.errors(plan.errors, &mut out);
     frame.generator(plan.generator, &mut out);
+    frame.findings(plan.findings, &mut out);
     frame.labels(plan.labels, &mut out);
     let mut spaced = Vec::with_capacity(out.len() + plan.blanks);
     let mut blanks = plan.blanks;
@@ -62,6 +63,7 @@ struct Plan {
     criteria: usize,
     errors: usize,
     generator: usize,
+    findings: usize,
     /// With their heading.
     labels: usize,
     blanks: usize,
@@ -103,11 +105,13 @@ impl Plan {
         plan.labels = room.some(with_heading(3));
         // A heading alone says nothing.
         plan.labels = if plan.labels < 2 { 0 } else { plan.labels };
+        plan.findings = room.some(view.findings.len().min(1));
         plan.errors += room.some(causes.min(3) - plan.errors);
-        let sections = [lamps, causes, labels].iter().filter(|n| **n > 0).count();
+        let sections = [lamps, causes, doubts, labels].iter().filter(|n| **n > 0).count();
         plan.blanks = room.some(1 + sections);
         plan.labels += room.some(with_heading(8).saturating_sub(plan.labels));
         plan.generator += room.some(1 - plan.generator);
+        plan.findings += room.some(view.findings.len().min(3) - plan.findings);
         plan.axis = room.all(1);
         // Charts of several lines stand apart.
         if room.all(3 + 2 * 2) {
@@ -440,6 +444,24 @@ impl Frame<'_> {
             line.add(Style::Dim, &format!(", {} workers", self.view.workers));
         }
         out.push((doubtful, line.done()));
+    }
+
+    /// Rules of the verdict that already speak.
+    fn findings(&self, most: usize, out: &mut Vec<Part>) {
+        let findings = &self.view.findings;
+        for (at, words) in findings.iter().take(most).enumerate() {
+            let mut line = self.line();
+            line.add(Style::Warning, if at == 0 { "finding" } else { "" }).to(11);
+            let more = match findings.len() - most {
+                more if at + 1 == most && more > 0 => format!("  … {more} more"),
+                _ => String::new(),
+            };
+            let mut text = Line::new(line.left().saturating_sub(width(&more)), self.look);
+            text.add(Style::Plain, words);
+            let (text, taken) = text.done();
+            line.raw(&text, taken).add(Style::Dim, &more);
+            out.push((false, line.done()));
+        }
     }
 
     /// Labels with their figures over the last seconds.

@@ -59,10 +59,12 @@ impl Screen {
         let lines = lines(view, size, self.look);
         let away = self.drawn.elapsed() > AWAY;
         let up = if away { 0 } else { self.rows(size) };
-        terminal::frame(self.stream, &frame(&lines, up));
+        (self.drawn, self.looked) = (Instant::now(), Instant::now());
+        if !terminal::frame(self.stream, &frame(&lines, up)) {
+            return;
+        }
         self.shown = lines.iter().map(|(_, width)| *width).collect();
-        (self.size, self.drawn, self.looked) = (size, Instant::now(), Instant::now());
-        self.hidden = false;
+        (self.size, self.hidden) = (size, false);
     }
 
     /// Draws the view if it is time: a second has passed, the terminal has another size, or something was printed.
@@ -80,8 +82,9 @@ impl Screen {
     pub(crate) fn clear(&mut self) {
         if !self.shown.is_empty() {
             let up = self.rows(size(self.stream));
-            terminal::frame(self.stream, &format!("\r{}\x1b[J", go_up(up)));
-            self.shown.clear();
+            if terminal::frame(self.stream, &format!("\r{}\x1b[J", go_up(up))) {
+                self.shown.clear();
+            }
             self.hidden = true;
         }
     }

@@ -207,6 +207,16 @@ fn the_generator_is_named_when_it_is_a_reason_to_doubt() {
 }
 
 #[test]
+fn findings_that_already_speak_have_a_line_each() {
+    let mut view = shop();
+    view.findings = vec!["The target works on about 2 requests at once.\n".repeat(9); 5];
+    let shown = frame(&view, 80, 24, PLAIN);
+    let at = shown.find("\nfinding    The target works on about 2 requests").expect(&shown);
+    assert!(shown[at..].contains("  … 2 more\n"), "{shown}");
+    frame(&view, 40, 10, PLAIN);
+}
+
+#[test]
 fn one_slow_second_does_not_hide_the_others() {
     let mut view = shop();
     let last = Moment { p95: Some(9_000.0), ..*view.moments.back().expect("a second") };

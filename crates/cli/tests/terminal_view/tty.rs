@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
 
 use crate::program::Program;
 
@@ -92,6 +92,14 @@ impl Run {
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         resize(&self.controller, columns, rows);
         self.now().resize((columns, rows));
+    }
+
+    /// Ctrl-S, or Ctrl-Q: the terminal shows nothing more, or goes on.
+    pub(crate) fn stop_output(&self, stop: bool) {
+        let name = ptsname(&self.controller, Vec::new()).expect("its name");
+        let name = name.to_str().expect("text");
+        let side = OpenOptions::new().read(true).write(true).open(name).expect("its other side");
+        tcflow(side, if stop { Action::OOff } else { Action::OOn }).expect("a terminal");
     }
 
     /// Ctrl-C.

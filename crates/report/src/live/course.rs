@@ -102,34 +102,45 @@ impl Course {
 
     /// A second is over. The events that it makes.
     pub fn add(&mut self, told: Told) -> Vec<Event> {
-        let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
-        let mut events = Vec::new();
         let count = |course: &Self| course.sums.iter().map(|sum| sum.count).sum::<u64>();
         let errors = count(self);
-        self.sum(&second, &causes);
-        let record = &mut self.record;
-        record.seconds.push(second);
-        if record.seconds.len() > KEPT {
-            record.seconds.remove(0);
-        }
-        record.marks.extend(marks.iter().cloned());
-        record.frame = Frame { length_ms: 0, ..frame };
-        (record.labels, record.causes) = (labels, causes);
-        (record.classes, record.series) = (classes, series);
-        record.has = has(record);
-        (self.state, self.users) = (told.state, told.users);
+        let (marks, criteria) = (told.marks.clone(), told.criteria.clone());
+        self.keep(told, KEPT);
+        let mut events = Vec::new();
         events.push(self.newest());
         for mark in &marks {
             events.push(("mark", json!(crate::model::Mark::from(mark))));
         }
-        if told.criteria != self.criteria {
-            events.push(("criteria", json!(told.criteria)));
-            self.criteria = told.criteria;
+        if criteria != self.criteria {
+            events.push(("criteria", json!(criteria)));
+            self.criteria = criteria;
         }
         if count(self) != errors {
             events.push(("errors", json!(self.causes())));
         }
         events
+    }
+
+    /// A second is over, of which nothing is shown but what the rules say; so many of the last are kept.
+    pub fn keep(&mut self, told: Told, most: usize) {
+        let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
+        self.sum(&second, &causes);
+        let record = &mut self.record;
+        record.seconds.push(second);
+        if record.seconds.len() > most {
+            record.seconds.remove(0);
+        }
+        record.marks.extend(marks);
+        record.frame = Frame { length_ms: 0, ..frame };
+        (record.labels, record.causes) = (labels, causes);
+        (record.classes, record.series) = (classes, series);
+        record.has = has(record);
+        (self.state, self.users) = (told.state, told.users);
+    }
+
+    /// The rules that speak, as of the last [`Course::judge`].
+    pub fn said(&self) -> &answers::verdict::Verdict {
+        &self.said
     }
 
     /// The newest second as an event: its value for each column; or that there are other columns now.
