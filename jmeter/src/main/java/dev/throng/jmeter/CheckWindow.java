@@ -73,6 +73,7 @@ final class CheckWindow extends JDialog {
     /** Builds the window; returns the height of a line of text, for sizes that follow the font. */
     private int build() {
         verdict.setName("throng.check.verdict");
+        counts.setName("throng.check.counts");
         verdict.setFont(verdict.getFont().deriveFont(Font.BOLD));
         JPanel top = new JPanel(new BorderLayout(0, 4));
         top.setBorder(BorderFactory.createEmptyBorder(8, 10, 6, 10));
@@ -180,7 +181,7 @@ final class CheckWindow extends JDialog {
         String which = (plan.file == null ? plan.name() + " (never saved)" : plan.file.getName())
                 + (plan.file != null && plan.isChanged ? " with its unsaved changes" : "");
         say(report.runs ? "Throng runs this plan." : "Throng does not run this plan as it is.", which + ": "
-                + report.natively + " elements run natively, " + report.inJava + " in Java, " + report.leftOut
+                + report.natively + " of its elements run natively, " + report.inJava + " in Java, " + report.leftOut
                 + " are left out without effect, " + report.cannotRun + " cannot run.");
         fill();
     }
