@@ -340,8 +340,9 @@ final class CheckWindow extends JDialog {
         @Override
         public Component prepareRenderer(TableCellRenderer renderer, int row, int column) {
             Component cell = super.prepareRenderer(renderer, row, column);
+            // The cells are one component, which keeps the colours of the last one.
+            cell.setBackground(isRowSelected(row) ? getSelectionBackground() : getBackground());
             if (isRowSelected(row)) {
-                cell.setBackground(getSelectionBackground());
                 cell.setForeground(getSelectionForeground());
             }
             return cell;

@@ -56,7 +56,7 @@ final class RunWindow extends JDialog implements Run.Shown {
     private final JLabel state = new JLabel("Not started.");
     private final JLabel figures = new JLabel(" ");
     private final JProgressBar progress = new JProgressBar(0, 1000);
-    private final JTextArea output = new JTextArea(14, 122);
+    private final JTextArea output = new JTextArea(14, 130);
     private final JButton start = button("Run", "throng.run.start", this::begin);
     private final JButton stop = button("Stop", "throng.run.stop", this::stop);
     private final JButton open = button("Open the report", "throng.run.open", this::open);
