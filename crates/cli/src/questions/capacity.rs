@@ -11,7 +11,7 @@ use std::time::Duration;
 use answers::criterion::Criterion;
 use answers::search::{self, Answer, Limit, Purpose, Settings, Step};
 use answers::shared::{Shared, shared};
-use answers::verdict::Verdict;
+use answers::verdict::{Finding, Verdict};
 use serde::Serialize;
 
 use super::child::{self, Asked, Failed, Load};
@@ -39,9 +39,26 @@ struct Capacity {
     /// The answer is a lower bound of what the target can take: nothing larger was tried, or the generator, or a machine
     /// that both share, was at its limit.
     at_least: bool,
+    /// The reason for which the upper bound is one; absent where nothing failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limited_by: Option<LimitedBy>,
     /// It was ended, or failed, before there was an answer: the bounds are those of the probes until then.
     unfinished: bool,
     probes: Vec<Done>,
+}
+
+/// The limit of a search.
+#[derive(Debug, Serialize)]
+struct LimitedBy {
+    /// The load of the probe that decided.
+    load: f64,
+    /// The criteria that did not hold there.
+    criteria: Vec<Judged>,
+    /// The finding that names the limit, and the load of the probe that it is of: the one that decided, or the overload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<Finding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding_at: Option<f64>,
 }
 
 /// The reason for which a probe ended.
@@ -207,12 +224,14 @@ impl Search<'_> {
             criteria: criteria.iter().map(ToString::to_string).collect(),
             answer,
             at_least: false,
+            limited_by: None,
             unfinished: exit != Exit::Ok,
             probes: done,
         };
         let is_known =
             capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
         capacity.at_least = capacity.answer.lower.is_some() && !is_known;
+        capacity.limited_by = text::limited_by(&capacity);
         // The answer is printed even if its file finds no room.
         let written = place::write(&folder, "capacity.json", &capacity);
         if as_json {

@@ -4,10 +4,10 @@ use answers::rules;
 use answers::scaling::concurrency;
 use answers::search::{Limit, Purpose};
 use answers::shared::Shared;
-use answers::verdict::{About, Language};
+use answers::verdict::{About, Finding, Language};
 
 use super::super::figures::{load, number, percent, table};
-use super::{Capacity, Done, EndedBy};
+use super::{Capacity, Done, EndedBy, LimitedBy};
 use crate::{tty, verdict};
 
 pub(super) fn purpose(purpose: Purpose) -> &'static str {
@@ -235,9 +235,36 @@ fn decided(capacity: &Capacity) -> Option<&Done> {
     here().find(|done| !done.probe.holds && !done.probe.generator).or_else(|| here().next())
 }
 
-/// The verdict on the run that decided.
+/// The reason for which a larger load does not hold: the criteria that broke, and what the runs say.
+pub(super) fn limited_by(capacity: &Capacity) -> Option<LimitedBy> {
+    capacity.answer.upper?;
+    let done = decided(capacity)?;
+    let broken = done.judged.iter().filter(|judged| !judged.holds);
+    let speaks = speaking(capacity, done);
+    Some(LimitedBy {
+        load: done.probe.load,
+        criteria: broken.cloned().collect(),
+        finding: speaks.and_then(|done| limit(done)).cloned(),
+        finding_at: speaks.map(|done| done.probe.load),
+    })
+}
+
+/// The finding of a run that names its limit.
+fn limit(done: &Done) -> Option<&Finding> {
+    done.verdict.findings.iter().find(|finding| finding.about != About::Test)
+}
+
+/// The run whose verdict names the limit: the one that decided, or else the overload.
+fn speaking<'a>(capacity: &'a Capacity, decided: &'a Done) -> Option<&'a Done> {
+    let is_overload = |done: &&Done| done.probe.purpose == Purpose::Overload;
+    let overload = capacity.probes.iter().find(is_overload).filter(|done| !done.probe.holds);
+    [Some(decided), overload].into_iter().flatten().find(|done| limit(done).is_some())
+}
+
+/// The verdict on the run that decided, or on the overload, where that one alone names the limit.
 fn what_limited(capacity: &Capacity, unit: &'static str) -> String {
     let Some(done) = decided(capacity) else { return String::new() };
+    let done = capacity.answer.upper.and_then(|_| speaking(capacity, done)).unwrap_or(done);
     let (at, unit) = (load(done.probe.load), of(unit, done.probe.load));
     if done.verdict.findings.is_empty() {
         let looked = done.verdict.silent.len();
