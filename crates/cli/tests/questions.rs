@@ -125,8 +125,13 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     let purposes = probes.iter().map(|probe| probe["purpose"].as_str().expect("a word"));
     assert!(purposes.clone().any(|purpose| purpose == "overload"));
     assert_eq!(purposes.clone().next(), Some("light"));
-    assert!(ended.out.starts_with("The criteria hold up to "), "{}", ended.out);
-    assert!(ended.out.contains("They do not at "), "{}", ended.out);
+    // Whatever else runs here may fill the machine, which is said.
+    let says = if ended.out.contains("the machine was shared, and it was full") {
+        ["At least ", "The criteria do not hold at "]
+    } else {
+        ["The criteria hold up to ", "They do not at "]
+    };
+    assert!(ended.out.starts_with(says[0]) && ended.out.contains(says[1]), "{}", ended.out);
     // The verdict on the run that decided.
     let limit = &capacity["limited_by"];
     assert_eq!(limit["load"].as_f64(), Some(upper));
