@@ -10,7 +10,9 @@ mod pickle;
 mod window;
 
 pub use graphite::{Graphite, Metric};
-pub use influx::{Influx, Target, escape_field, escape_tag, raw_line};
+pub use influx::{
+    Fields, Influx, LineFormat, Target, UserFields, escape_field, escape_tag, raw_line,
+};
 pub use metric::{Metrics, Taken, Windows};
 pub use pickle::pickle;
 pub use window::Estimator;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use lang::java::double_to_string;
 
 use super::metric::{Metrics, SamplerMetric, Taken, Windows, short};
+use super::window::Window;
 
 /// The label of all samples together.
 const ALL: &str = "all";
@@ -22,20 +23,42 @@ pub struct Target {
     pub percentiles: Vec<f32>,
 }
 
-/// Figures of the current interval, and their text.
-#[derive(Debug)]
-pub struct Influx {
+/// The text of lines: their measurement and tags, and how figures become fields.
+#[derive(Clone, Debug)]
+pub struct LineFormat {
     measurement: String,
     application: String,
     title: String,
     event_tags: String,
     user_tags: String,
     percentiles: Vec<f32>,
-    pub metrics: Metrics,
 }
 
-impl Influx {
-    pub fn new(target: &Target, windows: Windows) -> Self {
+/// The figures of a label and a status in an interval, as fields. Times are ms; what is no number is left out.
+pub struct Fields<'a> {
+    pub count: u64,
+    /// Only the line of all labels together has it.
+    pub count_error: Option<u64>,
+    pub avg: f64,
+    pub min: f64,
+    pub max: f64,
+    pub hits: u64,
+    pub sent: u64,
+    pub received: u64,
+    /// The value below which that many percent lie.
+    pub percentile: &'a dyn Fn(f64) -> f64,
+}
+
+/// Users: least, most and mean number of active ones in an interval; started and ended so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserFields {
+    pub active: [i64; 3],
+    pub started: u64,
+    pub ended: u64,
+}
+
+impl LineFormat {
+    pub fn new(target: &Target) -> Self {
         let mut user_tags = String::new();
         for (name, value) in &target.tags {
             let _ = write!(user_tags, ",{}={}", escape_tag(name), escape_tag(value));
@@ -53,18 +76,11 @@ impl Influx {
             event_tags: escape_tag(&target.event_tags),
             user_tags,
             percentiles,
-            metrics: Metrics::new(windows),
         }
     }
 
-    /// Adds a sample; with its label if that is sent separately.
-    pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
-        self.metrics.add(ALL, label, taken);
-    }
-
-    /// Appends the line that marks the start or the end of the run.
-    pub fn event(&self, started: bool, now_ms: i64, out: &mut String) {
-        let word = if started { "started" } else { "ended" };
+    /// Appends the line that marks a moment of the run: `started`, `ended`.
+    pub fn event(&self, word: &str, now_ms: i64, out: &mut String) {
         let text = escape_field(&format!("{} {word}", self.title));
         let _ = write!(
             out,
@@ -77,56 +93,122 @@ impl Influx {
         let _ = writeln!(out, " text=\"{text}\" {now_ms}000000");
     }
 
-    /// Appends the lines of the interval and begins the next one.
-    pub fn end_interval(&mut self, now_ms: i64, out: &mut String) {
-        for (label, metric) in &self.metrics.samplers {
-            if label == ALL {
-                self.total(metric, now_ms, out);
-            } else {
-                self.sampler(&escape_tag(label), metric, now_ms, out);
-            }
+    /// Appends the line of a label with a status: `all`, `ok` or `ko`.
+    pub fn figures(
+        &self,
+        transaction: &str,
+        status: &str,
+        fields: &Fields<'_>,
+        now_ms: i64,
+        out: &mut String,
+    ) {
+        self.head(transaction, out);
+        let _ = write!(out, ",statut={status}{} count={}", self.user_tags, fields.count);
+        if let Some(errors) = fields.count_error {
+            let _ = write!(out, ",countError={errors}");
         }
-        let [min, max, mean] = self.metrics.active();
-        let (started, ended) = (self.metrics.started, self.metrics.finished);
+        let times = [("avg", fields.avg), ("min", fields.min), ("max", fields.max)];
+        for (name, value) in times.iter().filter(|time| !time.1.is_nan()) {
+            let _ = write!(out, ",{name}={}", double_to_string(*value));
+        }
+        let _ = write!(out, ",hit={},sb={},rb={}", fields.hits, fields.sent, fields.received);
+        for percent in &self.percentiles {
+            let value = (fields.percentile)(f64::from(*percent));
+            let _ = write!(out, ",pct{percent:?}={}", double_to_string(value));
+        }
+        let _ = writeln!(out, " {now_ms}000000");
+    }
+
+    /// Appends the line of a label's errors of one code and message.
+    pub fn error(
+        &self,
+        transaction: &str,
+        (code, message): (&str, &str),
+        count: u64,
+        now_ms: i64,
+        out: &mut String,
+    ) {
+        self.head(transaction, out);
+        let (code, message) = (escape_tag(code), escape_tag(message));
+        let _ = writeln!(
+            out,
+            ",responseCode={code},responseMessage={message}{} count={count} {now_ms}000000",
+            self.user_tags
+        );
+    }
+
+    /// Appends the line of users.
+    pub fn users(&self, users: UserFields, now_ms: i64, out: &mut String) {
+        let UserFields { active: [min, max, mean], started, ended } = users;
         self.head("internal", out);
         let _ = writeln!(
             out,
             "{} minAT={min},maxAT={max},meanAT={mean},startedT={started},endedT={ended} {now_ms}000000",
             self.user_tags
         );
-        self.metrics.end_interval();
     }
 
     fn head(&self, transaction: &str, out: &mut String) {
         let (measurement, application) = (&self.measurement, &self.application);
+        let transaction = escape_tag(transaction);
         let _ = write!(out, "{measurement},application={application},transaction={transaction}");
     }
+}
 
-    fn sampler(&self, transaction: &str, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
+/// Figures of the current interval, and their text.
+#[derive(Debug)]
+pub struct Influx {
+    format: LineFormat,
+    pub metrics: Metrics,
+}
+
+impl Influx {
+    pub fn new(target: &Target, windows: Windows) -> Self {
+        Self { format: LineFormat::new(target), metrics: Metrics::new(windows) }
+    }
+
+    /// Adds a sample; with its label if that is sent separately.
+    pub fn add(&mut self, label: Option<&str>, taken: &Taken) {
+        self.metrics.add(ALL, label, taken);
+    }
+
+    /// Appends the line that marks the start or the end of the run.
+    pub fn event(&self, started: bool, now_ms: i64, out: &mut String) {
+        self.format.event(if started { "started" } else { "ended" }, now_ms, out);
+    }
+
+    /// Appends the lines of the interval and begins the next one.
+    pub fn end_interval(&mut self, now_ms: i64, out: &mut String) {
+        for (label, metric) in &self.metrics.samplers {
+            if label == ALL {
+                self.total(metric, now_ms, out);
+            } else {
+                self.sampler(label, metric, now_ms, out);
+            }
+        }
+        let users = UserFields {
+            active: self.metrics.active(),
+            started: self.metrics.started.into(),
+            ended: self.metrics.finished.into(),
+        };
+        self.format.users(users, now_ms, out);
+        self.metrics.end_interval();
+    }
+
+    fn sampler(&self, label: &str, metric: &SamplerMetric, now_ms: i64, out: &mut String) {
         for (status, count, window, recent) in [
             ("all", metric.total(), &metric.all, &metric.recent),
             ("ok", metric.successes, &metric.ok, &metric.ok),
             ("ko", metric.failures, &metric.ko, &metric.ko),
         ] {
-            if count == 0 {
-                continue;
+            if count > 0 {
+                let percentile = self.percentiles_of(recent);
+                let fields = fields(metric, count, window, &percentile);
+                self.format.figures(label, status, &fields, now_ms, out);
             }
-            self.head(transaction, out);
-            let _ = write!(out, ",statut={status}{} count={count}", self.user_tags);
-            let figures = [("avg", window.mean()), ("min", window.min()), ("max", window.max())];
-            for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
-                let _ = write!(out, ",{name}={}", double_to_string(*value));
-            }
-            self.rest(metric, recent, now_ms, out);
         }
         for (code, message, count) in metric.errors.values().filter(|error| error.2 > 0) {
-            self.head(transaction, out);
-            let (code, message) = (escape_tag(code), escape_tag(message));
-            let _ = writeln!(
-                out,
-                ",responseCode={code},responseMessage={message}{} count={count} {now_ms}000000",
-                self.user_tags
-            );
+            self.format.error(label, (code, message), (*count).into(), now_ms, out);
         }
     }
 
@@ -135,30 +217,36 @@ impl Influx {
         if metric.total() == 0 {
             return;
         }
-        self.head(ALL, out);
-        let (count, failures) = (metric.total(), metric.failures);
-        let _ = write!(out, ",statut={ALL}{} count={count},countError={failures}", self.user_tags);
-        let ok = &metric.ok;
-        let figures = [("avg", ok.mean()), ("min", ok.min()), ("max", ok.max())];
-        for (name, value) in figures.iter().filter(|figure| !figure.1.is_nan()) {
-            let _ = write!(out, ",{name}={}", double_to_string(*value));
-        }
-        self.rest(metric, &metric.recent, now_ms, out);
+        let percentile = self.percentiles_of(&metric.recent);
+        let fields = Fields {
+            count_error: Some(metric.failures.into()),
+            ..fields(metric, metric.total(), &metric.ok, &percentile)
+        };
+        self.format.figures(ALL, ALL, &fields, now_ms, out);
     }
 
-    fn rest(
-        &self,
-        metric: &SamplerMetric,
-        window: &super::window::Window,
-        now_ms: i64,
-        out: &mut String,
-    ) {
-        let _ = write!(out, ",hit={},sb={},rb={}", metric.hits, metric.sent, metric.received);
-        for percent in &self.percentiles {
-            let value = window.percentile(f64::from(*percent), self.metrics.windows.estimator);
-            let _ = write!(out, ",pct{percent:?}={}", double_to_string(value));
-        }
-        let _ = writeln!(out, " {now_ms}000000");
+    fn percentiles_of<'a>(&self, window: &'a Window) -> impl Fn(f64) -> f64 + 'a {
+        let estimator = self.metrics.windows.estimator;
+        move |percent| window.percentile(percent, estimator)
+    }
+}
+
+fn fields<'a>(
+    metric: &SamplerMetric,
+    count: u32,
+    window: &Window,
+    percentile: &'a dyn Fn(f64) -> f64,
+) -> Fields<'a> {
+    Fields {
+        count: count.into(),
+        count_error: None,
+        avg: window.mean(),
+        min: window.min(),
+        max: window.max(),
+        hits: metric.hits.into(),
+        sent: metric.sent,
+        received: metric.received,
+        percentile,
     }
 }
 
