@@ -26,6 +26,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("parity", 4),
     ("report", 4),
     ("web", 4),
+    ("export", 4),
     ("cli", 5),
 ];
 /// A file longer than this holds more than one noun.

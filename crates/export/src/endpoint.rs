@@ -1,0 +1,288 @@
+//! The server that Prometheus asks: `GET /metrics`, and nothing else.
+//!
+//! Bounded in all: so many connections at once, so many bytes and seconds for a request. Each connection is closed after its
+//! answer.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::exposition::{Format, text};
+use crate::metrics::Family;
+
+/// Connections at one time.
+const MOST_CONNECTIONS: usize = 8;
+/// Bytes of a request, and time for it and for its answer.
+const MOST_REQUEST: usize = 8 << 10;
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait for a last question at the end of a run.
+const MOST_LINGER: Duration = Duration::from_secs(20);
+
+/// The server, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    families: Mutex<Arc<Vec<Family>>>,
+    connections: AtomicUsize,
+    ended: AtomicBool,
+    /// The last two moments at which figures were asked for.
+    asked: Mutex<[Option<Instant>; 2]>,
+}
+
+impl Endpoint {
+    /// Listens. The error is a sentence for the user.
+    pub(crate) fn start(address: &str) -> Result<Self, String> {
+        let failed = |error: std::io::Error| {
+            format!(
+                "--out prometheus: cannot listen on {address}: {error}: name another port, like --out prometheus=:9465"
+            )
+        };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("prometheus".into());
+        thread.spawn(move || own.listen(&listener)).map_err(failed)?;
+        Ok(Self { shared, address })
+    }
+
+    pub(crate) fn set(&self, families: Vec<Family>) {
+        *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(families);
+    }
+
+    /// Stays until the figures since `last` were asked for: as long as questions are apart, and not for long. Where nobody asks, not at
+    /// all.
+    pub(crate) fn linger(&self, last: Instant) {
+        let asked = || *self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let [Some(before), Some(latest)] = asked() else { return };
+        let pace = latest.duration_since(before) + Duration::from_secs(1);
+        let deadline = latest.max(last) + pace.min(MOST_LINGER);
+        while Instant::now() < deadline && asked()[1].is_none_or(|asked| asked <= last) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // The answer is on its way.
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline && self.shared.connections.load(Ordering::Acquire) > 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Release);
+        // The listener hears of it by a connection.
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        let _ = TcpStream::connect_timeout(&address, Duration::from_secs(1));
+    }
+}
+
+impl Shared {
+    fn listen(self: Arc<Self>, listener: &TcpListener) {
+        for stream in listener.incoming() {
+            if self.ended.load(Ordering::Acquire) {
+                return;
+            }
+            let Ok(stream) = stream else {
+                // Out of descriptors, for one: trying at once would burn a processor that the run needs.
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if self.connections.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
+                self.connections.fetch_sub(1, Ordering::AcqRel);
+                continue;
+            }
+            let own = Arc::clone(&self);
+            let thread = std::thread::Builder::new().name("prometheus".into()).spawn(move || {
+                let _ = own.serve(stream);
+                own.connections.fetch_sub(1, Ordering::AcqRel);
+            });
+            if thread.is_err() {
+                self.connections.fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+    }
+
+    fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let Some(head) = head(&mut stream, deadline)? else {
+            return answer(
+                &mut stream,
+                "400 Bad Request",
+                "text/plain",
+                "The request is not complete, or too long.\n",
+                true,
+                deadline,
+            );
+        };
+        let mut words = head.lines().next().unwrap_or("").split(' ');
+        let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+        let with_body = method != "HEAD";
+        if !matches!(method, "GET" | "HEAD") {
+            return answer(
+                &mut stream,
+                "405 Method Not Allowed",
+                "text/plain",
+                "GET /metrics\n",
+                true,
+                deadline,
+            );
+        }
+        if path.split('?').next() != Some("/metrics") {
+            return answer(
+                &mut stream,
+                "404 Not Found",
+                "text/plain",
+                "The figures are at /metrics.\n",
+                with_body,
+                deadline,
+            );
+        }
+        let accept = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("accept").then_some(value)
+        });
+        let format = Format::asked(accept.unwrap_or(""));
+        let moment = Instant::now();
+        let families = Arc::clone(&self.families.lock().unwrap_or_else(PoisonError::into_inner));
+        let body = text(&families, format);
+        answer(&mut stream, "200 OK", format.content_type(), &body, with_body, deadline)?;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        *asked = [asked[1], Some(moment)];
+        Ok(())
+    }
+}
+
+/// The head of a request; `None` if it is too long or ends early.
+fn head(stream: &mut TcpStream, deadline: Instant) -> std::io::Result<Option<String>> {
+    let mut head = Vec::new();
+    let mut buffer = [0; 1024];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || head.len() >= MOST_REQUEST {
+            return Ok(None);
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut buffer)? {
+            0 => return Ok(None),
+            n => head.extend(&buffer[..n]),
+        }
+    }
+    Ok(Some(String::from_utf8_lossy(&head).into_owned()))
+}
+
+/// Writes an answer. A reader that takes it byte by byte is left when its time is over.
+fn answer(
+    stream: &mut TcpStream,
+    status: &str,
+    content_type: &str,
+    body: &str,
+    with_body: bool,
+    deadline: Instant,
+) -> std::io::Result<()> {
+    let mut text = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    if with_body {
+        text.push_str(body);
+    }
+    let mut left = text.as_bytes();
+    while !left.is_empty() && Instant::now() < deadline {
+        let n = stream.write(left)?;
+        left = &left[n..];
+    }
+    if left.is_empty() { Ok(()) } else { Err(std::io::ErrorKind::TimedOut.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Kind, Series, Value};
+
+    fn endpoint() -> Endpoint {
+        let endpoint = Endpoint::start("127.0.0.1:0").expect("an endpoint");
+        let series = vec![Series { labels: Vec::new(), value: Value::Number(3.0) }];
+        let family =
+            Family { name: "throng_users", help: "Users.", kind: Kind::Gauge, unit: "1", series };
+        endpoint.set(vec![family]);
+        endpoint
+    }
+
+    fn ask(endpoint: &Endpoint, request: &str) -> String {
+        let mut stream = TcpStream::connect(endpoint.address).expect("a connection");
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut text = String::new();
+        let _ = stream.read_to_string(&mut text);
+        text
+    }
+
+    #[test]
+    fn figures_are_at_one_path_in_two_formats() {
+        let endpoint = endpoint();
+        let text = ask(&endpoint, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert!(
+            text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"),
+            "{text}"
+        );
+        assert!(text.ends_with("\nthrong_users 3\n"), "{text}");
+        let text = ask(
+            &endpoint,
+            "GET /metrics?x HTTP/1.1\r\naccept: application/openmetrics-text\r\n\r\n",
+        );
+        assert!(
+            text.contains("openmetrics-text; version=1.0.0") && text.ends_with("# EOF\n"),
+            "{text}"
+        );
+        let head = ask(&endpoint, "HEAD /metrics HTTP/1.1\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"), "{head}");
+        for (request, status) in [
+            ("GET / HTTP/1.1\r\n\r\n", "404"),
+            ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
+            ("\r\n\r\n", "405"),
+        ] {
+            assert!(ask(&endpoint, request).contains(status), "{request}");
+        }
+        let long = format!("GET /metrics HTTP/1.1\r\nx: {}", "y".repeat(MOST_REQUEST));
+        let answer = ask(&endpoint, &long);
+        assert!(answer.is_empty() || answer.contains("400"), "{answer}");
+    }
+
+    #[test]
+    fn clients_that_say_nothing_are_bounded() {
+        let endpoint = endpoint();
+        let silent: Vec<_> = (0..30).map(|_| TcpStream::connect(endpoint.address)).collect();
+        assert!(silent.iter().all(Result::is_ok));
+        let start = Instant::now();
+        while endpoint.shared.connections.load(Ordering::Acquire) < MOST_CONNECTIONS {
+            assert!(start.elapsed() < Duration::from_secs(60), "connections are taken");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(silent);
+        while !ask(&endpoint, "GET /metrics HTTP/1.1\r\n\r\n").contains("throng_users 3") {
+            assert!(start.elapsed() < Duration::from_secs(60), "others are served again");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_taken_is_told_of() {
+        let endpoint = endpoint();
+        let error = Endpoint::start(&endpoint.address.to_string()).expect_err("it is taken");
+        assert!(error.contains("name another port"), "{error}");
+    }
+}

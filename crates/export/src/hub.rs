@@ -1,0 +1,279 @@
+//! From the seconds of a run to all targets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use record::{Follower, Now};
+
+use crate::endpoint::Endpoint;
+use crate::lines::Lines;
+use crate::sender::Sender;
+use crate::sums::{Sums, Tick};
+use crate::target::{Kind, Target};
+use crate::{otlp, remote_write};
+
+/// Seconds that wait for the thread: it does nothing but encode, so that one is the rule.
+const MOST_SECONDS: usize = 64;
+/// Time in which targets take the last figures at the end of a run.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What all figures of a run have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Name of the system under test.
+    pub application: String,
+    pub plan: String,
+    pub version: String,
+    /// Epoch ms.
+    pub start_ms: i64,
+}
+
+/// The targets of a run.
+#[derive(Debug)]
+pub struct Exports {
+    to: Option<SyncSender<Job>>,
+    /// Seconds that did not find room.
+    missed: Arc<AtomicU64>,
+    outs: Arc<Vec<Out>>,
+    thread: Option<JoinHandle<()>>,
+    shown: Vec<String>,
+    ended: Instant,
+}
+
+#[derive(Debug)]
+enum Job {
+    Second(Box<Tick>),
+    End(Instant),
+}
+
+/// A target with its server or its queue.
+#[derive(Debug)]
+struct Out {
+    target: Target,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Asked(Endpoint),
+    Pushed(Sender),
+}
+
+impl Exports {
+    /// Makes everything ready. `variable` reads the environment, which has the secrets. The error is a sentence for the user.
+    pub fn start(
+        targets: &[Target],
+        facts: &Facts,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let cannot = |error: std::io::Error| format!("--out: cannot start a thread: {error}");
+        let mut outs = Vec::new();
+        for target in targets {
+            let to = if target.kind == Kind::Prometheus {
+                To::Asked(Endpoint::start(&target.url)?)
+            } else {
+                To::Pushed(Sender::start(target, variable).map_err(cannot)?)
+            };
+            outs.push(Out { target: target.clone(), to });
+        }
+        let outs = Arc::new(outs);
+        let (to, jobs) = sync_channel(MOST_SECONDS);
+        let hub = Hub::new(Arc::clone(&outs), facts.clone());
+        let thread = std::thread::Builder::new().name("export".into());
+        let thread = thread.spawn(move || hub.work(&jobs)).map_err(cannot)?;
+        let shown = targets.iter().map(|target| target.shown().to_owned()).collect();
+        Ok(Self {
+            to: Some(to),
+            missed: Arc::default(),
+            outs,
+            thread: Some(thread),
+            shown,
+            ended: Instant::now(),
+        })
+    }
+
+    /// Kind and address of each target, for messages.
+    pub fn shown(&self) -> &[String] {
+        &self.shown
+    }
+
+    /// The end that follows the run.
+    pub fn follower(&self) -> Box<dyn Follower> {
+        Box::new(Tap { to: self.to.clone(), missed: Arc::clone(&self.missed) })
+    }
+
+    /// Sentences for the user since the last call.
+    pub fn said(&self) -> Vec<String> {
+        self.senders().flat_map(Sender::said).collect()
+    }
+
+    fn senders(&self) -> impl Iterator<Item = &Sender> {
+        self.outs.iter().filter_map(|out| match &out.to {
+            To::Pushed(sender) => Some(sender),
+            To::Asked(_) => None,
+        })
+    }
+
+    /// The run is over: the last figures go out while the caller does other things.
+    pub fn end(&mut self) {
+        self.ended = Instant::now();
+        if let Some(to) = self.to.take() {
+            // The thread takes one after the other, and waits for nobody.
+            let _ = to.send(Job::End(self.ended + FAREWELL));
+        }
+    }
+
+    /// Waits for targets to take the last figures, 5 s at most from the end of the run on, and for Prometheus to ask once more.
+    /// Returns what was not taken, in words.
+    pub fn finish(mut self) -> Vec<String> {
+        self.end();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let mut words = self.said();
+        words.extend(self.senders().filter_map(Sender::finish));
+        let missed = self.missed.load(Ordering::Relaxed);
+        if missed > 0 {
+            words.push(format!(
+                "--out: {missed} seconds were not sent: this machine was too busy to encode them"
+            ));
+        }
+        for out in self.outs.iter() {
+            if let To::Asked(endpoint) = &out.to {
+                endpoint.linger(self.ended);
+            }
+        }
+        words
+    }
+}
+
+/// Copies each second and hands it over.
+struct Tap {
+    to: Option<SyncSender<Job>>,
+    missed: Arc<AtomicU64>,
+}
+
+impl Follower for Tap {
+    fn second(&mut self, now: &Now<'_>) {
+        let Some(to) = &self.to else { return };
+        if let Err(TrySendError::Full(_)) = to.try_send(Job::Second(Box::new(Tick::of(now)))) {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The thread.
+struct Hub {
+    outs: Arc<Vec<Out>>,
+    facts: Facts,
+    sums: Sums,
+    /// For each target: its lines, where it has some, and when its next message is due, epoch ms.
+    parts: Vec<(Option<Lines>, i64)>,
+}
+
+impl Hub {
+    fn new(outs: Arc<Vec<Out>>, facts: Facts) -> Self {
+        let parts = outs.iter().map(|out| {
+            let target = &out.target;
+            let lines = (target.kind == Kind::InfluxDb).then(|| {
+                let application = target.application.as_ref().unwrap_or(&facts.application);
+                let mut lines = Lines::new(application, &facts.application);
+                lines.event("started", facts.start_ms);
+                lines
+            });
+            (lines, facts.start_ms + target.interval.as_millis() as i64)
+        });
+        let parts = parts.collect();
+        let hub = Self { sums: Sums::new(facts.clone()), facts, parts, outs };
+        hub.show();
+        hub
+    }
+
+    fn work(mut self, jobs: &Receiver<Job>) {
+        let mut last_ms = self.facts.start_ms;
+        while let Ok(job) = jobs.recv() {
+            match job {
+                Job::Second(tick) => {
+                    last_ms = tick.at_ms;
+                    self.add(*tick);
+                }
+                Job::End(deadline) => {
+                    self.end(last_ms, deadline);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, tick: Tick) {
+        let at_ms = tick.at_ms;
+        for (lines, _) in &mut self.parts {
+            if let Some(lines) = lines {
+                lines.add(&tick);
+            }
+        }
+        self.sums.add(tick);
+        self.show();
+        for place in 0..self.parts.len() {
+            let (_, due_ms) = &mut self.parts[place];
+            // Seconds end some ms early or late.
+            if at_ms + 200 >= *due_ms {
+                let interval = self.outs[place].target.interval.as_millis() as i64;
+                *due_ms = (*due_ms + interval).max(at_ms);
+                self.send(place, at_ms);
+            }
+        }
+    }
+
+    /// Gives endpoints the newest figures.
+    fn show(&self) {
+        for out in self.outs.iter() {
+            if let To::Asked(endpoint) = &out.to {
+                endpoint.set(self.sums.families());
+            }
+        }
+    }
+
+    fn send(&mut self, place: usize, at_ms: i64) {
+        let Out { target, to: To::Pushed(sender) } = &self.outs[place] else { return };
+        let application = target.application.as_ref().unwrap_or(&self.facts.application).clone();
+        let message = match (target.kind, &mut self.parts[place].0) {
+            (Kind::InfluxDb, Some(lines)) => lines.end_interval(at_ms).into_bytes(),
+            (Kind::RemoteWrite, _) => {
+                let common = [("job", "throng".to_owned()), ("application", application)];
+                let families = self.sums.families();
+                remote_write::message(&families, &common, at_ms)
+            }
+            (Kind::Otlp, _) => {
+                let resource = [
+                    ("service.name", "throng".to_owned()),
+                    ("service.version", self.facts.version.clone()),
+                    ("throng.application", application),
+                    ("throng.plan", self.facts.plan.clone()),
+                ];
+                let (families, start_ms) = (self.sums.families(), self.facts.start_ms);
+                otlp::request(&families, &resource, start_ms, at_ms).into_bytes()
+            }
+            (Kind::InfluxDb | Kind::Prometheus, _) => return,
+        };
+        sender.offer(message);
+    }
+
+    /// The last figures, whatever the interval.
+    fn end(&mut self, last_ms: i64, deadline: Instant) {
+        for place in 0..self.parts.len() {
+            // Two points of one series cannot have the same time.
+            let at_ms = last_ms + 1;
+            if let Some(lines) = &mut self.parts[place].0 {
+                lines.event("ended", at_ms);
+            }
+            self.send(place, at_ms);
+            if let To::Pushed(sender) = &self.outs[place].to {
+                sender.end(deadline);
+            }
+        }
+    }
+}

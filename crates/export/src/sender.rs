@@ -1,0 +1,314 @@
+//! A queue of messages and the thread that posts them.
+//!
+//! The queue is bounded; when it is full, the oldest message goes. A target that cannot be reached, is busy (429) or broken
+//! (5xx) is tried again with growing pauses; one that says no to a message is not sent it again.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use crate::target::{Kind, Target};
+
+/// Messages that wait, and their bytes.
+const MOST_WAITING: usize = 60;
+const MOST_BYTES: usize = 16 << 20;
+/// Time limit of one message.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// First and longest pause before a message is sent again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+/// Bytes of a refusal that are told.
+const MOST_ANSWER: u64 = 2000;
+
+/// The near end of a target.
+#[derive(Debug)]
+pub(crate) struct Sender(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    shown: String,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Vec<u8>>,
+    bytes: usize,
+    /// The run is over: nothing is sent from then on.
+    deadline: Option<Instant>,
+    done: bool,
+    sent: u64,
+    dropped: u64,
+    /// Why something was not taken, the last time.
+    trouble: String,
+    /// Sentences for the user.
+    said: Vec<String>,
+}
+
+/// The result of one try.
+enum Tried {
+    Sent,
+    /// It makes no sense to send that message again.
+    Refused(String),
+    Later(String),
+}
+
+impl Sender {
+    /// Starts the thread.
+    pub(crate) fn start(
+        target: &Target,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> std::io::Result<Self> {
+        let shown = target.shown().to_owned();
+        let shared = Arc::new(Shared { shown, state: Mutex::default(), changed: Condvar::new() });
+        let post = Post::new(target, variable);
+        let own = Arc::clone(&shared);
+        std::thread::Builder::new().name("export".into()).spawn(move || own.work(&post))?;
+        Ok(Self(shared))
+    }
+
+    /// Puts a message into the queue.
+    pub(crate) fn offer(&self, message: Vec<u8>) {
+        if message.is_empty() {
+            return;
+        }
+        let mut state = self.0.state();
+        state.bytes += message.len();
+        state.waiting.push_back(message);
+        state.bound();
+        self.0.changed.notify_all();
+    }
+
+    /// Lets the thread send what is left, until then.
+    pub(crate) fn end(&self, deadline: Instant) {
+        self.0.state().deadline = Some(deadline);
+        self.0.changed.notify_all();
+    }
+
+    /// Sentences for the user since the last call.
+    pub(crate) fn said(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.state().said)
+    }
+
+    /// Waits for the thread, not longer than it was given. Returns what was not sent, in words.
+    pub(crate) fn finish(&self) -> Option<String> {
+        let mut state = self.0.state();
+        while !state.done {
+            let now = Instant::now();
+            let Some(left) = state.deadline.and_then(|end| end.checked_duration_since(now)) else {
+                break;
+            };
+            let waited = self.0.changed.wait_timeout(state, left.max(Duration::from_millis(1)));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        // A thread that still waits for its target may count on, but nobody hears of it.
+        let lost = state.dropped + if state.done { 0 } else { state.waiting.len() as u64 + 1 };
+        (lost > 0).then(|| {
+            let State { sent, trouble, .. } = &*state;
+            format!(
+                "{}: {lost} of {} messages were not taken, and their figures are missing there: {trouble}. The run's own \
+                 folder has them all",
+                self.0.shown,
+                sent + lost
+            )
+        })
+    }
+}
+
+impl State {
+    fn bound(&mut self) {
+        while self.waiting.len() > MOST_WAITING || self.bytes > MOST_BYTES {
+            let Some(oldest) = self.waiting.pop_front() else { return };
+            self.bytes -= oldest.len();
+            self.dropped += 1;
+            if self.trouble.is_empty() {
+                self.trouble = "it is too slow".into();
+            }
+        }
+    }
+
+    /// Tells of the first trouble.
+    fn note(&mut self, shown: &str, words: String, then: &str) {
+        if self.trouble.is_empty() {
+            self.said.push(format!("{shown}: {words}; {then}"));
+        }
+        self.trouble = words;
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, post: &Post) {
+        let mut pause = PAUSES.0;
+        while let Some((message, left)) = self.next() {
+            let tried = post.send(&message, left);
+            let mut state = self.state();
+            match tried {
+                Tried::Sent => {
+                    state.sent += 1;
+                    pause = PAUSES.0;
+                }
+                Tried::Refused(words) => {
+                    state.dropped += 1;
+                    state.note(
+                        &self.shown,
+                        words,
+                        "what it refuses is left out there, and the run goes on",
+                    );
+                }
+                Tried::Later(words) => {
+                    state.bytes += message.len();
+                    state.waiting.push_front(message);
+                    state.bound();
+                    state.note(&self.shown, words, "it is tried again, and the run goes on");
+                    let until = Instant::now() + pause;
+                    pause = (pause * 2).min(PAUSES.1);
+                    self.rest(state, until);
+                }
+            }
+        }
+        self.state().done = true;
+        self.changed.notify_all();
+    }
+
+    /// The next message, and the time that there is for it; `None` when nothing is to be sent any more.
+    fn next(&self) -> Option<(Vec<u8>, Duration)> {
+        let mut state = self.state();
+        loop {
+            let now = Instant::now();
+            let left = match state.deadline {
+                None => PATIENCE,
+                Some(end) => end.saturating_duration_since(now).min(PATIENCE),
+            };
+            if left.is_zero() {
+                state.dropped += state.waiting.len() as u64;
+                state.waiting.clear();
+                return None;
+            }
+            if let Some(message) = state.waiting.pop_front() {
+                state.bytes -= message.len();
+                return Some((message, left));
+            }
+            if state.deadline.is_some() {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits before a message is sent again; the end of the run makes it shorter.
+    fn rest(&self, mut state: MutexGuard<'_, State>, mut until: Instant) {
+        let mut ended = state.deadline.is_some();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if state.deadline.is_some() && !ended {
+                ended = true;
+                until = until.min(Instant::now() + PAUSES.0);
+            }
+        }
+    }
+}
+
+/// The far end.
+struct Post {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+    advice: &'static str,
+}
+
+impl Post {
+    fn new(target: &Target, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let advice = match target.kind {
+            Kind::InfluxDb => {
+                "name the token in THRONG_INFLUXDB_TOKEN, or user and password in THRONG_INFLUXDB_USER and THRONG_INFLUXDB_PASSWORD"
+            }
+            Kind::RemoteWrite => {
+                "name the token in THRONG_REMOTE_WRITE_TOKEN, or user and password in THRONG_REMOTE_WRITE_USER and THRONG_REMOTE_WRITE_PASSWORD"
+            }
+            Kind::Otlp | Kind::Prometheus => {
+                "name its headers in OTEL_EXPORTER_OTLP_HEADERS, like Authorization=Bearer%20TOKEN"
+            }
+        };
+        let url = target.url.clone();
+        Self { agent: agent(&url), url, headers: target.headers(variable), advice }
+    }
+
+    fn send(&self, message: &[u8], left: Duration) -> Tried {
+        let mut request = self.agent.post(&self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.config().timeout_global(Some(left)).build();
+        let mut answer = match request.send(message) {
+            Ok(answer) => answer,
+            // A secret that is no header, for one: it must not be told.
+            Err(ureq::Error::Http(_)) => {
+                return Tried::Refused("a header or the address is not valid".into());
+            }
+            Err(error) => return Tried::Later(words(&error)),
+        };
+        let status = answer.status().as_u16();
+        let body =
+            answer.body_mut().with_config().limit(MOST_ANSWER).read_to_string().unwrap_or_default();
+        let body: String =
+            body.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
+        match status {
+            200..=299 => Tried::Sent,
+            401 | 403 => Tried::Refused(format!("it answers {status} ({body}): {}", self.advice)),
+            404 => Tried::Refused(format!(
+                "it answers {status} ({body}): see that the address is right, and that what it names is there"
+            )),
+            408 | 425 | 429 | 500..=599 => Tried::Later(format!("it answers {status} ({body})")),
+            300..=399 => Tried::Refused(format!(
+                "it answers {status}, a redirect: name the address to which it leads"
+            )),
+            _ => Tried::Refused(format!("it answers {status} ({body})")),
+        }
+    }
+}
+
+/// An error of the connection in words.
+fn words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => "it does not answer in time".into(),
+        ureq::Error::HostNotFound => "its name has no address".into(),
+        ureq::Error::Io(error) => match error.kind() {
+            std::io::ErrorKind::ConnectionRefused => "nothing listens there".into(),
+            _ => error.to_string(),
+        },
+        error => error.to_string(),
+    }
+}
+
+fn agent(url: &str) -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(PATIENCE))
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("throng/", env!("CARGO_PKG_VERSION")));
+    if !url.starts_with("https:") {
+        // Collectors stand near; proxies of the environment are for the way to others.
+        return config.proxy(None).build().into();
+    }
+    let found = rustls_native_certs::load_native_certs().certs;
+    let roots: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .unversioned_rustls_crypto_provider(Arc::new(provider))
+        .build();
+    config.tls_config(tls).build().into()
+}

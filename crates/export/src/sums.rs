@@ -1,0 +1,432 @@
+//! The run so far, as families of metrics: sums by label, errors by code, users, the generator.
+//!
+//! Labels are bounded by [`MOST_LABELS`] and codes by [`MOST_CODES`]; what comes beyond counts under one name. So a run never makes
+//! more than a few thousand series, however its samplers are named.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use record::{CauseName, Now, Part};
+use stats::Counter;
+use stats::hist::{Bins, Hist, layout};
+use stats::recorder::OTHER_LABELS;
+use stats::snapshot_file;
+
+use crate::hub::Facts;
+use crate::metrics::{Buckets, Family, Kind, Series, Value};
+
+/// Labels with series of their own.
+pub const MOST_LABELS: usize = 200;
+/// Pairs of outcome and response code with a series of their own.
+pub const MOST_CODES: usize = 60;
+
+/// A second of a run with all that is sent of it, apart from the run.
+#[derive(Clone, Debug, Default)]
+pub struct Tick {
+    /// End of the second, epoch ms.
+    pub at_ms: i64,
+    /// Requests, without transactions.
+    pub all: Part,
+    /// By label, and whether it is a transaction.
+    pub labels: Vec<(Arc<str>, bool, Part)>,
+    pub causes: Vec<(CauseName, u64)>,
+    pub line: snapshot_file::Second,
+}
+
+impl Tick {
+    pub fn of(now: &Now<'_>) -> Self {
+        let second = now.second;
+        let labels = second.labels.iter().filter_map(|(number, part)| {
+            let label = now.labels.get(*number as usize)?;
+            Some((Arc::clone(&label.name), label.transaction, part.clone()))
+        });
+        let causes = second.causes.iter().filter_map(|(number, count)| {
+            Some((now.causes.get(*number as usize)?.clone(), *count))
+        });
+        Self {
+            at_ms: second.at_ms,
+            all: second.all.clone(),
+            labels: labels.collect(),
+            causes: causes.collect(),
+            line: now.line.clone(),
+        }
+    }
+}
+
+/// One label so far.
+#[derive(Debug)]
+struct OfLabel {
+    name: Arc<str>,
+    transaction: bool,
+    count: u64,
+    errors: u64,
+    sent: u64,
+    received: u64,
+    elapsed: Buckets,
+}
+
+/// The run so far.
+#[derive(Debug)]
+pub struct Sums {
+    facts: Facts,
+    labels: Vec<OfLabel>,
+    places: HashMap<(Arc<str>, bool), usize>,
+    codes: HashMap<(&'static str, Arc<str>), u64>,
+    /// Requests, from their intended start.
+    response: Buckets,
+    cpu_s: f64,
+    opened: u64,
+    reused: u64,
+    missed: u64,
+    dropped: u64,
+    last: Tick,
+}
+
+impl Sums {
+    pub fn new(facts: Facts) -> Self {
+        Self {
+            facts,
+            labels: Vec::new(),
+            places: HashMap::new(),
+            codes: HashMap::new(),
+            response: Buckets::default(),
+            cpu_s: 0.0,
+            opened: 0,
+            reused: 0,
+            missed: 0,
+            dropped: 0,
+            last: Tick::default(),
+        }
+    }
+
+    pub fn add(&mut self, tick: Tick) {
+        for (name, transaction, part) in &tick.labels {
+            let label = self.of(name, *transaction);
+            label.count += part.count;
+            label.errors += part.errors;
+            label.sent += part.sent;
+            label.received += part.received;
+            add_times(&mut label.elapsed, &part.service);
+            label.elapsed.sum += part.elapsed as f64 / 1e9;
+        }
+        for (cause, count) in &tick.causes {
+            let mut key = (cause.outcome.as_str(), Arc::clone(&cause.code));
+            if !self.codes.contains_key(&key) && self.codes.len() >= MOST_CODES {
+                key = ("other", "".into());
+            }
+            *self.codes.entry(key).or_default() += count;
+        }
+        add_times(&mut self.response, &tick.all.response);
+        let mean = |bins: &Bins| -> f64 {
+            bins.iter().map(|(bin, n)| layout::middle_of(bin) as f64 * n as f64).sum()
+        };
+        self.response.sum += mean(&tick.all.response) / 1e6;
+        self.cpu_s += tick.line.cpu_s.max(0.0);
+        let counters = &tick.line.counters;
+        self.opened += counters.get(Counter::ConnOpened);
+        self.reused += counters.get(Counter::ConnReused);
+        self.missed += counters.get(Counter::StartsMissed);
+        self.dropped += counters.get(Counter::RowsDropped);
+        self.last = tick;
+    }
+
+    fn of(&mut self, name: &Arc<str>, transaction: bool) -> &mut OfLabel {
+        let key = (Arc::clone(name), transaction);
+        let place = match self.places.get(&key) {
+            Some(place) => *place,
+            None if self.labels.len() >= MOST_LABELS && **name != *OTHER_LABELS => {
+                return self.of(&OTHER_LABELS.into(), transaction);
+            }
+            None => {
+                self.labels.push(OfLabel {
+                    name: Arc::clone(name),
+                    transaction,
+                    count: 0,
+                    errors: 0,
+                    sent: 0,
+                    received: 0,
+                    elapsed: Buckets::default(),
+                });
+                self.places.insert(key, self.labels.len() - 1);
+                self.labels.len() - 1
+            }
+        };
+        &mut self.labels[place]
+    }
+
+    /// All metrics of the run so far.
+    pub fn families(&self) -> Vec<Family> {
+        let mut all = self.of_run();
+        all.extend(self.of_labels());
+        all.extend(self.of_users());
+        all.extend(self.of_generator());
+        all
+    }
+
+    fn of_run(&self) -> Vec<Family> {
+        let Facts { plan, version, application, start_ms } = &self.facts;
+        let info = vec![
+            ("application", application.clone()),
+            ("plan", plan.clone()),
+            ("version", version.clone()),
+        ];
+        vec![
+            gauge(
+                "throng_run_info",
+                "The run, as labels; its value is 1.",
+                "1",
+                vec![Series { labels: info, value: Value::Number(1.0) }],
+            ),
+            gauge(
+                "throng_run_start_time_seconds",
+                "Start of the run, seconds since the epoch.",
+                "s",
+                one(*start_ms as f64 / 1e3),
+            ),
+        ]
+    }
+
+    fn of_labels(&self) -> Vec<Family> {
+        let mut samples = Vec::new();
+        let (mut sent, mut received, mut elapsed) = (Vec::new(), Vec::new(), Vec::new());
+        for label in &self.labels {
+            let labels = label.labels();
+            for (result, n) in
+                [("ok", label.count - label.errors.min(label.count)), ("failed", label.errors)]
+            {
+                let mut labels = labels.clone();
+                labels.push(("result", result.to_owned()));
+                samples.push(Series { labels, value: Value::Number(n as f64) });
+            }
+            for (list, n) in [(&mut sent, label.sent), (&mut received, label.received)] {
+                list.push(Series { labels: labels.clone(), value: Value::Number(n as f64) });
+            }
+            elapsed.push(Series { labels, value: Value::Buckets(Box::new(label.elapsed.clone())) });
+        }
+        let mut codes: Vec<_> = self.codes.iter().collect();
+        codes.sort_unstable();
+        let errors = codes.into_iter().map(|((outcome, code), n)| Series {
+            labels: vec![("outcome", (*outcome).to_owned()), ("code", code.to_string())],
+            value: Value::Number(*n as f64),
+        });
+        let response = vec![Series {
+            labels: Vec::new(),
+            value: Value::Buckets(Box::new(self.response.clone())),
+        }];
+        vec![
+            counter("throng_samples_total", "Finished samples.", "{sample}", samples),
+            counter(
+                "throng_errors_total",
+                "Failed samples by outcome and response code, transactions not counted.",
+                "{sample}",
+                errors.collect(),
+            ),
+            counter("throng_sent_bytes_total", "Bytes of requests.", "By", sent),
+            counter("throng_received_bytes_total", "Bytes of answers.", "By", received),
+            Family {
+                kind: Kind::Histogram,
+                ..gauge(
+                    "throng_sample_elapsed_seconds",
+                    "Elapsed time of samples, from their actual start.",
+                    "s",
+                    elapsed,
+                )
+            },
+            Family {
+                kind: Kind::Histogram,
+                ..gauge(
+                    "throng_response_time_seconds",
+                    "Time of requests from the moment at which they were to start.",
+                    "s",
+                    response,
+                )
+            },
+            gauge(
+                "throng_last_second_elapsed_seconds",
+                "Percentiles of the elapsed time of requests in the last second.",
+                "s",
+                quantiles(&self.last.all.service),
+            ),
+        ]
+    }
+
+    fn of_users(&self) -> Vec<Family> {
+        let line = &self.last.line;
+        vec![
+            gauge("throng_users", "Active users.", "{user}", one(line.users as f64)),
+            counter(
+                "throng_users_started_total",
+                "Users started.",
+                "{user}",
+                one(line.started as f64),
+            ),
+            counter(
+                "throng_users_finished_total",
+                "Users finished.",
+                "{user}",
+                one(line.finished as f64),
+            ),
+            counter(
+                "throng_starts_missed_total",
+                "Starts that a rate asked for and that were not made.",
+                "{start}",
+                one(self.missed as f64),
+            ),
+        ]
+    }
+
+    fn of_generator(&self) -> Vec<Family> {
+        let line = &self.last.line;
+        let lag = [("0.5", line.lag_p50_ms), ("0.99", line.lag_p99_ms), ("1", line.lag_max_ms)];
+        let lag = lag.map(|(quantile, ms)| Series {
+            labels: vec![("quantile", quantile.to_owned())],
+            value: Value::Number(ms / 1e3),
+        });
+        vec![
+            counter(
+                "throng_connections_opened_total",
+                "Connections opened.",
+                "{connection}",
+                one(self.opened as f64),
+            ),
+            counter(
+                "throng_connections_reused_total",
+                "Requests on a connection that stood already.",
+                "{request}",
+                one(self.reused as f64),
+            ),
+            counter(
+                "throng_generator_cpu_seconds_total",
+                "Processor time of the generator.",
+                "s",
+                one(self.cpu_s),
+            ),
+            gauge(
+                "throng_generator_memory_bytes",
+                "Resident memory of the generator.",
+                "By",
+                one(line.rss as f64),
+            ),
+            gauge(
+                "throng_generator_overhead_seconds",
+                "Part of the elapsed time of requests in the last second that the generator took.",
+                "s",
+                lag.into(),
+            ),
+            counter(
+                "throng_rows_dropped_total",
+                "Result rows that could not be written.",
+                "{row}",
+                one(self.dropped as f64),
+            ),
+        ]
+    }
+}
+
+impl OfLabel {
+    fn labels(&self) -> Vec<(&'static str, String)> {
+        let kind = if self.transaction { "transaction" } else { "request" };
+        vec![("label", self.name.to_string()), ("kind", kind.to_owned())]
+    }
+}
+
+fn gauge(
+    name: &'static str,
+    help: &'static str,
+    unit: &'static str,
+    series: Vec<Series>,
+) -> Family {
+    Family { name, help, kind: Kind::Gauge, unit, series }
+}
+
+fn counter(
+    name: &'static str,
+    help: &'static str,
+    unit: &'static str,
+    series: Vec<Series>,
+) -> Family {
+    Family { kind: Kind::Counter, ..gauge(name, help, unit, series) }
+}
+
+fn one(value: f64) -> Vec<Series> {
+    vec![Series { labels: Vec::new(), value: Value::Number(value) }]
+}
+
+fn add_times(buckets: &mut Buckets, bins: &Bins) {
+    for (bin, n) in bins.iter() {
+        buckets.add(layout::middle_of(bin) as f64 / 1e6, n);
+    }
+}
+
+/// Percentiles of times in µs; none without a time.
+fn quantiles(bins: &Bins) -> Vec<Series> {
+    let mut hist = Hist::new();
+    hist.add(bins);
+    if hist.total() == 0 {
+        return Vec::new();
+    }
+    let named = [("0.5", 0.5), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0)];
+    let series = named.map(|(name, quantile)| Series {
+        labels: vec![("quantile", name.to_owned())],
+        value: Value::Number(hist.quantile(quantile) as f64 / 1e6),
+    });
+    series.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(count: u64, errors: u64) -> Part {
+        let mut part = Part { count, errors, elapsed: count * 2_000_000, ..Part::default() };
+        part.service.add(layout::index_of(2000), count);
+        part
+    }
+
+    #[test]
+    fn labels_are_bounded_and_nothing_is_lost() {
+        let mut sums = Sums::new(Facts::default());
+        for n in 0..500 {
+            let labels = vec![(format!("label {n}").into(), false, part(2, 1))];
+            sums.add(Tick { labels, ..Tick::default() });
+        }
+        let families = sums.families();
+        let samples = families.iter().find(|family| family.name == "throng_samples_total").unwrap();
+        assert_eq!(samples.series.len(), 2 * (MOST_LABELS + 1));
+        let sum: f64 = samples
+            .series
+            .iter()
+            .map(|series| match &series.value {
+                Value::Number(n) => *n,
+                Value::Buckets(_) => 0.0,
+            })
+            .sum();
+        assert_eq!(sum, 1000.0);
+        let last = samples.series.last().unwrap();
+        assert_eq!(last.labels[0].1, OTHER_LABELS);
+        assert_eq!(last.value, Value::Number(300.0));
+        let elapsed =
+            families.iter().find(|family| family.name == "throng_sample_elapsed_seconds").unwrap();
+        let Value::Buckets(buckets) = &elapsed.series[0].value else { panic!("a histogram") };
+        assert_eq!((buckets.counts[1], buckets.count()), (2, 2), "2 ms lie below 2.5 ms");
+    }
+
+    #[test]
+    fn names_follow_the_rules_of_prometheus() {
+        let mut sums = Sums::new(Facts::default());
+        sums.add(Tick {
+            labels: vec![("a".into(), true, part(1, 0))],
+            all: part(1, 0),
+            ..Tick::default()
+        });
+        for family in sums.families() {
+            let name = family.name;
+            assert!(name.starts_with("throng_"), "{name}");
+            assert_eq!(name.ends_with("_total"), family.kind == Kind::Counter, "{name}");
+            let stem = name.strip_suffix("_total").unwrap_or(name);
+            assert_eq!(stem.ends_with("_seconds"), family.unit == "s", "{name}");
+            assert_eq!(stem.ends_with("_bytes"), family.unit == "By", "{name}");
+            assert!(family.help.ends_with('.'), "{name}");
+        }
+    }
+}
