@@ -244,6 +244,10 @@ pub(crate) struct RunFlags {
     /// With ",ports=N" behind the URL, the host has that many local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
+    /// Send figures elsewhere while the run lasts: influxdb=URL, prometheus[=ADDRESS], prometheus-remote-write=URL or
+    /// otlp=URL. May be given several times. Secrets come from the environment, like THRONG_INFLUXDB_TOKEN.
+    #[arg(long, value_name = "KIND=ADDRESS")]
+    out: Vec<String>,
     /// Make no report.html in the run's folder.
     #[arg(long)]
     no_report: bool,
@@ -591,6 +595,7 @@ impl RunFlags {
             listen: false,
             load: self.load.given()?,
             watch: self.watch,
+            out: export::Target::all(&self.out)?,
             junit: self.criteria.junit.clone(),
             criteria: self.criteria.given(),
             web: self.web,

@@ -17,7 +17,7 @@ use crate::suggest::nearest;
 /// Its name.
 pub(crate) const NAME: &str = "throng.toml";
 
-const TABLES: [&str; 4] = ["load", "thresholds", "watch", "properties"];
+const TABLES: [&str; 5] = ["load", "thresholds", "watch", "out", "properties"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
 /// Adds what the file beside the request's plan says, if there is one. The error is a sentence for the user.
@@ -96,6 +96,17 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
             if request.watch.iter().all(|given| given.name != host.name) {
                 request.watch.push(host);
             }
+        }
+    }
+    if let Some(out) = table.get("out") {
+        let texts = match out {
+            Value::Array(list) => list.iter().map(|value| text(value, "out")).collect(),
+            one => text(one, "out").map(|text| vec![text]),
+        };
+        let targets =
+            export::Target::all(&texts?).map_err(|words| words.replacen("--out", "out", 1))?;
+        if request.out.is_empty() {
+            request.out = targets;
         }
     }
     if let Some(properties) = table.get("properties") {

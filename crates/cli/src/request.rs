@@ -49,6 +49,8 @@ pub(crate) struct Request {
     pub(crate) load: plan::load::Given,
     /// Hosts that are watched while the run lasts.
     pub(crate) watch: Vec<watch::Host>,
+    /// Systems that get the run's figures while it runs.
+    pub(crate) out: Vec<export::Target>,
     pub(crate) criteria: Criteria,
     /// `--junit`: where the run's tests go as XML.
     pub(crate) junit: Option<PathBuf>,

@@ -5,6 +5,7 @@
 //! at every moment.
 
 mod admission;
+mod exports;
 mod live;
 mod monitors;
 mod phases;
@@ -160,6 +161,7 @@ impl Start<'_> {
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), found.ports);
         let offload = options.offload.clone();
+        exports::start(request, now_ms(), traces)?;
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
         let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
             |(message, exit)| {
@@ -367,6 +369,7 @@ impl Ending<'_> {
             run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
         let end_ms = now_ms();
+        exports::end(traces);
         let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
         let judgement = watch.judge(&self.request.criteria, progress.totals(), length);
         let end = self.end(&run, &judgement);
@@ -396,6 +399,7 @@ impl Ending<'_> {
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         self.write_report(traces);
         self.make_dashboard(traces);
+        exports::finish(traces);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));

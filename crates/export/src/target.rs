@@ -96,6 +96,11 @@ impl Target {
         Ok(target)
     }
 
+    /// Reads several, in the order in which they were given.
+    pub fn all(texts: &[String]) -> Result<Vec<Self>, String> {
+        texts.iter().map(|text| Self::parse(text)).collect()
+    }
+
     /// For messages: kind and address.
     pub fn shown(&self) -> &str {
         &self.shown

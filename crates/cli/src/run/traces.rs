@@ -28,6 +28,8 @@ pub(crate) struct Traces<'a> {
     pub(crate) last: LastWords,
     /// Those who are told of each second: see [`record::now`].
     pub(crate) followers: Vec<Box<dyn Follower>>,
+    /// The systems of `--out`.
+    pub(crate) exports: Option<export::Exports>,
 }
 
 impl<'a> Traces<'a> {
@@ -52,7 +54,14 @@ impl<'a> Traces<'a> {
         written.into_iter().flatten().for_each(|message| console.warn(&message));
         let short_names = properties.flag("throng.log.short_names", false);
         let log = open_log(request, &folder, short_names, console);
-        Self { console, folder, log, last: LastWords::default(), followers: Vec::new() }
+        Self {
+            console,
+            folder,
+            log,
+            last: LastWords::default(),
+            followers: Vec::new(),
+            exports: None,
+        }
     }
 
     /// A line of the log.
@@ -122,6 +131,9 @@ impl<'a> Traces<'a> {
         let now = progress.now();
         self.console.show(&now);
         self.followers.iter_mut().for_each(|follower| follower.second(&now));
+        for line in self.exports.iter().flat_map(export::Exports::said).collect::<Vec<_>>() {
+            self.warn("export", &line);
+        }
         if let Some(message) = self.folder.write_second(&second) {
             self.console.warn(&message);
         }
