@@ -36,7 +36,8 @@ fn request(families: &[Family], common: &[(&str, String)], at_ms: i64) -> Vec<u8
     out
 }
 
-/// All labels of a series by name, in the order of names, as receivers demand. Those without a value are left out.
+/// All labels of a series by name, in the order of names and each once, as receivers demand. Those without a value are left
+/// out.
 fn labels<'a>(
     name: &'a str,
     series: &'a Series,
@@ -50,6 +51,7 @@ fn labels<'a>(
     all.push(("__name__", name.to_owned()));
     all.retain(|label| !label.1.is_empty());
     all.sort_by(|a, b| a.0.cmp(b.0));
+    all.dedup_by(|later, first| later.0 == first.0);
     all
 }
 
@@ -159,6 +161,14 @@ mod tests {
         let sum = vec![pair("__name__", "t_sum"), pair("job", "throng")];
         assert_eq!(read[BOUNDS.len() + 1].0, sum);
         assert_eq!(read[BOUNDS.len() + 1].1, 0.25);
+    }
+
+    #[test]
+    fn a_label_that_all_series_have_is_there_once() {
+        let families = [family("own", Value::Number(1.0))];
+        let read = read(&message(&families, &[("label", "common".into())], 1));
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(read[0].0, [pair("__name__", "t"), pair("label", "common")]);
     }
 
     proptest! {

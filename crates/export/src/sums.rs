@@ -277,9 +277,9 @@ impl Sums {
 
     fn of_generator(&self) -> Vec<Family> {
         let line = &self.last.line;
-        let lag = [("0.5", line.lag_p50_ms), ("0.99", line.lag_p99_ms), ("1", line.lag_max_ms)];
-        let lag = lag.map(|(quantile, ms)| Series {
-            labels: vec![("quantile", quantile.to_owned())],
+        let lag = [("50", line.lag_p50_ms), ("99", line.lag_p99_ms), ("100", line.lag_max_ms)];
+        let lag = lag.map(|(percent, ms)| Series {
+            labels: vec![("percentile", percent.to_owned())],
             value: Value::Number(ms / 1e3),
         });
         vec![
@@ -365,9 +365,9 @@ fn quantiles(bins: &Bins) -> Vec<Series> {
     if hist.total() == 0 {
         return Vec::new();
     }
-    let named = [("0.5", 0.5), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0)];
+    let named = [("50", 0.5), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("100", 1.0)];
     let series = named.map(|(name, quantile)| Series {
-        labels: vec![("quantile", name.to_owned())],
+        labels: vec![("percentile", name.to_owned())],
         value: Value::Number(hist.quantile(quantile) as f64 / 1e6),
     });
     series.into()
