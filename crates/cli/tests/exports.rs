@@ -78,7 +78,8 @@ fn influxdb_2_gets_lines_with_its_token() {
     assert!(head.to_lowercase().contains("authorization: token hidden-token\r\n"), "{head}");
     let text: String = messages[1..].iter().map(|one| String::from_utf8_lossy(&one.1)).collect();
     let counts = text.lines().filter_map(|line| {
-        let fields = line.strip_prefix("jmeter,application=my\\ shop,transaction=Sleep,statut=all ")?;
+        let fields =
+            line.strip_prefix("jmeter,application=my\\ shop,transaction=Sleep,statut=all ")?;
         fields.strip_prefix("count=")?.split(',').next()?.parse::<u64>().ok()
     });
     assert_eq!(counts.sum::<u64>(), 25, "every sample is told once: {text}");
@@ -108,7 +109,10 @@ fn a_collector_of_opentelemetry_gets_sums_and_histograms() {
     let metrics = &json["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
     let named = |name: &str| {
         let metrics = metrics.as_array().expect("metrics");
-        metrics.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("{name}: {json}"))
+        metrics
+            .iter()
+            .find(|metric| metric["name"] == name)
+            .unwrap_or_else(|| panic!("{name}: {json}"))
     };
     let points = &named("throng.samples")["sum"]["dataPoints"];
     let ok = points.as_array().expect("points").iter().map(|point| point["asDouble"].as_f64());
@@ -122,8 +126,10 @@ fn a_target_that_is_down_costs_the_run_nothing() {
     let port = free.local_addr().expect("an address").port();
     drop(free);
     let program = Program::new();
-    let (influx, otlp) =
-        (format!("influxdb=http://u:hidden@127.0.0.1:{port}/db"), format!("otlp=http://127.0.0.1:{port}"));
+    let (influx, otlp) = (
+        format!("influxdb=http://u:hidden@127.0.0.1:{port}/db"),
+        format!("otlp=http://127.0.0.1:{port}"),
+    );
     let start = Instant::now();
     let ended = program.run(&["run", "plan.jmx", "-Jloops=5", "--out", &influx, "--out", &otlp]);
     assert!(start.elapsed() < Duration::from_secs(60), "the end waits 5 s");
@@ -162,7 +168,10 @@ fn the_endpoint_answers_while_the_run_lasts() {
     }
     let _ = child.kill();
     let _ = child.wait();
-    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.contains("\nthrong_users 1\n"), "{text}");
+    assert!(
+        text.starts_with("HTTP/1.1 200 OK\r\n") && text.contains("\nthrong_users 1\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -175,7 +184,10 @@ fn mistakes_end_the_run_before_it_starts() {
     ] {
         let ended = program.run(&["run", "plan.jmx", "--out", out]);
         let said = ended.out + &ended.err;
-        assert!(ended.code == 2 && said.contains(words) && !said.contains("hidden"), "{out}: {said}");
+        assert!(
+            ended.code == 2 && said.contains(words) && !said.contains("hidden"),
+            "{out}: {said}"
+        );
     }
     program.write("throng.toml", "out = [\"prometheus=1\", \"otlp=ftp://h\"]\n");
     let ended = program.run(&["run", "plan.jmx"]);

@@ -124,7 +124,7 @@ impl Program {
         folders.remove(0)
     }
 
-    fn command(&self, line: &[&str]) -> Command {
+    pub(crate) fn command(&self, line: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
         command.args(line).current_dir(self.folder.path()).stdin(Stdio::null());
         command
