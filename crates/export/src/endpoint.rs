@@ -29,7 +29,7 @@ pub(crate) struct Endpoint {
 
 #[derive(Debug, Default)]
 struct Shared {
-    families: Mutex<Arc<Vec<Family>>>,
+    families: Mutex<Arc<[Family]>>,
     connections: AtomicUsize,
     ended: AtomicBool,
     /// The last two moments at which figures were asked for.
@@ -54,7 +54,7 @@ impl Endpoint {
     }
 
     pub(crate) fn set(&self, families: Vec<Family>) {
-        *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(families);
+        *self.shared.families.lock().unwrap_or_else(PoisonError::into_inner) = families.into();
     }
 
     /// Stays until the figures since `last` were asked for: as long as questions are apart, and not for long. Where nobody asks, not at

@@ -20,7 +20,7 @@ const MOST_SECONDS: usize = 64;
 /// Time in which targets take the last figures at the end of a run.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// What all figures of a run have in common.
+/// Facts that all figures of a run have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Name of the system under test.
@@ -37,7 +37,7 @@ pub struct Exports {
     to: Option<SyncSender<Job>>,
     /// Seconds that did not find room.
     missed: Arc<AtomicU64>,
-    outs: Arc<Vec<Out>>,
+    outs: Arc<[Out]>,
     thread: Option<JoinHandle<()>>,
     shown: Vec<String>,
     ended: Instant,
@@ -79,7 +79,7 @@ impl Exports {
             };
             outs.push(Out { target: target.clone(), to });
         }
-        let outs = Arc::new(outs);
+        let outs: Arc<[Out]> = outs.into();
         let (to, jobs) = sync_channel(MOST_SECONDS);
         let hub = Hub::new(Arc::clone(&outs), facts.clone());
         let thread = std::thread::Builder::new().name("export".into());
@@ -167,7 +167,7 @@ impl Follower for Tap {
 
 /// The thread.
 struct Hub {
-    outs: Arc<Vec<Out>>,
+    outs: Arc<[Out]>,
     facts: Facts,
     sums: Sums,
     /// For each target: its lines, where it has some, and when its next message is due, epoch ms.
@@ -175,7 +175,7 @@ struct Hub {
 }
 
 impl Hub {
-    fn new(outs: Arc<Vec<Out>>, facts: Facts) -> Self {
+    fn new(outs: Arc<[Out]>, facts: Facts) -> Self {
         let parts = outs.iter().map(|out| {
             let target = &out.target;
             let lines = (target.kind == Kind::InfluxDb).then(|| {

@@ -158,6 +158,7 @@ impl Sums {
     pub fn families(&self) -> Vec<Family> {
         let mut all = self.of_run();
         all.extend(self.of_labels());
+        all.extend(self.of_requests());
         all.extend(self.of_users());
         all.extend(self.of_generator());
         all
@@ -203,24 +204,8 @@ impl Sums {
             }
             elapsed.push(Series { labels, value: Value::Buckets(Box::new(label.elapsed.clone())) });
         }
-        let mut codes: Vec<_> = self.codes.iter().collect();
-        codes.sort_unstable();
-        let errors = codes.into_iter().map(|((outcome, code), n)| Series {
-            labels: vec![("outcome", (*outcome).to_owned()), ("code", code.to_string())],
-            value: Value::Number(*n as f64),
-        });
-        let response = vec![Series {
-            labels: Vec::new(),
-            value: Value::Buckets(Box::new(self.response.clone())),
-        }];
         vec![
             counter("throng_samples_total", "Finished samples.", "{sample}", samples),
-            counter(
-                "throng_errors_total",
-                "Failed samples by outcome and response code, transactions not counted.",
-                "{sample}",
-                errors.collect(),
-            ),
             counter("throng_sent_bytes_total", "Bytes of requests.", "By", sent),
             counter("throng_received_bytes_total", "Bytes of answers.", "By", received),
             Family {
@@ -232,6 +217,27 @@ impl Sums {
                     elapsed,
                 )
             },
+        ]
+    }
+
+    fn of_requests(&self) -> Vec<Family> {
+        let mut codes: Vec<_> = self.codes.iter().collect();
+        codes.sort_unstable();
+        let errors = codes.into_iter().map(|((outcome, code), n)| Series {
+            labels: vec![("outcome", (*outcome).to_owned()), ("code", code.to_string())],
+            value: Value::Number(*n as f64),
+        });
+        let response = vec![Series {
+            labels: Vec::new(),
+            value: Value::Buckets(Box::new(self.response.clone())),
+        }];
+        vec![
+            counter(
+                "throng_errors_total",
+                "Failed samples by outcome and response code, transactions not counted.",
+                "{sample}",
+                errors.collect(),
+            ),
             Family {
                 kind: Kind::Histogram,
                 ..gauge(
