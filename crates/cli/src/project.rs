@@ -99,12 +99,12 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
         }
     }
     if let Some(out) = table.get("out") {
+        let path = ["out"];
         let texts = match out {
-            Value::Array(list) => list.iter().map(|value| text(value, "out")).collect(),
-            one => text(one, "out").map(|text| vec![text]),
+            Value::Array(list) => list.iter().map(|value| text(value, &path)).collect(),
+            one => text(one, &path).map(|text| vec![text]),
         };
-        let targets =
-            export::Target::all(&texts?).map_err(|words| words.replacen("--out", "out", 1))?;
+        let targets = export::Target::all(&texts?).map_err(|words| wrong(&path, words))?;
         if request.out.is_empty() {
             request.out = targets;
         }

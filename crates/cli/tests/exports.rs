@@ -191,5 +191,6 @@ fn mistakes_end_the_run_before_it_starts() {
     }
     program.write("throng.toml", "out = [\"prometheus=1\", \"otlp=ftp://h\"]\n");
     let ended = program.run(&["run", "plan.jmx"]);
-    assert!(ended.code == 2 && (ended.out + &ended.err).contains("out otlp: an address like"));
+    let said = ended.out + &ended.err;
+    assert!(ended.code == 2 && said.contains("line 1: --out otlp: an address like"), "{said}");
 }
