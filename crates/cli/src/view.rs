@@ -129,6 +129,7 @@ impl View {
     pub(crate) fn set_heading(&mut self, heading: &str, after: &str, length: Option<Duration>) {
         (self.heading, self.after) = (heading.to_owned(), after.to_owned());
         self.length_given = length.map(|length| length.as_millis() as i64);
+        self.length_ms = self.length_given;
     }
 
     /// Adds the second that has just ended.

@@ -412,6 +412,7 @@ impl Frame<'_> {
             line.right(Style::Bad, &count(cause.count), 9);
             line.gap(1).right(Style::Bad, &percent(cause.count, *samples), 7).gap(2);
             let more = match causes.len() - most {
+                1 if at + 1 == most => "  … 1 more cause".to_owned(),
                 more if at + 1 == most && more > 0 => format!("  … {more} more causes"),
                 _ => String::new(),
             };
@@ -481,6 +482,7 @@ impl Frame<'_> {
         }
         let more = match all - rows.len() {
             0 => String::new(),
+            1 => ", 1 more label".to_owned(),
             more => format!(", {} more labels", count(more as u64)),
         };
         line.gap(2).add(Style::Dim, &format!("label (last {seconds} s{more})"));

@@ -245,4 +245,10 @@ fn a_run_says_what_remains_and_that_it_is_stopping() {
     );
     let first = frame(&view, 80, 24, PLAIN);
     assert!(first.starts_with("point 2 of 5, 20 users  shop.jmx  "), "{first}");
+
+    // Before its first second.
+    let mut view = View::default();
+    view.set_heading("point 1 of 5, 9 users", "", Some(std::time::Duration::from_secs(90)));
+    assert!(second(&view).starts_with("00:00 of 01:30  ░"), "{}", second(&view));
+    assert!(frame(&view, 80, 24, PLAIN).starts_with("point 1 of 5, 9 users"));
 }
