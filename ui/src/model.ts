@@ -136,16 +136,22 @@ export interface JMeterFigures {
 
 export interface SweepPage {
   kind: 'sweep'; form: 1; about: About; verdict: Verdict; axis: 'users' | 'rate';
-  points: { load: number; in_flight: number; rate_per_s: number; rate_low: Num; rate_high: Num; mean_us: Num; quantiles: Quantile[]; error_share: number;
-            length_s: number; stopped_by: 'precision' | 'time' | 'other'; warmup_s: Num; steady: boolean | null; excluded: Words | null; run: string }[];
+  sentences: Words[];
+  points: { load: number; in_flight: number; rate_per_s: number; rate_low: Num; rate_high: Num; mean_us: number; mean_low: Num; mean_high: Num; quantiles: Quantile[];
+            error_share: number; length_s: number; ramp_s: number; warmup_s: number; steady: boolean | null; stopped_by: 'precision' | 'time';
+            excluded: Words | null; notes: Words[]; run: string }[];
   model: { name: 'linear' | 'plateau' | 'usl' | 'none'; words: Words; curve: [number, number][] };
   caption: Words;
+  notes: Words[];
 }
 export interface CapacityPage {
   kind: 'capacity'; form: 1; about: About; verdict: Verdict; axis: 'users' | 'rate'; criteria: Criterion[];
-  answer: { words: Words; lower: Num; upper: Num; at_least: boolean };
-  probes: { load: number; kind: string; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; length_s: number; words: Words; run: string }[];
+  answer: { lower: Num; upper: Num; at_least: boolean };
+  sentences: Words[]; notes: Words[];
+  probes: { load: number; kind: Words; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; rate_per_s: number; in_flight: number; p50_us: number;
+            p99_us: number; samples: number; length_s: number; stopped_by: 'precision' | 'time'; words: Words; run: string }[];
   limited_by: Words | null;
+  caption: Words;
 }
 export interface ComparisonPage {
   kind: 'comparison'; form: 1; a: About; b: About;

@@ -1,6 +1,10 @@
 // A Chromium for the tests: Debian's, without a window.
 
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const PATHS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].filter(Boolean);
 
@@ -28,4 +32,17 @@ export async function open(of, address, options = {}) {
   page.on('dialog', (dialog) => { noted.dialogs.push(dialog.message()); dialog.dismiss(); });
   await page.goto(address);
   return { page, noted, close: () => context.close() };
+}
+
+/** Goes to a page of a report. */
+export async function go(page, route) {
+  await page.evaluate((to) => { location.hash = to; }, route);
+  await page.waitForFunction((to) => document.querySelector('#nav [aria-current=page]')?.getAttribute('href') === `#${to.split('/')[0]}`, route);
+}
+
+/** What axe finds wrong. The page's policy allows no script but its own: axe comes in through the debugger. */
+export async function wrong(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
 }

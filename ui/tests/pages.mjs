@@ -1,7 +1,7 @@
 // Reports to look at: made by throng itself, of a run against a bundled target and of result files written here.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -10,34 +10,80 @@ export const throng = resolve(process.env.THRONG ?? join(root, 'target/debug/thr
 
 export const HOSTILE = '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\' javascript:alert(3)';
 
-/** The report of a run of some seconds, with errors in it. */
-export async function ofRun() {
-  const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
-  const target = spawn(throng, ['target', 'service', '--port', '0', '--seconds', '60', '--option', 'workers=2', '--option', 'ms=10'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const port = await new Promise((found, failed) => {
-    let said = '';
-    target.stdout.on('data', (part) => {
-      said += part;
-      const match = /listening on \S*:(\d+)/.exec(said);
-      if (match) found(match[1]);
-    });
-    target.on('exit', () => failed(new Error(`the target ended: ${said}`)));
-  });
+/** Does something with the port of a bundled target that is there meanwhile. */
+async function withTarget(options, use) {
+  const target = spawn(throng, ['target', ...options, '--port', '0', '--seconds', '120'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
-    execFileSync(throng, ['run', join(root, 'targets/tests/plans/users.jmx'), '--quiet', '--runs', folder, `-Jport=${port}`, '-Jusers=8', '-Jrampup=2', '-Jduration=12', '--fail', 'p99 < 10s', '--fail', 'error% > 50'],
-      { cwd: folder, stdio: 'ignore' });
-  } catch (error) {
-    // A criterion that fails on purpose.
-    if (error.status !== 4) throw error;
+    const port = await new Promise((found, failed) => {
+      let said = '';
+      target.stdout.on('data', (part) => {
+        said += part;
+        const match = /listening on \S*:(\d+)/.exec(said);
+        if (match) found(match[1]);
+      });
+      target.on('exit', () => failed(new Error(`the target ended: ${said}`)));
+    });
+    return use(port);
   } finally {
     target.kill();
   }
-  const run = readdirSync(folder)[0];
-  return join(folder, run, 'report.html');
+}
+
+/** The report of a run of some seconds, with errors in it. */
+export function ofRun() {
+  return withTarget(['service', '--option', 'workers=2', '--option', 'ms=10'], (port) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
+    try {
+      execFileSync(throng, ['run', join(root, 'targets/tests/plans/users.jmx'), '--quiet', '--runs', folder, `-Jport=${port}`, '-Jusers=8', '-Jrampup=2', '-Jduration=12', '--fail', 'p99 < 10s', '--fail', 'error% > 50'],
+        { cwd: folder, stdio: 'ignore' });
+    } catch (error) {
+      // A criterion that fails on purpose.
+      if (error.status !== 4) throw error;
+    }
+    return join(folder, readdirSync(folder)[0], 'report.html');
+  });
+}
+
+/** The pages of a sweep and of a search for capacity, of a plan with a hostile name. */
+export function ofAnswers() {
+  return withTarget(['fitness', '--option', 'workers=4', '--option', 'scale=0.02', '--option', 'seed=1'], (port) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
+    const plan = join(folder, `${HOSTILE.replaceAll('/', '')}.jmx`);
+    copyFileSync(join(root, 'examples/01-server-fitness/plan.jmx'), plan);
+    const ask = (verb, ...line) => {
+      const runs = join(folder, verb);
+      try {
+        execFileSync(throng, [verb, plan, ...line, '-Jhost=127.0.0.1', `-Jport=${port}`, '--runs', runs], { cwd: folder, stdio: 'ignore' });
+      } catch (error) {
+        // Nothing held, or the machine was full: there is an answer and a page.
+        if (![4, 8].includes(error.status)) throw error;
+      }
+      return join(runs, readdirSync(runs)[0], 'report.html');
+    };
+    return {
+      sweep: ask('sweep', '--users', '1,2,4,8', '--at-least', '2s', '--at-most', '3s', '--ramp', '1s'),
+      capacity: ask('capacity', '--fail', 'p95 < 60ms', '--at-most', '16', '--probe', '2s', '--settle', '1s', '--probes', '4'),
+    };
+  });
+}
+
+/** The page of a comparison of two result files with hostile labels, the second slower. */
+export function ofComparison() {
+  const [a, b] = [rowsOf(12, 12_000, 1), rowsOf(12, 12_000, 1.3)];
+  const runs = mkdtempSync(join(tmpdir(), 'throng-ui-'));
+  execFileSync(throng, ['compare', a, b, '--runs', runs], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return join(runs, readdirSync(runs)[0], 'report.html');
 }
 
 /** The report of a result file with so many labels, the first of which are hostile. */
 export function ofLabels(labels, rows) {
+  const file = rowsOf(labels, rows, 1);
+  execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return file.replace(/jtl$/, 'html');
+}
+
+/** A result file; times are so many times those of others. */
+function rowsOf(labels, rows, slower) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
   // A generator of our own, so that the file is the same each time.
@@ -45,15 +91,14 @@ export function ofLabels(labels, rows) {
   const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
   const name = (n) => (n === 0 ? HOSTILE : n === 1 ? '=cmd|calc' : `Page ${letters(n)}`);
   for (let i = 0; i < rows; i += 1) {
-    const elapsed = Math.round(5 + 40 * random() ** 3 + (i > rows / 2 ? 30 : 0));
+    const elapsed = Math.round((5 + 40 * random() ** 3 + (i > rows / 2 ? 30 : 0)) * slower);
     const bad = random() < 0.03;
     const label = name(i % labels).replaceAll('"', '""');
     lines.push(`${1700000000000 + i * 20},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},${!bad},1200,300,9,9,${elapsed - 1},0,0`);
   }
   const file = join(folder, 'rows.jtl');
   writeFileSync(file, lines.join('\n') + '\n');
-  execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'inherit'] });
-  return join(folder, 'rows.html');
+  return file;
 }
 
 /** Names that differ in letters: those that differ in digits would be folded. */

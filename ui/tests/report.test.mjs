@@ -1,14 +1,11 @@
 // Reports in a real browser, opened from their files.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { browser, open } from './browser.mjs';
+import { browser, go, open, wrong } from './browser.mjs';
 import { HOSTILE, ofLabels, ofRun } from './pages.mjs';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const ROUTES = ['overview', 'time', 'labels', 'labels/0', 'errors', 'samples', 'generator', 'connections', 'plan', 'findings'];
 
 let chromium;
@@ -20,18 +17,6 @@ before(async () => {
   rows = pathToFileURL(ofLabels(60, 20_000)).href;
 });
 after(() => chromium?.close());
-
-async function go(page, route) {
-  await page.evaluate((to) => { location.hash = to; }, route);
-  await page.waitForFunction((to) => document.querySelector('#nav [aria-current=page]')?.getAttribute('href') === `#${to.split('/')[0]}`, route);
-}
-
-/** What axe finds wrong. The page's policy allows no script but its own: axe comes in through the debugger. */
-async function wrong(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-}
 
 describe('a report', () => {
   test('opens from its file, asks nobody, and makes no error on any page', async () => {

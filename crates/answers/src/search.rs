@@ -20,7 +20,7 @@ mod locate;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use locate::Line;
 pub use locate::noise;
@@ -45,7 +45,7 @@ pub struct Settings {
 }
 
 /// A part of a probe, judged by the criteria.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Trial {
     pub seconds: f64,
     pub good: bool,
@@ -54,7 +54,7 @@ pub struct Trial {
 }
 
 /// The result of a probe.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Probe {
     pub load: f64,
     pub purpose: Purpose,
@@ -73,7 +73,7 @@ pub struct Probe {
     pub generator: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     Light,
@@ -90,7 +90,7 @@ pub enum Step {
 }
 
 /// The end of a search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Answer {
     /// The largest load that holds; `None`: even the lightest does not, or none was measured beyond doubt
     /// ([`Limit::Generator`]).
@@ -112,7 +112,7 @@ pub struct Answer {
 }
 
 /// The limit by several probes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Together {
     pub load: f64,
     /// 95 % interval.
@@ -123,7 +123,7 @@ pub struct Together {
 }
 
 /// The reason for which there is no larger load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The criteria.

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use record::{ClassName, Record, Second};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Share of the machine's processors from which on they count as full.
 const FULL: f64 = 0.95;
@@ -15,7 +15,7 @@ const LEAST_SECONDS: usize = 2;
 const LEAST_MS: u32 = 500;
 
 /// A shared machine that was full.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Shared {
     pub full_seconds: usize,
     pub seconds: usize,

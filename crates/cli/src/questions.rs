@@ -27,5 +27,11 @@ pub(crate) fn page(folder: &Path, language: Language) -> Option<Result<String, S
     if folder.join(compare::FILE).is_file() {
         return Some(compare::again(folder).map(|page| report::comparison(&page, language)));
     }
+    if folder.join(sweep::FILE).is_file() {
+        return Some(sweep::again(folder).map(|page| report::sweep(&page, language)));
+    }
+    if folder.join(capacity::FILE).is_file() {
+        return Some(capacity::again(folder).map(|page| report::capacity(&page, language)));
+    }
     None
 }

@@ -229,9 +229,9 @@ fn page_with(folder: &Path, parts: &[&str]) -> Value {
     let html = std::fs::read_to_string(folder.join("report.html")).expect("a page");
     let (screen, _) = html.split_once("<script").expect("a script behind the screen");
     for part in parts {
-        assert!(screen.contains(part), "{part}: {screen}");
+        assert!(screen.contains(part), "{part}: {}", screen.split_once("<body").unwrap().1);
     }
-    assert!(screen.contains("结论") && screen.contains("<svg"), "{screen}");
+    assert!(screen.contains("结论") && screen.contains("<svg"));
     assert!(!html.contains("<img") && !html.contains("style=\""));
     page(&html)
 }
@@ -281,4 +281,76 @@ fn a_page_says_why_two_runs_cannot_be_compared() {
     assert!(html.contains("the load is not the same: A had 4 users, B 9"));
     assert!(html.contains("负载不同：A 有 4 个用户，B 有 9 个"));
     assert_eq!(page(&html)["validity"][0]["refuses"], true);
+}
+
+/// A plan whose name is hostile, with a load that is pure waiting.
+const NAMED: &str = "<img src=x onerror=alert(1)>`@all|.jmx";
+
+/// The same page, made anew from the folder's runs after it was moved.
+fn made_again(program: &Program, folder: &Path) -> Value {
+    let moved = program.path("moved");
+    std::fs::rename(folder, &moved).expect("it can be moved");
+    let again = program.run(&["report", "moved", "-o", "again.html"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    let mut made = page(&program.read("again.html"));
+    made["about"]["run"] = folder.file_name().unwrap().to_string_lossy().into();
+    made
+}
+
+#[test]
+fn a_sweep_leaves_a_page_that_can_be_made_again() {
+    let program = Program::new();
+    program.write(NAMED, program::PLAN);
+    let line = ["sweep", NAMED, "--users", "1,2,3", "--at-least", "2s", "--at-most", "3s"];
+    let ended = program.run(&[&line[..], &["--ramp", "0s", "-Jloops=-1", "-Jms=5"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("sweep.json\n") && ended.out.contains("report.html\n"), "{ended:?}");
+    let folder = answer(&program, "sweep-");
+    let parts =
+        ["No model describes these points", "Model: none.", "Rate by load", "class=\"span\""];
+    let made = page_with(&folder, &parts);
+    assert_eq!((&made["kind"], &made["axis"]), (&"sweep".into(), &"users".into()));
+    assert_eq!(made["model"]["name"], "none");
+    assert!(ended.out.starts_with(made["sentences"][0]["en"].as_str().unwrap()), "{ended:?}");
+    let sweep: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("sweep.json")).unwrap()).unwrap();
+    let points = made["points"].as_array().expect("points");
+    assert_eq!(points.len(), 3);
+    for (point, of) in points.iter().zip(sweep["points"].as_array().unwrap()) {
+        assert_eq!(point["rate_per_s"], of["figures"]["rate"]);
+        assert_eq!(point["load"], of["load"]);
+        let (us, ms) = (&point["quantiles"][1]["us"], &of["figures"]["p95"]["value"]);
+        assert!((us.as_f64().unwrap() - ms.as_f64().unwrap() * 1000.0).abs() < 1e-6);
+    }
+    assert_eq!(points[2]["run"], "users-3");
+    assert_eq!(made, made_again(&program, &folder));
+}
+
+#[test]
+fn a_search_leaves_a_page_that_can_be_made_again() {
+    let program = Program::new();
+    program.write(NAMED, program::PLAN);
+    let line = ["capacity", NAMED, "--fail", "p95 < 30s", "--at-most", "3", "--probe", "2s"];
+    let ended = program.run(&[&line[..], &["--settle", "0s", "-Jloops=-1", "-Jms=5"]].concat());
+    // On a machine that others fill, it says so.
+    assert!([0, 8].contains(&ended.code), "{ended:?}");
+    let folder = answer(&program, "capacity-");
+    let made = page_with(&folder, &["p95 &lt; 30s", "Probes in their order", "容量"]);
+    assert!(ended.out.starts_with(made["sentences"][0]["en"].as_str().unwrap()), "{ended:?}");
+    let json = std::fs::read(folder.join("capacity.json")).unwrap();
+    let of: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(made["kind"], "capacity");
+    for (found, known) in [("lower", "lower"), ("upper", "upper")] {
+        assert_eq!(made["answer"][found], of["answer"][known]);
+    }
+    assert_eq!(made["answer"]["at_least"], of["at_least"]);
+    assert_eq!(made["criteria"][0]["met"], true);
+    let probes = made["probes"].as_array().expect("probes");
+    for (probe, of) in probes.iter().zip(of["probes"].as_array().unwrap()) {
+        assert_eq!((&probe["load"], &probe["rate_per_s"]), (&of["load"], &of["rate"]));
+        let verdict = if of["generator"] == true { "doubtful" } else { "good" };
+        assert_eq!(probe["verdict"], verdict);
+    }
+    assert_eq!(probes[0]["kind"]["en"], "light");
+    assert_eq!(made, made_again(&program, &folder));
 }

@@ -2,9 +2,12 @@
 //!
 //! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
 //! labels.
+mod answer;
+pub(crate) mod capacity;
 pub(crate) mod comparison;
 mod labels;
 mod numbers;
+pub(crate) mod sweep;
 mod verdict;
 
 use answers::verdict::Words;

@@ -28,6 +28,20 @@ pub fn comparison(page: &model::ComparisonPage, language: Language) -> String {
     file::page(&title, &heading, &first::comparison::screen(page), page, language)
 }
 
+/// A sweep as one HTML file.
+pub fn sweep(page: &model::SweepPage, language: Language) -> String {
+    let mut heading = html::Html::new();
+    first::sweep::heading(&mut heading, page);
+    file::page(&page.about.run, &heading, &first::sweep::screen(page), page, language)
+}
+
+/// A search for capacity as one HTML file.
+pub fn capacity(page: &model::CapacityPage, language: Language) -> String {
+    let mut heading = html::Html::new();
+    first::capacity::heading(&mut heading, page);
+    file::page(&page.about.run, &heading, &first::capacity::screen(page), page, language)
+}
+
 /// The report of a run as one HTML file.
 pub fn run(page: &model::RunPage, language: Language) -> String {
     let mut heading = html::Html::new();

@@ -40,6 +40,7 @@ export function sweep(sheet: Sheet, page: SweepPage): void {
         ...[0.5, 0.95, 0.99].map((q) => ({ id: `p${q}`, title: `p${q * 100}`, numeric: true, value: (row: Point) => p(row, q)?.us ?? null, show: (row: Point) => time(p(row, q)?.us ?? null) })),
         { id: 'errors', title: word('error_share'), numeric: true, value: (row) => row.error_share, show: (row) => share(row.error_share) },
         { id: 'length', title: word('length'), numeric: true, value: (row) => row.length_s, show: (row) => `${digits(row.length_s)} s` },
+        { id: 'warm', title: word('warmup'), numeric: true, value: (row) => row.warmup_s, show: (row) => (row.warmup_s > 0 ? `${digits(row.warmup_s)} s` : '–') },
         { id: 'by', title: word('stopped_by'), value: (row) => row.stopped_by, show: (row) => word(`stopped_${row.stopped_by}`) },
         { id: 'out', title: word('model'), value: (row) => (row.excluded ? say(row.excluded) : ''), show: (row) => (row.excluded ? `${word('excluded')}: ${say(row.excluded)}` : '') },
       ],
@@ -51,24 +52,27 @@ type Probe = CapacityPage['probes'][number];
 
 export function capacity(sheet: Sheet, page: CapacityPage): void {
   const axis = word(page.axis === 'users' ? 'users' : 'starts');
-  const held = page.probes.filter((probe) => probe.verdict === 'good').length;
-  const failed = page.probes.filter((probe) => probe.verdict === 'bad').length;
   const series = (['good', 'bad', 'doubtful'] as const).map((verdict): Points => ({
     label: word(verdict), x: page.probes.map((_, n) => n + 1), y: page.probes.map((probe) => (probe.verdict === verdict ? probe.load : null)),
   }));
   sheet.add(
-    el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('ladder_caption', held, failed))),
+    el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, say(page.caption))),
     page.limited_by ? el('p', null, say(page.limited_by)) : null,
     el('h2', null, word('probes')),
     table<Probe>({
       name: word('probes'), rows: page.probes, columns: [
         { id: 'load', title: axis, numeric: true, value: (row) => row.load, show: (row) => digits(row.load) },
-        { id: 'kind', title: word('kind'), value: (row) => row.kind },
+        { id: 'kind', title: word('kind'), value: (row) => say(row.kind) },
         { id: 'verdict', title: word('verdict'), value: (row) => row.verdict, show: (row) => el('span', { class: row.verdict === 'bad' ? 'bad' : '' }, word(row.verdict)) },
-        { id: 'good', title: word('good'), numeric: true, value: (row) => row.good },
-        { id: 'bad', title: word('bad'), numeric: true, value: (row) => row.bad },
+        { id: 'good', title: word('windows_good'), numeric: true, value: (row) => row.good },
+        { id: 'bad', title: word('windows_bad'), numeric: true, value: (row) => row.bad },
+        { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => `${digits(row.rate_per_s)}/s` },
+        { id: 'flight', title: word('in_flight'), numeric: true, value: (row) => row.in_flight, show: (row) => digits(row.in_flight) },
+        { id: 'p50', title: 'p50', numeric: true, value: (row) => row.p50_us, show: (row) => time(row.p50_us) },
+        { id: 'p99', title: 'p99', numeric: true, value: (row) => row.p99_us, show: (row) => time(row.p99_us) },
+        { id: 'samples', title: word('count'), numeric: true, value: (row) => row.samples },
         { id: 'length', title: word('length'), numeric: true, value: (row) => row.length_s, show: (row) => `${digits(row.length_s)} s` },
-        { id: 'words', title: word('cause'), value: (row) => say(row.words) },
+        { id: 'words', title: word('result'), value: (row) => say(row.words) },
       ],
     }),
   );

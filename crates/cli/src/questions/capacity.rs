@@ -3,66 +3,62 @@
 //! The search itself is `answers::search`; here its probes are run, judged by the criteria, and told.
 
 mod judge;
+mod limit;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use answers::criterion::Criterion;
+use answers::criterion;
+use answers::rules;
 use answers::search::{self, Answer, Limit, Purpose, Settings, Step};
 use answers::shared::{Shared, shared};
-use answers::verdict::{Finding, Verdict};
-use serde::Serialize;
+use answers::verdict::{About, Verdict, Words};
+use report::model::capacity::{self as page, Held, Searched};
+use report::model::sweep::{Axis, StoppedBy};
+use report::model::{CapacityPage, Criterion, words};
+use serde::{Deserialize, Serialize};
 
 use super::child::{self, Asked, Failed, Load};
-use super::sweep::{fail, stopped};
+use super::figures::{english, from_english};
+use super::sweep::{self, fail, stopped};
 use super::{place, results};
 use crate::exit::Exit;
-use crate::flags::CapacityFlags;
+use crate::flags::{CapacityFlags, OutputFlags};
 use crate::interrupt::Interrupt;
 use crate::terminal;
 use judge::Judged;
+use limit::LimitedBy;
 
 /// Time of a probe that counts, before it may end early.
 const LEAST: Duration = Duration::from_secs(20);
 /// Time by which a probe is lengthened at most, for percentiles that need many samples.
 const LONGEST: u32 = 5;
 
+/// The file of a search in its folder.
+pub(crate) const FILE: &str = "capacity.json";
+
 /// A search as its file has it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Capacity {
     plan: PathBuf,
     /// `users` or `rps`: what was searched.
-    axis: &'static str,
+    axis: String,
     criteria: Vec<String>,
     answer: Answer,
     /// The answer is a lower bound of what the target can take: nothing larger was tried, or the generator, or a machine
     /// that both share, was at its limit.
     at_least: bool,
     /// The reason for which the upper bound is one; absent where nothing failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     limited_by: Option<LimitedBy>,
     /// It was ended, or failed, before there was an answer: the bounds are those of the probes until then.
     unfinished: bool,
     probes: Vec<Done>,
 }
 
-/// The limit of a search.
-#[derive(Debug, Serialize)]
-struct LimitedBy {
-    /// The load of the probe that decided.
-    load: f64,
-    /// The criteria that did not hold there.
-    criteria: Vec<Judged>,
-    /// The finding that names the limit, and the load of the probe that it is of: the one that decided, or the overload.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    finding: Option<Finding>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    finding_at: Option<f64>,
-}
-
 /// The reason for which a probe ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum EndedBy {
     Precision,
@@ -79,7 +75,7 @@ impl EndedBy {
 }
 
 /// A probe with what it showed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Done {
     #[serde(flatten)]
     probe: search::Probe,
@@ -93,11 +89,18 @@ struct Done {
     in_flight: f64,
     judged: Vec<Judged>,
     /// The first finding of its verdict on the generator.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    generator_finding: Option<String>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "english",
+        deserialize_with = "from_english"
+    )]
+    generator_finding: Option<Words>,
     /// The machine that the target shares with the generator, if it was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<Shared>,
+    /// Of a search that is read again it is made anew from the run.
+    #[serde(skip_deserializing)]
     verdict: Verdict,
     folder: PathBuf,
 }
@@ -146,7 +149,112 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
     if search.done.is_empty() {
         return exit;
     }
-    search.answered(exit, flags.output.json)
+    search.answered(exit, &flags.output)
+}
+
+impl Capacity {
+    fn axis(&self) -> Axis {
+        if self.axis == "users" { Axis::Users } else { Axis::Rate }
+    }
+
+    /// Its probes as a page has them.
+    fn on_page(&self) -> Vec<page::Probe> {
+        self.probes.iter().map(Done::on_page).collect()
+    }
+
+    fn searched<'a>(&'a self, probes: &'a [page::Probe]) -> Searched<'a> {
+        Searched {
+            axis: self.axis(),
+            criteria: &self.criteria,
+            answer: &self.answer,
+            unfinished: self.unfinished,
+            probes,
+        }
+    }
+
+    /// The probe that decided.
+    fn decided(&self) -> Option<&Done> {
+        let probes = self.on_page();
+        let searched = self.searched(&probes);
+        let run = &searched.decided()?.run;
+        self.probes.iter().find(|done| sweep::parent(&done.folder) == *run)
+    }
+
+    /// `None` where the run that decided cannot be read.
+    fn page(&self, folder: &Path) -> Option<CapacityPage> {
+        let decided = self.speaking()?;
+        let record = results::of_run(&decided.folder).ok()?;
+        let probes = self.on_page();
+        let lower = self.answer.lower.unwrap_or(decided.probe.load);
+        let at = self.probes.iter().rev().find(|done| done.probe.load == lower);
+        let one = |judged: &Judged| Criterion {
+            text: judged.criterion.clone(),
+            met: Some(judged.holds),
+            value: judged.margin,
+            shown: judged.shown.clone(),
+            of: None,
+        };
+        let criteria = at.map(|done| done.judged.iter().map(one).collect()).unwrap_or_default();
+        let name = sweep::name(&folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        let searched = self.searched(&probes);
+        Some(CapacityPage::new(&name, &record, &decided.verdict, criteria, &searched))
+    }
+}
+
+impl Done {
+    fn on_page(&self) -> page::Probe {
+        let Self { probe, .. } = self;
+        let good = probe.trials.iter().filter(|trial| trial.good).count();
+        let mut findings = self.verdict.findings.iter();
+        let subject = findings
+            .find(|finding| finding.about == About::Generator)
+            .map(|finding| rules::looks_for(finding.id).unwrap_or_else(|| words("", "")));
+        let broken: Vec<String> = self
+            .judged
+            .iter()
+            .filter(|judged| !judged.holds)
+            .map(|judged| format!("{}: {}", judged.criterion, judged.shown))
+            .collect();
+        page::Probe {
+            load: probe.load,
+            kind: page::purpose(probe.purpose),
+            verdict: match (probe.generator, probe.holds) {
+                (true, _) => Held::Doubtful,
+                (false, true) => Held::Good,
+                (false, false) => Held::Bad,
+            },
+            good,
+            bad: probe.trials.len() - good,
+            rate_per_s: probe.rate,
+            in_flight: self.in_flight,
+            p50_us: self.p50 * 1000.0,
+            p99_us: self.p99 * 1000.0,
+            samples: self.samples,
+            length_s: self.seconds,
+            stopped_by: match self.ended_by {
+                EndedBy::Precision => StoppedBy::Precision,
+                EndedBy::Time => StoppedBy::Time,
+            },
+            words: page::result(subject.as_ref(), probe.holds, &broken, (good, probe.trials.len())),
+            run: sweep::parent(&self.folder),
+            purpose: probe.purpose,
+            holds: probe.holds,
+            generator: self.generator_finding.clone(),
+            shared: self.shared,
+        }
+    }
+}
+
+/// The page of a search that was made before.
+pub(crate) fn again(folder: &Path) -> Result<CapacityPage, String> {
+    let mut capacity: Capacity = place::read(folder, FILE)?;
+    for done in &mut capacity.probes {
+        done.folder = place::moved(folder, &done.folder);
+        let record = results::of_run(&done.folder)?;
+        done.verdict = rules::verdict(&record);
+        done.generator_finding = results::doubt(&done.verdict);
+    }
+    capacity.page(folder).ok_or_else(|| format!("there are no probes in {}", folder.display()))
 }
 
 /// The exit code of a search that went to its end.
@@ -158,9 +266,9 @@ fn code(answer: &Answer) -> Exit {
     }
 }
 
-fn criteria(texts: &[String]) -> Result<Vec<Criterion>, String> {
+fn criteria(texts: &[String]) -> Result<Vec<criterion::Criterion>, String> {
     let parsed = texts.iter().map(|text| {
-        let criterion = Criterion::parse(text)?;
+        let criterion = criterion::Criterion::parse(text)?;
         if criterion.over.is_some() {
             return Err(format!(
                 "{text:?}: a window (over …) has no meaning here: each probe is judged as a whole"
@@ -175,7 +283,7 @@ fn criteria(texts: &[String]) -> Result<Vec<Criterion>, String> {
 struct Search<'a> {
     plan: PathBuf,
     options: &'a [std::ffi::OsString],
-    criteria: &'a [Criterion],
+    criteria: &'a [criterion::Criterion],
     settings: Settings,
     settle: Duration,
     /// Length of a probe, without the settling; it grows up to the longest.
@@ -201,7 +309,7 @@ impl Search<'_> {
                 self.done.len() + 1,
                 self.settings.probes,
                 self.load(load).words(),
-                text::purpose(purpose)
+                page::purpose(purpose).en
             );
             match self.probe(load, purpose, &name, interrupt) {
                 Ok(done) => {
@@ -214,13 +322,13 @@ impl Search<'_> {
     }
 
     /// Tells the answer of the probes that were made. Returns the exit code.
-    fn answered(self, exit: Exit, as_json: bool) -> Exit {
+    fn answered(self, exit: Exit, output: &OutputFlags) -> Exit {
         let Self { plan, folder, done, settings, criteria, .. } = self;
         let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
         let answer = search::so_far(&settings, &probes);
         let mut capacity = Capacity {
             plan,
-            axis: if settings.whole { "users" } else { "rps" },
+            axis: if settings.whole { "users" } else { "rps" }.to_owned(),
             criteria: criteria.iter().map(ToString::to_string).collect(),
             answer,
             at_least: false,
@@ -228,21 +336,17 @@ impl Search<'_> {
             unfinished: exit != Exit::Ok,
             probes: done,
         };
-        let is_known =
-            capacity.answer.limit == Limit::Criteria && text::shared(&capacity).is_none();
-        capacity.at_least = capacity.answer.lower.is_some() && !is_known;
-        capacity.limited_by = text::limited_by(&capacity);
+        capacity.at_least = capacity.searched(&capacity.on_page()).at_least();
+        capacity.limited_by = capacity.limit();
         // The answer is printed even if its file finds no room.
-        let written = place::write(&folder, "capacity.json", &capacity);
-        if as_json {
-            terminal::json(&place::json(&capacity));
-        } else {
-            terminal::out(&text::page(&capacity));
-        }
-        match written {
-            Ok(path) if !as_json => terminal::out(&format!("\n{}\n", path.display())),
-            Ok(_) => {}
-            Err(message) => return fail(&message, Exit::Lost),
+        let written = place::write(&folder, FILE, &capacity);
+        let html = || capacity.page(&folder).map(|page| report::capacity(&page, output.language()));
+        let shown = output.report(Some(&folder), html);
+        let (json, text) = (place::json(&capacity), text::page(&capacity));
+        let path = written.as_ref().ok().cloned();
+        place::Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
+        if let Err(message) = written {
+            return fail(&message, Exit::Lost);
         }
         match exit {
             Exit::Ok => code(&capacity.answer),
@@ -292,8 +396,8 @@ impl Search<'_> {
         })?;
         let seconds = judge::measured(&made.record, settled, length);
         let (holds, judged) = judge::whole(self.criteria, &made.record, seconds);
-        let figures = super::sweep::Figures::of(seconds);
-        let verdict = answers::rules::verdict(&made.record);
+        let figures = sweep::Figures::of(seconds);
+        let verdict = rules::verdict(&made.record);
         let finding = results::doubt(&verdict);
         let probe = search::Probe {
             load,
@@ -330,7 +434,7 @@ impl Search<'_> {
     }
 
     /// Makes the next probes as long as percentiles need. A light probe has few samples, and those after it have many.
-    fn lengthen(&mut self, purpose: Purpose, figures: &super::sweep::Figures) {
+    fn lengthen(&mut self, purpose: Purpose, figures: &sweep::Figures) {
         if purpose != Purpose::Light {
             let needed = judge::needed(self.criteria, figures).min(self.longest.as_secs_f64());
             self.length = self.length.max(Duration::from_secs_f64(needed));

@@ -1,6 +1,22 @@
 //! Numbers as sweep, capacity and compare print them.
 
+use answers::verdict::Words;
+use report::model::words;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 pub(crate) use report::captions::numbers::{load, number, percent};
+
+/// The English words alone, as JSON has them.
+#[expect(clippy::ref_option, reason = "serde calls it with the field")]
+pub(crate) fn english<S: Serializer>(words: &Option<Words>, to: S) -> Result<S::Ok, S::Error> {
+    words.as_ref().map(|words| &words.en).serialize(to)
+}
+
+/// English words of JSON. The Chinese ones are the same until they are made anew.
+pub(crate) fn from_english<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Words>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    Ok(text.map(|text| words(text.clone(), text)))
+}
 
 /// A table: columns are as wide as their widest cell, the first to the left, the others to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use answers::verdict::{About, Verdict};
+use answers::verdict::{About, Verdict, Words};
 use record::Record;
+use report::model::words;
 
 /// The record of a run's folder, also of one that goes on.
 pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
@@ -17,8 +18,9 @@ pub(crate) fn read(path: &Path) -> Result<Record, String> {
 
 /// The first finding of a verdict on the generator, as a clause without its full stop: what was measured says little about
 /// the target.
-pub(crate) fn doubt(verdict: &Verdict) -> Option<String> {
+pub(crate) fn doubt(verdict: &Verdict) -> Option<Words> {
     let mut findings = verdict.findings.iter();
     let finding = findings.find(|finding| finding.about == About::Generator)?;
-    Some(finding.words.en.trim_end_matches('.').to_owned())
+    let Words { en, zh } = &finding.words;
+    Some(words(en.trim_end_matches('.'), zh.trim_end_matches('。')))
 }

@@ -4,17 +4,21 @@ mod point;
 mod text;
 mod verdicts;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use answers::scaling::{self, Choice};
-use serde::Serialize;
+use record::Record;
+use report::model::SweepPage;
+use report::model::sweep::{Axis, Swept};
+use serde::{Deserialize, Serialize};
 
-pub(crate) use point::{Figures, Point};
+pub(crate) use point::{Figures, Point, name, parent};
 
-use super::child::{self, Asked, Failed, Load};
-use super::place;
+use super::child::{self, Asked, Failed, Load, Made};
+use super::place::{self, Answer};
+use super::results;
 use crate::exit::Exit;
-use crate::flags::SweepFlags;
+use crate::flags::{OutputFlags, SweepFlags};
 use crate::interrupt::Interrupt;
 use crate::terminal;
 
@@ -87,33 +91,92 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     if sweep.points.is_empty() {
         return exit;
     }
-    let is_kept = tell(&mut sweep, &folder, flags.output.json);
+    let is_kept = tell(&mut sweep, &folder, &flags.output);
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
 }
 
 /// Prints the answer, even if its file finds no room; whether the file is there.
-fn tell(sweep: &mut Sweep, folder: &std::path::Path, as_json: bool) -> bool {
+fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
     let path = save(sweep, folder);
-    if as_json {
-        terminal::json(&place::json(sweep));
-    } else {
-        terminal::out(&text::page(sweep));
-        if let Some(path) = &path {
-            terminal::out(&format!("\n{}\n", path.display()));
-        }
-    }
-    path.is_some()
+    let is_kept = path.is_some();
+    let html = || {
+        let record = results::of_run(&sweep.points.last()?.folder).ok()?;
+        Some(report::sweep(&sweep.page(folder, &record), output.language()))
+    };
+    let shown = output.report(Some(folder), html);
+    let (json, text) = (place::json(sweep), text::page(sweep));
+    Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
+    is_kept
 }
 
-/// Chooses the model of what there is, and writes the file.
-fn save(sweep: &mut Sweep, folder: &std::path::Path) -> Option<PathBuf> {
-    let counted: Vec<scaling::Point> = sweep
-        .points
-        .iter()
-        .filter(|point| point.excluded.is_none())
-        .map(Point::for_model)
-        .collect();
-    sweep.model = scaling::choose(&counted);
+impl Sweep {
+    /// Chooses the model of what there is.
+    fn choose(&mut self) {
+        let counted = self.points.iter().filter(|point| point.excluded.is_none());
+        let counted: Vec<scaling::Point> = counted.map(Point::for_model).collect();
+        self.model = scaling::choose(&counted);
+    }
+
+    fn axis(&self) -> Axis {
+        if self.axis == "users" { Axis::Users } else { Axis::Rate }
+    }
+
+    /// `record`: that of a run of it.
+    fn page(&self, folder: &Path, record: &Record) -> SweepPage {
+        let unit = self.axis().unit();
+        SweepPage::new(Swept {
+            name: &point::name(&folder.canonicalize().unwrap_or_else(|_| folder.to_owned())),
+            record,
+            axis: self.axis(),
+            points: self.points.iter().map(Point::on_page).collect(),
+            choice: &self.model,
+            verdict: &verdicts::together(&self.points, &unit),
+            not_run: &self.not_run,
+        })
+    }
+}
+
+/// The page of a sweep that was made before, from its runs.
+pub(crate) fn again(folder: &Path) -> Result<SweepPage, String> {
+    #[derive(Deserialize)]
+    struct Saved {
+        plan: PathBuf,
+        axis: String,
+        precision: f64,
+        points: Vec<SavedPoint>,
+        not_run: Vec<f64>,
+    }
+    #[derive(Deserialize)]
+    struct SavedPoint {
+        load: f64,
+        run_seconds: f64,
+        folder: PathBuf,
+    }
+    let saved: Saved = place::read(folder, FILE)?;
+    let mut sweep = Sweep {
+        plan: saved.plan,
+        axis: if saved.axis == "users" { "users" } else { "rps" },
+        precision: saved.precision,
+        points: Vec::new(),
+        model: Choice::default(),
+        not_run: saved.not_run,
+    };
+    let mut last = None;
+    for SavedPoint { load, run_seconds, folder: run } in saved.points {
+        let run = place::moved(folder, &run);
+        let record = results::of_run(&run)?;
+        let made = Made { folder: run, record, seconds: run_seconds };
+        sweep.points.push(Point::of(load, &made, sweep.precision));
+        last = Some(made.record);
+    }
+    sweep.choose();
+    let last = last.ok_or_else(|| format!("there are no points in {}", folder.display()))?;
+    Ok(sweep.page(folder, &last))
+}
+
+/// Writes the file.
+fn save(sweep: &mut Sweep, folder: &Path) -> Option<PathBuf> {
+    sweep.choose();
     match place::write(folder, FILE, sweep) {
         Ok(path) => Some(path),
         Err(message) => {

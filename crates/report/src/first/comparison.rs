@@ -131,7 +131,8 @@ fn differences(out: &mut Html, page: &ComparisonPage) {
     for (cell, en, zh) in heads {
         out.raw(cell).both(en, zh).raw("</th>");
     }
-    out.raw("<th scope=\"col\">");
+    out.raw("<th scope=\"col\"><span class=\"visually-hidden\">").both("Picture", "图示");
+    out.raw("</span>");
     axis.head(out);
     out.raw("</th></tr></thead><tbody>");
     for row in rows {

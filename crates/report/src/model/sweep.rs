@@ -102,6 +102,13 @@ impl Axis {
         }
     }
 
+    /// A load with its unit.
+    pub fn at(self, at: f64) -> Words {
+        let (unit, text) = (self.unit(), load(at));
+        let en = if self == Self::Users && at == 1.0 { "user" } else { &*unit.en };
+        words(format!("{text} {en}"), format!("{text} {}", unit.zh))
+    }
+
     pub fn name(self) -> Words {
         match self {
             Self::Users => words("Users", "用户数"),
@@ -328,35 +335,34 @@ fn caption(points: &[Point], axis: Axis) -> Words {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return words("", "");
     };
-    let (unit, at, end) = (axis.unit(), load(first.load), load(last.load));
+    let (at, end) = (axis.at(first.load), load(last.load));
     let (from, to) = (number(first.rate_per_s), number(last.rate_per_s));
     words(
-        format!("From {from}/s at {at} {} to {to}/s at {end}.", unit.en),
-        format!("从 {at} {} 时的 {from}/s 到 {end} 时的 {to}/s。", unit.zh),
+        format!("From {from}/s at {} to {to}/s at {end}.", at.en),
+        format!("从 {}时的 {from}/s 到 {end} 时的 {to}/s。", at.zh),
     )
 }
 
 fn notes(of: &Swept<'_>) -> Vec<Words> {
-    let unit = of.axis.unit();
     let mut out = Vec::new();
     for point in &of.points {
-        let at = load(point.load);
+        let at = of.axis.at(point.load);
         if let Some(why) = &point.excluded {
             out.push(words(
-                format!("{at} {} (○) is none of the model's points: {}.", unit.en, why.en),
-                format!("{at} {}（○）不计入模型：{}。", unit.zh, why.zh),
+                format!("{} (○) is none of the model's points: {}.", at.en, why.en),
+                format!("{}（○）不计入模型：{}。", at.zh, why.zh),
             ));
         }
         for note in &point.notes {
             out.push(words(
-                format!("{at} {}: {}.", unit.en, note.en),
-                format!("{at} {}：{}。", unit.zh, note.zh),
+                format!("{}: {}.", at.en, note.en),
+                format!("{}：{}。", at.zh, note.zh),
             ));
         }
         if point.steady == Some(false) {
             out.push(words(
-                format!("{at} {}: the run did not become steady.", unit.en),
-                format!("{at} {}：运行未达到稳定。", unit.zh),
+                format!("{}: the run did not become steady.", at.en),
+                format!("{}：运行未达到稳定。", at.zh),
             ));
         }
     }

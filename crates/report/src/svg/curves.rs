@@ -105,7 +105,8 @@ pub fn draw(out: &mut Html, of: &Curves) {
         out.raw("</g>");
     }
     out.raw("</svg><ul class=\"legend\">");
-    for (n, curve) in of.curves.iter().enumerate() {
+    let there = of.curves.iter().enumerate().filter(|(_, curve)| !curve.spots.is_empty());
+    for (n, curve) in there {
         out.raw("<li><span class=\"").raw(SWATCH[n % SWATCH.len()]);
         out.raw("\"></span><span class=\"hostile\">").words(&curve.name).raw("</span></li>");
     }

@@ -4,7 +4,7 @@ use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
 use answers::precision::precision;
 use answers::search::{self, Trial};
 use record::{Change, Part, Record, Second};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::sweep::Figures;
 
@@ -14,7 +14,7 @@ const WINDOW: usize = 5;
 pub(crate) const WINDOWS: &[usize] = &[WINDOW, 2 * WINDOW];
 
 /// A criterion on a probe.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Judged {
     pub(crate) criterion: String,
     /// The value as the user reads it.

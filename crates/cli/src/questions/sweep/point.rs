@@ -1,6 +1,6 @@
 //! One point of a sweep: the figures of a run at one load, with intervals, and whether they count.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use answers::bootstrap::{self, Metric};
 use answers::compare::units;
@@ -9,12 +9,15 @@ use answers::precision::precision;
 use answers::scaling;
 use answers::shared::{Shared, shared};
 use answers::steady::steady;
-use answers::verdict::Verdict;
+use answers::verdict::{Verdict, Words};
 use record::{Record, Second};
+use report::model::sweep::{self as page, StoppedBy};
+use report::model::words;
 use serde::Serialize;
 use stats::hist::Hist;
 
 use super::super::child::Made;
+use super::super::figures::{english, number};
 use super::super::results;
 
 /// Share of errors above which a point does not count.
@@ -40,8 +43,8 @@ pub(crate) struct Point {
     pub(crate) in_flight: f64,
     pub(crate) windows: Vec<(f64, f64)>,
     /// The reason for which the point is not one of the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) excluded: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "english")]
+    pub(crate) excluded: Option<Words>,
     /// The machine that the target shares with the generator, if it was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shared: Option<Shared>,
@@ -113,11 +116,15 @@ impl Point {
         };
         let verdict = answers::rules::verdict(record);
         let excluded = if figures.samples == 0 {
-            Some("no samples".to_owned())
+            Some(words("no samples", "没有样本"))
         } else if figures.errors > MOST_ERRORS {
-            Some(format!("{:.1} % errors", figures.errors * 100.0))
+            let percent = figures.errors * 100.0;
+            Some(words(format!("{percent:.1} % errors"), format!("错误 {percent:.1} %")))
         } else {
-            results::doubt(&verdict).map(|doubt| format!("generator: {doubt}"))
+            let of = |doubt: Words| {
+                words(format!("generator: {}", doubt.en), format!("负载机：{}", doubt.zh))
+            };
+            results::doubt(&verdict).map(of)
         };
         Self {
             load,
@@ -145,6 +152,73 @@ impl Point {
         }
     }
 
+    /// The point as a page has it.
+    pub(crate) fn on_page(&self) -> page::Point {
+        let Self { figures, warm_up, .. } = self;
+        let us = |ms: f64| ms * 1000.0;
+        let quantile = |p: f64, of: &Quantile| report::model::Quantile {
+            p,
+            us: us(of.value),
+            low: of.low.map(us),
+            high: of.high.map(us),
+            enough: !of.few,
+        };
+        page::Point {
+            load: self.load,
+            in_flight: self.in_flight,
+            rate_per_s: figures.rate,
+            rate_low: figures.rate_interval.map(|(low, _)| low),
+            rate_high: figures.rate_interval.map(|(_, high)| high),
+            mean_us: us(figures.mean),
+            mean_low: figures.mean_interval.map(|(low, _)| us(low)),
+            mean_high: figures.mean_interval.map(|(_, high)| us(high)),
+            quantiles: vec![
+                quantile(0.5, &figures.p50),
+                quantile(0.95, &figures.p95),
+                quantile(0.99, &figures.p99),
+            ],
+            error_share: figures.errors,
+            length_s: self.seconds,
+            ramp_s: warm_up.ramp as f64,
+            warmup_s: warm_up.seconds as f64,
+            steady: (!warm_up.not_looked_for).then_some(!warm_up.unsteady),
+            stopped_by: if self.precise { StoppedBy::Precision } else { StoppedBy::Time },
+            excluded: self.excluded.clone(),
+            notes: self.notes(),
+            run: parent(&self.folder),
+        }
+    }
+
+    /// Words on the point that are no figures of it.
+    fn notes(&self) -> Vec<Words> {
+        let mut notes = Vec::new();
+        if let Some(shared) = &self.shared {
+            notes.push(words(
+                format!("{}: on a machine of its own the target may do more", shared.words()),
+                format!("{}：被测系统若独占机器，可能更快", shared.words_zh()),
+            ));
+        }
+        let seconds = self.warm_up.seconds;
+        if seconds > 0 {
+            let shown = |of: &Figures| {
+                let [rate, mean, p99] = [of.rate, of.mean, of.p99.value].map(number);
+                (
+                    format!("{rate}/s, mean {mean} ms, p99 {p99} ms"),
+                    format!("{rate}/s，平均 {mean} ms，p99 {p99} ms"),
+                )
+            };
+            let (with, without) = (shown(&self.with_warm_up), shown(&self.figures));
+            notes.push(words(
+                format!(
+                    "the first {seconds} s are warm-up and not in the table: with them {}; without {}",
+                    with.0, without.0
+                ),
+                format!("前 {seconds} 秒为预热，不在表中：含预热 {}；不含 {}", with.1, without.1),
+            ));
+        }
+        notes
+    }
+
     pub(crate) fn for_model(&self) -> scaling::Point {
         scaling::Point {
             load: self.in_flight,
@@ -152,6 +226,16 @@ impl Point {
             windows: self.windows.clone(),
         }
     }
+}
+
+/// Name of the folder in which a run's own stands: that of the point or the probe.
+pub(crate) fn parent(run: &Path) -> String {
+    run.parent().map(name).unwrap_or_default()
+}
+
+/// Name of a folder.
+pub(crate) fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn length(seconds: &[Second]) -> f64 {

@@ -1,6 +1,6 @@
 //! A sweep as text: first the sentence, then the table, then what was left out.
 
-use answers::scaling::{Choice, Model, Refusal};
+use report::model::sweep as page;
 
 use super::super::figures::{load, number, percent, table};
 use super::point::{Point, Quantile};
@@ -27,7 +27,9 @@ fn end(point: &Point) -> String {
 
 pub(super) fn page(sweep: &Sweep) -> String {
     let unit = if sweep.axis == "users" { "users" } else { "starts/s" };
-    let mut out = sentence(&sweep.points, &sweep.model, unit);
+    let points: Vec<_> = sweep.points.iter().map(Point::on_page).collect();
+    let told = page::sentences(&points, &sweep.model, sweep.axis());
+    let mut out: String = told.into_iter().map(|words| words.en + "\n").collect();
     out.push_str(&verdicts::text(&sweep.points, unit));
     out.push('\n');
     let heading = [
@@ -85,77 +87,18 @@ fn row(point: &Point) -> Vec<String> {
     ]
 }
 
-/// The sentence on the points, without a number that was not measured.
-fn sentence(points: &[Point], choice: &Choice, unit: &str) -> String {
-    let counted: Vec<&Point> = points.iter().filter(|point| point.excluded.is_none()).collect();
-    let Some(best) = counted.iter().max_by(|a, b| a.figures.rate.total_cmp(&b.figures.rate)) else {
-        return "No point counts: see the notes below.\n".to_owned();
-    };
-    let measured =
-        format!("most measured: {}/s at {} {unit}", number(best.figures.rate), load(best.load));
-    let light = counted
-        .iter()
-        .min_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
-        .filter(|light| light.in_flight <= 2.0);
-    match choice.chosen.map(|fit| (fit.model, fit.error)) {
-        Some((Model::Linear { .. }, error)) => {
-            format!(
-                "Throughput grows with the load up to the largest tested ({measured}; a line fits within {}).\n",
-                percent(error)
-            )
-        }
-        Some((model @ Model::Plateau { limit, .. }, error)) => {
-            let knee = model.knee().unwrap_or(0.0);
-            let mut out = format!(
-                "Throughput is flat at {}/s from about {} requests in flight on ({measured}; a plateau fits within {}).\n",
-                number(limit),
-                number(knee),
-                percent(error)
-            );
-            if let Some(light) = light {
-                let at_once =
-                    answers::scaling::concurrency(limit, light.figures.p50.value / 1000.0);
-                out.push_str(&format!(
-                    "So the target works on about {} requests at once: {}/s times {} ms, the time of a request that does not wait.\n",
-                    number(at_once),
-                    number(limit),
-                    number(light.figures.p50.value)
-                ));
-            }
-            out
-        }
-        Some((Model::Usl { .. }, error)) => match choice.peak {
-            Some(peak) if !peak.extrapolated => {
-                let interval = peak.interval.map_or_else(String::new, |(low, high)| {
-                    format!(", 95 % interval {} to {}", number(low), number(high))
-                });
-                format!(
-                    "Throughput peaks near {} requests in flight{interval} and falls beyond ({measured}; the USL fits within {}).\n",
-                    number(peak.load),
-                    percent(error)
-                )
-            }
-            _ => format!(
-                "Throughput grows ever more slowly, and no peak was reached ({measured}; the USL fits within {}).\n",
-                percent(error)
-            ),
-        },
-        None => format!("No model describes these points; {measured}.\n"),
-    }
-}
-
 fn notes(sweep: &Sweep) -> String {
     let mut out = String::new();
     let mut note = |text: String| out.push_str(&format!("- {text}\n"));
     if sweep.model.chosen.is_none() {
         for refusal in &sweep.model.refusals {
-            note(format!("no model: {}", words(refusal)));
+            note(format!("no model: {}", page::refusal(refusal).en));
         }
     }
     for point in &sweep.points {
         let at = load(point.load);
         if let Some(why) = &point.excluded {
-            note(format!("{at} (○) is not among the points of the model: {why}"));
+            note(format!("{at} (○) is not among the points of the model: {}", why.en));
         }
         if let Some(shared) = &point.shared {
             note(format!(
@@ -191,23 +134,4 @@ fn notes(sweep: &Sweep) -> String {
         note(format!("not run: {}", loads.join(", ")));
     }
     out
-}
-
-fn words(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::FewPoints { points } => format!("{points} points count, 6 are needed"),
-        Refusal::NarrowSpan { span } => {
-            format!("the largest load is {span:.1} times the smallest, 8 times is needed")
-        }
-        Refusal::PoorFit { error } => {
-            format!("the best is off by {}, 5 % is allowed", percent(*error))
-        }
-        Refusal::UnsteadyPeak { shift } if shift.is_finite() => {
-            format!("the USL's peak moves by {} when one point is left out", percent(*shift))
-        }
-        Refusal::UnsteadyPeak { .. } => "the USL's peak hangs on one point".to_owned(),
-        Refusal::NoFall => {
-            "the USL has no peak beyond chance: flat within what was tested".to_owned()
-        }
-    }
 }

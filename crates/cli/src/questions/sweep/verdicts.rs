@@ -1,6 +1,9 @@
 //! The verdicts on the points of a sweep: each finding once, with the points at which it stands.
 
-use answers::verdict::{Finding, Language};
+use std::collections::BTreeMap;
+
+use answers::verdict::{Finding, Language, Unchecked, Verdict, Words};
+use report::model::words;
 
 use super::super::figures::load;
 use super::point::Point;
@@ -35,6 +38,42 @@ pub(super) fn text(points: &[Point], unit: &str) -> String {
         _ => out.push_str(&format!("  Nothing stands out at {}.\n", at(&quiet, unit))),
     }
     if out.is_empty() { out } else { format!("Verdict on the points\n{out}") }
+}
+
+/// The verdicts of all points as one: each finding with the words of the heaviest point at which it stands.
+pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
+    let mut all = Verdict::default();
+    // Names with the loads at which they stand.
+    let mut there: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
+    for point in points {
+        for finding in &point.verdict.findings {
+            there.entry(finding.id).or_default().push(point);
+        }
+    }
+    for finding in points.iter().rev().flat_map(|point| &point.verdict.findings) {
+        let is_new = all.findings.iter().all(|known| known.id != finding.id);
+        if is_new && finding.id != FEW {
+            let points = &there[finding.id];
+            let zh: Vec<String> = points.iter().map(|point| load(point.load)).collect();
+            let told = words(
+                format!("At {}: {}", at(points, &unit.en), finding.words.en),
+                format!("{} {}时：{}", zh.join("、"), unit.zh, finding.words.zh),
+            );
+            all.findings.push(Finding { words: told, ..finding.clone() });
+        }
+    }
+    for hidden in points.iter().rev().flat_map(|point| &point.verdict.hidden) {
+        if all.hidden.iter().chain(&all.findings).all(|known| known.id != hidden.id) {
+            all.hidden.push(hidden.clone());
+        }
+    }
+    let is_told = |id: &str| all.findings.iter().chain(&all.hidden).any(|known| known.id == id);
+    let Some(last) = points.last() else { return all };
+    let silent = last.verdict.silent.iter().copied();
+    let unchecked: Vec<Unchecked> =
+        last.verdict.unchecked.iter().filter(|one| !is_told(one.id)).cloned().collect();
+    let silent = silent.filter(|id| !is_told(id) && !there.contains_key(id)).collect();
+    Verdict { silent, unchecked, ..all }
 }
 
 fn is_quiet(point: &Point) -> bool {

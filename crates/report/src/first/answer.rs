@@ -1,0 +1,53 @@
+//! The parts that first screens of sweeps and searches share: title, answer, heads of tables, notes.
+
+use answers::verdict::Words;
+
+use super::utc;
+use crate::html::Html;
+use crate::model::About;
+
+/// Title of the answer, the plan, and what was run.
+pub(super) fn heading(
+    out: &mut Html,
+    (en, zh): (&'static str, &'static str),
+    about: &About,
+    runs: &Words,
+) {
+    out.raw("<div><h1 class=\"hostile\">").both(en, zh).raw(": ").text(&about.title);
+    out.raw("</h1><p class=\"hostile\">").words(runs).raw(" · ").text(&utc(about.start_ms));
+    out.raw(" · ").text(&about.program).raw(" · ").text(&about.run).raw("</p></div>");
+}
+
+/// The answer in sentences, and what is said below it.
+pub(super) fn section(out: &mut Html, sentences: &[Words], below: &[Words]) {
+    out.raw("<section class=\"verdict\"><h2>").both("Answer", "答案").raw("</h2>");
+    for sentence in sentences {
+        out.raw("<p class=\"sentence hostile\">").words(sentence).raw("</p>");
+    }
+    for words in below {
+        out.raw("<p class=\"why hostile\">").words(words).raw("</p>");
+    }
+    out.raw("</section>");
+}
+
+/// Begins a table: its columns, and whether they are of numbers.
+pub(super) fn head(out: &mut Html, name: &'static str, columns: &[(&Words, bool)]) {
+    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").text(name);
+    out.raw("\"><table><thead><tr>");
+    for (words, is_number) in columns {
+        out.raw(if *is_number { "<th scope=\"col\" class=\"n\">" } else { "<th scope=\"col\">" });
+        out.words(words).raw("</th>");
+    }
+    out.raw("</tr></thead><tbody>");
+}
+
+pub(super) fn notes(out: &mut Html, notes: &[Words]) {
+    if notes.is_empty() {
+        return;
+    }
+    out.raw("<section><h2>").both("Notes", "说明").raw("</h2><ul>");
+    for note in notes {
+        out.raw("<li class=\"hostile\">").words(note).raw("</li>");
+    }
+    out.raw("</ul></section>");
+}

@@ -1,0 +1,165 @@
+//! The first screen of a search for capacity: the answer, criteria at the lower bound, what limited it, the probes.
+
+use super::answer;
+use crate::captions::numbers::{load, number};
+use crate::captions::{grouped, time};
+use crate::html::Html;
+use crate::model::capacity::{Held, Probe};
+use crate::model::sweep::StoppedBy;
+use crate::model::{CapacityPage, Words, words};
+use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
+
+pub(crate) fn heading(out: &mut Html, page: &CapacityPage) {
+    let n = page.probes.len();
+    let runs = words(format!("{n} probes"), format!("{n} 次试探"));
+    answer::heading(out, ("Capacity", "容量"), &page.about, &runs);
+}
+
+pub(crate) fn screen(page: &CapacityPage) -> Html {
+    let mut out = Html::new();
+    answer::section(&mut out, &page.sentences, &page.notes);
+    bounds(&mut out, page);
+    super::criteria(&mut out, &page.criteria);
+    if let Some(words) = &page.limited_by {
+        out.raw("<p class=\"note\">").words(words).raw("</p>");
+    }
+    super::verdict(&mut out, &page.verdict);
+    out.raw("<section class=\"pictures\">");
+    draw(&mut out, &ladder(page));
+    draw(&mut out, &by_load(page));
+    out.raw("</section>");
+    probes(&mut out, page);
+    out
+}
+
+fn bounds(out: &mut Html, page: &CapacityPage) {
+    let shown = |bound: Option<f64>| bound.map_or_else(|| "–".into(), load);
+    out.raw("<section><dl class=\"facts\"><div><dt>");
+    if page.answer.at_least {
+        out.both("Holds, at least", "达标，至少");
+    } else {
+        out.both("Holds up to", "达标上限");
+    }
+    let unit = page.axis.unit();
+    out.raw("</dt><dd>").text(&shown(page.answer.lower)).raw(" <small>").words(&unit);
+    out.raw("</small></dd></div><div><dt>").both("Does not hold at", "未达标");
+    out.raw("</dt><dd>").text(&shown(page.answer.upper)).raw(" <small>").words(&unit);
+    out.raw("</small></dd></div></dl></section>");
+}
+
+fn name(of: Held) -> Words {
+    match of {
+        Held::Good => words("held", "达标"),
+        Held::Bad => words("did not hold", "未达标"),
+        Held::Doubtful => words("doubtful", "存疑"),
+    }
+}
+
+/// The probes of each result as a curve; results that there are none of are left out.
+fn curves(page: &CapacityPage, spot: impl Fn(usize, &Probe) -> Option<Spot>) -> Vec<Curve> {
+    let kinds = [Held::Good, Held::Bad, Held::Doubtful].into_iter();
+    let curve = |kind: Held| Curve {
+        name: name(kind),
+        spots: page
+            .probes
+            .iter()
+            .enumerate()
+            .filter(|(_, probe)| probe.verdict == kind)
+            .filter_map(|(n, probe)| spot(n, probe))
+            .map(|spot| Spot { hollow: kind != Held::Good, ..spot })
+            .collect(),
+        join: Join::None,
+        dots: true,
+    };
+    kinds.map(curve).collect()
+}
+
+fn ladder(page: &CapacityPage) -> Curves {
+    Curves {
+        title: words("Probes in their order", "按顺序的试探"),
+        caption: page.caption.clone(),
+        across: words("Probe", "试探"),
+        log_x: false,
+        log_y: true,
+        ticks: (1..=page.probes.len()).map(|n| (n as f64, n.to_string())).collect(),
+        show: load,
+        curves: curves(page, |n, probe| {
+            Some(Spot { x: n as f64 + 1.0, y: probe.load, ..Spot::default() })
+        }),
+    }
+}
+
+fn by_load(page: &CapacityPage) -> Curves {
+    let mut ticks: Vec<(f64, String)> =
+        page.probes.iter().map(|probe| (probe.load, load(probe.load))).collect();
+    ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let by_load = |a: &&Probe, b: &&Probe| a.load.total_cmp(&b.load);
+    let least = page.probes.iter().min_by(by_load);
+    let most = page.probes.iter().max_by(by_load);
+    let shown = |probe: Option<&Probe>| {
+        let nothing = || (words("", ""), String::new());
+        probe.map_or_else(nothing, |probe| (page.axis.at(probe.load), time(probe.p99_us)))
+    };
+    let ((from, first), (to, last)) = (shown(least), shown(most));
+    Curves {
+        title: words("p99 by load", "各负载下的 p99"),
+        caption: words(
+            format!("p99: {first} at {}, {last} at {}.", from.en, to.en),
+            format!("p99：{}时 {first}，{}时 {last}。", from.zh, to.zh),
+        ),
+        across: page.axis.name(),
+        log_x: true,
+        log_y: true,
+        ticks,
+        show: time,
+        curves: curves(page, |_, probe| {
+            (probe.p99_us > 0.0).then(|| Spot { x: probe.load, y: probe.p99_us, ..Spot::default() })
+        }),
+    }
+}
+
+fn probes(out: &mut Html, page: &CapacityPage) {
+    out.raw("<section><h2>").both("Probes", "试探").raw("</h2>");
+    answer::head(
+        out,
+        "Probes",
+        &[
+            (&words("Probe", "试探"), false),
+            (&page.axis.name(), true),
+            (&words("Succeeded", "成功"), true),
+            (&words("In flight", "在途"), true),
+            (&words("p50", "p50"), true),
+            (&words("p99", "p99"), true),
+            (&words("Samples", "样本数"), true),
+            (&words("Seconds", "秒数"), true),
+            (&words("Ended by", "结束原因"), false),
+            (&words("Result", "结果"), false),
+        ],
+    );
+    for (n, probe) in page.probes.iter().enumerate() {
+        out.raw("<tr><th scope=\"row\">").text(&format!("{} ", n + 1)).words(&probe.kind);
+        out.raw("</th>");
+        for text in [
+            load(probe.load),
+            format!("{}/s", number(probe.rate_per_s)),
+            number(probe.in_flight),
+            time(probe.p50_us),
+            time(probe.p99_us),
+            grouped(probe.samples as f64),
+            format!("{:.0}", probe.length_s),
+        ] {
+            out.raw("<td class=\"n\">").text(&text).raw("</td>");
+        }
+        out.raw("<td>");
+        match probe.stopped_by {
+            StoppedBy::Precision => out.both("clear", "已明确"),
+            StoppedBy::Time => out.both("time", "时间"),
+        };
+        out.raw(match probe.verdict {
+            Held::Good => "</td><td class=\"hostile\">",
+            Held::Bad | Held::Doubtful => "</td><td class=\"hostile bad\">",
+        });
+        out.words(&probe.words).raw("</td></tr>");
+    }
+    out.raw("</tbody></table></div></section>");
+}

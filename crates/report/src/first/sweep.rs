@@ -1,0 +1,242 @@
+//! The first screen of a sweep: the answer, the verdict on its points, rate and response time over the load, the points.
+
+use super::answer;
+use crate::captions::numbers::{load, number};
+use crate::captions::{share, time};
+use crate::html::Html;
+use crate::model::sweep::{Point, StoppedBy};
+use crate::model::{Quantile, SweepPage, Words, words};
+use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
+
+/// Ratio of the largest to the smallest load from which on the axis is logarithmic.
+const WIDE: f64 = 8.0;
+/// Percentiles of the picture and the table.
+const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];
+
+pub(crate) fn heading(out: &mut Html, page: &SweepPage) {
+    let n = page.points.len();
+    answer::heading(
+        out,
+        ("Sweep", "阶梯测试"),
+        &page.about,
+        &words(format!("{n} points"), format!("{n} 个测点")),
+    );
+}
+
+pub(crate) fn screen(page: &SweepPage) -> Html {
+    let mut out = Html::new();
+    answer::section(&mut out, &page.sentences, std::slice::from_ref(&page.model.words));
+    super::verdict(&mut out, &page.verdict);
+    out.raw("<section class=\"pictures\">");
+    draw(&mut out, &rate(page));
+    draw(&mut out, &response(page));
+    out.raw("</section>");
+    points(&mut out, page);
+    answer::notes(&mut out, &page.notes);
+    out
+}
+
+fn ticks(page: &SweepPage) -> Vec<(f64, String)> {
+    page.points.iter().map(|point| (point.load, load(point.load))).collect()
+}
+
+fn is_wide(page: &SweepPage) -> bool {
+    let loads = || page.points.iter().map(|point| point.load);
+    let (least, most) = (loads().fold(f64::INFINITY, f64::min), loads().fold(0.0, f64::max));
+    least > 0.0 && most / least >= WIDE
+}
+
+fn rate(page: &SweepPage) -> Curves {
+    let spot = |point: &Point| Spot {
+        x: point.load,
+        y: point.rate_per_s,
+        low: point.rate_low,
+        high: point.rate_high,
+        hollow: point.excluded.is_some(),
+    };
+    let measured = Curve {
+        name: words("measured, with 95 % intervals", "实测，附 95 % 区间"),
+        spots: page.points.iter().map(spot).collect(),
+        join: if page.model.curve.is_empty() { Join::Dashed } else { Join::None },
+        dots: true,
+    };
+    let mut curves = vec![measured];
+    if !page.model.curve.is_empty() {
+        let spots = page.model.curve.iter().map(|(x, y)| Spot { x: *x, y: *y, ..Spot::default() });
+        let name = page.model.name;
+        curves.push(Curve {
+            name: words(format!("model: {name}"), format!("模型：{name}")),
+            spots: spots.collect(),
+            join: Join::Line,
+            dots: false,
+        });
+    }
+    Curves {
+        title: words("Rate by load", "各负载下的速率"),
+        caption: Words {
+            en: format!("{} {}", page.caption.en, page.model.words.en),
+            zh: format!("{}{}", page.caption.zh, page.model.words.zh),
+        },
+        across: page.axis.name(),
+        log_x: is_wide(page),
+        log_y: false,
+        ticks: ticks(page),
+        show: |value| format!("{}/s", number(value)),
+        curves,
+    }
+}
+
+fn response(page: &SweepPage) -> Curves {
+    let of = |p: f64| {
+        let spot = |point: &Point| {
+            let found = point.quantile(p)?;
+            let hollow = point.excluded.is_some() || !found.enough;
+            Some(Spot { x: point.load, y: found.us, low: found.low, high: found.high, hollow })
+        };
+        let name = format!("p{}", p * 100.0);
+        Curve {
+            name: words(name.clone(), name),
+            spots: page.points.iter().filter_map(spot).collect(),
+            join: Join::Line,
+            dots: true,
+        }
+    };
+    let at = |point: Option<&Point>| {
+        let p95 = point.and_then(|point| point.quantile(0.95));
+        (
+            p95.map_or_else(|| "–".into(), |found| time(found.us)),
+            point.map_or_else(|| words("", ""), |point| page.axis.at(point.load)),
+        )
+    };
+    let (first, last) = (at(page.points.first()), at(page.points.last()));
+    Curves {
+        title: words("Service time by load", "各负载下的服务时间"),
+        caption: words(
+            format!(
+                "p95: {} at {}, {} at {}. Rings: too few samples, or none of the model's points.",
+                first.0, first.1.en, last.0, last.1.en
+            ),
+            format!(
+                "p95：{}时 {}，{}时 {}。空心圈：样本太少，或不计入模型。",
+                first.1.zh, first.0, last.1.zh, last.0
+            ),
+        ),
+        across: page.axis.name(),
+        log_x: is_wide(page),
+        log_y: true,
+        ticks: ticks(page),
+        show: time,
+        curves: SHOWN.into_iter().map(of).collect(),
+    }
+}
+
+fn points(out: &mut Html, page: &SweepPage) {
+    let axis = page.axis.name();
+    out.raw("<section><h2>").both("Points", "测点").raw("</h2>");
+    answer::head(
+        out,
+        "Points",
+        &[
+            (&axis, true),
+            (&words("Rate", "速率"), true),
+            (&words("Mean", "平均"), true),
+            (&words("p50", "p50"), true),
+            (&words("p95", "p95"), true),
+            (&words("p99", "p99"), true),
+            (&words("Errors", "错误率"), true),
+            (&words("In flight", "在途"), true),
+            (&words("Seconds", "秒数"), false),
+            (&words("Ended by", "结束原因"), false),
+        ],
+    );
+    let longest = page.points.iter().map(whole).fold(0.0, f64::max);
+    for point in &page.points {
+        row(out, point, longest);
+    }
+    out.raw("</tbody></table></div><p class=\"note\">").both(
+        "Small: 95 % intervals. In italics: too few independent samples for that percentile. Bars: grey while users are started, ochre for the warm-up, which is left out of all figures, blue for what counts.",
+        "小字：95 % 区间。斜体：独立样本太少。条形：灰色为用户启动阶段，赭色为预热（不计入任何数据），蓝色为计入部分。",
+    );
+    out.raw("</p></section>");
+}
+
+/// Seconds of a point with what does not count.
+fn whole(point: &Point) -> f64 {
+    point.ramp_s + point.warmup_s + point.length_s
+}
+
+fn row(out: &mut Html, point: &Point, longest: f64) {
+    out.raw("<tr><th scope=\"row\" class=\"n\">").text(&load(point.load));
+    if point.excluded.is_some() {
+        out.raw(" ○");
+    }
+    out.raw("</th><td class=\"n\">").text(&number(point.rate_per_s)).raw("/s");
+    let plain = |value: f64| number(value);
+    interval(out, point.rate_low, point.rate_high, plain);
+    out.raw("</td><td class=\"n\">").text(&time(point.mean_us));
+    interval(out, point.mean_low, point.mean_high, time);
+    out.raw("</td>");
+    for p in SHOWN {
+        quantile(out, point.quantile(p));
+    }
+    out.raw(if point.error_share > 0.0 { "<td class=\"n bad\">" } else { "<td class=\"n\">" });
+    out.text(&share(point.error_share)).raw("</td><td class=\"n\">");
+    out.text(&number(point.in_flight)).raw("</td><td class=\"plot\">");
+    span(out, point, longest);
+    out.raw("</td><td>");
+    match point.stopped_by {
+        StoppedBy::Precision => out.both("precision", "精度"),
+        StoppedBy::Time => out.both("time", "时间"),
+    };
+    out.raw("</td></tr>");
+}
+
+fn quantile(out: &mut Html, of: Option<&Quantile>) {
+    out.raw(match of {
+        Some(found) if found.enough => "<td class=\"n\">",
+        _ => "<td class=\"n few\">",
+    });
+    match of {
+        Some(found) => {
+            out.text(&time(found.us));
+            interval(out, found.low, found.high, time);
+        }
+        None => {
+            out.raw("–");
+        }
+    }
+    out.raw("</td>");
+}
+
+fn interval(out: &mut Html, low: Option<f64>, high: Option<f64>, show: fn(f64) -> String) {
+    if let (Some(low), Some(high)) = (low, high) {
+        out.raw("<br><small>").text(&show(low)).raw(" – ").text(&show(high)).raw("</small>");
+    }
+}
+
+/// The seconds of a point as a bar: users start, warm-up, what counts.
+fn span(out: &mut Html, point: &Point, longest: f64) {
+    let scale = 120.0 / longest.max(1e-9);
+    out.raw("<svg class=\"span\" viewBox=\"0 0 160 14\" role=\"img\" aria-label=\"");
+    out.text(&format!(
+        "{} s of ramp, {} s of warm-up, {} s count",
+        number(point.ramp_s),
+        number(point.warmup_s),
+        number(point.length_s)
+    ))
+    .raw("\">");
+    let mut from = 0.0;
+    for (class, seconds) in [
+        ("<rect class=\"ramp\"", point.ramp_s),
+        ("<rect class=\"warm\"", point.warmup_s),
+        ("<rect class=\"counted\"", point.length_s),
+    ] {
+        if seconds > 0.0 {
+            out.raw(class).raw(" y=\"2\" height=\"10\" x=\"").number(from * scale);
+            out.raw("\" width=\"").number(seconds * scale).raw("\"/>");
+            from += seconds;
+        }
+    }
+    out.raw("<text class=\"tick\" y=\"11\" x=\"").number(from * scale + 4.0).raw("\">");
+    out.text(&format!("{} s", point.length_s.round())).raw("</text></svg>");
+}

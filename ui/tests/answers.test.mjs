@@ -1,0 +1,80 @@
+// Pages of a sweep, a search for capacity and a comparison, made by the program, in a real browser.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { browser, go, open, wrong } from './browser.mjs';
+import { HOSTILE, ofAnswers, ofComparison } from './pages.mjs';
+
+const KINDS = {
+  sweep: { routes: ['overview', 'points', 'plan', 'findings'], en: /Rate by load/, zh: /各负载下的速率/, pictures: 2 },
+  capacity: { routes: ['overview', 'probes', 'plan', 'findings'], en: /Probes in their order/, zh: /按顺序的试探/, pictures: 2 },
+  comparison: { routes: ['overview', 'change', 'a', 'b'], en: /Changes from A to B/, zh: /从 A 到 B 的变化/, pictures: 2 },
+};
+
+let chromium;
+const addresses = {};
+before(async () => {
+  chromium = await browser();
+  const files = { ...(await ofAnswers()), comparison: ofComparison() };
+  for (const [kind, file] of Object.entries(files)) addresses[kind] = pathToFileURL(file).href;
+});
+after(() => chromium?.close());
+
+for (const [kind, of] of Object.entries(KINDS)) {
+  describe(`a ${kind}`, () => {
+    test('stands without script, in both languages', async () => {
+      const { page, close } = await open(chromium, addresses[kind], { javaScriptEnabled: false });
+      assert.match(await page.locator('#first').innerText(), of.en);
+      assert.equal(await page.locator('#first figure.chart svg').count(), of.pictures);
+      await page.locator('#zh').check();
+      const text = await page.locator('#first').innerText();
+      assert.match(text, of.zh);
+      assert.ok(!of.en.test(text), 'one language at a time');
+      await close();
+    });
+
+    for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, narrow: { viewport: { width: 390, height: 800 } } })) {
+      test(`asks nobody, is accessible and fits its window: ${name}`, async () => {
+        const { page, noted, close } = await open(chromium, addresses[kind], options);
+        await page.waitForSelector('#nav a');
+        const routes = await page.$$eval('#nav a', (links) => links.map((link) => link.getAttribute('href').slice(1)));
+        assert.deepEqual(routes, of.routes);
+        for (const route of routes) {
+          await go(page, route);
+          assert.deepEqual(await wrong(page), [], `${name} ${route}`);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          assert.ok(wide <= 0, `${route} is ${wide} px too wide`);
+          assert.equal(await page.locator('img').count(), 0);
+        }
+        assert.deepEqual(noted, { requests: [], errors: [], dialogs: [] });
+        await close();
+      });
+    }
+
+    test('speaks Chinese on its pages, and prints', async () => {
+      const { page, close } = await open(chromium, addresses[kind]);
+      await page.waitForSelector('#nav a');
+      await page.locator('#zh').check();
+      for (const route of of.routes) {
+        await go(page, route);
+        assert.match(await page.locator('main').innerText(), /[\u4e00-\u9fff]/);
+      }
+      await go(page, 'overview');
+      const pdf = await page.pdf({ format: 'A4' });
+      assert.ok(pdf.length > 20_000, `${pdf.length} bytes`);
+      await close();
+    });
+  });
+}
+
+test('labels of a comparison are text', async () => {
+  const { page, noted, close } = await open(chromium, addresses.comparison);
+  await page.waitForSelector('#nav a');
+  assert.ok((await page.locator('#first tbody th').allInnerTexts()).includes(HOSTILE));
+  await go(page, 'change');
+  await page.locator('input[type=search]').fill('alert(1)');
+  assert.equal(await page.locator('#pages tbody th').first().innerText(), HOSTILE);
+  assert.deepEqual(noted.dialogs, []);
+  await close();
+});
