@@ -29,6 +29,7 @@ class Live {
   private state = el('p', { class: 'note', attr: { role: 'status' } });
   private controls: Controls | null = null;
   private due = false;
+  private over = false;
 
   constructor(private start: Start, private root: HTMLElement) {
     this.build();
@@ -44,7 +45,7 @@ class Live {
     lamps(this.criteria, page.criteria);
     this.sayVerdict();
     this.sayErrors();
-    this.draw();
+    this.make();
   }
 
   restart(start: Start): void {
@@ -53,10 +54,12 @@ class Live {
   }
 
   connected(is: boolean): void {
-    replace(this.state, is ? '' : word('reconnecting'));
+    if (!this.over) replace(this.state, is ? '' : word('reconnecting'));
   }
 
-  take(event: Event): void {
+  take(event: Event, id: number | null): void {
+    // After a new beginning the page has in it what still comes.
+    if (id !== null && id <= this.start.last_id) return;
     const { page } = this.start;
     switch (event.event) {
       case 'second': {
@@ -77,8 +80,15 @@ class Live {
       case 'errors': page.causes = event.data.map((cause) => ({ ...cause, counts: [], by_label: [] })); this.sayErrors(); break;
       case 'mark': page.timeline.marks.push(event.data); this.drawSoon(); break;
       case 'again': void begin().then((start) => this.restart(start)); break;
-      case 'end': if (event.data.report) location.replace(event.data.report); break;
+      case 'end': this.end(event.data.report); break;
     }
+  }
+
+  private end(report: string | null): void {
+    if (report) location.replace(report);
+    this.over = true;
+    replace(this.state, word('over'));
+    this.controls?.element.remove();
   }
 
   /** The oldest instants go: the page keeps what it can draw. */
@@ -108,14 +118,19 @@ class Live {
     setTimeout(() => { this.due = false; if (!document.hidden) this.draw(); }, 900);
   }
 
-  draw(): void {
-    const top = scrollY;
+  /** Makes the charts anew. */
+  make(): void {
     this.figures.forEach((figure) => figure.destroy());
     replace(this.pictures);
     const { timeline } = this.start.page;
+    if (timeline.at_ms.length === 0) return;
     this.figures = charts(this.start.page, 'overview').slice(0, 4).map((one) => chart(timeline, one));
     this.figures.forEach((figure) => { this.pictures.append(figure.element); figure.redraw(); });
-    scrollTo(0, top);
+  }
+
+  /** Draws the charts again. One that is pointed at or shown as a table stands still. */
+  draw(): void {
+    this.figures.filter(({ element }) => !element.matches(':hover, :focus-within, :has(.plot[hidden])')).forEach((figure) => figure.redraw());
   }
 }
 
@@ -126,11 +141,11 @@ async function run(): Promise<void> {
   try {
     const start = await begin();
     const live = new Live(start, root);
-    chrome(() => live.draw());
+    chrome(() => live.make());
     onLanguage(() => live.build());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) live.draw(); });
     document.title = start.page.about.title;
-    await follow(start.last_id, (event) => live.take(event), (connected) => live.connected(connected));
+    await follow(start.last_id, (event, id) => live.take(event, id), (connected) => live.connected(connected));
   } catch (error) {
     replace(root, el('p', { class: 'note bad' }, error instanceof Refused && error.status === 401 ? word('unauthorized') : word('refused', String(error))));
   }

@@ -77,6 +77,8 @@ export interface Totals {
 /** Columns over the same instants; at most 2 000. A column's place i is the interval from at_ms[i], step_ms long. */
 export interface Timeline {
   step_ms: number; at_ms: number[];
+  /** Start of the run, where the first instants are left out. */
+  start_ms?: number;
   marks: { at_ms: number; kind: string; words: Words }[];
   /** Part from the start that is warm-up, ms; null where none was found, or it never became steady. */
   warmup_ms: Num; steady: boolean | null;

@@ -17,29 +17,41 @@ export function figures(column: Column): Num[] {
   return column.values.map((value) => (value === null ? null : value * column.scale));
 }
 
+/** The start of the run: of one that goes on, the first instants may have been left out. */
+export function began(timeline: Timeline): number {
+  return timeline.start_ms ?? timeline.at_ms[0] ?? 0;
+}
+
 /** Instants as seconds since the start. */
 export function seconds(timeline: Timeline): number[] {
-  const start = timeline.at_ms[0] ?? 0;
+  const start = began(timeline);
   return timeline.at_ms.map((at) => (at - start) / 1000);
 }
 
 interface Series { name: string; unit: Unit; values: Num[] }
 
+/** A chart; drawn again, it shows what the timeline has by then. */
 export function chart(timeline: Timeline, spec: Chart): Figure {
+  return lines(() => of(timeline, spec));
+}
+
+function of(timeline: Timeline, spec: Chart): Lines {
   const found = spec.columns.map((id) => timeline.columns.find((column) => column.id === id)).filter((c) => c !== undefined);
   const series: Series[] = found.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) }));
   const bands = spec.bands.map(([low, high]): [number, number] =>
     [spec.columns.indexOf(low), spec.columns.indexOf(high)]).filter(([low, high]) => low >= 0 && high >= 0);
-  return lines({ id: spec.id, title: say(spec.title), caption: say(spec.caption), timeline, series, log: spec.log, bands });
+  return { id: spec.id, title: say(spec.title), caption: say(spec.caption), timeline, series, log: spec.log, bands };
 }
 
 export interface Lines {
   id: string; title: string; caption: string; timeline: Timeline; series: Series[]; log: boolean; bands: [number, number][];
 }
 
-export function lines(of: Lines): Figure {
+export function lines(made: Lines | (() => Lines)): Figure {
+  const make = typeof made === 'function' ? made : () => made;
+  const of = make();
   const x = seconds(of.timeline);
-  const start = of.timeline.at_ms[0] ?? 0;
+  const hidden = new Set<string>();
   return frame({
     id: of.id,
     title: of.title,
@@ -52,18 +64,20 @@ export function lines(of: Lines): Figure {
         value: (i: number) => series.values[i] ?? null, show: (i: number) => figure(series.values[i] ?? null, series.unit),
       })),
     ],
-    draw: (into) => draw(into, of, x, start),
+    draw: (into) => draw(into, make(), hidden),
   });
 }
 
-function draw(into: HTMLElement, of: Lines, x: number[], start: number): () => void {
+function draw(into: HTMLElement, of: Lines, hidden: Set<string>): () => void {
+  const x = seconds(of.timeline);
+  const start = began(of.timeline);
   const colors = ink();
   const units = [...new Set(of.series.map((series) => series.unit))];
   const values = el('p', { class: 'visually-hidden', attr: { 'aria-live': 'polite' } });
   const legend = el('ul', { class: 'legend' });
   const holder = el('div', { class: 'canvas', attr: { tabindex: 0, role: 'img', 'aria-label': `${of.title}. ${of.caption} ${word('keyboard')}` } });
   into.append(holder, legend, values);
-  const readings = of.series.map((series, n) => reading(legend, series, n, () => plot));
+  const readings = of.series.map((series, n) => reading(legend, series, n, hidden, () => plot));
   const read = (index: number | null | undefined) => {
     of.series.forEach((series, n) => replace(readings[n]!, index == null ? '' : figure(series.values[index] ?? null, series.unit)));
   };
@@ -90,7 +104,7 @@ function draw(into: HTMLElement, of: Lines, x: number[], start: number): () => v
       {},
       ...of.series.map((series, n): uPlot.Series => {
         const { color, dash } = line(n);
-        return { label: series.name, scale: series.unit, stroke: color, width: 1.5, dash, points: { show: x.length < 40, size: 4 }, spanGaps: false };
+        return { label: series.name, show: !hidden.has(series.name), scale: series.unit, stroke: color, width: 1.5, dash, points: { show: x.length < 40, size: 4 }, spanGaps: false };
       }),
     ],
     bands: of.bands.map(([low, high]) => ({ series: [high + 1, low + 1] as [number, number], fill: fade(line(high).color, 0.14) })),
@@ -122,15 +136,16 @@ function powerOfTen(value: number): boolean {
 }
 
 /** An entry of the legend; it hides and shows its series. The result holds the figure under the cursor. */
-function reading(legend: HTMLElement, series: Series, n: number, plot: () => uPlot): HTMLElement {
+function reading(legend: HTMLElement, series: Series, n: number, hidden: Set<string>, plot: () => uPlot): HTMLElement {
   const { color } = line(n);
   const now = el('span', { class: 'reading' });
   const swatch = el('span', { class: 'swatch' });
   swatch.style.background = color;
-  const button = el('button', { class: 'entry', attr: { type: 'button', 'aria-pressed': 'true' } }, swatch, series.name, ' ', now);
+  const button = el('button', { class: 'entry', attr: { type: 'button', 'aria-pressed': String(!hidden.has(series.name)) } }, swatch, series.name, ' ', now);
   button.addEventListener('click', () => {
     const shown = button.getAttribute('aria-pressed') !== 'true';
     button.setAttribute('aria-pressed', String(shown));
+    if (shown) hidden.delete(series.name); else hidden.add(series.name);
     plot().setSeries(n + 1, { show: shown });
   });
   legend.append(el('li', null, button));

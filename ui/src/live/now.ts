@@ -21,8 +21,9 @@ export function numbers(into: HTMLElement, now: Now): void {
 }
 
 export function remaining(into: HTMLElement, now: Now): void {
+  const state = now.stopping ? word('stopping') : now.paused ? word('paused') : '';
   const whole = now.remaining_ms === null ? null : now.elapsed_ms + now.remaining_ms;
-  replace(into, whole === null ? word('running', length(now.elapsed_ms)) : el('span', null,
+  replace(into, state ? el('strong', { class: 'tag' }, state) : null, ' ', whole === null ? word('running', length(now.elapsed_ms)) : el('span', null,
     el('progress', { attr: { max: whole, value: now.elapsed_ms, 'aria-label': word('remaining', length(now.remaining_ms!)) } }), ' ', word('remaining', length(now.remaining_ms!))));
 }
 

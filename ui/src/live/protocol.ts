@@ -36,6 +36,8 @@ export interface Now {
   own_share: Num;
   cpu: Num;
   paused: boolean;
+  /** It was asked to end: samples in flight finish. */
+  stopping: boolean;
 }
 
 /** Each event has `id: N`, `event: NAME`, and one line of `data:` with JSON. */

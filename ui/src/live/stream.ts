@@ -60,7 +60,7 @@ export class Splitter {
 }
 
 /** Follows the events until the run ends; connects again when the connection is lost. */
-export async function follow(from: number, take: (event: Event) => void, state: (connected: boolean) => void): Promise<void> {
+export async function follow(from: number, take: (event: Event, id: number | null) => void, state: (connected: boolean) => void): Promise<void> {
   let last = from;
   let ended = false;
   for (let wait = 500; !ended; wait = Math.min(10_000, wait * 2)) {
@@ -74,7 +74,7 @@ export async function follow(from: number, take: (event: Event) => void, state: 
         for (const { id, event, data } of splitter.push(part.value)) {
           if (id !== null) last = id;
           ended ||= event === 'end';
-          take({ event, data: JSON.parse(data) } as Event);
+          take({ event, data: JSON.parse(data) } as Event, id);
         }
       }
     } catch (error) {

@@ -44,6 +44,9 @@ pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timelin
     for chart in &mut timeline.charts {
         chart.caption = super::words("", "");
         chart.page = "overview";
+        if chart.id == "errors" {
+            chart.title = super::words("Errors", "错误");
+        }
     }
     let shown = |id: &String| timeline.charts.iter().any(|chart| chart.columns.contains(id));
     timeline.columns.retain(|column| shown(&column.id));
