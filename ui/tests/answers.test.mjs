@@ -71,7 +71,6 @@ for (const [kind, of] of Object.entries(KINDS)) {
 test('labels of a comparison are text', async () => {
   const { page, noted, close } = await open(chromium, addresses.comparison);
   await page.waitForSelector('#nav a');
-  assert.ok((await page.locator('#first tbody th').allInnerTexts()).includes(HOSTILE));
   await go(page, 'change');
   await page.locator('input[type=search]').fill('alert(1)');
   assert.equal(await page.locator('#pages tbody th').first().innerText(), HOSTILE);

@@ -341,7 +341,8 @@ impl Search<'_> {
         // The answer is printed even if its file finds no room.
         let written = place::write(&folder, FILE, &capacity);
         let html = || capacity.page(&folder).map(|page| report::capacity(&page, output.language()));
-        let shown = output.report(Some(&folder), html);
+        // Where the answer finds no room, its page finds none.
+        let shown = if written.is_ok() { output.report(Some(&folder), html) } else { None };
         let (json, text) = (place::json(&capacity), text::page(&capacity));
         let path = written.as_ref().ok().cloned();
         place::Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);

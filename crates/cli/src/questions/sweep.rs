@@ -103,7 +103,8 @@ fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
         let record = results::of_run(&sweep.points.last()?.folder).ok()?;
         Some(report::sweep(&sweep.page(folder, &record), output.language()))
     };
-    let shown = output.report(Some(folder), html);
+    // Where the answer finds no room, its page finds none.
+    let shown = if is_kept { output.report(Some(folder), html) } else { None };
     let (json, text) = (place::json(sweep), text::page(sweep));
     Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
     is_kept
