@@ -159,10 +159,12 @@ fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
     let errors: Vec<_> = record.kept.iter().filter(|kept| kept.why == Why::Error).collect();
     assert_eq!(errors.len(), 5, "the first of the only cause");
     assert!(errors.iter().all(|kept| kept.cause == Some(0) && &*kept.address == "127.0.0.1:1"));
-    let name = |kept: &record::Kept| record.labels[kept.label as usize].name.to_string();
+    // The failing label's slowest may be among its errors.
+    let label = |kept: &record::Kept| kept.label;
     let slow: std::collections::BTreeSet<_> =
-        record.kept.iter().filter(|kept| kept.why == Why::Slow).map(name).collect();
-    assert_eq!(slow.len(), 2, "of each label: {slow:?}");
+        record.kept.iter().filter(|kept| kept.why == Why::Slow).map(label).collect();
+    let all: std::collections::BTreeSet<_> = record.kept.iter().map(label).collect();
+    assert!(!slow.is_empty() && all.len() == 2, "{slow:?} {all:?}");
     assert!(record.kept.iter().any(|kept| kept.why == Why::Random));
 }
 
@@ -296,7 +298,9 @@ fn the_record_says_where_the_target_is_and_what_the_plan_asserts() {
 
 /// Longest row of slots without samples, between the first and the last with some.
 fn longest_gap(record: &Record) -> usize {
-    let slots: Vec<u32> = record.seconds.iter().flat_map(|second| second.all.slots).collect();
+    // The first second may be a short one, whose last slots no sample can fill.
+    let seconds = record.seconds.iter().skip(1);
+    let slots: Vec<u32> = seconds.flat_map(|second| second.all.slots).collect();
     let is = |n: &u32| *n > 0;
     let (Some(first), Some(last)) = (slots.iter().position(is), slots.iter().rposition(is)) else {
         return 0;
