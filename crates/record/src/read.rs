@@ -186,7 +186,7 @@ impl Reading {
         record.kept = chosen(std::mem::take(&mut self.kept));
         refer(record);
         fold(record, &self.folded);
-        record.has = has(record);
+        record.has = Has::of_run(record);
         self.record
     }
 }
@@ -338,18 +338,20 @@ fn merge_labels(second: &mut Second, number: impl Fn(u32) -> u32) {
     }
 }
 
-/// The parts of the data that a run's own record has.
-fn has(record: &Record) -> Has {
-    Has {
-        phases: true,
-        slots: true,
-        response: true,
-        connections: true,
-        classes: !record.classes.is_empty(),
-        generator: true,
-        users: true,
-        load: record.frame.load != crate::Load::default(),
-        targets: !record.series.is_empty(),
-        kept: !record.kept.is_empty(),
+impl Has {
+    /// The parts of the data that a run's own record has.
+    pub fn of_run(record: &Record) -> Has {
+        Has {
+            phases: true,
+            slots: true,
+            response: true,
+            connections: true,
+            classes: !record.classes.is_empty(),
+            generator: true,
+            users: true,
+            load: record.frame.load != crate::Load::default(),
+            targets: !record.series.is_empty(),
+            kept: !record.kept.is_empty(),
+        }
     }
 }

@@ -134,7 +134,7 @@ impl Course {
         record.frame = Frame { length_ms: 0, ..frame };
         (record.labels, record.causes) = (labels, causes);
         (record.classes, record.series) = (classes, series);
-        record.has = has(record);
+        record.has = Has::of_run(record);
         (self.state, self.users) = (told.state, told.users);
     }
 
@@ -278,21 +278,5 @@ impl Course {
             has: *has,
             ..Record::default()
         }
-    }
-}
-
-/// The parts of the data that a run has while it goes on.
-fn has(record: &Record) -> Has {
-    Has {
-        phases: true,
-        slots: true,
-        response: true,
-        connections: true,
-        classes: !record.classes.is_empty(),
-        generator: true,
-        users: true,
-        load: record.frame.load != record::Load::default(),
-        targets: !record.series.is_empty(),
-        kept: false,
     }
 }
