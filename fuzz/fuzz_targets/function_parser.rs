@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plan::text::{Text, TextCompiler};
+use plan::template::{Template, TemplateCompiler};
 
 fuzz_target!(|source: &str| {
-    let mut compiler = TextCompiler::default();
-    let text = Text::compile(source, &mut compiler);
+    let mut compiler = TemplateCompiler::default();
+    let text = Template::compile(source, &mut compiler);
     assert_eq!(text.raw(), source);
     let _ = text.variables();
 });

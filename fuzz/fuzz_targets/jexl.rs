@@ -12,7 +12,7 @@ mod world;
 use std::cell::RefCell;
 
 use libfuzzer_sys::fuzz_target;
-use plan::text::{Text, TextCompiler};
+use plan::template::{Template, TemplateCompiler};
 use world::{World, element, plan_of};
 
 thread_local! {
@@ -30,12 +30,12 @@ thread_local! {
 }
 
 fuzz_target!(|script: &str| {
-    let _ = Text::compile(&format!("${{__jexl3({script})}}"), &mut TextCompiler::default());
+    let _ = Template::compile(&format!("${{__jexl3({script})}}"), &mut TemplateCompiler::default());
     WORLD.with_borrow_mut(|world| {
         let mut values = ["", ""].map(|_| {
             world.vars.reset();
             for (name, value) in
-                [("script", script), ("a", "12"), ("b", "Text, of words"), ("c", "")]
+                [("script", script), ("a", "12"), ("b", "Template, of words"), ("c", "")]
             {
                 world.vars.set_named(&world.plan.names, name, value);
             }

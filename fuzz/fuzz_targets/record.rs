@@ -10,8 +10,9 @@ use record::Record;
 
 fn check(record: &Record) {
     for second in &record.seconds {
-        assert!(second.labels.iter().all(|label| (label.0 as usize) < record.labels.len()));
-        assert!(second.labels.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let labels: Vec<u32> = second.labels.iter().map(|label| label.0).collect();
+        assert!(labels.iter().all(|label| (*label as usize) < record.labels.len()));
+        assert!(labels.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(second.causes.iter().all(|cause| (cause.0 as usize) < record.causes.len()));
         assert!(second.classes.iter().all(|class| (class.0 as usize) < record.classes.len()));
         assert!(second.watched.iter().all(|value| (value.0 as usize) < record.series.len()));

@@ -6,23 +6,19 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
+use std::net::{IpAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::json;
 
-use crate::catalogue;
 use crate::config::{Config, bad};
 use crate::error::Error;
-use crate::journal::Journal;
 use crate::random::Seeded;
-use crate::request::{Found, Request};
+use crate::request::Request;
 use crate::running::Running;
+use crate::threaded::{self, Threaded};
 
 /// Bytes of a request, at most.
 const LONGEST: usize = 1 << 16;
@@ -76,70 +72,21 @@ pub(crate) fn start(config: &Config) -> Result<Running, Error> {
         opened: AtomicU64::new(0),
         longest_wait: AtomicU64::new(0),
     });
-    let socket = catalogue::listen(config)?;
-    let addr = socket.local_addr()?.as_socket().unwrap_or(config.listen);
-    let (wake, woken) = UnixStream::pair()?;
-    let thread = std::thread::Builder::new().name("target-auth".to_owned()).spawn(move || {
-        // It fails only when the listener does; its clients see that.
-        let _ = accept(&socket.into(), &woken, &auth);
-    })?;
-    let journal = Arc::new(Journal::new(0, None));
-    Ok(Running { addr, tls: false, wake: Some(wake), thread: Some(thread), journal })
+    threaded::start(config, auth)
 }
 
-fn accept(listener: &TcpListener, woken: &UnixStream, auth: &Arc<Auth>) -> io::Result<()> {
-    let mut connections: Vec<(TcpStream, JoinHandle<()>)> = Vec::new();
-    loop {
-        let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
-        poll(&mut ready, None)?;
-        if !ready[1].revents().is_empty() {
-            break;
-        }
-        connections.retain(|(_, thread)| !thread.is_finished());
-        let (client, _) = listener.accept()?;
-        client.set_nodelay(true)?;
-        let (held, auth) = (client.try_clone()?, Arc::clone(auth));
-        let thread = std::thread::spawn(move || {
-            // The client may go at any time: then the connection is over.
-            let _ = auth.serve(&client);
-            let _ = client.shutdown(Shutdown::Both);
-        });
-        connections.push((held, thread));
+impl Threaded for Auth {
+    fn longest(&self) -> usize {
+        LONGEST
     }
-    for (socket, thread) in connections {
-        let _ = socket.shutdown(Shutdown::Both);
-        let _ = thread.join();
+
+    fn answer(&self, request: &Request<'_>, _client: IpAddr) -> Vec<u8> {
+        self.reply(request).into_bytes()
     }
-    Ok(())
 }
 
 impl Auth {
-    fn serve(&self, mut client: &TcpStream) -> io::Result<()> {
-        let mut unread = Vec::new();
-        let mut piece = [0; 4096];
-        loop {
-            let (used, answer, keeps) = match Request::find(&unread) {
-                Found::Whole(request, length) => {
-                    (length, self.answer(&request), request.keeps_alive())
-                }
-                Found::Part { .. } if unread.len() < LONGEST => {
-                    match client.read(&mut piece)? {
-                        0 => return Ok(()),
-                        count => unread.extend_from_slice(&piece[..count]),
-                    }
-                    continue;
-                }
-                Found::Part { .. } | Found::Bad => return Ok(()),
-            };
-            client.write_all(answer.as_bytes())?;
-            if !keeps {
-                return Ok(());
-            }
-            unread.drain(..used);
-        }
-    }
-
-    fn answer(&self, request: &Request<'_>) -> String {
+    fn reply(&self, request: &Request<'_>) -> String {
         if request.path() == b"/stats" {
             let body = self.stats();
             return format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());

@@ -23,7 +23,7 @@ use crate::situation::limiter::Limiter;
 use crate::situation::{Habits, Situation};
 use crate::sse::Sse;
 use crate::websocket::odd::Odd;
-use crate::{auth, dying, front, redis, tls, websocket};
+use crate::{auth, dying, front, mgs, redis, tls, websocket};
 
 /// A target as `throng target` lists it.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,11 @@ pub struct OptionInfo {
     pub what: &'static str,
 }
 
-const fn option(key: &'static str, default: &'static str, what: &'static str) -> OptionInfo {
+pub(crate) const fn option(
+    key: &'static str,
+    default: &'static str,
+    what: &'static str,
+) -> OptionInfo {
     OptionInfo { key, default, what }
 }
 
@@ -251,7 +255,7 @@ const SSE: [OptionInfo; 6] = [
     option("tokens", "false", "events as OpenAI's API streams an answer, with [DONE] behind them"),
 ];
 
-static NAMES: [TargetInfo; 20] = [
+static NAMES: [TargetInfo; 21] = [
     TargetInfo { name: "fixed", what: "the same answer to every request, fast", options: &FIXED },
     TargetInfo {
         name: "fitness",
@@ -322,6 +326,11 @@ static NAMES: [TargetInfo; 20] = [
         what: "looks tokens up in a Redis server; 200, 401 or 503",
         options: &AUTH,
     },
+    TargetInfo {
+        name: "mgs",
+        what: "a mobile gateway that checks signatures and decrypts; /stats counts",
+        options: mgs::OPTIONS,
+    },
     TargetInfo { name: "redis", what: "lists and sets behind Redis' protocol", options: &REDIS },
     TargetInfo {
         name: "sse",
@@ -351,6 +360,7 @@ pub fn start(config: Config) -> Result<Running, Error> {
         "tls-front" => return front::start(&config),
         "redis" => return redis::start(&config),
         "auth" => return auth::start(&config),
+        "mgs" => return mgs::start(&config),
         _ => {}
     }
     let socket = listen(&config)?;

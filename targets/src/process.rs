@@ -34,14 +34,16 @@ pub(crate) fn figures() -> Figures {
     }
 }
 
+/// Processor time of this thread in nanoseconds.
+pub(crate) fn thread_time() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Works for so many nanoseconds of processor time of this thread.
 pub(crate) fn burn(nanos: u64) {
-    let used = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    let end = used() + nanos;
-    while used() < end {
+    let end = thread_time() + nanos;
+    while thread_time() < end {
         std::hint::spin_loop();
     }
 }

@@ -128,12 +128,31 @@ export interface Sample {
 export interface Class { kind: string; value: string; exchanges: number; errors: number; opened: number; p50_us: Num; p95_us: Num }
 export interface WatchedHost { host: string; columns: string[] }
 
-/** statistics.json's rows, APDEX and tables of errors, as JMeter's dashboard has them. */
+/** An object of JMeter's statistics.json; a figure that cannot be is a text. */
+export interface StatisticsRow {
+  transaction: string; sampleCount: number; errorCount: number; errorPct: number | string;
+  meanResTime: number | string; medianResTime: number | string; minResTime: number | string; maxResTime: number | string;
+  pct1ResTime: number | string; pct2ResTime: number | string; pct3ResTime: number | string;
+  throughput: number | string; receivedKBytesPerSec: number | string; sentKBytesPerSec: number | string;
+}
+/** The tables of JMeter's dashboard. */
 export interface JMeterFigures {
-  statistics: Record<string, Record<string, number | string>>;
+  /** Rows of a label that percentiles are of; null for all. */
+  window: Num;
+  /** Percentages of pct1ResTime to pct3ResTime, as the properties have them. */
+  percentages: string[];
+  /** Requests, without transactions; and those that failed. */
+  requests: [number, number];
+  total: StatisticsRow;
+  statistics: StatisticsRow[];
+  /** The row for all labels first, of both. */
   apdex: { label: string; apdex: number; satisfied: number; tolerated: number; satisfied_ms: number; tolerated_ms: number }[];
-  errors: { message: string; count: number; of_errors: number; of_all: number }[];
   top5: { label: string; samples: number; errors: number; top: [string, number][] }[];
+  errors: { message: string; count: number; of_errors: number; of_all: number }[];
+  /** Labels and types of errors that there are; not all need have a row. */
+  labels: number;
+  types: number;
+  notes: Words[];
 }
 
 export interface SweepPage {
@@ -152,7 +171,7 @@ export interface CapacityPage {
   sentences: Words[]; notes: Words[];
   probes: { load: number; kind: Words; verdict: 'good' | 'bad' | 'doubtful'; good: number; bad: number; rate_per_s: number; in_flight: number; p50_us: number;
             p99_us: number; samples: number; length_s: number; stopped_by: 'precision' | 'time'; words: Words; run: string }[];
-  limited_by: Words | null;
+  limited_by: Words;
   caption: Words;
 }
 export interface ComparisonPage {

@@ -6,6 +6,7 @@ import { chrome } from './chrome';
 import { embedded } from './data';
 import { el, replace } from './dom';
 import { word } from './language';
+import { firstTables } from './parts/first';
 import { router } from './routes';
 
 async function start(): Promise<void> {
@@ -13,7 +14,10 @@ async function start(): Promise<void> {
   const pages = document.getElementById('pages');
   if (!nav || !pages) return;
   try {
-    const shown = router(await embedded(), nav, pages, document.getElementById('first'));
+    const page = await embedded();
+    const first = document.getElementById('first');
+    const shown = router(page, nav, pages, first);
+    if (first) firstTables(page, first);
     chrome(() => shown.redraw());
   } catch (error) {
     replace(pages, el('p', { class: 'note' }, word('loading_failed', String(error))));

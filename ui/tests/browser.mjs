@@ -34,9 +34,13 @@ export async function open(of, address, options = {}) {
   return { page, noted, close: () => context.close() };
 }
 
-/** Goes to a page of a report. */
+/** Goes to a page of a report. Also one that is shown already is shown anew, and scrolls to its top: a click before that would miss. */
 export async function go(page, route) {
-  await page.evaluate((to) => { location.hash = to; }, route);
+  await page.evaluate((to) => new Promise((done) => {
+    if (location.hash === `#${to}`) return done();
+    addEventListener('hashchange', () => done(), { once: true });
+    location.hash = to;
+  }), route);
   await page.waitForFunction((to) => document.querySelector('#nav [aria-current=page]')?.getAttribute('href') === `#${to.split('/')[0]}`, route);
 }
 

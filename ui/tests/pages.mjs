@@ -1,7 +1,7 @@
 // Reports to look at: made by throng itself, of a run against a bundled target and of result files written here.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -29,8 +29,19 @@ async function withTarget(options, use) {
   }
 }
 
+/** What is made by runs takes most of a minute: with a folder in MADE it is made once for all files of tests, which change none of it. */
+async function once(name, make) {
+  const kept = process.env.MADE ? join(process.env.MADE, `${name}.json`) : null;
+  if (kept && existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
+  const made = await make();
+  if (kept) writeFileSync(kept, JSON.stringify(made));
+  return made;
+}
+
 /** The report of a run of some seconds, with errors in it. */
-export function ofRun() {
+export const ofRun = () => once('run', runs);
+
+function runs() {
   return withTarget(['service', '--option', 'workers=2', '--option', 'ms=10'], (port) => {
     const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
     try {
@@ -45,7 +56,9 @@ export function ofRun() {
 }
 
 /** The pages of a sweep and of a search for capacity, of a plan with a hostile name. */
-export function ofAnswers() {
+export const ofAnswers = () => once('answers', answers);
+
+function answers() {
   return withTarget(['fitness', '--option', 'workers=4', '--option', 'scale=0.02', '--option', 'seed=1'], (port) => {
     const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
     const plan = join(folder, `${HOSTILE.replaceAll('/', '')}.jmx`);
@@ -75,15 +88,23 @@ export function ofComparison() {
   return join(runs, readdirSync(runs)[0], 'report.html');
 }
 
-/** The report of a result file with so many labels, the first of which are hostile. */
-export function ofLabels(labels, rows) {
-  const file = rowsOf(labels, rows, 1);
+/** The report of a result file with so many labels, the first of which are hostile, and the time of each row, ms. */
+export function ofLabels(labels, rows, at) {
+  const file = rowsOf(labels, rows, 1, at);
   execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'inherit'] });
   return file.replace(/jtl$/, 'html');
 }
 
+/** JMeter's report of a result file with hostile labels: its page, and what its statistics.json says. */
+export function ofJMeter() {
+  const file = rowsOf(12, 12_000, 1);
+  const folder = file.replace(/rows\.jtl$/, 'pages');
+  execFileSync(throng, ['-g', file, '-o', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return { page: join(folder, 'index.html'), statistics: JSON.parse(readFileSync(join(folder, 'statistics.json'), 'utf8')) };
+}
+
 /** A result file; times are so many times those of others. */
-function rowsOf(labels, rows, slower) {
+function rowsOf(labels, rows, slower, at = (i) => i * 20) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
   // A generator of our own, so that the file is the same each time.
@@ -94,7 +115,7 @@ function rowsOf(labels, rows, slower) {
     const elapsed = Math.round((5 + 40 * random() ** 3 + (i > rows / 2 ? 30 : 0)) * slower);
     const bad = random() < 0.03;
     const label = name(i % labels).replaceAll('"', '""');
-    lines.push(`${1700000000000 + i * 20},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},${!bad},1200,300,9,9,${elapsed - 1},0,0`);
+    lines.push(`${1700000000000 + at(i)},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},${!bad},1200,300,9,9,${elapsed - 1},0,0`);
   }
   const file = join(folder, 'rows.jtl');
   writeFileSync(file, lines.join('\n') + '\n');
@@ -107,3 +128,6 @@ function letters(n) {
   for (let rest = n + 1; rest > 0; rest = Math.floor(rest / 19)) text = 'ghijklmnopqrstuvwxyz'[rest % 19] + text;
   return text;
 }
+
+// `node pages.mjs run` and `node pages.mjs answers` make them before the tests, side by side.
+if (process.argv[1] === import.meta.filename) await { run: ofRun, answers: ofAnswers }[process.argv[2]]();

@@ -8,6 +8,8 @@
 //! it is often too short. So intervals are widened to the error of an autoregression where that is larger
 //! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost: resamples × seconds × groups of bins additions.
 
+use std::borrow::Cow;
+
 use stats::hist::{Bins, layout};
 
 use crate::autocorrelation::{autoregression, memory};
@@ -35,7 +37,7 @@ pub struct Unit<'a> {
     /// Sum of times, ns.
     pub elapsed: u64,
     /// Times, µs.
-    pub times: Option<&'a Bins>,
+    pub times: Option<Cow<'a, Bins>>,
 }
 
 /// Figures of a run or of a resample.
@@ -155,6 +157,11 @@ struct Table {
     groups: Vec<(f64, f64)>,
 }
 
+/// The bins of all units' times.
+fn bins<'a>(units: &'a [Unit<'_>]) -> impl Iterator<Item = (u32, u64)> + 'a {
+    units.iter().filter_map(|unit| unit.times.as_deref()).flat_map(Bins::iter)
+}
+
 /// Bootstraps a run: `resamples` of 2000 are usual.
 pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     let table = Table::new(units);
@@ -212,15 +219,16 @@ fn draw(times: &mut [u32], block: f64, random: &mut Random) {
 impl Table {
     fn new(units: &[Unit<'_>]) -> Self {
         let each = units.len().div_ceil(MOST_UNITS).max(1);
-        let bins = units
-            .iter()
-            .filter_map(|unit| unit.times)
-            .flat_map(|bins| bins.iter().map(|bin| bin.0));
-        let mut touched: Vec<u32> = bins.collect();
-        touched.sort_unstable();
-        touched.dedup();
+        // A long run has many bins, and they are few that differ.
+        let mut touched = vec![false; layout::BINS as usize];
+        for (bin, _) in bins(units) {
+            if let Some(touched) = touched.get_mut(bin as usize) {
+                *touched = true;
+            }
+        }
+        let touched = (0..layout::BINS).filter(|bin| touched[*bin as usize]);
         let mut groups: Vec<(u32, u32)> = Vec::new();
-        let mut of_bin = Vec::with_capacity(touched.len());
+        let mut of_bin = Vec::new();
         for bin in touched {
             match groups.last_mut() {
                 Some((first, last))
@@ -250,7 +258,7 @@ impl Table {
             table.count.push(merged.iter().map(|unit| unit.count as f64).sum());
             table.errors.push(merged.iter().map(|unit| unit.errors as f64).sum());
             table.elapsed.push(merged.iter().map(|unit| unit.elapsed as f64).sum());
-            for (bin, n) in merged.iter().filter_map(|unit| unit.times).flat_map(Bins::iter) {
+            for (bin, n) in bins(merged) {
                 if let Ok(at) = of_bin.binary_search_by_key(&bin, |b| b.0) {
                     row[of_bin[at].1 as usize] += n as f64;
                 }
@@ -392,7 +400,13 @@ mod tests {
         made.iter()
             .map(|second| {
                 let (elapsed, count) = unit(second);
-                Unit { seconds: 1.0, count, errors: count / 50, elapsed, times: Some(&second.1) }
+                Unit {
+                    seconds: 1.0,
+                    count,
+                    errors: count / 50,
+                    elapsed,
+                    times: Some(Cow::Borrowed(&second.1)),
+                }
             })
             .collect()
     }

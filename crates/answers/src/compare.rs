@@ -10,11 +10,14 @@ mod doubts;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use record::{Part, Record, Second};
 use serde::Serialize;
+use stats::hist::Bins;
 
 pub use changes::{Changed, changes};
-pub use doubts::{Doubt, doubts, limited};
+pub use doubts::{Doubt, doubted, doubts, limited};
 
 use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
 use crate::discovery::adjusted;
@@ -199,8 +202,8 @@ impl Common {
     fn of(a: &Record, b: &Record) -> Self {
         let samples = |record: &Record| {
             let mut counts = vec![0u64; record.labels.len()];
-            for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
-                counts[*label as usize] += part.count;
+            for (label, count, _) in record.seconds.iter().flat_map(|one| one.labels.counts()) {
+                counts[label as usize] += count;
             }
             counts
         };
@@ -242,13 +245,10 @@ impl Common {
 }
 
 /// The part of a second that is about a label, or all requests.
-fn part(second: &Second, label: Option<u32>) -> Option<&Part> {
+fn part(second: &Second, label: Option<u32>) -> Option<Cow<'_, Part>> {
     match label {
-        None => Some(&second.all),
-        Some(label) => {
-            let at = second.labels.binary_search_by_key(&label, |(number, _)| *number).ok()?;
-            Some(&second.labels[at].1)
-        }
+        None => Some(Cow::Borrowed(&second.all)),
+        Some(label) => second.labels.get(label),
     }
 }
 
@@ -258,13 +258,23 @@ pub fn units(seconds: &[Second], label: Option<u32>) -> Vec<Unit<'_>> {
         let part = part(second, label);
         Unit {
             seconds: f64::from(second.ms) / 1000.0,
-            count: part.map_or(0, |part| part.count),
-            errors: part.map_or(0, |part| part.errors),
-            elapsed: part.map_or(0, |part| part.elapsed),
-            times: part.map(|part| &part.service),
+            count: part.as_ref().map_or(0, |part| part.count),
+            errors: part.as_ref().map_or(0, |part| part.errors),
+            elapsed: part.as_ref().map_or(0, |part| part.elapsed),
+            times: part.map(times),
         }
     });
     units.collect()
+}
+
+fn times(part: Cow<'_, Part>) -> Cow<'_, Bins> {
+    match part {
+        Cow::Borrowed(part) => Cow::Borrowed(&part.service),
+        Cow::Owned(mut part) => {
+            part.service.shrink();
+            Cow::Owned(part.service)
+        }
+    }
 }
 
 fn side(
@@ -444,11 +454,11 @@ fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
 fn words(refusal: Refusal) -> String {
     match refusal {
         Refusal::Short { seconds } => {
-            format!("no interval: only {seconds:.0} s under steady load, 60 s are needed")
+            format!("only {seconds:.0} s under steady load; 60 s are needed for intervals")
         }
         Refusal::FewBlocks { blocks } => {
             format!(
-                "no interval: seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed"
+                "seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed for intervals"
             )
         }
     }

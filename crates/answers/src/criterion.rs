@@ -415,7 +415,7 @@ impl Figures for OfPart<'_> {
             (Times::Service, Stat::Mean) => Some(part.elapsed as f64 / part.count as f64 / 1e6),
             (Times::Service, Stat::Max) => Some(part.longest as f64 / 1e6),
             (Times::Service, _) => of(&part.service),
-            (Times::Response, _) => of(&part.response),
+            (Times::Response, _) => of(part.response()),
         }
     }
 }

@@ -48,13 +48,17 @@ pub struct Forecast {
     pub borne_out: bool,
 }
 
+/// Between two readings that lie further apart, a second has none.
+const GAP_MS: i64 = 1500;
+
 /// The same readings, of whose connections in TIME_WAIT only those count that the host can have opened itself in the time that one
 /// stays there: a server that closes what others opened has as many in TIME_WAIT, and its ports are free. A reading speaks of
-/// the time since the one before, of `longest_ms` at most: where a second has none, the next may be of one second or of two.
+/// the time since the one before, of `longest_ms` at most: where a second has none, the next may be of one second or of two. In
+/// the latter it may have opened as many a second as the reading before said: one that fell into the same second is not kept.
 pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
     let Some(first) = readings.first() else { return Vec::new() };
     let mut opened: VecDeque<(i64, f64)> = VecDeque::from([(first.at_ms, first.waiting)]);
-    let mut before = first.at_ms;
+    let (mut before, mut last_per_s) = (first.at_ms, 0.0_f64);
     let mut own = Vec::with_capacity(readings.len());
     for reading in readings {
         let Some(per_s) = reading.opened else {
@@ -62,8 +66,9 @@ pub fn own(readings: &[Reading], longest_ms: i64) -> Vec<Reading> {
             continue;
         };
         let time = (reading.at_ms - before).min(longest_ms);
-        opened.push_back((reading.at_ms, per_s * time as f64 / 1000.0));
-        before = reading.at_ms;
+        let most = if time > GAP_MS { per_s.max(last_per_s) } else { per_s };
+        opened.push_back((reading.at_ms, most * time as f64 / 1000.0));
+        (before, last_per_s) = (reading.at_ms, per_s);
         let gone = reading.at_ms - (TIME_WAIT_S * 1000.0) as i64;
         while opened.front().is_some_and(|(at, _)| *at < gone) {
             opened.pop_front();
@@ -200,6 +205,19 @@ mod tests {
         let counted: Vec<f64> = own(&readings, i64::MAX).iter().map(|r| r.waiting).collect();
         assert_eq!(readings.last().map(|r| r.waiting), Some(7600.0));
         assert_eq!((counted[11], counted[12], counted[19]), (4400.0, 4800.0, 4800.0));
+    }
+
+    #[test]
+    fn a_reading_that_was_lost_when_the_ports_ran_out_hides_nothing() {
+        let mut readings = closing(400.0, 14);
+        for reading in readings.iter_mut().filter(|r| r.at_ms > 11_000) {
+            (reading.opened, reading.accepted, reading.waiting) = (Some(0.0), Some(400.0), 4400.0);
+        }
+        // That of 11 s fell into the second of the next one, which says that nothing was opened since.
+        readings.remove(11);
+        let counted: Vec<f64> = own(&readings, i64::MAX).iter().map(|r| r.waiting).collect();
+        assert_eq!((counted[10], counted[11], counted[12]), (4000.0, 4400.0, 4400.0));
+        assert_eq!(own(&readings, 1000)[12].waiting, 4000.0);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn precision(units: &[Unit<'_>]) -> Option<Precision> {
     let error = (long_run / n as f64).sqrt() / each;
     let df = (n as f64 / memory.block - 1.0).min(worth - 1.0).max(1.0);
     let mut hist = Hist::new();
-    units.iter().filter_map(|unit| unit.times).for_each(|times| hist.add(times));
+    units.iter().filter_map(|unit| unit.times.as_deref()).for_each(|times| hist.add(times));
     let spread = squares(&hist, mean / 1e3);
     let effective = if error > 0.0 { spread * 1e6 / (error * error) } else { count as f64 };
     let half = student_quantile(f64::midpoint(1.0, CONFIDENCE), df) * error / 1e6;
@@ -71,6 +71,8 @@ fn squares(hist: &Hist, mean: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use stats::hist::{Bins, layout};
 
     use super::*;
@@ -106,7 +108,7 @@ mod tests {
                 count: unit(s),
                 errors: 0,
                 elapsed: s.0,
-                times: Some(&s.1),
+                times: Some(Cow::Borrowed(&s.1)),
             })
             .collect();
         precision(&units).expect("long enough")

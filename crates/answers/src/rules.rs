@@ -12,12 +12,15 @@ mod connections;
 mod course;
 mod errors;
 mod figures;
+mod gateway;
 mod generator;
 mod host_ports;
+mod hosts;
 mod java;
 mod late_starts;
 mod machine;
 mod network;
+mod one_thread;
 mod ports;
 mod rate_limit;
 mod reading;
@@ -60,6 +63,9 @@ rules! {
     plateau = concurrency: "a rate that does not grow with the users", "速率不随用户增长";
     ports = ports: "local ports that run out", "本地端口用尽";
     host_ports = host_ports: "local ports of watched hosts", "被监视主机的本地端口";
+    host_churn = hosts: "connections of watched hosts to what is behind them", "被监视主机到后端的连接";
+    host_uneven = hosts: "watched hosts that are left out", "未分到负载的被监视主机";
+    host_busy = hosts: "processors of watched hosts that are busy without load", "被监视主机在无负载时的处理器";
     host_java = java: "pauses of Java on watched hosts", "被监视主机上 Java 的停顿";
     plan_fault = errors: "a plan that fails at any load", "在任何负载下都失败的计划";
     cut_by_end = errors: "errors made by the end of the run", "运行结束造成的错误";
@@ -86,6 +92,19 @@ rules! {
 /// The verdict of all rules.
 pub fn verdict(record: &Record) -> Verdict {
     crate::verdict::verdict(record, ALL)
+}
+
+/// Adds to the verdict on a run what another one, with so light a load that requests do not wait, says of its limit.
+pub fn add_light_run(verdict: &mut Verdict, light: &Record, record: &Record) {
+    let known = verdict.findings.iter().chain(&verdict.hidden);
+    if known.map(|finding| finding.id).any(|id| matches!(id, "concurrency_limit" | "rate_limit")) {
+        return;
+    }
+    if let Some(finding) = concurrency::with_light_run(light, record) {
+        // The number says more.
+        verdict.remove("plateau");
+        verdict.add(finding, ALL);
+    }
 }
 
 /// The subject of a rule, as a list of what was checked names it.

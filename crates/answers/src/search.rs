@@ -95,7 +95,7 @@ pub struct Answer {
     /// The largest load that holds; `None`: even the lightest does not, or none was measured beyond doubt
     /// ([`Limit::Generator`]).
     pub lower: Option<f64>,
-    /// The smallest load that does not.
+    /// The smallest load above it that did not.
     pub upper: Option<f64>,
     pub limit: Limit,
     /// The criteria held in a run of full length at the lower bound.
@@ -440,6 +440,13 @@ fn answer(
 ) -> Answer {
     let is_doubtful = |load: f64| classes.contains(&(load, Class::Doubtful));
     let doubtful = lower.is_some_and(|low| begins_in_doubt(settings, probes, low));
+    let irregular = upper.is_some_and(|upper| {
+        classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
+    });
+    // A load that failed, be it by chance, is none that is known to hold.
+    let failed = probes.iter().filter(|probe| !probe.holds && !probe.generator);
+    let failed = failed.map(|probe| probe.load).filter(|load| lower.is_none_or(|low| *load > low));
+    let upper = failed.chain(upper).min_by(f64::total_cmp);
     let limit = match upper {
         None => Limit::Most,
         Some(load) if is_doubtful(load) => Limit::Generator,
@@ -457,9 +464,7 @@ fn answer(
         limit,
         confirmed: lower.is_some_and(confirmed),
         narrow: lower.zip(upper).is_some_and(|(low, high)| is_narrow(settings, low, high)),
-        irregular: upper.is_some_and(|upper| {
-            classes.iter().any(|(load, class)| *load > upper && *class == Class::Lower)
-        }),
+        irregular,
         doubtful,
         together: locate::line(settings, probes)
             .filter(|line| limit == Limit::Criteria && is_noisy(settings, probes, line))

@@ -25,6 +25,17 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// Of several runs on the same machine, what all of them have; `None` of none.
+    pub fn together<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
+        let sum = |of: fn(&Self) -> usize| all.clone().map(of).sum::<usize>();
+        let (full_seconds, seconds) = (sum(|one| one.full_seconds), sum(|one| one.seconds));
+        let mean = |of: fn(&Self) -> f64| {
+            all.clone().map(|one| of(one) * one.seconds as f64).sum::<f64>() / seconds as f64
+        };
+        let (machine, generator) = (mean(|one| one.machine), mean(|one| one.generator));
+        (seconds > 0).then_some(Self { full_seconds, seconds, machine, generator })
+    }
+
     /// The finding as a sentence without its full stop.
     pub fn words(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -117,6 +128,11 @@ mod tests {
         assert!(shared(&record("10.0.0.7:80", 0.99), &here.seconds).is_none());
         let idle = record("127.0.0.1:8080", 0.5);
         assert!(shared(&idle, &idle.seconds).is_none());
+        let other = Shared { full_seconds: 4, seconds: 8, machine: 0.95, generator: 0.3 };
+        let both = Shared::together([found, other].iter()).expect("two");
+        assert_eq!((both.full_seconds, both.seconds), (12, 16));
+        assert!((both.machine - 0.97).abs() < 1e-9 && (both.generator - 0.2).abs() < 1e-9);
+        assert!(Shared::together([].iter()).is_none());
         // One full second of eight is chance.
         let mut once = idle;
         once.seconds[3].machine = here.seconds[3].machine.clone();

@@ -4,17 +4,15 @@
 //! the end. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
 //! left out, and figures of the whole can be had beside.
 
-use record::{Change, Record, Second};
-use stats::hist::Hist;
-
 use crate::warmup::{WarmUp, warm_up};
+use record::{Change, Record, Second};
 
 /// Share of the most users from which on the load counts as full.
 const FULL: f64 = 0.95;
 /// Share of the run that is under full load, below which the whole run is taken: its load changes on purpose.
 const LEAST_SHARE: f64 = 0.4;
 /// Pieces of a second shorter than this are left out, ms.
-const LEAST_MS: u32 = 500;
+const LEAST_MS: u32 = 900;
 
 /// The steady part of a run, as numbers of its seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,9 +49,7 @@ pub fn steady(record: &Record) -> Steady {
         .iter()
         .map(|second| {
             if second.all.count > 0 {
-                let mut hist = Hist::new();
-                hist.add(&second.all.service);
-                last = hist.quantile(0.95) as f64;
+                last = second.all.service.quantile(0.95) as f64;
             }
             last
         })

@@ -113,6 +113,30 @@ impl Verdict {
     pub fn doubts_generator(&self) -> bool {
         self.findings.iter().any(|finding| finding.about == About::Generator)
     }
+
+    /// Takes a finding back: its rule is one that found nothing.
+    pub fn remove(&mut self, id: &'static str) {
+        let before = self.findings.len() + self.hidden.len();
+        self.findings.retain(|finding| finding.id != id);
+        self.hidden.retain(|finding| finding.id != id);
+        if self.findings.len() + self.hidden.len() < before {
+            self.silent.push(id);
+        }
+    }
+
+    /// Adds a finding of one of the rules that found nothing by itself.
+    pub fn add(&mut self, finding: Finding, rules: &[Rule]) {
+        let place = |id: &str| rules.iter().position(|rule| rule.id == id);
+        self.silent.retain(|id| *id != finding.id);
+        self.unchecked.retain(|one| one.id != finding.id);
+        let hide = self.doubts_generator() && finding.about == About::Target;
+        let list = if hide { &mut self.hidden } else { &mut self.findings };
+        list.push(finding);
+        list.sort_by_key(|finding| place(finding.id));
+        if !hide {
+            self.findings = in_order(std::mem::take(&mut self.findings));
+        }
+    }
 }
 
 /// The word of a rule on a record.

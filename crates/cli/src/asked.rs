@@ -103,7 +103,7 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
         's' | 'r' | 'R' | 'X' => {
-            "start `throng run` on each machine with its share of the users, for example -Jusers=…"
+            "--fleet ssh:user@a,user@b runs the plan's users on other machines"
         }
         _ => "remove it",
     };

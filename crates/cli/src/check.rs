@@ -45,10 +45,10 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
         }
     };
     let Some(mut properties) = Properties::load_or_tell(&sources) else { return Exit::Usage };
-    let Some(bytes) = load::read(&flags.plan) else { return Exit::Usage };
-    let mut loaded = load::load(&flags.plan, bytes.clone(), &properties);
+    let Some((path, bytes)) = load::read(&flags.plan) else { return Exit::Usage };
+    let mut loaded = load::load(&path, bytes.clone(), &properties);
     let without = no_java(&loaded, &properties)
-        .and_then(|words| Some((words, load_without(&flags.plan, bytes, &mut properties)?)));
+        .and_then(|words| Some((words, load_without(&path, bytes, &mut properties)?)));
     if let Some((words, without)) = without {
         loaded = without;
         loaded.diags.push(Diag::warning("java", words));
@@ -58,18 +58,18 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     }
     if let Some(plan) = &loaded.plan {
         let all = properties.all().map(|(key, value)| (key.into(), value.into())).collect();
-        let folder = flags.plan.parent().map(Path::to_path_buf).unwrap_or_default();
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let odd = preflight::odd_numbers(plan, all, folder);
         loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
     }
-    let load = match asked_load::of_plan(&loaded, &properties, &flags.plan, &given) {
+    let load = match asked_load::of_plan(&loaded, &properties, &path, &given) {
         Ok(lines) => lines,
         Err(message) => {
             terminal::error(&message);
             return Exit::Usage;
         }
     };
-    let java = look_at_java(&mut loaded, &properties, &flags.plan, flags.run_java);
+    let java = look_at_java(&mut loaded, &properties, &path, flags.run_java);
     let unheeded: Vec<String> = unheeded(&properties, &loaded);
     if flags.json {
         terminal::json(&json(&loaded, java.as_ref(), &unheeded, &load));
@@ -88,7 +88,7 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
 /// Sentences about properties that have no effect.
 pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> {
     // Classes that run in Java read properties that nobody here knows, and all of JMeter's that are for them.
-    let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.hosted.is_empty());
+    let hosts = loaded.plan.as_ref().is_some_and(|plan| !plan.java_backed.is_empty());
     let by_nobody = |key: &str| crate::properties::why_not(key).is_some_and(|why| !why.but_in_java);
     let unheeded = properties.unheeded(loaded.sources());
     let unheeded = unheeded.into_iter().filter(|(key, _)| !hosts || by_nobody(key));
@@ -172,10 +172,10 @@ fn look_for_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
 /// Classes that are in none of the jars.
 pub(crate) fn missing_classes(plan: &Plan, needed: &java::Needed) -> Vec<Diag> {
     let missing = needed.missing_classes(plan);
-    let elements = (0..).zip(&plan.hosted.elements);
+    let elements = (0..).zip(&plan.java_backed.elements);
     let elements = elements.filter(|(_, element)| missing.contains(&element.class.as_str()));
-    let diag = |(id, element): (u32, &plan::hosted::Element)| {
-        let so = if element.native { plan::hosted::WITHOUT_OBJECT } else { "" };
+    let diag = |(id, element): (u32, &plan::java_backed::Element)| {
+        let so = if element.native { plan::java_backed::WITHOUT_OBJECT } else { "" };
         let message = format!("class {} is not in the class path{so}", element.class);
         let is_error = !element.native;
         let finding = Finding { is_error, element: Some(id), text: None, line: 0, message };
@@ -209,8 +209,8 @@ fn ask_java(
 
 /// A finding of Java's, at its element.
 fn of_java(plan: &Plan, home: &str, finding: Finding) -> Diag {
-    let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
-    let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
+    let element = finding.element.and_then(|id| plan.java_backed.elements.get(id as usize));
+    let text = finding.text.and_then(|id| plan.java_backed.texts.get(id as usize));
     let at = match finding.line {
         0 => String::new(),
         line => format!("line {line} of the script: "),

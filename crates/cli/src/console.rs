@@ -14,8 +14,8 @@ use stats::summariser::{Summariser, Users};
 use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render;
-use crate::terminal::{self, Stream};
-use crate::tty::{error_colour, width};
+use crate::terminal;
+use crate::tty::{Stream, error_colour, width};
 use crate::view::{Screen, View};
 
 /// Warnings of the engine that are shown.

@@ -36,7 +36,7 @@ const AUTO_STOP: &str = "kg.apc.jmeter.reporters.AutoStop";
 
 /// Whether something in the plan ends the run through the port.
 pub(crate) fn is_used(plan: &Plan) -> bool {
-    plan.hosted.elements.iter().any(|element| element.class == AUTO_STOP)
+    plan.java_backed.elements.iter().any(|element| element.class == AUTO_STOP)
 }
 
 /// Starts listening, unless the properties say not to.

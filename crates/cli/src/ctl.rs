@@ -286,6 +286,11 @@ fn connect(folder: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(through(&File::open(folder)?))
 }
 
+/// Whether a test runs in that folder: it answers, or at least listens.
+pub(crate) fn is_running(folder: &Path) -> bool {
+    connect(folder).is_ok()
+}
+
 /// The only test that runs in one of the folders there.
 fn only(runs: &Path) -> Result<UnixStream, String> {
     let folders = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());

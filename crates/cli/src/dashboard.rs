@@ -1,4 +1,4 @@
-//! JMeter's report: `-g FILE -o FOLDER` of a result file, and `-e -o FOLDER` of a run.
+//! JMeter's figures and report: `-g FILE -o FOLDER` of a result file, `-e -o FOLDER` and `--jmeter-figures` of a run.
 //!
 //! Folders and files that may exist, and those that are refused, are JMeter's. All of it is checked before a run starts;
 //! once it has started, a report that fails is said and does not change the run's exit code.
@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lang::property_file;
-use report::jmeter::{self, Settings};
+use report::jmeter::{self, Figures, Settings};
+use report::model::RunPage;
 
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::properties::Properties;
+use crate::properties::{Properties, Sources};
 use crate::request::Request;
-use crate::terminal;
+use crate::{terminal, verdict};
 
 const FAMILY: &str = "jmeter.reportgenerator.";
 const PAGE: &str = "index.html";
@@ -21,35 +22,29 @@ const STATISTICS: &str = "statistics.json";
 /// Where JMeter's reports go if nobody says so.
 const FOLDER: &str = "report-output";
 
-/// A report that can be made: its folder may be written to, and its properties make sense.
+/// Figures that can be made: their properties make sense, and the folder of the report, if one is wanted, may be written to.
 pub(crate) struct Dashboard {
-    folder: PathBuf,
-    /// `-o` named the folder, which then was empty or deleted.
-    named: bool,
+    place: Option<Place>,
     settings: Settings,
     /// Properties that say nothing about what is made here.
     pub(crate) warnings: Vec<String>,
 }
 
+/// The folder of the report.
+struct Place {
+    folder: PathBuf,
+    /// `-o` named the folder, which then was empty or deleted.
+    named: bool,
+}
+
 impl Dashboard {
-    fn new(request: &Request, properties: &Properties, of: &[&Path]) -> Result<Self, String> {
-        let below = of_home(request);
-        let given = |key: &str| {
-            let set = properties.get(key).map(str::to_owned);
-            set.or_else(|| below.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1.clone()))
-        };
+    /// Figures for a page of Throng's own.
+    pub(crate) fn without_folder(
+        sources: &Sources,
+        properties: &Properties,
+    ) -> Result<Self, String> {
+        let given = given(sources, properties);
         let settings = Settings::from_properties(given).map_err(|refused| refused.0)?;
-        let own = |key: &str| given(&format!("{FAMILY}{key}")).filter(|value| !value.is_empty());
-        let named = request.report.folder.is_some();
-        let folder = request.report.folder.clone().or_else(|| {
-            let folder = own("outputdir").or_else(|| own("exporter.html.property.output_dir"));
-            Some(PathBuf::from(folder.unwrap_or_else(|| FOLDER.into())))
-        });
-        let folder =
-            std::path::absolute(folder.unwrap_or_default()).map_err(|error| error.to_string())?;
-        if named {
-            make_room(&folder, request.force, of)?;
-        }
         let mut names = properties.set_in_family(FAMILY);
         names.retain(|name| !jmeter::PROPERTIES.contains(name));
         let warnings = match names.len() {
@@ -59,7 +54,24 @@ impl Dashboard {
                 names.join(", ")
             )],
         };
-        Ok(Self { folder, named, settings, warnings })
+        Ok(Self { place: None, settings, warnings })
+    }
+
+    /// With a folder of their own, which may not hold one of these files.
+    fn new(request: &Request, properties: &Properties, of: &[&Path]) -> Result<Self, String> {
+        let made = Self::without_folder(&request.sources, properties)?;
+        let given = given(&request.sources, properties);
+        let own = |key: &str| given(&format!("{FAMILY}{key}")).filter(|value| !value.is_empty());
+        let named = request.report.folder.is_some();
+        let folder = request.report.folder.clone().unwrap_or_else(|| {
+            let folder = own("outputdir").or_else(|| own("exporter.html.property.output_dir"));
+            PathBuf::from(folder.unwrap_or_else(|| FOLDER.into()))
+        });
+        let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+        if named {
+            make_room(&folder, request.force, of)?;
+        }
+        Ok(Self { place: Some(Place { folder, named }), ..made })
     }
 
     /// For the end of a run. `Err` is the exit code of a run that is not started.
@@ -68,24 +80,35 @@ impl Dashboard {
         properties: &Properties,
         console: &mut Console,
     ) -> Result<Option<Self>, Exit> {
-        if !request.report.at_end {
-            let Some(folder) = &request.report.folder else { return Ok(None) };
+        let asked = &request.report;
+        if let Some(folder) = asked.folder.as_ref().filter(|_| !asked.at_end) {
             let checked = std::path::absolute(folder)
                 .map_err(|error| error.to_string())
                 .and_then(|folder| make_room(&folder, request.force, &[&request.plan]));
             checked.map_err(|message| console.fail(&message, Exit::Bug))?;
             console.warn("-o without -e: no report is made");
+        }
+        if !asked.at_end && !asked.figures {
             return Ok(None);
         }
         if request.jtl.is_none() && !request.jtl_in_folder {
-            return Err(
-                console.fail("Option -e requires -l option: the file that rows go to", Exit::Usage)
-            );
+            let words = if asked.at_end {
+                "Option -e requires -l option: the file that rows go to"
+            } else {
+                "--jmeter-figures are made of the rows of all samples: add --jtl, or -l FILE"
+            };
+            return Err(console.fail(words, Exit::Usage));
         }
         let made = request.jtl.as_deref().map_or(Ok(()), |file| check_results(file, request.force));
         let files: Vec<&Path> =
             request.jtl.iter().map(PathBuf::as_path).chain([&*request.plan]).collect();
-        let made = made.and_then(|()| Self::new(request, properties, &files));
+        let made = made.and_then(|()| {
+            if asked.at_end {
+                Self::new(request, properties, &files)
+            } else {
+                Self::without_folder(&request.sources, properties)
+            }
+        });
         let made = made.map_err(|message| console.fail(&message, Exit::Bug))?;
         for warning in &made.warnings {
             console.warn(warning);
@@ -93,49 +116,48 @@ impl Dashboard {
         Ok(Some(made))
     }
 
-    /// Makes the report of a result file and gives its page.
-    pub(crate) fn make(
+    /// Reads rows. `record`: their record is wanted, too.
+    pub(crate) fn read(
         &self,
         file: &Path,
         further: &[PathBuf],
-    ) -> Result<(PathBuf, Vec<String>), String> {
-        let figures =
-            jmeter::figures(file, further, &self.settings).map_err(|refused| refused.0)?;
+        record: bool,
+    ) -> Result<jmeter::Read, String> {
+        let checked = self.place.as_ref().map_or(Ok(()), Place::check);
+        checked?;
+        jmeter::read(file, further, &self.settings, record).map_err(|refused| refused.0)
+    }
+
+    /// Writes the report, if it has a folder, and gives its page.
+    pub(crate) fn write(&self, figures: &Figures, html: &str) -> Result<Option<PathBuf>, String> {
+        let Some(Place { folder, .. }) = &self.place else { return Ok(None) };
         let io = |path: &Path| {
             let path = path.display().to_string();
             move |error: std::io::Error| format!("cannot write {path}: {error}")
         };
+        fs::create_dir_all(folder).map_err(io(folder))?;
+        let (page, statistics) = (folder.join(PAGE), folder.join(STATISTICS));
+        fs::write(&statistics, figures.statistics_json() + "\n").map_err(io(&statistics))?;
+        fs::write(&page, html).map_err(io(&page))?;
+        Ok(Some(page))
+    }
+}
+
+impl Place {
+    /// A folder that nobody named may have other things in it, but no report.
+    fn check(&self) -> Result<(), String> {
         if !self.named && holds_a_report(&self.folder) {
             return Err(not_empty(&self.folder));
         }
-        fs::create_dir_all(&self.folder).map_err(io(&self.folder))?;
-        let (page, statistics) = (self.folder.join(PAGE), self.folder.join(STATISTICS));
-        fs::write(&statistics, figures.statistics_json() + "\n").map_err(io(&statistics))?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        fs::write(&page, jmeter::page(&figures, &name)).map_err(io(&page))?;
-        Ok((page, figures.notes.iter().map(ToString::to_string).collect()))
+        Ok(())
     }
 }
 
 /// `-g FILE`.
 pub(crate) fn of_file(file: &Path, request: &Request) -> Exit {
     let Some(properties) = Properties::load_or_tell(&request.sources) else { return Exit::Usage };
-    let readable =
-        fs::File::open(file).and_then(|open| open.metadata()).is_ok_and(|about| about.is_file());
-    let made = if readable {
-        Dashboard::new(request, &properties, &[file])
-    } else {
-        Err(format!("Cannot read test results file : {}", file.display()))
-    };
-    let made = made.and_then(|dashboard| {
-        dashboard.warnings.iter().for_each(|warning| terminal::warning(warning));
-        dashboard.make(file, &jmeter::parts(file))
-    });
-    match made {
-        Ok((page, notes)) => {
-            for note in &notes {
-                terminal::warning(note);
-            }
+    match report_of(file, request, &properties) {
+        Ok(page) => {
             if !request.quiet {
                 terminal::out(&format!("Report: {}\n", page.display()));
             }
@@ -148,10 +170,38 @@ pub(crate) fn of_file(file: &Path, request: &Request) -> Exit {
     }
 }
 
+fn report_of(file: &Path, request: &Request, properties: &Properties) -> Result<PathBuf, String> {
+    let readable =
+        fs::File::open(file).and_then(|open| open.metadata()).is_ok_and(|about| about.is_file());
+    if !readable {
+        return Err(format!("Cannot read test results file : {}", file.display()));
+    }
+    let dashboard = Dashboard::new(request, properties, &[file])?;
+    dashboard.warnings.iter().for_each(|warning| terminal::warning(warning));
+    let jmeter::Read { figures, record } = dashboard.read(file, &jmeter::parts(file), true)?;
+    figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
+    let language = verdict::language(request.lang);
+    let record = record.unwrap_or_default();
+    let page = crate::report::page(file, &record, Some(&figures), RunPage::new);
+    let html = report::run(&page, language);
+    Ok(dashboard.write(&figures, &html)?.unwrap_or_default())
+}
+
+/// Values of properties, those of [`of_home`] below those that were set.
+fn given<'p>(
+    sources: &Sources,
+    properties: &'p Properties,
+) -> impl Fn(&str) -> Option<String> + use<'p> {
+    let below = of_home(sources);
+    move |key| {
+        let set = properties.get(key).map(str::to_owned);
+        set.or_else(|| below.iter().rev().find(|pair| pair.0 == key).map(|pair| pair.1.clone()))
+    }
+}
+
 /// The properties of `bin/reportgenerator.properties`, where JMeter's folder is named.
-fn of_home(request: &Request) -> Vec<(String, String)> {
-    let file =
-        request.sources.home.as_ref().map(|home| home.join("bin/reportgenerator.properties"));
+fn of_home(sources: &Sources) -> Vec<(String, String)> {
+    let file = sources.home.as_ref().map(|home| home.join("bin/reportgenerator.properties"));
     let bytes = file.and_then(|file| fs::read(file).ok());
     bytes.and_then(|bytes| property_file::read(&bytes).ok()).unwrap_or_default()
 }

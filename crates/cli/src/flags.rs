@@ -1,19 +1,24 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
 pub(crate) mod criteria;
+mod fleet;
 pub(crate) mod load;
 mod properties;
 mod questions;
+mod web;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use ::fleet::remote::{Choice, Way};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::properties::Setting;
 use crate::request::{OVERCOMMIT, Report, Request, check_proxy_scheme};
 use crate::suggest;
 
+pub(crate) use self::fleet::{AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, UpFlags};
+pub(crate) use self::web::WebFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
@@ -85,6 +90,26 @@ Examples:
   throng ctl runs/20260101-120000-plan rps 500
   throng ctl mark 'cache cleared'";
 
+const AGENT_EXAMPLES: &str = "\
+Credentials come from the environment: THRONG_NATS_CREDS, or THRONG_NATS_USER and THRONG_NATS_PASSWORD; THRONG_NATS_CA.
+
+Examples:
+  throng fleet up
+  throng agent --nats nats://127.0.0.1:4222 --name a1
+  throng run plan.jmx --fleet nats://127.0.0.1:4222 --agents 1";
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  throng completions bash > /etc/bash_completion.d/throng
+  throng completions zsh > ~/.zfunc/_throng
+  throng completions fish > ~/.config/fish/completions/throng.fish";
+
+const WEB_EXAMPLES: &str = "\
+Examples:
+  throng web                               the runs in the folder runs; prints a link for you, and one that only reads
+  throng web /data/runs --listen 8080      at a port of your choice, on this machine alone
+
+Exit codes: 0 ended by you, 2 usage.";
+
 /// Throng's own command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -129,14 +154,31 @@ pub(crate) enum Verb {
     Demo(DemoFlags),
     /// Say what stopped a run, also one that was killed, or what a result file shows.
     Verdict(VerdictFlags),
-    /// Make the HTML report of runs or result files.
+    /// Make the HTML report of runs or result files; also a summary in Markdown, and all tables as CSV and JSON.
     Report(ReportFlags),
+    /// Show the runs of a folder in a browser: their reports, two of them compared; name, tag and delete them.
+    #[command(after_help = WEB_EXAMPLES)]
+    Web(WebFlags),
     /// Manage the Java and the jars of JMeter that scripts and plug-ins need.
     #[command(subcommand)]
     Jvm(JvmVerb),
+    /// Help with requests that are signed and encrypted for a mobile gateway.
+    #[command(subcommand)]
+    Mgs(MgsVerb),
     /// Put Throng into the window of a JMeter.
     #[command(subcommand)]
     Jmeter(JmeterVerb),
+    /// Print what completes verbs and options in a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsFlags),
+    /// Print the manual page, or write the pages of all verbs into a folder.
+    Man(ManFlags),
+    /// Be an agent: wait at a NATS server until runs with --fleet nats://… hire it. Runs by ssh start theirs by themselves.
+    #[command(after_help = AGENT_EXAMPLES)]
+    Agent(AgentFlags),
+    /// Help with machines that agents wait on.
+    #[command(subcommand)]
+    Fleet(FleetVerb),
     /// Describe a verb and its options.
     Help(HelpFlags),
     /// Print the version, and the version of JMeter that it behaves like.
@@ -164,6 +206,17 @@ pub(crate) enum JvmVerb {
     },
 }
 
+/// The subcommands of `throng mgs`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MgsVerb {
+    /// Say which settings of RPC Gateway Security make captured requests, trying all that there are.
+    Verify {
+        /// A file with a table `[[request]]` for each request; docs/mgs.md lists its keys.
+        #[arg(value_name = "VECTORS.toml")]
+        vectors: PathBuf,
+    },
+}
+
 /// The subcommands of `throng jmeter`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JmeterVerb {
@@ -176,11 +229,48 @@ pub(crate) enum JmeterVerb {
         #[arg(long)]
         remove: bool,
     },
+    /// Put a program called jmeter into a folder: scripts that call jmeter -n … then use Throng, and JMeter for what Throng refuses.
+    InstallShim {
+        /// The folder, which stands before JMeter's own in PATH.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// JMeter's folder, or its program; by default THRONG_JMETER, JMETER_HOME or the next jmeter in PATH when it is needed.
+        #[arg(long, value_name = "PATH", conflicts_with = "remove")]
+        jmeter: Option<PathBuf>,
+        /// Take it out again.
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Put a program called throng-java into a folder, for tools that start JMeter by java themselves, like jmeter-maven-plugin:
+    /// named as their java, it runs JMeter's plans in Throng, and in Java what Throng refuses.
+    InstallJava {
+        /// The folder.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Take it out again.
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Run a command line of java's that starts JMeter in Throng, or in Java if Throng refuses it: what the program of
+    /// install-java does.
+    #[command(disable_help_flag = true)]
+    Java {
+        /// Java's arguments.
+        #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Run a command line of JMeter's in Throng, or in JMeter if Throng refuses it: what the program of install-shim does.
+    #[command(disable_help_flag = true)]
+    Line {
+        /// JMeter's arguments.
+        #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
-    /// The JMeter plan to run.
+    /// The JMeter plan to run; - is standard input.
     #[arg(required_unless_present = "plan_option")]
     plan: Option<PathBuf>,
     /// The plan, as JMeter's command line names it.
@@ -228,13 +318,19 @@ pub(crate) struct RunFlags {
     /// Processes that run users; by default one, or as many as the users' connections need.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: Option<u32>,
+    /// Run on other machines: ssh:user@a,user@b:2222, where the program is copied if it is missing, or agents that wait
+    /// at a NATS server: nats://host:4222/pool.
+    #[arg(long, value_name = "MACHINES")]
+    fleet: Option<String>,
+    #[command(flatten)]
+    choice: ChoiceFlags,
     /// If a worker process dies: let the others go on, or stop the run.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
     /// Start even if this machine has too little memory, threads or descriptors for the plan's users.
     #[arg(long)]
     overcommit: bool,
-    /// Local addresses to connect from, used in turn when ports run out: addresses, ranges, interfaces.
+    /// Local addresses to connect from, one for each user in turn: addresses, ranges, interfaces.
     #[arg(long, value_name = "ADDRESSES")]
     source: Option<String>,
     /// WebSocket connections that the whole run opens per second, at most.
@@ -251,10 +347,19 @@ pub(crate) struct RunFlags {
     /// Make no report.html in the run's folder.
     #[arg(long)]
     no_report: bool,
+    /// Put the tables of JMeter's dashboard into report.html; they are made of the rows of --jtl or -l.
+    #[arg(long, conflicts_with = "no_report")]
+    jmeter_figures: bool,
+    /// Write a summary in Markdown, for a pull request or a job's page.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Write a summary in the form of k6's --summary-export, as GitLab's widget for load tests reads it.
+    #[arg(long, value_name = "FILE")]
+    k6_summary: Option<PathBuf>,
     /// Serve a page in a browser that follows the run, changes it, and becomes its report; without an address on this
     /// machine alone, at any free port.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    web: Option<web::Address>,
+    web: Option<::web::Address>,
     #[command(flatten)]
     load: LoadFlags,
     #[command(flatten)]
@@ -322,7 +427,8 @@ impl JmeterFlags {
             check_proxy_scheme(&scheme)?;
         }
         request.log_config = self.log_config;
-        request.report = Report { at_end: self.report, folder: self.report_folder };
+        request.report.at_end = self.report;
+        request.report.folder = self.report_folder;
         Ok(())
     }
 }
@@ -336,7 +442,7 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
-    /// The JMeter plan to check.
+    /// The JMeter plan to check; - is standard input.
     pub(crate) plan: PathBuf,
     /// Print JSON.
     #[arg(long)]
@@ -465,9 +571,36 @@ pub(crate) struct ReportFlags {
     /// File to write [default: report.html in the run's folder, or beside the result file].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write a summary in Markdown, too, for a pull request or a job's page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write a summary of a run in the form of k6's --summary-export, too, as GitLab's widget for load tests reads it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) k6_summary: Option<PathBuf>,
+    /// Write all tables, too, into this folder: each as CSV and as JSON.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) tables: Option<PathBuf>,
     /// Language in which it opens; by default that of LANG. Readers can switch.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
+    /// Add the tables of JMeter's dashboard, by its formulas: of a result file, or of a run with --jtl.
+    #[arg(long)]
+    pub(crate) jmeter_figures: bool,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsFlags {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManFlags {
+    /// Folder for throng.1 and a page for each verb; without it, throng.1 is printed.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -479,6 +612,11 @@ pub(crate) struct HelpFlags {
 
 /// Reads the arguments; help and mistakes come back as clap's error, which says what to print.
 pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
+    if args.get(1).is_some_and(|verb| verb == "run")
+        && let Some(flags) = run_alone(&args[1..])
+    {
+        return Ok(Verb::Run(flags));
+    }
     let matches = Line::command().try_get_matches_from(args)?;
     let mut verb = Line::from_arg_matches(&matches)?.verb;
     if let Some((_, matches)) = matches.subcommand() {
@@ -487,6 +625,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             Verb::Check(flags) => flags.properties.put_in_order(matches),
             Verb::Preflight(flags) => flags.properties.put_in_order(matches),
             Verb::Demo(flags) => flags.properties.put_in_order(matches),
+            Verb::Report(flags) => flags.properties.put_in_order(matches),
             Verb::Sweep(flags) => flags.passed.put_in_order(matches),
             Verb::Capacity(flags) => flags.passed.put_in_order(matches),
             Verb::Compare(flags) => flags.passed.put_in_order(matches),
@@ -497,15 +636,38 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             }
             Verb::Target(_)
             | Verb::Verdict(_)
-            | Verb::Report(_)
+            | Verb::Web(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })
+            | Verb::Mgs(_)
             | Verb::Jmeter(_)
+            | Verb::Completions(_)
+            | Verb::Man(_)
+            | Verb::Agent(_)
+            | Verb::Fleet(_)
             | Verb::Help(_)
             | Verb::Version => {}
         }
     }
     Ok(verb)
+}
+
+/// The options of `throng run`; none if they are wrong or ask for help, whose words need the other verbs. To make the
+/// commands of all verbs takes longer than to read a small plan.
+fn run_alone(args: &[OsString]) -> Option<RunFlags> {
+    let matches = run_command().try_get_matches_from(args).ok()?;
+    let mut flags = RunFlags::from_arg_matches(&matches).ok()?;
+    flags.properties.put_in_order(&matches);
+    Some(flags)
+}
+
+fn run_command() -> clap::Command {
+    RunFlags::augment_args(clap::Command::new("run"))
+}
+
+/// The whole command line: verbs, options and their texts.
+pub(crate) fn command() -> clap::Command {
+    Line::command()
 }
 
 /// The help of a verb, or of the whole program. The error is a sentence for the user.
@@ -544,8 +706,7 @@ pub(crate) fn run_options(options: &[OsString]) -> Result<Request, String> {
 
 /// Whether a long option of that name is one of `throng run`, and then whether it takes a value.
 pub(crate) fn run_option(name: &str) -> Option<bool> {
-    let command = Line::command();
-    let run = command.find_subcommand("run")?;
+    let run = run_command();
     let named = |arg: &&clap::Arg| {
         let aliases = arg.get_visible_aliases().unwrap_or_default();
         arg.get_long() == Some(name) || aliases.contains(&name)
@@ -553,6 +714,16 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
     // A value that is joined by `=` is no argument of its own.
     let takes = |arg: &clap::Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     run.get_arguments().find(named).map(takes)
+}
+
+/// The way to the machines of a run.
+fn way(text: Option<&str>, choice: ChoiceFlags) -> Result<Option<Way>, String> {
+    let choice = choice.choice()?;
+    match text {
+        Some(text) => Way::read(text, choice).map(Some),
+        None if choice == Choice::default() => Ok(None),
+        None => Err("--agents, --zone and --label need --fleet nats://host:4222/pool".into()),
+    }
 }
 
 impl RunFlags {
@@ -579,8 +750,10 @@ impl RunFlags {
             jtl_in_folder: self.jtl,
             force: self.force,
             log_config: None,
-            report: Report::default(),
+            report: Report { figures: self.jmeter_figures, ..Report::default() },
             no_report: self.no_report,
+            markdown: self.markdown,
+            k6_summary: self.k6_summary,
             log: self.log,
             levels: self.level.iter().map(level).collect(),
             sources,
@@ -591,6 +764,7 @@ impl RunFlags {
             runs: self.runs,
             cores: self.cores.into(),
             workers: self.workers.unwrap_or(0),
+            fleet: way(self.fleet.as_deref(), self.choice)?,
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
             load: self.load.given()?,

@@ -8,8 +8,8 @@ use jvm::{Home, Installed, Progress, Repository, Settings};
 use crate::exit::Exit;
 use crate::flags::JvmVerb;
 use crate::properties::Properties;
-use crate::terminal::{self, Stream};
-use crate::tty;
+use crate::terminal;
+use crate::tty::{self, Stream};
 
 pub(crate) fn run(verb: JvmVerb) -> Exit {
     match verb {

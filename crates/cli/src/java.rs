@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::offload::Offload;
 use jvm::{Ready, Settings};
-use plan::plan::Plan;
+use plan::plan::{Plan, SamplerKind};
 
 use crate::properties::{Setting, Sources};
 use crate::setenv;
@@ -40,7 +40,7 @@ pub(crate) fn needed(
     plan: &Plan,
     get: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Needed>, String> {
-    if plan.hosted.is_empty() {
+    if plan.java_backed.is_empty() {
         return Ok(None);
     }
     let settings = Settings::from_properties(get)?;
@@ -56,7 +56,7 @@ pub(crate) fn needed(
 impl Needed {
     /// Classes of the plan that the machine would not find, told without starting it.
     pub(crate) fn missing_classes<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
-        let classes = plan.hosted.elements.iter().map(|element| element.class.as_str());
+        let classes = plan.java_backed.elements.iter().map(|element| element.class.as_str());
         // Short names are JMeter's own, and of its own classes some have moved.
         let of_others =
             |class: &&str| class.contains('.') && !class.starts_with("org.apache.jmeter.");
@@ -87,7 +87,15 @@ pub(crate) fn for_worker(
     plan: &Plan,
     properties: &HashMap<String, String>,
 ) -> Result<Option<fleet::Java>, String> {
-    let Some(needed) = needed(plan, |key| properties.get(key).cloned())? else { return Ok(None) };
+    let needed = needed(plan, |key| properties.get(key).cloned())?;
+    let allowed = properties.get(fleet::ALLOWED).is_some_and(|text| !text.trim().is_empty());
+    let program = |sampler: &plan::plan::Sampler| matches!(sampler.kind, SamplerKind::Process(_));
+    if allowed && (needed.is_some() || plan.samplers.iter().any(program)) {
+        return Err("the machine limits the targets of plans, and this one needs Java or starts programs, which open \
+                    connections by themselves"
+            .into());
+    }
+    let Some(needed) = needed else { return Ok(None) };
     let machine = needed.start(plan, None)?;
     Ok(Some(fleet::Java { offload: machine.offload, home: machine.home }))
 }
@@ -125,7 +133,8 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
 /// Numbers of elements and texts, and the names of the first.
 fn what(plan: &Plan) -> String {
     // Those that run natively are only shown to the others.
-    let elements: Vec<_> = plan.hosted.elements.iter().filter(|element| !element.native).collect();
+    let elements: Vec<_> =
+        plan.java_backed.elements.iter().filter(|element| !element.native).collect();
     let count = |n: usize, one: &str, many: &str| match n {
         1 => format!("1 {one}"),
         n => format!("{n} {many}"),
@@ -140,8 +149,8 @@ fn what(plan: &Plan) -> String {
         let names = names.join(", ");
         parts.push(format!("{} ({names})", count(elements.len(), "element", "elements")));
     }
-    if !plan.hosted.texts.is_empty() {
-        parts.push(count(plan.hosted.texts.len(), "text with scripts", "texts with scripts"));
+    if !plan.java_backed.texts.is_empty() {
+        parts.push(count(plan.java_backed.texts.len(), "text with scripts", "texts with scripts"));
     }
     parts.join(" and ")
 }

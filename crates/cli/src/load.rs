@@ -1,7 +1,8 @@
 //! A plan file with its properties, read and compiled: what `check` shows and `run` runs.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 
 use jmx::{Diag, Included, Severity};
 use plan::compile::{Compiled, Settings, WITHOUT_JAVA, compile};
@@ -29,7 +30,7 @@ pub(crate) struct Loaded {
     /// Files that the plan includes.
     pub(crate) included: Vec<Included>,
     /// Java-backed elements are kept in the plan.
-    hosting: bool,
+    java_backing: bool,
 }
 
 impl Loaded {
@@ -42,7 +43,7 @@ impl Loaded {
     pub(crate) fn obstacles(&self) -> impl Iterator<Item = &Support> {
         self.support.iter().filter(|element| match element.level {
             Level::Unsupported => true,
-            Level::Jvm => !self.hosting,
+            Level::Jvm => !self.java_backing,
             Level::Ignored | Level::Native => false,
         })
     }
@@ -69,15 +70,41 @@ impl Loaded {
     }
 }
 
-/// The plan file, or a word to the user why not.
-pub(crate) fn read(path: &Path) -> Option<Vec<u8>> {
-    plan::input::read_any(path)
-        .map_err(|error| {
-            let message =
-                format!("the file {} doesn't exist or can't be opened: {error}", path.display());
-            terminal::error(&message);
-        })
-        .ok()
+/// The name of a plan that is standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// The name that such a plan has in messages, in results and in the name of the run's folder.
+const ITS_NAME: &str = "stdin.jmx";
+
+/// Whether the plan is standard input, which can be read only once.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// The plan's name and text, or a word to the user why not. `-` is standard input.
+pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
+    let given = is_standard_input(path);
+    let read = if given { standard_input() } else { plan::input::read_any(path) };
+    match read {
+        Ok(bytes) => Some((if given { ITS_NAME.into() } else { path.to_owned() }, bytes)),
+        Err(error) => {
+            let named = if given {
+                "the plan can't be read from standard input".to_owned()
+            } else {
+                format!("the file {} doesn't exist or can't be opened", path.display())
+            };
+            terminal::error(&format!("{named}: {error}"));
+            None
+        }
+    }
+}
+
+fn standard_input() -> io::Result<Vec<u8>> {
+    let input = io::stdin().lock();
+    if input.is_terminal() {
+        return Err(io::Error::other("it is a terminal; pipe a plan into it, or name a file"));
+    }
+    plan::input::read_stream(input)
 }
 
 /// Compiles the text of a plan file.
@@ -93,7 +120,7 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
                 diags: vec![*diag],
                 support: Vec::new(),
                 included: Vec::new(),
-                hosting: false,
+                java_backing: false,
             };
         }
     };
@@ -102,22 +129,22 @@ pub(crate) fn load(path: &Path, bytes: Vec<u8>, properties: &Properties) -> Load
     diags.extend(found);
     diags.sort_by_key(|diag| (diag.file.clone(), diag.line));
     let source = document.source().to_string();
-    let hosting = hosting(properties);
-    Loaded { name, source, plan, diags, support, included, hosting }
+    let java_backing = java_backing(properties);
+    Loaded { name, source, plan, diags, support, included, java_backing }
 }
 
 /// Whether what only Java can do is run by Java, instead of being left out.
-fn hosting(properties: &Properties) -> bool {
+fn java_backing(properties: &Properties) -> bool {
     properties.get(WITHOUT_JAVA).is_none()
 }
 
 fn settings(path: &Path, properties: &Properties) -> Settings {
-    let hosting = hosting(properties);
+    let java_backing = java_backing(properties);
     let properties: HashMap<String, String> =
         properties.all().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     Settings {
         properties,
         folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
-        hosting,
+        java_backing,
     }
 }

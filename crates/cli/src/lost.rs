@@ -1,15 +1,19 @@
 //! Worker processes in the summary, and messages about those that died.
 
-use fleet::Loss;
+use fleet::{Loss, Missed};
 use serde_json::{Value, json};
 
 /// The message printed when a worker dies.
 pub(crate) fn words(loss: &Loss) -> String {
-    let Loss { worker, pid, reason, users, connections, .. } = loss;
+    let Loss { worker, agent, pid, reason, users, connections, .. } = loss;
+    let name = match agent {
+        Some(agent) => format!("agent {agent} (process {pid} there)"),
+        None => format!("worker {worker} (process {pid})"),
+    };
     format!(
-        "worker {worker} (process {pid}) is lost: {reason}; lost with it: {users} users, {connections} connections, and its \
-         samples since {}",
-        moment(loss)
+        "{name} is lost: {reason}; lost with it: {users} users, {connections} connections, and its samples since {} ({})",
+        moment(loss),
+        missed(loss)
     )
 }
 
@@ -19,7 +23,9 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
         return String::new();
     }
     if losses.is_empty() {
-        return format!("Workers         {workers} processes; CPU and memory are the sum of all\n");
+        return format!(
+            "Workers         {workers} processes; CPU and memory are the sum of all; every sample is accounted for\n"
+        );
     }
     let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
     let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
@@ -40,18 +46,54 @@ pub(crate) fn into_json(json: String, workers: u32, losses: &[Loss]) -> String {
     }
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     let lost = losses.iter().map(|loss| {
-        json!({
+        let lost = json!({
             "worker": loss.worker,
             "pid": loss.pid,
             "reason": loss.reason,
             "users": loss.users,
             "connections": loss.connections,
             "last_report_ms": loss.last_ms,
-        })
+        });
+        with_agent(lost, loss)
     });
     summary.insert("workers".into(), workers.into());
+    // Every worker that ended has said how many samples it made, and they have come; one that died could not.
+    summary.insert("accounted".into(), losses.is_empty().into());
+    summary.insert("missing".into(), losses.iter().map(missing).collect());
     summary.insert("workers_lost".into(), lost.collect());
     serde_json::to_string_pretty(&summary).unwrap_or(json)
+}
+
+/// The samples of a worker that are in no figure.
+fn missing(loss: &Loss) -> Value {
+    let (name, samples) = match loss.samples {
+        Missed::About(samples) => ("samples_about", samples),
+        Missed::Exactly(samples) => ("samples", samples),
+    };
+    let mut missing = json!({ "worker": loss.worker, "from_ms": loss.last_ms, name: samples });
+    if let Some(at_most) = loss.at_most {
+        missing["samples_at_most"] = at_most.into();
+    }
+    with_agent(missing, loss)
+}
+
+/// The same with the machine of the worker, if it is another one.
+fn with_agent(mut value: Value, loss: &Loss) -> Value {
+    if let Some(agent) = &loss.agent {
+        value["agent"] = agent.clone().into();
+    }
+    value
+}
+
+fn missed(loss: &Loss) -> String {
+    let bound = loss.at_most.map_or_else(String::new, |most| format!(", at most {most}"));
+    match loss.samples {
+        Missed::About(samples) if !bound.is_empty() => {
+            format!("about {samples}, by its last second{bound}")
+        }
+        Missed::About(samples) => format!("about {samples}, by its last second"),
+        Missed::Exactly(samples) => format!("{samples}"),
+    }
 }
 
 /// The end of the last second the worker reported.

@@ -13,6 +13,9 @@
 //! | `asked_load` | the load that was asked for beside the plan, in words |
 //! | `load`, `render` | a plan file compiled, and findings as text |
 //! | `spread` | users in this process or in workers |
+//! | `agent`, `fleet_up` | an agent that waits, and the NATS server that agents wait at |
+//! | `machines` | the machines of a run with agents |
+//! | `manifest` | Kubernetes objects of agents that wait |
 //! | `preflight` | the limits of a machine and a chain of proxies |
 //! | `progress`, `ahead` | snapshots of cores are merged into seconds of the run; ports of watched hosts that will run out |
 //! | `identity` | the plan, version and end of a run, for its summary |
@@ -22,6 +25,11 @@
 //! | `project` | `throng.toml` beside a plan |
 //! | `starts` | starts that a rate asked for, and those that were not made |
 //! | `lost` | workers that died, and users and connections lost with them |
+//! | `vectors` | captured requests to a mobile gateway |
+//! | `shim` | a program called jmeter, which falls back on JMeter |
+//! | `launcher` | a program in place of java, for tools that start JMeter by it |
+//! | `manual` | completions of shells and manual pages, made from the flags |
+//! | `files` | reading of files that may be anybody's: no link is followed |
 //! | `folder`, `log`, `console` | the run's folder, log and console |
 //! | `view` | the view of a running test on a terminal |
 //! | `terminal` | printing, with control characters escaped |
@@ -30,6 +38,7 @@
 // Printing that fails must not end the program by a panic: `terminal` prints.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod agent;
 mod ahead;
 mod asked;
 mod asked_load;
@@ -42,7 +51,9 @@ mod dashboard;
 mod demo;
 mod exit;
 mod failing;
+mod files;
 mod flags;
+mod fleet_up;
 mod folder;
 mod identity;
 mod interrupt;
@@ -51,9 +62,13 @@ mod java;
 mod jmeter_line;
 mod junit;
 mod last_words;
+mod launcher;
 mod load;
 mod log;
 mod lost;
+mod machines;
+mod manifest;
+mod manual;
 mod pages;
 mod plugins;
 mod preflight;
@@ -66,12 +81,14 @@ mod report;
 mod request;
 mod run;
 mod setenv;
+mod shim;
 mod spread;
 mod starts;
 mod suggest;
 mod target;
 mod terminal;
 mod tty;
+mod vectors;
 mod verdict;
 mod view;
 mod window;
@@ -83,7 +100,7 @@ use std::process::ExitCode;
 
 use asked::Asked;
 use exit::Exit;
-use flags::Verb;
+use flags::{FleetVerb, JmeterVerb, Verb};
 use render::Colour;
 
 fn main() -> ExitCode {
@@ -126,14 +143,29 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
         Ok(Verb::Ctl(flags)) => ctl::run(&flags),
         Ok(Verb::Target(flags)) => target::run(flags),
+        Ok(Verb::Mgs(verb)) => vectors::run(verb),
         Ok(Verb::Demo(flags)) => demo::run(flags),
         Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),
         Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
         Ok(Verb::Compare(flags)) => questions::compare::run(flags),
         Ok(Verb::Verdict(flags)) => verdict::run(&flags),
         Ok(Verb::Report(flags)) => report::run(&flags),
+        Ok(Verb::Web(flags)) => pages::runs::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),
-        Ok(Verb::Jmeter(verb)) => window::run(&verb),
+        Ok(Verb::Jmeter(JmeterVerb::InstallPlugin { home, remove })) => window::run(&home, remove),
+        Ok(Verb::Jmeter(JmeterVerb::InstallShim { folder, jmeter, remove })) => {
+            shim::install(&folder, jmeter.as_deref(), remove)
+        }
+        Ok(Verb::Jmeter(JmeterVerb::InstallJava { folder, remove })) => {
+            launcher::install(&folder, remove)
+        }
+        Ok(Verb::Jmeter(JmeterVerb::Java { args })) => launcher::run(&args, jmeter),
+        Ok(Verb::Jmeter(JmeterVerb::Line { args })) => shim::run(&args, jmeter),
+        Ok(Verb::Completions(flags)) => manual::completions(flags.shell),
+        Ok(Verb::Man(flags)) => manual::pages(flags.folder.as_deref()),
+        Ok(Verb::Agent(flags)) => agent::run(flags),
+        Ok(Verb::Fleet(FleetVerb::Up(flags))) => fleet_up::run(&flags),
+        Ok(Verb::Fleet(FleetVerb::Manifest(flags))) => manifest::run(&flags),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),
         Err(error) => match error.kind() {

@@ -1,6 +1,7 @@
-//! Pages in a browser, served by [`web`]: the live page of a run.
+//! Pages in a browser, served by [`web`]: the live page of a run, and the runs of a folder.
 mod control;
 mod live;
+pub(crate) mod runs;
 
 pub(crate) use live::LivePage;
 

@@ -30,13 +30,14 @@ use crate::flags::PreflightFlags;
 use crate::load;
 use crate::properties::Properties;
 use crate::render::Colour;
-use crate::terminal::{self, Stream};
+use crate::terminal;
+use crate::tty::Stream;
 
 use chain::{Chain, Mistake, Reckoned};
 use demand::{Demand, Given};
 use finding::{Finding, Severity};
 use fix::Outcome;
-use host::Host;
+pub(crate) use host::Host;
 
 /// All that was found.
 #[derive(Debug, Serialize)]
@@ -73,8 +74,8 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         None => demand::without_plan(flags.users.unwrap_or_default(), &given),
         Some(path) => {
             given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-            let Some(bytes) = load::read(path) else { return Exit::Usage };
-            let loaded = load::load(path, bytes, &properties);
+            let Some((path, bytes)) = load::read(path) else { return Exit::Usage };
+            let loaded = load::load(&path, bytes, &properties);
             let Some(plan) = &loaded.plan else {
                 terminal::err(&loaded.findings(Colour::Plain));
                 return Exit::Plan;
@@ -117,8 +118,14 @@ pub(crate) struct Look {
     pub(crate) users: u64,
     /// Ports that the run's connections may have; `None` where a destination is not known before.
     pub(crate) ports: Option<u64>,
+    /// Ports that those to each destination may have, and `net.ipv4.tcp_tw_reuse`.
+    pub(crate) ports_each: u64,
+    pub(crate) time_wait_reuse: u64,
     /// Connections that users hold at most.
     pub(crate) connections: u64,
+    /// The machine's processors and bytes of memory.
+    pub(crate) processors: u64,
+    pub(crate) memory: u64,
 }
 
 /// The coming run, as far as it is known.
@@ -133,28 +140,43 @@ pub(crate) struct About {
     pub(crate) workers: Option<u64>,
 }
 
-/// Looks at a plan that is about to run.
-pub(crate) fn look(plan: &Plan, about: About) -> Look {
+/// Looks at a plan that is about to run on this machine.
+pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     let About { properties, folder, users: by_group, workers } = about;
     let given = Given { properties, folder, users: None, by_group, sources: None };
     // What is wrong with the sources, the engine says.
-    let Ok(mut demand) = demand::of_plan(plan, &given) else { return Look::default() };
+    let (processors, memory) = (host.processors, host.memory_total);
+    let Ok(mut demand) = demand::of_plan(plan, &given) else {
+        return Look { processors, memory, ..Look::default() };
+    };
     demand.workers = workers;
     let odd_numbers = std::mem::take(&mut demand.odd_numbers);
-    let host = Host::now();
-    let ports = rules::ports_there(&demand, &host).filter(|_| demand.unknown_destinations == 0);
+    let ports = rules::ports_there(&demand, host).filter(|_| demand.unknown_destinations == 0);
+    let ports_each = host.local_ports().saturating_mul(demand.sources.max(1));
+    let time_wait_reuse = host.time_wait_reuse;
     let (users, connections) = (demand.users, demand.connections());
     let words = |f: &Finding| {
         let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
         let what_to_do: Vec<_> = change.collect();
         format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
     };
-    let findings = rules::findings(&demand, &host);
-    let refused = findings.iter().filter(|f| rules::refuses(f, &demand, &host));
+    let findings = rules::findings(&demand, host);
+    let refused = findings.iter().filter(|f| rules::refuses(f, &demand, host));
     let refusals = refused.map(words).collect();
     let too_small = findings.iter().filter(|f| f.severity == Severity::TooSmall);
     let warnings = too_small.map(words).collect();
-    Look { warnings, refusals, odd_numbers, users, ports, connections }
+    Look {
+        warnings,
+        refusals,
+        odd_numbers,
+        users,
+        ports,
+        ports_each,
+        time_wait_reuse,
+        connections,
+        processors,
+        memory,
+    }
 }
 
 /// Looks at the numbers of a plan without running anything: those that are none.
@@ -315,10 +337,9 @@ mod tests {
         let plan = loaded.plan.expect("a plan");
         let with = |users: u64| {
             let users = Some(vec![users]);
-            look(
-                &plan,
-                About { properties: HashMap::new(), folder: PathBuf::new(), users, workers: None },
-            )
+            let properties = HashMap::new();
+            let about = About { properties, folder: PathBuf::new(), users, workers: None };
+            look(&plan, about, &Host::now())
         };
         let few = with(1);
         assert_eq!(few.warnings, Vec::<String>::new());

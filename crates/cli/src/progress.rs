@@ -31,6 +31,10 @@ const SLOT_MS: i64 = 100;
 /// Gathers the snapshots of a run.
 pub(crate) struct Progress {
     cores: u32,
+    /// Snapshots that a second consists of: one of each thread, or of each machine.
+    parts: u32,
+    /// Processors of the machines that the users are on.
+    processors: u32,
     totals: Totals,
     /// The second being gathered, and the one that was closed last.
     open: Snapshot,
@@ -85,6 +89,8 @@ impl Progress {
     pub(crate) fn new(cores: u32, usage: Usage, start_ms: i64, with_transactions: bool) -> Self {
         Self {
             cores,
+            parts: cores,
+            processors: processors(),
             totals: Totals::new(),
             open: Snapshot::new(),
             last: Snapshot::new(),
@@ -161,9 +167,9 @@ impl Progress {
     }
 
     /// Threads and worker processes that are there, and what all processes have used so far.
-    pub(crate) fn set_processes(&mut self, cores: u32, workers: u32, usage: Usage) {
-        (self.cores, self.workers, self.now) = (cores, workers, usage);
-        self.timeline.set_threads(cores, processors());
+    pub(crate) fn set_processes(&mut self, (cores, parts): (u32, u32), workers: u32, usage: Usage) {
+        (self.cores, self.parts, self.workers, self.now) = (cores, parts, workers, usage);
+        self.timeline.set_threads(cores, self.processors);
     }
 
     pub(crate) fn set_users(&mut self, active: u32, started: u32, finished: u32) {
@@ -214,6 +220,11 @@ impl Progress {
         self.processes = workers.max(1);
     }
 
+    /// The users are on machines with so many processors.
+    pub(crate) fn set_processors(&mut self, processors: u32) {
+        self.processors = processors;
+    }
+
     /// Number of ports that the run's connections may have in all.
     pub(crate) fn set_ports(&mut self, ports: Option<u64>) {
         self.ports = ports;
@@ -248,7 +259,7 @@ impl Progress {
             *least = stall.min(*least);
         }
         self.seen.push(snapshot.core);
-        let complete = self.seen.len() as u32 >= self.cores;
+        let complete = self.seen.len() as u32 >= self.parts;
         early.or_else(|| if complete { self.close() } else { None })
     }
 

@@ -14,24 +14,25 @@ pub(crate) mod capacity;
 mod child;
 pub(crate) mod compare;
 mod figures;
-mod place;
+pub(crate) mod place;
 mod results;
 pub(crate) mod sweep;
 
 use std::path::Path;
 
-use answers::verdict::Language;
+use place::Reach;
+use report::Page;
 
-/// The page of an answer's folder as HTML; `None` of a folder that is none.
-pub(crate) fn page(folder: &Path, language: Language) -> Option<Result<String, String>> {
+/// The page of an answer's folder; `None` of a folder that is none.
+pub(crate) fn page(folder: &Path, reach: Reach<'_>) -> Option<Result<Page, String>> {
     if folder.join(compare::FILE).is_file() {
-        return Some(compare::again(folder).map(|page| report::comparison(&page, language)));
+        return Some(compare::again(folder, reach).map(|page| Page::Comparison(Box::new(page))));
     }
     if folder.join(sweep::FILE).is_file() {
-        return Some(sweep::again(folder).map(|page| report::sweep(&page, language)));
+        return Some(sweep::again(folder, reach).map(|page| Page::Sweep(Box::new(page))));
     }
     if folder.join(capacity::FILE).is_file() {
-        return Some(capacity::again(folder).map(|page| report::capacity(&page, language)));
+        return Some(capacity::again(folder, reach).map(|page| Page::Capacity(Box::new(page))));
     }
     None
 }

@@ -1,62 +1,192 @@
-//! The HTML report: at the end of a run, and `throng report`, which makes it of any run or result file.
+//! The HTML report, the summary in Markdown and the tables: at the end of a run, and `throng report`, which makes them of any
+//! run or result file.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+pub(crate) mod file;
+
 use std::path::{Path, PathBuf};
 
 use answers::rules;
 use answers::verdict::Language;
-use record::Record;
+use record::{ReadError, Record};
+use report::Page;
+use report::jmeter::Figures;
 use report::model::{Criterion, Given, RunPage};
+use report::tables::Table;
 use serde_json::Value;
 
+use crate::dashboard::Dashboard;
 use crate::exit::Exit;
-use crate::flags::ReportFlags;
+use crate::flags::{PropertyFlags, ReportFlags};
+use crate::properties::{Properties, Setting};
+use crate::questions::place::Reach;
 use crate::{questions, terminal, verdict};
+use file::FILE;
 
-/// Name of the report in a run's folder.
-pub(crate) const FILE: &str = "report.html";
+/// Names in a run's folder: the rows of `--jtl`, and the properties.
+pub(crate) const ROWS: &str = "results.jtl";
+const PROPERTIES: &str = "properties.txt";
 
 /// `throng report`.
 pub(crate) fn run(flags: &ReportFlags) -> Exit {
-    if flags.output.is_some() && flags.paths.len() > 1 {
-        terminal::error(
-            "-o names one file, and there are several reports to make: leave it out, or make them one by one",
-        );
+    let single = [
+        ("-o names one file", flags.output.is_some()),
+        ("--markdown names one file", flags.markdown.is_some()),
+        ("--k6-summary names one file", flags.k6_summary.is_some()),
+        ("--tables names one folder", flags.tables.is_some()),
+    ];
+    if let Some((words, _)) = single.iter().find(|(_, given)| *given && flags.paths.len() > 1) {
+        terminal::error(&format!(
+            "{words}, and there are several reports to make: leave it out, or make them one by one"
+        ));
         return Exit::Usage;
     }
-    let language = verdict::language(flags.lang);
     for path in &flags.paths {
-        let Some(html) = made(path, language) else { return Exit::Usage };
-        let to = flags.output.clone().unwrap_or_else(|| beside(path));
-        if let Err(error) = write(&to, &html) {
-            terminal::error(&format!("cannot write {}: {error}", to.display()));
-            return Exit::Lost;
+        let made = match Made::of(path, flags) {
+            Ok(made) => made,
+            Err(message) => {
+                terminal::error(&message);
+                return Exit::Usage;
+            }
+        };
+        match made.written(path, flags) {
+            Ok(written) => written.iter().for_each(|path| {
+                terminal::out(&format!("{}\n", terminal::visible(&path.display().to_string())));
+            }),
+            Err(message) => {
+                terminal::error(&message);
+                return Exit::Lost;
+            }
         }
-        terminal::out(&format!("{}\n", terminal::visible(&to.display().to_string())));
     }
     Exit::Ok
 }
 
-/// The page of a run, a result file, or the folder of an answer; `None` after saying why there is none.
-fn made(path: &Path, language: Language) -> Option<String> {
-    match questions::page(path, language) {
-        Some(Ok(html)) => Some(html),
-        Some(Err(message)) => {
-            terminal::error(&message);
-            None
+/// The material of a page: a run or a result file, or an answer with its runs.
+enum Made {
+    Run(Source),
+    Answer(Page),
+}
+
+/// A record, and JMeter's figures where they were asked for.
+struct Source {
+    record: Record,
+    figures: Option<Figures>,
+}
+
+impl Made {
+    fn of(path: &Path, flags: &ReportFlags) -> Result<Self, String> {
+        if flags.jmeter_figures {
+            return with_figures(path, &flags.properties).map(Self::Run);
         }
-        None => verdict::open(path).map(|record| page(path, &record, language)),
+        if let Some(answer) = questions::page(path, Reach::Anywhere) {
+            if let Some(file) = &flags.k6_summary {
+                return Err(format!(
+                    "{} is the answer of several runs, and --k6-summary {} takes one: name a run or a result file",
+                    path.display(),
+                    file.display()
+                ));
+            }
+            return answer.map(Self::Answer);
+        }
+        let record = Record::open(path).map_err(|error| error.to_string())?;
+        record.flaws.iter().for_each(|flaw| terminal::warning(&flaw.to_string()));
+        Ok(Self::Run(Source { record, figures: None }))
+    }
+
+    /// Writes what was asked for. Returns the paths; the error is a sentence for the user.
+    fn written(self, path: &Path, flags: &ReportFlags) -> Result<Vec<PathBuf>, String> {
+        let language = verdict::language(flags.lang);
+        let (page, source) = match self {
+            Self::Answer(page) => (page, None),
+            Self::Run(source) => {
+                let page = page(path, &source.record, source.figures.as_ref(), RunPage::new);
+                (Page::Run(Box::new(page)), Some(source))
+            }
+        };
+        let html = flags.output.clone().unwrap_or_else(|| beside(path));
+        file::write(&html, &page.html(language))
+            .map_err(|error| file::cannot_write(&html, &error))?;
+        let mut written = vec![html];
+        if let Some(file) = &flags.markdown {
+            file::write_markdown(file, &page, language)?;
+            written.push(file.clone());
+        }
+        if let Some(file) = &flags.k6_summary {
+            file::write_k6(file, &page)?;
+            written.push(file.clone());
+        }
+        if let Some(folder) = &flags.tables {
+            let tables = match source {
+                // Tables have more rows than a page.
+                Some(Source { record, .. }) => {
+                    report::tables::run(&self::page(path, &record, None, RunPage::whole))
+                }
+                None => page.tables(),
+            };
+            write_tables(folder, &tables)?;
+            written.push(folder.clone());
+        }
+        Ok(written)
     }
 }
 
-/// Writes the report of a run that has ended into its folder. The error is a sentence for the user.
-pub(crate) fn at_end(folder: &Path, language: Language) -> Result<(), String> {
-    let record = Record::read(folder).map_err(|error| format!("no report was made: {error}"))?;
-    let to = folder.join(FILE);
-    write(&to, &page(folder, &record, language))
-        .map_err(|error| format!("cannot write {}: {error}", to.display()))
+/// The record of a run that left its rows, or of a result file, with JMeter's figures.
+fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let (rows, record) = match Record::read(path) {
+        Ok(record) => (folder.join(ROWS), Some(record)),
+        Err(ReadError::NotARecord(_)) if !path.is_dir() => (path.to_owned(), None),
+        Err(error) => {
+            return Err(format!("{error}: JMeter's figures are those of one run or result file"));
+        }
+    };
+    if record.is_some() && !rows.is_file() {
+        return Err(format!(
+            "there is no {}, of whose rows JMeter's figures would be made: run with --jtl, or name the result file instead of \
+             the folder",
+            rows.display()
+        ));
+    }
+    let mut sources = flags.sources();
+    let of_run = folder.join(PROPERTIES);
+    if record.is_some() && of_run.is_file() {
+        // They say how the run wrote its rows.
+        sources.settings.insert(0, Setting::File(of_run));
+    }
+    let (properties, warnings) =
+        Properties::load(&sources, jiff::Timestamp::now().as_millisecond())?;
+    for warning in &warnings {
+        terminal::warning(warning);
+    }
+    let dashboard = Dashboard::without_folder(&sources, &properties)?;
+    dashboard.warnings.iter().for_each(|warning| terminal::warning(warning));
+    let read = dashboard.read(&rows, &[], record.is_none())?;
+    read.figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
+    let record = record.or(read.record).unwrap_or_default();
+    Ok(Source { record, figures: Some(read.figures) })
+}
+
+/// Writes each table twice into the folder, as CSV and as JSON. The error is a sentence for the user.
+fn write_tables(folder: &Path, tables: &[Table]) -> Result<(), String> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
+    for table in tables {
+        for (ending, text) in [("csv", table.csv()), ("json", table.json())] {
+            let file = folder.join(table.name).with_extension(ending);
+            file::write(&file, &text).map_err(|error| file::cannot_write(&file, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The report of a run's folder or an answer's, for a server: nothing is printed, and nothing beside that folder is read. The
+/// error is a sentence for the user.
+pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<String, String> {
+    if let Some(answer) = questions::page(folder, Reach::Below(root)) {
+        return answer.map(|page| page.html(language));
+    }
+    let record = Record::read(folder).map_err(|error| error.to_string())?;
+    Ok(Page::Run(Box::new(page(folder, &record, None, RunPage::new))).html(language))
 }
 
 /// The report of a run's folder stands in it, that of a file beside it.
@@ -64,8 +194,14 @@ fn beside(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(FILE) } else { path.with_extension("html") }
 }
 
-/// The page. What the record does not have comes from the other files of the folder, as far as they are there.
-fn page(path: &Path, record: &Record, language: Language) -> String {
+/// The page of a run's folder, or of a result file, as `make` makes it. What the record does not have comes from the other files of the folder,
+/// as far as they are there.
+pub(crate) fn page(
+    path: &Path,
+    record: &Record,
+    figures: Option<&Figures>,
+    make: fn(&Given<'_>) -> RunPage,
+) -> RunPage {
     let folder = if path.is_dir() { Some(path) } else { path.parent() };
     let of_run = folder.filter(|folder| folder.join(record::FILE).exists());
     let text =
@@ -79,12 +215,12 @@ fn page(path: &Path, record: &Record, language: Language) -> String {
         verdict: &rules::verdict(record),
         run: &run,
         criteria: &summary.as_ref().map(criteria).unwrap_or_default(),
-        properties: &text("properties.txt").as_deref().map(properties).unwrap_or_default(),
+        properties: &text(PROPERTIES).as_deref().map(properties).unwrap_or_default(),
         notes: &[],
-        jmeter: None,
+        jmeter: figures,
         live: false,
     };
-    report::run(&RunPage::new(&given), language)
+    make(&given)
 }
 
 /// The criteria as the summary judges them.
@@ -108,18 +244,4 @@ fn properties(file: &str) -> Vec<(String, String)> {
         .filter_map(|line| line.split_once('='))
         .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
         .collect()
-}
-
-/// Writes a file that is there whole or not at all, and its owner's alone.
-pub(crate) fn write(to: &Path, text: &str) -> io::Result<()> {
-    let mut part = to.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let mut file =
-        OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&part)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&part, to));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written
 }

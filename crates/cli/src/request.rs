@@ -29,6 +29,10 @@ pub(crate) struct Request {
     pub(crate) report: Report,
     /// `--no-report`: no report.html in the run's folder.
     pub(crate) no_report: bool,
+    /// `--markdown`: where a summary goes.
+    pub(crate) markdown: Option<PathBuf>,
+    /// `--k6-summary`: where a summary in k6's form goes.
+    pub(crate) k6_summary: Option<PathBuf>,
     pub(crate) json: bool,
     /// Language of the verdict; that of the surroundings if it was not asked for.
     pub(crate) lang: Option<Lang>,
@@ -41,6 +45,8 @@ pub(crate) struct Request {
     pub(crate) cores: usize,
     /// Worker processes; 0 for what `throng.workers` says, or as many as the users' connections take.
     pub(crate) workers: u32,
+    /// The way to the machines whose agents run the users; none: they run on this one.
+    pub(crate) fleet: Option<fleet::remote::Way>,
     /// A worker that dies stops the run.
     pub(crate) stop_on_loss: bool,
     /// Listen for JMeter's `shutdown.sh` and `stoptest.sh`.
@@ -58,13 +64,15 @@ pub(crate) struct Request {
     pub(crate) web: Option<web::Address>,
 }
 
-/// JMeter's report, as asked for.
+/// JMeter's report and figures, as asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
     /// `-e`: at the end of the run.
     pub(crate) at_end: bool,
     /// `-o`: its folder.
     pub(crate) folder: Option<PathBuf>,
+    /// `--jmeter-figures`: JMeter's figures in report.html.
+    pub(crate) figures: bool,
 }
 
 impl Request {

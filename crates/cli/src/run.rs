@@ -9,8 +9,9 @@ mod exports;
 mod live;
 mod monitors;
 mod phases;
+mod reports;
 mod settings;
-mod traces;
+pub(crate) mod traces;
 
 pub(crate) use live::Asked as Load;
 
@@ -21,8 +22,10 @@ use answers::criterion::Judged;
 use engine::offload::Offload;
 use engine::{Asked, Evaluated, Line, Options};
 use fleet::Loss;
+use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
+use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::jtl::Columns;
 use stats::process::Usage;
@@ -31,7 +34,7 @@ use stats::{Counter, Snapshot};
 
 use self::admission::Room;
 use self::monitors::MonitorFiles;
-use self::traces::Traces;
+pub(crate) use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
 use crate::criteria::{self, Judgement, Watch};
@@ -42,12 +45,13 @@ use crate::interrupt::Interrupt;
 use crate::load::{self, Loaded};
 use crate::log::Level;
 use crate::pages::LivePage;
-use crate::preflight::Look;
+use crate::preflight::{Host, Look};
 use crate::progress::Progress;
+use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, ctl, junit, lost, plugins, project, report, terminal, verdict};
+use crate::{asked_load, control, ctl, junit, lost, machines, plugins, project, report, terminal};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -69,7 +73,7 @@ pub(crate) fn run(mut request: Request) -> Exit {
         }
     }
     match load::read(&request.plan) {
-        Some(bytes) => run_plan(&request, bytes),
+        Some((plan, bytes)) => run_plan(&Request { plan, ..request }, bytes),
         None => Exit::Usage,
     }
 }
@@ -88,7 +92,9 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
     let workers = spread::asked(request, &properties)
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
-    let room = Room { request, properties: &properties, workers };
+    // A reading takes a tenth of the time to the first request: one does for all.
+    let host = Host::now();
+    let room = Room { request, properties: &properties, workers, host: &host };
     // Only with the plan's own load it is known by now how many users there are.
     if request.load.is_empty() {
         room.check(&plan, None, console)?;
@@ -119,8 +125,10 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
         traces.console.line(&line);
     }
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
-    let start = Start { request, bytes, plan, options, evaluated, found };
-    let mut running = start.run(workers, (control.as_ref(), live.as_ref()), &mut traces)?;
+    let start = Start { request, properties: &properties, bytes, plan, options, evaluated, found };
+    let agents = start.gather(workers, &interrupt, &mut traces)?;
+    let around = (control.as_ref(), live.as_ref());
+    let mut running = start.run(workers, agents, around, &mut traces)?;
     let losses = running.drive(&interrupt, control.as_ref(), &mut traces);
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live };
@@ -130,6 +138,7 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
 /// Everything that the engine or the workers are started with.
 struct Start<'a> {
     request: &'a Request,
+    properties: &'a Properties,
     bytes: Vec<u8>,
     plan: Plan,
     options: Options,
@@ -142,34 +151,34 @@ impl Start<'_> {
     fn run(
         self,
         workers: Option<u32>,
+        agents: Option<Agents>,
         (control, live): (Option<&Control>, Option<&LivePage>),
         traces: &mut Traces<'_>,
     ) -> Result<Running, Exit> {
-        let Self { request, bytes, plan, options, mut evaluated, found } = self;
+        let Self { request, bytes, plan, options, mut evaluated, mut found, .. } = self;
         let users = evaluated.users();
+        let machines = agents.as_ref().map(Agents::about).unwrap_or_default();
+        machines::instead(&mut found, &machines);
         let size = Size::of(workers, users.max(found.connections));
-        for line in size.words(users, found.connections).iter().chain(&found.warnings) {
+        let words = size.words(users, found.connections).filter(|_| machines.is_empty());
+        for line in words.iter().chain(&found.warnings) {
             traces.warn("throng", line);
         }
         let before = Usage::now();
-        let mut complaints = evaluated.take_complaints();
-        // Warnings that were known before are printed once.
-        complaints
-            .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
-        complaints.extend(found.odd_numbers.into_iter().map(Line::Engine));
+        let complaints = complaints(&mut evaluated, &mut found);
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
-        let frame = facts(request, &plan, evaluated.asked(&plan), found.ports);
+        let frame = facts(request, &plan, evaluated.asked(&plan), &found);
         let offload = options.offload.clone();
         exports::start(request, now_ms(), traces)?;
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
-        let run = spread::start(size, request, bytes, plan, options, evaluated).map_err(
+        let run = spread::start(size, request, bytes, plan, options, evaluated, agents).map_err(
             |(message, exit)| {
                 let advice = plugins::advice(&message, &home).map(|words| format!("\n  {words}"));
                 traces.console.fail(&(message + &advice.unwrap_or_default()), exit)
             },
         )?;
-        traces.folder.keep_to_owner("results.jtl");
+        traces.folder.keep_to_owner(report::ROWS);
         let start_ms = now_ms();
         let frame = record::Frame { start_ms, threads: run.cores(), ..frame };
         traces.console.start(start_ms);
@@ -184,6 +193,9 @@ impl Start<'_> {
         let with_transactions = traces.console.counts_transactions();
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
+        if !machines.is_empty() {
+            progress.set_processors(found.processors.max(1) as u32);
+        }
         progress.recording().set_frame(frame);
         progress.set_hosts(watch::Watch::start(hosts));
         progress.follow_retransmits();
@@ -199,8 +211,40 @@ impl Start<'_> {
         let workers = run.workers();
         progress.set_workers(workers);
         let ctl = (requests, ctl);
+        traces.machines = machines;
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
+
+    /// The agents of a run with --fleet.
+    fn gather(
+        &self,
+        workers: Option<u32>,
+        interrupt: &Interrupt,
+        traces: &mut Traces<'_>,
+    ) -> Result<Option<Agents>, Exit> {
+        let users: Vec<u32> = self.evaluated.users_by_group().collect();
+        let asked = machines::Asked {
+            dealt: plan::state::dealt_files(&self.plan, &users),
+            request: self.request,
+            properties: self.properties,
+            options: &self.options,
+            text: &self.bytes,
+            workers,
+            users: self.evaluated.users(),
+            connections: self.found.connections,
+            interrupt,
+        };
+        asked.gather(traces)
+    }
+}
+
+/// Complaints of evaluating the plan and of checking the machine, those of both once.
+fn complaints(evaluated: &mut Evaluated, found: &mut Look) -> Vec<Line> {
+    let mut complaints = evaluated.take_complaints();
+    complaints
+        .retain(|line| !matches!(line, Line::Engine(text) if found.odd_numbers.contains(text)));
+    complaints.extend(std::mem::take(&mut found.odd_numbers).into_iter().map(Line::Engine));
+    complaints
 }
 
 /// Lets `throng ctl` reach the run by its folder.
@@ -300,7 +344,7 @@ fn measured(
     progress: &mut Progress,
     traces: &mut Traces<'_>,
 ) -> Option<Judged> {
-    progress.set_processes(run.cores(), run.workers(), run.usage());
+    progress.set_processes((run.cores(), run.parts()), run.workers(), run.usage());
     watch.add(&snapshot);
     let second = progress.add(&snapshot);
     run.recycle(snapshot);
@@ -397,8 +441,7 @@ impl Ending<'_> {
         let said = (starts, &judgement);
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
-        self.write_report(traces);
-        self.make_dashboard(traces);
+        reports::write(self.request, self.dashboard.as_ref(), traces);
         exports::finish(traces);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
@@ -430,23 +473,6 @@ impl Ending<'_> {
         }
     }
 
-    /// Makes JMeter's report of the run's rows, if it is asked for. A run is never lost for a report.
-    fn make_dashboard(&self, traces: &mut Traces<'_>) {
-        let Some(dashboard) = &self.dashboard else { return };
-        let rows = self.request.jtl.clone().or_else(|| traces.folder.file("results.jtl"));
-        match dashboard.make(&rows.unwrap_or_default(), &[]) {
-            Ok((page, notes)) => {
-                for note in &notes {
-                    traces.console.warn(note);
-                }
-                traces.console.line(&format!("Report: {}", page.display()));
-            }
-            Err(message) => {
-                traces.warn("throng", &format!("Error generating the report: {message}"));
-            }
-        }
-    }
-
     /// Writes the run's tests as XML, if they are asked for.
     fn write_junit(
         &self,
@@ -469,18 +495,6 @@ impl Ending<'_> {
         if let Err(error) = std::fs::write(path, junit::xml(&facts, judgement)) {
             traces.console.warn(&format!("cannot write {}: {error}", path.display()));
             traces.last.add_lost(0, "the file of --junit");
-        }
-    }
-
-    /// Writes the report into the run's folder. Without it the run is as good: it can be made again.
-    fn write_report(&self, traces: &mut Traces<'_>) {
-        let Some(folder) = traces.folder.path().filter(|_| !self.request.no_report) else { return };
-        match report::at_end(folder, verdict::language(self.request.lang)) {
-            Ok(()) => {
-                let path = folder.join(report::FILE);
-                traces.console.line(&format!("Report:  {}", path.display()));
-            }
-            Err(message) => traces.console.warn(&message),
         }
     }
 
@@ -537,20 +551,24 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
 }
 
 /// The facts of a run that are known before it starts.
-fn facts(request: &Request, plan: &Plan, asked: Asked, ports: Option<u64>) -> record::Frame {
-    let Asked { users, rate, schedule, length_ms, open } = asked;
+fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::Frame {
+    let Asked { users, rate, schedule, length_ms, open, main_length_ms: _ } = asked;
     let schedule = schedule.iter().map(|(ns, from, to)| (ns / 1_000_000, *from, *to)).collect();
     let mut settings = plan_settings(plan);
     settings.extend(request.sources.recorded());
     settings.push((record::frame::PLAN_TEXT.to_owned(), format!("{:016x}", plan.text_hash)));
+    if found.ports_each > 0 {
+        let of = [(PORTS_EACH, found.ports_each), (TIME_WAIT_REUSE, found.time_wait_reuse)];
+        settings.extend(of.map(|(name, value)| (name.to_owned(), value.to_string())));
+    }
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         plan: request.plan.display().to_string(),
         plan_hash: plan.hash,
-        processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        memory: stats::machine::Reading::now().memory_total,
+        processors: found.processors.max(1) as u32,
+        memory: found.memory,
         load: record::Load { users, rate, schedule, length_ms, open },
-        ports: ports.unwrap_or(0),
+        ports: found.ports.unwrap_or(0),
         settings,
         ..record::Frame::default()
     }

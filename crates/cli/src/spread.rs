@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Evaluated, Line, Live, Made, Options, Run, StartError, Users};
-use fleet::{Fleet, Job, Loss, Processes};
+use fleet::remote::Agents;
+use fleet::{Bus, Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use stats::Snapshot;
@@ -102,8 +103,9 @@ pub(crate) fn start(
     plan: Plan,
     mut options: Options,
     mut evaluated: Evaluated,
+    agents: Option<Agents>,
 ) -> Result<Spread, (String, Exit)> {
-    if size.workers <= 1 {
+    if size.workers <= 1 && agents.is_none() {
         options.evaluated = Some(evaluated);
         let run = engine::start(Arc::new(plan), options).map_err(refused)?;
         return Ok(Spread::Here(Box::new(run)));
@@ -126,12 +128,22 @@ pub(crate) fn start(
         seed: options.seed,
         stop_on_loss: request.stop_on_loss,
     };
-    let workers = Processes::start(size.workers)
-        .map_err(|error| format!("cannot start {} workers: {error}", size.workers))
-        .map_err(|message| (message, Exit::Aborted))?;
-    let fleet = Fleet::start(Box::new(workers), &plan, job)
-        .map_err(|error| (error.to_string(), Exit::Aborted))?;
-    Ok(Spread::Fleet(Box::new(fleet), files, Vec::new()))
+    let (bus, notes): (Box<dyn Bus>, _) = match agents {
+        Some(mut agents) => {
+            let made = files.iter().map(|made| (made.path().to_owned(), made.has_rows())).collect();
+            let notes = agents.set_results(made, &job.results, &job.folder);
+            (Box::new(agents), notes.into_iter().map(Line::from).collect())
+        }
+        None => {
+            let workers = Processes::start(size.workers)
+                .map_err(|error| format!("cannot start {} workers: {error}", size.workers))
+                .map_err(|message| (message, Exit::Aborted))?;
+            (Box::new(workers), Vec::new())
+        }
+    };
+    let fleet =
+        Fleet::start(bus, &plan, job).map_err(|error| (error.to_string(), Exit::Aborted))?;
+    Ok(Spread::Fleet(Box::new(fleet), files, notes))
 }
 
 /// The reason why the engine does not start, and its exit code: classes that Java cannot find are errors of the plan, as in `check`.
@@ -159,6 +171,8 @@ impl Spread {
                 fleet::Event::Lost(loss) => News::Lost(loss),
                 fleet::Event::Idle => News::Idle,
                 fleet::Event::Finished => {
+                    // Before the end tags: rows of other machines come only now.
+                    lost.extend(fleet.collect().into_iter().map(Line::from));
                     lost.extend(engine::close_results(std::mem::take(files)));
                     lost.pop().map_or(News::Finished, News::Log)
                 }
@@ -209,6 +223,14 @@ impl Spread {
         match self {
             Self::Here(run) => run.cores(),
             Self::Fleet(fleet, ..) => fleet.cores(),
+        }
+    }
+
+    /// Reports that a second of the run consists of.
+    pub(crate) fn parts(&self) -> u32 {
+        match self {
+            Self::Here(run) => run.cores(),
+            Self::Fleet(fleet, ..) => fleet.parts(),
         }
     }
 

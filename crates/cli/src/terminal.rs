@@ -11,14 +11,7 @@ use std::sync::Mutex;
 
 use crate::exit::Exit;
 use crate::render::{self, PAINT};
-use crate::tty;
-
-/// A standard stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Out,
-    Err,
-}
+use crate::tty::{self, Stream};
 
 /// The first error of standard output.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);

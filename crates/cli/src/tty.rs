@@ -3,7 +3,13 @@
 use std::io::{self, IsTerminal};
 
 use crate::render::Colour;
-use crate::terminal::Stream;
+
+/// A standard stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
 
 /// Colours of what goes to standard error.
 pub(crate) fn error_colour() -> Colour {

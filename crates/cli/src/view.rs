@@ -12,6 +12,7 @@ mod screen;
 mod tests;
 mod text;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -178,9 +179,9 @@ impl View {
         self.labels.clear();
         self.labels.extend_from_slice(labels);
         self.counts.resize(labels.len(), 0);
-        for (label, part) in &second.labels {
-            if let Some(count) = self.counts.get_mut(*label as usize) {
-                *count += part.count;
+        for (label, samples, _) in second.labels.counts() {
+            if let Some(count) = self.counts.get_mut(label as usize) {
+                *count += samples;
             }
         }
         self.add_causes(second, causes);
@@ -188,8 +189,8 @@ impl View {
             return;
         }
         self.add_moment(second);
-        let piece = |(label, part): &(u32, record::Part)| Piece {
-            label: *label,
+        let piece = |(label, part): (u32, Cow<'_, record::Part>)| Piece {
+            label,
             count: part.count,
             errors: part.errors,
             service: part.service.clone(),

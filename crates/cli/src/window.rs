@@ -1,16 +1,14 @@
-//! `throng jmeter`: puts the plug-in for JMeter's window into a JMeter, and takes it out again.
+//! `throng jmeter install-plugin`: puts the plug-in for JMeter's window into a JMeter, and takes it out again.
 
 use std::path::Path;
 
 use jvm::{Change, Window};
 
 use crate::exit::Exit;
-use crate::flags::JmeterVerb;
 use crate::terminal;
 
-pub(crate) fn run(verb: &JmeterVerb) -> Exit {
-    let JmeterVerb::InstallPlugin { home, remove } = verb;
-    let done = if *remove { jvm::remove_plugin(home) } else { install(home) };
+pub(crate) fn run(home: &Path, remove: bool) -> Exit {
+    let done = if remove { jvm::remove_plugin(home) } else { install(home) };
     match done {
         Ok(window) => {
             tell(&window, home);

@@ -27,6 +27,7 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
     assert!(ended.out.contains("\nCriteria\n  met      count = 6: 6\n"), "{}", ended.out);
     let before = ended.out.find("Criteria").expect("criteria");
     assert!(ended.out[before..].contains("Sleep"), "the table comes behind: {}", ended.out);
+    assert!(ended.out[before..].contains("\nVerdict\n"), "so does the verdict: {}", ended.out);
 
     let missed =
         ["--fail", "count > 6", "--fail", "p50 < 1h", "--fail", "p99 < 1s for label Nothing"];

@@ -3,6 +3,7 @@
 mod program;
 
 use std::fs;
+use std::path::Path;
 
 use program::Program;
 use serde_json::Value;
@@ -30,8 +31,15 @@ fn a_result_file_becomes_a_report() {
     let made = statistics(&program, "pages");
     assert_eq!(made["Total"]["sampleCount"], 2);
     assert_eq!(made["<b>"]["errorPct"], 100.0);
+    // Of the page, all but the script.
     let page = fs::read_to_string(program.path("pages/index.html")).unwrap();
-    assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"), "{page}");
+    let (markup, _) = page.rsplit_once("<script>").unwrap();
+    assert!(markup.contains("&lt;b&gt;") && !markup.contains("<b>"), "{markup}");
+    let data = report::file::data(&page).unwrap();
+    assert_eq!(data["totals"]["samples"], 2);
+    assert_eq!(data["jmeter"]["total"], made["Total"]);
+    assert_eq!(data["jmeter"]["statistics"][1], made["<b>"]);
+    assert_eq!(data["jmeter"]["errors"][0]["message"], "500/No");
     // Without -o it goes where JMeter has it go, beside what is there; a second one is refused.
     fs::create_dir(program.path("report-output")).unwrap();
     fs::write(program.path("report-output/notes.txt"), "").unwrap();
@@ -166,6 +174,52 @@ fn properties_of_a_jmeter_home_are_heeded() {
     assert!(
         fs::read_to_string(program.path("pages/index.html"))
             .unwrap()
-            .contains("<h1>Hi &amp; there")
+            .contains("<h1 class=\"hostile\">Hi &amp; there</h1>")
     );
+}
+
+/// JMeter's figures in a page.
+fn figures(program: &Program, file: &Path) -> Value {
+    let html = fs::read_to_string(program.path("").join(file)).unwrap();
+    report::file::data(&html).unwrap()["jmeter"].take()
+}
+
+#[test]
+fn a_report_of_throng_has_the_figures_if_asked_to() {
+    let program = with_rows();
+    let percent = "-Jaggregate_rpt_pct1=50";
+    let ended = program.run(&["report", "--jmeter-figures", percent, "old.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(program.run(&["-g", "old.jtl", "-o", "pages", percent]).code, 0);
+    let of_file = figures(&program, Path::new("old.html"));
+    assert_eq!(of_file["total"], statistics(&program, "pages")["Total"]);
+    assert_eq!(of_file["percentages"][0], "50");
+    assert_eq!(program.run(&["report", "old.jtl"]).code, 0);
+    assert_eq!(figures(&program, Path::new("old.html")), Value::Null);
+}
+
+#[test]
+fn a_run_has_the_figures_in_its_report_if_asked_to() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "--jmeter-figures", "-Jloops=3", "-Jaggregate_rpt_pct1=50"];
+    let refused = program.run(&line);
+    assert!(refused.code == 2 && refused.err.contains("add --jtl, or -l FILE"), "{refused:?}");
+    assert!(!program.path("runs").exists(), "no run was started");
+    let form = "-Jjmeter.save.saveservice.timestamp_format=yyyy/MM/dd HH:mm:ss";
+    let ended = program.run(&[&line[..], &["--jtl", form]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let report = program.run_folder().join("report.html");
+    let at_end = figures(&program, &report);
+    assert_eq!(
+        (&at_end["total"]["sampleCount"], &at_end["percentages"][0]),
+        (&3.into(), &"50".into())
+    );
+    // Made anew, it has the run's properties.
+    let folder = program.run_folder();
+    let again = program.run(&["report", "--jmeter-figures", folder.to_str().unwrap()]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(figures(&program, &report), at_end);
+    fs::remove_file(folder.join("results.jtl")).unwrap();
+    let without = program.run(&["report", "--jmeter-figures", folder.to_str().unwrap()]);
+    assert!(without.code == 2 && without.err.contains("run with --jtl"), "{without:?}");
 }

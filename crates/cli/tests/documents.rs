@@ -39,6 +39,50 @@ fn every_property_that_is_honoured_is_documented() {
     assert!(missing.is_empty(), "not in docs/properties.md: {missing:?}");
 }
 
+/// Names of variables of the environment in the program's sources, tests and bundled targets apart.
+fn variables(folder: &Path, found: &mut Vec<String>) {
+    for entry in
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+    {
+        if entry.is_dir() {
+            variables(&entry, found);
+        } else if entry.extension().is_some_and(|end| end == "rs") && !entry.ends_with("tests.rs") {
+            let text = fs::read_to_string(&entry).expect("text");
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for quoted in text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .flat_map(|line| line.split('"').skip(1).step_by(2))
+            {
+                let is_name = quoted.starts_with("THRONG_")
+                    && quoted.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                found.extend(is_name.then(|| quoted.to_owned()));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_variable_of_the_environment_is_documented() {
+    let names = named(&document("installing.md"));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("crates") {
+        let sources = entry.expect("a crate").path().join("src");
+        variables(&sources, &mut found);
+    }
+    assert!(found.len() > 6, "{found:?}");
+    // THRONG_OTLP stands for THRONG_OTLP_TOKEN and its like.
+    let is_there = |name: &String| {
+        names.iter().any(|other| {
+            other
+                .strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        })
+    };
+    let missing: Vec<_> = found.iter().filter(|name| !is_there(name)).collect();
+    assert!(missing.is_empty(), "not in docs/installing.md: {missing:?}");
+}
+
 #[test]
 fn the_table_of_what_has_no_effect_is_the_programs_list() {
     let table = |name| strings(include_str!("../src/properties/heeded.rs"), name);
@@ -77,6 +121,26 @@ fn every_property_in_the_tables_is_honoured() {
     };
     let unknown: Vec<_> = names.iter().filter(|name| !honoured(name)).collect();
     assert!(unknown.is_empty(), "in docs/properties.md and not honoured: {unknown:?}");
+}
+
+#[test]
+fn every_setting_of_a_gateway_is_documented() {
+    let page = document("mgs.md");
+    let rows = |from: &str, to: &str| -> Vec<String> {
+        let (_, rest) = page.split_once(from).expect(from);
+        let (table, _) = rest.split_once(to).expect(to);
+        let rows = table.lines().filter(|line| line.starts_with("| `"));
+        let cells = rows.filter_map(|row| row.split('|').nth(1));
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+    };
+    let sorted = |mut names: Vec<String>| {
+        names.sort_unstable();
+        names
+    };
+    let known = mgs::settings::PROPERTIES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(sorted(rows("\n## Settings\n", "\n## Results\n")), sorted(known));
+    let keys = strings(include_str!("../src/vectors.rs"), "KEYS");
+    assert_eq!(sorted(rows("\n## Captured requests\n", "\nIt ends with 0")), sorted(keys));
 }
 
 #[test]
@@ -164,5 +228,31 @@ fn a_page_out_of_step_is_found() {
     {
         let stale = chinese.replace(now, then);
         assert!(!differences(english, &stale).is_empty(), "{then}");
+    }
+}
+
+#[test]
+fn the_changelog_has_the_version_that_is_built_and_its_day() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let changelog = fs::read_to_string(root.join("CHANGELOG.md")).expect("the changelog");
+    let head = concat!("## ", env!("CARGO_PKG_VERSION"), " – ");
+    let day = changelog.lines().find_map(|line| line.strip_prefix(head)).expect(head);
+    assert!(day.parse::<jiff::civil::Date>().is_ok(), "{day:?} is no day");
+}
+
+#[test]
+fn every_crate_says_what_it_is_and_whose() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = fs::read_dir(root.join("crates")).expect("crates").flatten();
+    let crates = folders
+        .map(|folder| folder.path())
+        .chain(["targets", "tests/parity"].map(|name| root.join(name)));
+    for folder in crates {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        for field in
+            ["description = \"", "license.workspace", "authors.workspace", "version.workspace"]
+        {
+            assert!(manifest.contains(field), "{} has no {field}", folder.display());
+        }
     }
 }

@@ -89,6 +89,44 @@ fn influxdb_2_gets_lines_with_its_token() {
 }
 
 #[test]
+fn over_https_a_certificate_must_be_believed() {
+    let program = Program::new();
+    let root = program.path("root.pem").display().to_string();
+    let start = |names: &str| {
+        let certificate = root.clone();
+        let tls = targets::TlsConfig { names: names.to_owned(), certificate, ..Default::default() };
+        targets::start(targets::Config::new("fixed").tls(tls)).expect("a target")
+    };
+    let run = |port: u16, options: &str| {
+        let target = format!("influxdb=https://127.0.0.1:{port}/write?db=b,interval=1s{options}");
+        let ended = program.run(&["run", "plan.jmx", "-Jms=10", "--out", &target]);
+        (ended.code, ended.out + &ended.err)
+    };
+    let target = start("127.0.0.1");
+    let (code, said) = run(target.addr().port(), ",ca=root.pem");
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("certificate") && !said.contains("were not taken"), "{said}");
+    // The system does not know who issued it.
+    let (code, said) = run(target.addr().port(), "");
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("an issuer that is not known here") && said.contains(",ca=FILE"),
+        "{said}"
+    );
+    assert!(said.contains("were not taken"), "{said}");
+    // It is that of another host.
+    let other = start("other.example");
+    let (code, said) = run(other.addr().port(), ",ca=root.pem");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("its certificate is not taken") && said.contains("127.0.0.1"), "{said}");
+    for (file, words) in [("nowhere.pem", "ca=nowhere.pem"), ("plan.jmx", "no certificate in it")] {
+        let (code, said) = run(1, &format!(",ca={file}"));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn a_collector_of_opentelemetry_gets_sums_and_histograms() {
     let (port, messages) = server(|_| "200 OK");
     let program = Program::new();

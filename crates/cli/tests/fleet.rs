@@ -1,9 +1,11 @@
 //! Runs in several processes, with the real program: the same results as in one process, and the results when one dies.
 
+mod agents;
+mod pools;
 mod program;
 
 use std::collections::BTreeSet;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use program::{Program, ended};
@@ -51,14 +53,19 @@ struct Seen {
 
 /// Runs the sharing plan against a target of its own.
 fn share(workers: &str, more: &[&str]) -> Seen {
-    let target = targets::start(targets::Config::new("mirror")).expect("a target");
+    let more: Vec<&str> = ["--workers", workers].iter().chain(more).copied().collect();
     let program = Program::new();
+    share_in(&program, program.command(&["run"]), &more)
+}
+
+/// The same by a command of that program.
+fn share_in(program: &Program, mut command: Command, more: &[&str]) -> Seen {
+    let target = targets::start(targets::Config::new("mirror")).expect("a target");
     program.write("sharing.jmx", SHARING);
     program.write("lines.csv", &(1..=14).fold(String::new(), |all, n| all + &format!("line{n}\n")));
     let port = format!("-Jport={}", target.addr().port());
-    let mut line = vec!["run", "sharing.jmx", "-l", "out.jtl", "--workers", workers, &port];
-    line.extend(more);
-    let ended = program.run(&line);
+    command.args(["sharing.jmx", "-l", "out.jtl", &port]).args(more);
+    let ended = ended(command.output().expect("the program starts"));
     assert_eq!(ended.code, 0, "{ended:?}");
     let asked = target.log();
     let part = |nth: usize| -> Vec<String> {
@@ -100,7 +107,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A run that has so many seconds behind it.
-fn under_way(program: &Program, seconds: usize, words: &str) -> Child {
+fn in_flight(program: &Program, seconds: usize, words: &str) -> Child {
     let line: Vec<&str> = words.split(' ').collect();
     let child = program.start(&line);
     until("its seconds", || run_seconds(program).len() >= seconds);
@@ -188,7 +195,7 @@ fn users_with_several_connections_count_as_many() {
 #[test]
 fn a_worker_that_dies_is_told_and_the_others_go_on() {
     let program = Program::new();
-    let child = under_way(
+    let child = in_flight(
         &program,
         1,
         "run plan.jmx -l out.jtl --workers 3 -Jusers=30 -Jloops=40 -Jms=100",
@@ -204,6 +211,13 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
     let summary = summary(&program);
     let lost = summary["workers_lost"].as_array().expect("a list");
     assert_eq!((lost.len(), lost[0]["users"].as_u64()), (1, Some(10)));
+    assert_eq!(summary["accounted"].as_bool(), Some(false));
+    let missing = &summary["missing"][0];
+    assert_eq!(
+        (&missing["worker"], &missing["from_ms"]),
+        (&lost[0]["worker"], &lost[0]["last_report_ms"])
+    );
+    assert!(missing["samples_about"].as_u64().is_some_and(|about| about <= 200), "{missing}");
     let requests = summary["requests"].as_u64().expect("a number");
     assert!((800..1200).contains(&requests), "the others did all, that one did not: {requests}");
     let rows = program.read("out.jtl");
@@ -216,7 +230,7 @@ fn a_worker_that_dies_is_told_and_the_others_go_on() {
 #[test]
 fn a_worker_that_dies_stops_the_run_if_asked_to() {
     let program = Program::new();
-    let child = under_way(
+    let child = in_flight(
         &program,
         1,
         "run plan.jmx --workers 2 --on-worker-lost stop -Jusers=4 -Jloops=-1 -Jms=20",
@@ -231,7 +245,7 @@ fn a_worker_that_dies_stops_the_run_if_asked_to() {
 fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
     let program = Program::new();
     let line = "run plan.jmx -l out.jtl --workers 3 -Jusers=6 -Jloops=-1 -Jms=20";
-    let mut child = under_way(&program, 4, line);
+    let mut child = in_flight(&program, 4, line);
     let workers = workers(&child);
     assert_eq!(workers.len(), 3);
     child.kill().unwrap();
@@ -250,7 +264,7 @@ fn workers_end_when_the_coordinator_is_killed_and_their_rows_are_whole() {
 fn ctrl_c_ends_all_workers_with_whole_results() {
     let program = Program::new();
     let child =
-        under_way(&program, 1, "run plan.jmx -l out.jtl --workers 3 -Jusers=6 -Jloops=-1 -Jms=50");
+        in_flight(&program, 1, "run plan.jmx -l out.jtl --workers 3 -Jusers=6 -Jloops=-1 -Jms=50");
     kill_process(Pid::from_child(&child), Signal::INT).expect("it lives");
     let ended = ended(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 130, "{ended:?}");
@@ -262,6 +276,11 @@ fn ctrl_c_ends_all_workers_with_whole_results() {
         (summary["workers"].as_u64(), &summary["workers_lost"]),
         (Some(3), &Value::Array(vec![]))
     );
+    assert_eq!(
+        (summary["accounted"].as_bool(), &summary["missing"]),
+        (Some(true), &Value::Array(vec![]))
+    );
+    assert!(ended.out.contains("every sample is accounted for"), "{ended:?}");
 }
 
 #[test]

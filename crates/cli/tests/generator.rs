@@ -271,3 +271,30 @@ fn worker(of: u32) -> Pid {
     let mut numbers = children.split_ascii_whitespace().filter_map(|n| n.parse::<i32>().ok());
     Pid::from_raw(numbers.next().expect("a worker")).expect("a process")
 }
+
+#[test]
+fn each_user_has_a_local_address_of_its_own() {
+    let target = std::net::TcpListener::bind("0.0.0.0:0").expect("a port");
+    let port = format!("-Jport={}", target.local_addr().expect("an address").port());
+    // Each request comes on a connection of its own.
+    let closing = |(mut connection, from): (std::net::TcpStream, std::net::SocketAddr)| {
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            let _ = connection.read(&mut buffer);
+            std::thread::sleep(Duration::from_millis(100));
+            let _ = connection
+                .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+        });
+        from.ip().to_string()
+    };
+    let program = Program::new();
+    program.write("asking.jmx", ASKING);
+    let line = ["run", "asking.jmx", "-Jusers=4", "-Jloops=3", &port, "--cores", "1", "--source"];
+    let mut child = program.start(&[&line[..], &["127.0.0.2-127.0.0.5"]].concat());
+    let mut from: Vec<String> =
+        (0..12).map(|_| closing(target.accept().expect("a connection"))).collect();
+    assert!(child.wait().expect("it ends").success());
+    from.sort();
+    let each = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"].map(|address| [address; 3]);
+    assert_eq!(from, each.concat());
+}

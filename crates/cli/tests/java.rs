@@ -469,3 +469,43 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
         "{ended:?}"
     );
 }
+
+/// A jar and a plan as testers of mobile gateways have them, and the gateway, which knows neither.
+#[test]
+fn scripts_that_call_a_jar_sign_and_encrypt() {
+    if !has_java() {
+        return;
+    }
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/04-mobile-gateway/plugin");
+    let program = Program::new();
+    let compiled =
+        std::process::Command::new(format!("{sample}/build")).arg(program.path("jar")).output();
+    let compiled = compiled.expect("a shell");
+    let words = String::from_utf8_lossy(&compiled.stderr);
+    if words.contains("not found") {
+        return program::skip(format!("no JDK: {words}"));
+    }
+    assert!(compiled.status.success(), "{words}");
+    let gateway = targets::start(targets::Config::new("mgs")).expect("a target");
+    let run = |cache: u32, secret: &str| {
+        let plan = std::fs::read_to_string(format!("{sample}/plan.jmx")).expect("a plan");
+        let value =
+            |secret: &str| format!("<stringProp name=\"Argument.value\">{secret}</stringProp>");
+        program.write("plan.jmx", &plan.replace(&value("secret"), &value(secret)));
+        let port = format!("-Jport={}", gateway.addr().port());
+        let cache = format!("-Jcache={cache}");
+        let jar = "-Juser.classpath=jar/mgs-sample.jar";
+        let sizes = ["-Jusers=2", "-Jloops=3", "-Jrampup=0", "-f", "-l", "out.jtl"];
+        let ended = program.run(&[&["run", "plan.jmx", &port, &cache, jar][..], &sizes].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let rows = program.read("out.jtl");
+        ["signed,200,OK", "encrypted,200,OK"].map(|label| {
+            let of_label: Vec<_> = rows.lines().filter(|row| row.contains(label)).collect();
+            assert_eq!(of_label.len(), 6, "{rows}");
+            of_label.iter().filter(|row| row.contains(",true,")).count()
+        })
+    };
+    assert_eq!(run(0, "secret"), [6, 6]);
+    assert_eq!(run(10, "secret"), [6, 6]);
+    assert_eq!(run(0, "another"), [0, 0], "the gateway refuses another secret's signatures");
+}

@@ -168,6 +168,51 @@ fn what_was_not_exceeded_is_at_least() {
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
 }
 
+#[test]
+fn failures_that_no_criterion_is_about_are_said() {
+    let running = targets::start(Config::new("service").option("errors", "1")).expect("it starts");
+    let address = running.addr();
+    let [host, port] = [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())];
+    let rest = ["--at-most", "4", "--probe", "2s", "--settle", "1s", &host, &port];
+    for (criterion, is_said) in [("p99 < 30s", true), ("error% <= 100", false)] {
+        let program = Program::new();
+        let ended = program.run(&[&["capacity", PLAN, "--fail", criterion][..], &rest].concat());
+        if is_doubted(&answer(&program, "capacity.json")) {
+            is_one_of_the_answers(&ended);
+            continue;
+        }
+        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+        let note = "- 100 % of the requests failed there, and no criterion is about errors";
+        assert_eq!(ended.out.contains(note), is_said, "{}", ended.out);
+    }
+    running.stop();
+}
+
+#[test]
+fn a_probe_begins_when_the_target_has_worked_off_the_last_one() {
+    let program = Program::new();
+    // 50 requests a second: an overload of a second and a half is work for some 13 s, whoever still waits for it.
+    let config = Config::new("service").option("workers", "1").option("ms", "20");
+    let running = targets::start(config).expect("it starts");
+    let address = running.addr();
+    let [host, port] = [format!("-Jhost={}", address.ip()), format!("-Jport={}", address.port())];
+    let line = ["capacity", PLAN, "--rps", "--at-least", "2", "--at-most", "500", "--probes", "3"];
+    let rest = ["--fail", "p90 < 300ms", "--probe", "1s", "--settle", "500ms", &host, &port];
+    let ended = program.run(&[&line[..], &rest].concat());
+    running.stop();
+    let capacity = answer(&program, "capacity.json");
+    if is_doubted(&capacity) {
+        return is_one_of_the_answers(&ended);
+    }
+    let third = &capacity["probes"][2];
+    assert!((25.0..55.0).contains(&third["load"].as_f64().expect("a load")), "{third}");
+    // Nobody waits behind the overload's requests, or for all of the probe.
+    assert!(third["samples"].as_u64().is_some_and(|samples| samples > 10), "{third}");
+    assert!(third["p50"].as_f64().is_some_and(|ms| ms < 500.0), "{third}");
+    let kept = program.run_folder().join("between");
+    assert!(!kept.exists(), "what was looked at is no part of the answer");
+}
+
 /// All processors but one, kept busy.
 struct Busy(Arc<AtomicBool>);
 
@@ -381,6 +426,12 @@ fn two_result_files_are_compared() {
         same.out
     );
     assert!(same.out.contains("passed: "), "{}", same.out);
+    assert_eq!(same.err, "");
+    // A file that was cut has what is whole in it, and that is said.
+    let text = rows(2, 100, 0, 10);
+    program.write("cut.jtl", &text[..text.len() - 10]);
+    let cut = program.run(&["compare", "a.jtl", "cut.jtl"]);
+    assert!(cut.err.contains("cut.jtl: the last "), "{}", cut.err);
     let slower = program.run(&["compare", "a.jtl", "slower.jtl", "--fail-if", "p95 > +5%"]);
     assert_eq!(slower.code, 4, "{}{}", slower.out, slower.err);
     assert!(
@@ -458,7 +509,7 @@ fn two_sweeps_are_compared_point_by_point() {
     // The loads that both have.
     let names: Vec<&str> = points.iter().map(|point| point["a"].as_str().unwrap()).collect();
     assert_eq!(points.len(), 2, "{names:?}");
-    for (point, at) in points.iter().zip([" at 1 users", " at 2 users"]) {
+    for (point, at) in points.iter().zip([" at 1 user", " at 2 users"]) {
         assert!(
             point["a"].as_str().unwrap().ends_with(at)
                 && point["b"].as_str().unwrap().ends_with(at)
@@ -478,8 +529,12 @@ fn two_sweeps_are_compared_point_by_point() {
     let words: Vec<&str> = doubts.iter().map(|doubt| doubt["words"].as_str().unwrap()).collect();
     assert!(words.contains(&"properties are not the same: -Jms (A 5, B 20)"), "{words:?}");
     let text = program.run(&["compare", a, moved, "--anyway"]);
-    assert!(text.out.contains("\n1 users ") && text.out.contains("\n2 users "), "{}", text.out);
+    assert!(text.out.contains("\n1 user ") && text.out.contains("\n2 users "), "{}", text.out);
     assert!(text.out.contains("take care: properties are not the same: -Jms"), "{}", text.out);
+    // Points of 3 s cannot say whether a change is beyond chance, and that is said.
+    let asked = program.run(&["compare", a, moved, "--anyway", "--fail-if", "mean > +5%"]);
+    assert!(asked.out.contains("\n1 user: not known: response mean > +5%"), "{}", asked.out);
+    assert!(!asked.out.contains("passed"), "{}", asked.out);
     // The same sweep twice: nothing to care about.
     let same = program.run(&["compare", a, a, "--anyway"]);
     assert!(!same.out.contains("are not the same"), "{}", same.out);
@@ -558,10 +613,12 @@ fn a_killed_run_has_its_verdict() {
 #[test]
 fn mistakes_are_sentences() {
     let program = Program::new();
+    program.write("a.jtl", &rows(1, 100, 0, 10));
     for (line, words) in [
         (&["sweep", "plan.jmx"][..], "--users"),
         (&["sweep", "plan.jmx", "--users", "1,x"], "x"),
         (&["sweep", "plan.jmx", "--users", "1", "--precision", "0"], "share"),
+        (&["sweep", "plan.jmx", "--users", "1", "--at-most", "5s"], "--ramp must be shorter"),
         (&["capacity", "plan.jmx"], "--fail"),
         (&["capacity", "plan.jmx", "--fail", "p99 ~ 3"], "p99 ~ 3"),
         (&["capacity", "plan.jmx", "--fail", "p99 < 1s over 10s"], "no meaning here"),
@@ -573,6 +630,8 @@ fn mistakes_are_sentences() {
         (&["compare", "nothing.jtl", "nowhere.jtl"], "nothing.jtl"),
         (&["compare", "plan.jmx", "a.jtl"], "only be compared with a plan"),
         (&["compare", "a", "b", "--fail-if", "p95 > 5s"], "is no change"),
+        (&["compare", "a.jtl", "a.jtl", "--fail-if", "p95 > +5% for label Nope"], "has a label"),
+        (&["compare", ".", "a.jtl"], ". is not the folder of a run: "),
     ] {
         let ended = program.run(line);
         assert_eq!(ended.code, 2, "{line:?}: {}{}", ended.out, ended.err);

@@ -5,31 +5,10 @@ mod program;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use program::Program;
+use program::{ASKING, Program};
 use serde_json::Value;
 
 const NEVER: Duration = Duration::from_secs(60);
-
-/// Requests to the target, and one to nobody; the label of the first is a property.
-const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
-<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
-  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">${__P(loops,50)}</stringProp></elementProp>
-  <stringProp name="ThreadGroup.num_threads">4</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
-  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
-</ThreadGroup><hashTree>
-  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="${__P(label,Ask)}" enabled="true">
-    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
-    <stringProp name="HTTPSampler.path">/x</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
-    <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
-  </HTTPSamplerProxy><hashTree/>
-  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">
-    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp>
-    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
-  </HTTPSamplerProxy><hashTree/>
-</hashTree></hashTree></hashTree></jmeterTestPlan>
-"#;
 
 /// A program that is killed at the end of its test, however that comes.
 struct Killed(std::process::Child);
@@ -46,7 +25,7 @@ fn asked(more: &[&str]) -> Program {
     let program = Program::new();
     program.write("asking.jmx", ASKING);
     let port = format!("-Jport={}", target.addr().port());
-    let mut line = vec!["run", "asking.jmx", "--runs", "runs", &port];
+    let mut line = vec!["run", "asking.jmx", "--runs", "runs", &port, "-Jloops=50"];
     line.extend(more);
     let ended = program.run(&line);
     assert!([0, 4].contains(&ended.code), "{ended:?}");
@@ -139,6 +118,101 @@ fn a_run_makes_none_if_told_so() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let html = text(&program, "report.html");
     assert!(html.contains("<html lang=\"zh-CN\">") && html.contains("id=\"zh\" checked"));
+}
+
+#[test]
+fn a_run_leaves_a_summary_and_tables_of_the_same_figures() {
+    let hostile = "-Jlabel=<b>@all|`x`";
+    let program = asked(&["--fail", "error% < 1", "--no-report", "--markdown", "run.md", hostile]);
+    let summary = program.read("run.md");
+    assert!(
+        summary.starts_with("## ❌ Load test: `asking.jmx` – 1 of 1 criteria not met\n"),
+        "{summary}"
+    );
+    assert!(summary.contains("| ❌ not met | `error% < 1%` | 50% |"), "{summary}");
+    assert!(summary.contains("| `` <b>@all\\|`x` `` | 200 | 0 % |"), "{summary}");
+    assert!(!program.run_folder().join("report.html").exists());
+    let folder = program.run_folder();
+    let line = ["report", folder.to_str().unwrap(), "--lang", "zh", "--markdown", "zh.md"];
+    let ended = program.run(&[&line[..], &["--tables", "new/tables"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        program.read("zh.md").starts_with("## ❌ 负载测试：`asking.jmx` – 1 项标准中 1 项未达标\n")
+    );
+    let json = |name: &str| -> Value {
+        serde_json::from_str(&program.read(&format!("new/tables/{name}.json"))).expect(name)
+    };
+    let labels = json("labels");
+    let of = |name: &str| {
+        labels.as_array().unwrap().iter().find(|row| row["label"] == name).expect(name).clone()
+    };
+    assert_eq!(
+        (&of("<b>@all|`x`")["samples"], &of("Nobody")["failed"]),
+        (&200.into(), &200.into())
+    );
+    let page = page(&text(&program, "report.html"));
+    assert_eq!(json("totals")[0]["samples"], page["totals"]["samples"]);
+    assert_eq!(json("errors")[0]["share_of_errors"], 1);
+    assert_eq!(json("criteria")[0]["met"], false);
+    let csv = program.read("new/tables/labels.csv");
+    assert!(
+        csv.starts_with("label,kind,folded_labels,samples,")
+            && csv.contains("\r\nNobody,request,0,200,200,1,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let program = Program::new();
+    let lost = program.run(&["run", "plan.jmx", "--runs", "runs", "--markdown", "nowhere/x.md"]);
+    assert_eq!(lost.code, 9, "{lost:?}");
+    assert!(lost.err.contains("nowhere/x.md") && lost.err.contains("--markdown"), "{lost:?}");
+    let folder = program.run_folder();
+    let folder = folder.to_str().unwrap();
+    program.write("file", "");
+    let line = ["run", "plan.jmx", "--runs", "lost", "--k6-summary", "nowhere/x.json"];
+    let lost = program.run(&line);
+    assert_eq!(lost.code, 9, "{lost:?}");
+    assert!(lost.err.contains("nowhere/x.json") && lost.err.contains("--k6-summary"), "{lost:?}");
+    let flags =
+        [("--markdown", "nowhere/x.md"), ("--k6-summary", "nowhere/x.json"), ("--tables", "file")];
+    for (flag, to) in flags {
+        let lost = program.run(&["report", folder, flag, to]);
+        assert_eq!(lost.code, 9, "{lost:?}");
+        assert!(lost.err.contains(to), "{lost:?}");
+        let two = program.run(&["report", folder, folder, flag, "new"]);
+        assert_eq!(two.code, 2, "{two:?}");
+        assert!(two.err.contains(flag) && two.err.contains("one by one"), "{two:?}");
+    }
+}
+
+#[test]
+fn tables_have_all_labels_of_a_result_file() {
+    let program = Program::new();
+    let mut rows = String::from("timeStamp,elapsed,label,responseCode,responseMessage,success\n");
+    // They differ in letters: labels that differ in digits are folded.
+    let letter = |n: i64| char::from(b'a' + (n % 20) as u8);
+    for i in 0..6000 {
+        let n = i % 300;
+        let at = 1_700_000_000_000 + i * 10;
+        rows += &format!(
+            "{at},{},={}{}{},200,OK,true\n",
+            10 + i % 7,
+            letter(n / 20),
+            letter(n),
+            letter(n * 7)
+        );
+    }
+    program.write("many.jtl", &rows);
+    let ended = program.run(&["report", "many.jtl", "--tables", "tables"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let csv = program.read("tables/labels.csv");
+    assert_eq!(csv.lines().count(), 301);
+    assert!(csv.lines().skip(1).all(|line| line.starts_with("'=")), "{csv}");
+    let seconds = program.read("tables/timeline.csv");
+    // The last rows end a fraction of a second after the sixtieth second: it is part of that one.
+    assert_eq!(seconds.lines().count(), 61, "{seconds}");
 }
 
 #[test]
@@ -241,8 +315,20 @@ fn a_comparison_leaves_a_page_that_can_be_made_again() {
     let program = Program::new();
     program.write("a.jtl", &rows(1, 100));
     program.write("b.jtl", &rows(2, 140));
-    let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%"]);
+    let line = ["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%", "--markdown", "made.md"];
+    let ended = program.run(&line);
     assert_eq!(ended.code, 4, "{ended:?}");
+    let summary = program.read("made.md");
+    assert!(
+        summary.starts_with("## ❌ Comparison: `b.jtl` – 1 of 1 criteria not met\n"),
+        "{summary}"
+    );
+    assert!(summary.contains("| ❌ failed | `response p95 > +5%` |"), "{summary}");
+    assert!(
+        summary.contains("``<img src=x onerror=alert(1)></script><b>`@all\\|`` | mean |"),
+        "{summary}"
+    );
+    assert!(summary.contains("❌ worse |"), "{summary}");
     let folder = answer(&program, "compare-a-");
     assert!(ended.out.contains("report.html"), "{ended:?}");
     let parts = ["B&#39;s mean is", "class=\"forest\"", "✗", "p95 &gt; +5%", "&lt;img"];
@@ -261,12 +347,81 @@ fn a_comparison_leaves_a_page_that_can_be_made_again() {
         assert!(low > 0.2 && high < 0.6, "{mean}");
     }
     assert!(made["tails"].as_array().is_some_and(|tails| tails.len() == 3), "{made}");
-    let again = program.run(&["report", folder.to_str().unwrap(), "-o", "again.html"]);
-    assert_eq!(again.code, 0, "{again:?}");
+    let line = ["report", folder.to_str().unwrap(), "-o", "again.html", "--tables", "tables"];
+    let again = program.run(&[&line[..], &["--markdown", "again.md"]].concat());
+    assert_eq!((again.code, &*again.out), (0, "again.html\nagain.md\ntables\n"), "{again:?}");
     assert_eq!(made, page(&program.read("again.html")));
+    assert_eq!(program.read("again.md"), program.read("made.md"));
+    let of_two = program.run(&["report", folder.to_str().unwrap(), "--k6-summary", "two.json"]);
+    assert_eq!(of_two.code, 2, "{of_two:?}");
+    assert!(
+        of_two.err.contains("--k6-summary") && !program.path("two.json").exists(),
+        "{of_two:?}"
+    );
+    let changes: Value = serde_json::from_str(&program.read("tables/changes.json")).unwrap();
+    assert_eq!(changes.as_array().map(Vec::len), Some(rows.len()));
     let none = program.run(&["compare", "a.jtl", "b.jtl", "--no-report", "--runs", "none"]);
     assert_eq!(none.code, 0, "{none:?}");
     assert!(!program.path("none").exists());
+}
+
+/// A sweep whose points are result files: loads with their seeds and times.
+fn sweep(program: &Program, name: &str, points: &[(u32, u64, u64)]) {
+    let point = |&(load, seed, percent): &(u32, u64, u64)| {
+        let file = format!("{name}-{load}.jtl");
+        let users = format!(",{load},{load}\n");
+        program.write(&file, &rows(seed, percent).replace(",4,4\n", &users));
+        serde_json::json!({ "load": load, "folder": program.path(&file) })
+    };
+    let points: Vec<Value> = points.iter().map(point).collect();
+    std::fs::create_dir(program.path(name)).expect("a folder");
+    let sweep = serde_json::json!({ "axis": "users", "points": points });
+    program.write(&format!("{name}/sweep.json"), &sweep.to_string());
+}
+
+#[test]
+fn two_sweeps_with_long_points_leave_a_page() {
+    let program = Program::new();
+    sweep(&program, "a", &[(1, 1, 100), (4, 2, 100), (8, 3, 100), (16, 4, 100)]);
+    sweep(&program, "b", &[(1, 5, 100), (4, 6, 130), (8, 7, 100), (32, 8, 100)]);
+    // A point that is too short for intervals.
+    let short: String = program.read("b-8.jtl").split_inclusive('\n').take(3000).collect();
+    program.write("b-8.jtl", &short);
+    let ended = program.run(&["compare", "a", "b", "--fail-if", "p95 > +5%"]);
+    assert_eq!(ended.code, 4, "{ended:?}");
+    for words in [
+        "\n4 users: FAILED: response p95 > +5% (found +",
+        "\n4 users: B's mean is ",
+        "\n8 users: Nothing can be said of chance: only ",
+        "\nonly A has 16 users\nonly B has 32 users\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(!ended.out.contains("\n1 user: "), "{}", ended.out);
+    let folder = answer(&program, "compare-a-");
+    let parts =
+        ["4 users: B&#39;s mean is", "class=\"forest\"", "✗", "4 users: response p95 &gt; +5%"];
+    let made = page_with(&folder, &parts);
+    let sentences: Vec<&str> =
+        made["sentences"].as_array().unwrap().iter().map(|s| s["en"].as_str().unwrap()).collect();
+    let is_there = |begin: &str| sentences.iter().any(|words| words.starts_with(begin));
+    assert!(is_there("4 users: B's p95 is 2") && !is_there("1 user"), "{sentences:?}");
+    assert!(is_there("8 users: Nothing can be said of chance"), "{sentences:?}");
+    let notes: Vec<_> = made["notes"].as_array().unwrap().iter().map(|note| &note["en"]).collect();
+    assert!(notes.contains(&&Value::from("Only A has 16 users: not compared.")), "{notes:?}");
+    assert!(notes.contains(&&Value::from("Only B has 32 users: not compared.")), "{notes:?}");
+    let rows = made["rows"].as_array().expect("rows");
+    let mean = |label: &str| {
+        let is = |row: &&Value| row["label"] == label && row["metric"]["en"] == "mean";
+        rows.iter().find(is).unwrap_or_else(|| panic!("{label}"))
+    };
+    assert_eq!(mean("1 user")["different"], false);
+    assert_eq!(mean("4 users")["different"], true);
+    assert_eq!(mean(&format!("4 users: {HOSTILE}"))["different"], true);
+    assert!(mean("1 user")["low"].is_f64() && mean("8 users")["low"].is_null());
+    let again = program.run(&["report", folder.to_str().unwrap(), "-o", "again.html"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(made, page(&program.read("again.html")));
 }
 
 #[test]
@@ -290,8 +445,11 @@ const NAMED: &str = "<img src=x onerror=alert(1)>`@all|.jmx";
 fn made_again(program: &Program, folder: &Path) -> Value {
     let moved = program.path("moved");
     std::fs::rename(folder, &moved).expect("it can be moved");
-    let again = program.run(&["report", "moved", "-o", "again.html"]);
-    assert_eq!(again.code, 0, "{again:?}");
+    let line =
+        ["report", "moved", "-o", "again.html", "--markdown", "again.md", "--tables", "tables"];
+    let again = program.run(&line);
+    assert_eq!((again.code, &*again.out), (0, "again.html\nagain.md\ntables\n"), "{again:?}");
+    assert_eq!(program.read("again.md"), program.read("made.md"));
     let mut made = page(&program.read("again.html"));
     made["about"]["run"] = folder.file_name().unwrap().to_string_lossy().into();
     made
@@ -302,13 +460,16 @@ fn a_sweep_leaves_a_page_that_can_be_made_again() {
     let program = Program::new();
     program.write(NAMED, program::PLAN);
     let line = ["sweep", NAMED, "--users", "1,2,3", "--at-least", "2s", "--at-most", "3s"];
-    let ended = program.run(&[&line[..], &["--ramp", "0s", "-Jloops=-1", "-Jms=5"]].concat());
+    let more = ["--ramp", "0s", "-Jloops=-1", "-Jms=5", "--markdown", "made.md"];
+    let ended = program.run(&[&line[..], &more].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.out.contains("sweep.json\n") && ended.out.contains("report.html\n"), "{ended:?}");
     let folder = answer(&program, "sweep-");
-    let parts =
-        ["No model describes these points", "Model: none.", "Rate by load", "class=\"span\""];
-    let made = page_with(&folder, &parts);
+    let made = page_with(&folder, &["Model: none.", "Rate by load", "class=\"span\""]);
+    // On a machine that others fill, no point counts.
+    let answer = made["sentences"][0]["en"].as_str().expect("a sentence");
+    let expected = ["No model describes these points", "No point counts"];
+    assert!(expected.iter().any(|words| answer.starts_with(words)), "{answer}");
     assert_eq!((&made["kind"], &made["axis"]), (&"sweep".into(), &"users".into()));
     assert_eq!(made["model"]["name"], "none");
     assert!(ended.out.starts_with(made["sentences"][0]["en"].as_str().unwrap()), "{ended:?}");
@@ -331,7 +492,8 @@ fn a_search_leaves_a_page_that_can_be_made_again() {
     let program = Program::new();
     program.write(NAMED, program::PLAN);
     let line = ["capacity", NAMED, "--fail", "p95 < 30s", "--at-most", "3", "--probe", "2s"];
-    let ended = program.run(&[&line[..], &["--settle", "0s", "-Jloops=-1", "-Jms=5"]].concat());
+    let more = ["--settle", "0s", "-Jloops=-1", "-Jms=5", "--markdown", "made.md"];
+    let ended = program.run(&[&line[..], &more].concat());
     // On a machine that others fill, it says so.
     assert!([0, 8].contains(&ended.code), "{ended:?}");
     let folder = answer(&program, "capacity-");

@@ -202,6 +202,38 @@ fn a_rate_is_changed_too_and_an_address_that_is_taken_is_told() {
 }
 
 #[test]
+fn what_remains_is_known_when_set_up_groups_are_done() {
+    let program = Program::new();
+    let at = program::PLAN.find("<ThreadGroup").expect("a group");
+    let end = program::PLAN.find("<!--more-->").expect("its end");
+    let group = format!("{}</hashTree>", &program::PLAN[at..end]);
+    let setup = group.replace(
+        "ThreadGroup guiclass=\"ThreadGroupGui\" testclass=\"ThreadGroup\"",
+        "SetupThreadGroup guiclass=\"SetupThreadGroupGui\" testclass=\"SetupThreadGroup\"",
+    );
+    let setup =
+        setup.replace("</ThreadGroup>", "</SetupThreadGroup>").replace("(loops,1)", "(first,60)");
+    program.write(
+        "plan.jmx",
+        &program::PLAN.replacen("<ThreadGroup", &format!("{setup}<ThreadGroup"), 1),
+    );
+    let mut run = start(&program, &["-Jms=50", "--users", "2", "--duration", "50m"]);
+    let mut events = run.events(&run.full, None);
+    let remaining = |events: &mut Events| events.until("second")["now"]["remaining_ms"].as_i64();
+    assert_eq!(remaining(&mut events), None, "nobody knows how long the set-up takes");
+    let mut left = None;
+    until("what remains", || {
+        left = remaining(&mut events);
+        left.is_some()
+    });
+    let whole = 50 * 60 * 1000;
+    assert!(left > Some(whole - 60_000) && left <= Some(whole), "{left:?}");
+    run.post("/api/control", &run.full, &json!({ "command": "stop-now" }));
+    drop(events);
+    assert_eq!(run.end().code, 130);
+}
+
+#[test]
 fn a_server_for_others_is_told_of() {
     let program = Program::new();
     let ended = program.run(&["run", "plan.jmx", "--web=0.0.0.0:0"]);

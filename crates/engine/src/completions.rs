@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
-use plan::text::Thrown;
+use plan::template::Thrown;
 use stats::Outcome;
 use wire::session::Ticket;
 
@@ -56,7 +56,8 @@ pub(crate) struct Sampled {
     pub(crate) sampler: SamplerId,
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
-    pub(crate) result: Box<SampleResult>,
+    /// Its result, if anybody looks at it.
+    pub(crate) result: Option<Box<SampleResult>>,
     /// Embedded resources of its result are loaded, or were not asked for.
     pub(crate) whole: bool,
 }

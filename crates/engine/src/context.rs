@@ -99,7 +99,7 @@ impl<'p> Context<'p> {
         self.given(index)?.label.as_deref()
     }
 
-    /// The sampler of the sample under way, if scripts have changed it.
+    /// The sampler of the sample in flight, if scripts have changed it.
     pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
         self.given(index)?.sampler.as_ref()
     }
@@ -111,7 +111,7 @@ impl<'p> Context<'p> {
     }
 
     fn given(&self, index: UserId) -> Option<&Given> {
-        if self.plan.hosted.is_empty() {
+        if self.plan.java_backed.is_empty() {
             return None;
         }
         Some(&self.users[self.users.owner(index)].extra.as_ref()?.given)
@@ -174,7 +174,7 @@ impl<'p> Context<'p> {
             run: &self.run.state,
             shared: &self.run.shared,
             core: &mut self.texts,
-            now_ms: self.clock.wall_ms(self.clock.now()),
+            clock: &self.clock,
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::completions::{Completions, Done, Sampled};
 use crate::context::{Context, Stop};
 use crate::core::turns::Turn;
 use crate::flow::barriers::let_go;
-use crate::flow::home::home_of;
+use crate::flow::owner::owner_of;
 use crate::flow::schedule::Start;
 use crate::flow::{Classes, Flow};
 use crate::http::requests::Requests;
@@ -257,14 +257,14 @@ impl<'p> Core<'p> {
             return 0;
         }
         let mut until = self.cx.timers.next_second;
-        if let Some(look) = self.cx.timers.wheel.next_look() {
-            until = until.min(look);
+        if let Some(due) = self.cx.timers.wheel.next_due() {
+            until = until.min(due);
         }
-        if let Some(look) = self.sessions.held.next_look() {
-            until = until.min(look);
+        if let Some(due) = self.sessions.held.next_due() {
+            until = until.min(due);
         }
-        if let Some(look) = self.samples.watch.wheel.next_look() {
-            until = until.min(look);
+        if let Some(due) = self.samples.watch.wheel.next_due() {
+            until = until.min(due);
         }
         for start in self.flow.starts.iter().filter(|start| !self.paused || start.is_open()) {
             until = until.min(start.next_at());
@@ -281,7 +281,7 @@ impl<'p> Core<'p> {
                     let (sessions, mut around) = self.sessions();
                     sessions.check_limit(&mut around, ticket, now);
                 }
-                Wait::Socket(_) => {
+                Wait::WebSocket(_) => {
                     if self.sessions.held.is_late(&mut self.cx.around(), index, now) {
                         self.carry_out_done();
                         let (websocket, mut on) = self.websocket();
@@ -349,7 +349,7 @@ impl<'p> Core<'p> {
             Wait::Sleep(sampler) => self.wake_sampler(index, sampler),
             wait @ (Wait::Done
             | Wait::Session(_)
-            | Wait::Socket(_)
+            | Wait::WebSocket(_)
             | Wait::Page(_)
             | Wait::File(_)
             | Wait::Java
@@ -402,9 +402,9 @@ impl<'p> Core<'p> {
 
     /// Carries out a completion, and gives its user a turn.
     #[inline]
-    fn carry_out(&mut self, done: Done) {
+    fn carry_out(&mut self, mut done: Done) {
         match done {
-            Done::Sample(sampled) => {
+            Done::Sample(ref mut sampled) => {
                 let index = sampled.user;
                 self.end_sampled(sampled);
                 self.take_turn(index);
@@ -423,9 +423,11 @@ impl<'p> Core<'p> {
 
     /// Ends the sample of a sampler whose work has ended.
     #[inline]
-    fn end_sampled(&mut self, sampled: Sampled) {
-        let Sampled { user, sampler, timing, outcome, result, whole } = sampled;
-        self.cx.return_result(result);
+    fn end_sampled(&mut self, sampled: &mut Sampled) {
+        if let Some(result) = sampled.result.take() {
+            self.cx.return_result(result);
+        }
+        let Sampled { user, sampler, ref timing, outcome, whole, .. } = *sampled;
         let entry = &mut self.cx.users[user];
         if !entry.alive || entry.wait != Wait::Done {
             return;
@@ -468,7 +470,7 @@ impl<'p> Core<'p> {
                 Turn::On => {}
                 // A sample that failed lets others go first.
                 Turn::Waits => match self.cx.queue.now.pop_passed(index) {
-                    Some(sampled) => self.end_sampled(sampled),
+                    Some(mut sampled) => self.end_sampled(&mut sampled),
                     None => return false,
                 },
                 Turn::Over => return true,
@@ -491,7 +493,7 @@ impl<'p> Core<'p> {
                 Message::Start { group, at } => {
                     let settings = &self.cx.run.groups[group.at()];
                     let start = if settings.arrivals.is_some() {
-                        let has_it = home_of(group, self.cx.run.cores) == self.cx.index;
+                        let has_it = owner_of(group, self.cx.run.cores) == self.cx.index;
                         Start::of_arrivals(group, settings, at, has_it.then_some(self.cx.run.shard))
                     } else {
                         let (rank, ranks) = (self.cx.run.rank(self.cx.index), self.cx.run.ranks());
@@ -503,7 +505,7 @@ impl<'p> Core<'p> {
                     let known = self.cx.net.learn(route, &host, found, self.cx.clock.now());
                     self.cx.net.tell_addresses(route, &mut self.cx.recorder);
                     match self.cx.users[user].wait {
-                        Wait::Socket(_) => {
+                        Wait::WebSocket(_) => {
                             let (held, around) = (&mut self.sessions.held, &mut self.cx.around());
                             held.on_resolved(around, user, (route, known));
                         }
@@ -539,7 +541,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends all users: after the sample under way, or at once.
+    /// Ends all users: after the sample in flight, or at once.
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;
@@ -580,7 +582,7 @@ impl<'p> Core<'p> {
                 Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
                 // Holding is waiting: as a pause, it ends when the run is asked to.
-                Wait::Socket(_)
+                Wait::WebSocket(_)
                     if now || self.websocket.holds(&self.cx, index) =>
                 {
                     let (websocket, mut on) = self.websocket();
@@ -593,7 +595,7 @@ impl<'p> Core<'p> {
                 | Wait::Done
                 | Wait::Session(_)
                 | Wait::Sleep(_)
-                | Wait::Socket(_)
+                | Wait::WebSocket(_)
                 | Wait::Job(_)
                 | Wait::File(_)
                 | Wait::Java

@@ -2,18 +2,18 @@
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;
-pub(crate) mod home;
 pub(crate) mod index_variable;
 pub(crate) mod iteration;
 pub(crate) mod kinds;
 pub(crate) mod loop_control;
+pub(crate) mod owner;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod visit;
 
 use std::sync::Arc;
 
-use plan::hosted::HostedId;
+use plan::java_backed::JavaBackedId;
 use plan::plan::Plan;
 
 use crate::flow::schedule::Start;
@@ -21,8 +21,8 @@ use crate::flow::schedule::Start;
 /// Starts, ends and meetings of a core's users.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
-    /// Barriers, locks and arrivals whose home this core is.
-    pub(crate) home: crate::flow::home::Home,
+    /// Barriers, locks and arrivals of which this core is the owner.
+    pub(crate) owner: crate::flow::owner::Owner,
     /// Waits of its users so far, for others or a lock.
     pub(crate) meetings: u64,
     pub(crate) starts: Vec<Start>,
@@ -39,9 +39,9 @@ pub(crate) struct Flow {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
     /// Of iterations of the controllers around them.
-    pub(crate) counting: Arc<[HostedId]>,
+    pub(crate) counting: Arc<[JavaBackedId]>,
     /// That they, being loops, are left.
-    pub(crate) breaking: Arc<[HostedId]>,
+    pub(crate) breaking: Arc<[JavaBackedId]>,
 }
 
 impl Flow {

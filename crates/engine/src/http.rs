@@ -11,9 +11,10 @@
 //! | `tunnel`, `credentials` | what proxies and servers ask for first |
 //! | `exchange` | requests on their way out |
 //! | `fixed` | requests that never change |
+//! | `gateway` | requests that are signed and encrypted |
 //! | `cache`, `cookies`, `side_cookies`, `dns_cache` | what users keep |
 //! | `opening`, `proxy` | lines of requests, and the way to their servers |
-//! | `page`, `chain` | pages and redirects under way |
+//! | `page`, `chain` | pages and redirects in flight |
 //! | `failure`, `file`, `fill` | results |
 //! | `assemble`, `basic`, `entries`, `lines`, `names` | parts of requests and heads |
 
@@ -31,6 +32,7 @@ pub(crate) mod failure;
 pub(crate) mod file;
 pub(crate) mod fill;
 mod fixed;
+pub(crate) mod gateway;
 mod lines;
 pub(crate) mod names;
 mod opening;

@@ -8,7 +8,7 @@ impl UserId {
     /// No user.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    pub(crate) fn at(self) -> usize {
+    pub(crate) const fn at(self) -> usize {
         self.0 as usize
     }
 }

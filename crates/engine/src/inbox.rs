@@ -172,7 +172,7 @@ pub(crate) enum Message {
         done: Instant,
     },
     Recycle(Box<Snapshot>),
-    /// Asks this core as the home of a barrier or a lock.
+    /// Asks this core as the owner of a barrier or a lock.
     Ask(Ask),
     /// A user of this core may go on.
     LetGo(Waiter),

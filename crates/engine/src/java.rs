@@ -2,7 +2,7 @@
 //!
 //! A job is a message of bytes ([`Offload`] carries it); its reply comes back through the core's inbox and says what
 //! changed. Meanwhile the user waits as [`Wait::Java`](crate::users::Wait::Java), and [`Then`] says where it goes on. What a user needs for that hangs off its
-//! `extra` and is there from its first job on; a plan in which nothing is hosted pays for none of it.
+//! `extra` and is there from its first job on; a plan in which nothing is Java-backed pays for none of it.
 //!
 //! Jobs get the context of their core and reach no other room: what is to be done for a user whose job is done comes back as a value ([`Next`]), upon which
 //! the core acts. Of the run they are told facts ([`session::RunFacts`]).
@@ -13,17 +13,19 @@
 //! | `writer`, `reader` | numbers, texts and lists in messages |
 //! | `result`, `cookies`, `request`, `reply` | what messages hold |
 //! | `submit`, `job` | a job goes out; its message |
-//! | `arrive`, `apply` | its reply comes in, and what it changes |
+//! | `arrive`, `amend`, `apply` | its reply comes in, what it changes of the result, and of all else |
+//! | `next` | what the user does next |
 //! | `property_sync` | changed properties, for jobs that already run |
 //! | `closing`, `ended` | what is done with a result: processors, assertions, listeners; transactions |
 //! | `listeners` | results for listeners in Java, each at its place |
 //! | `condition` | texts that controllers need before they can be asked |
-//! | `controller` | controllers that their own classes are |
+//! | `controller`, `said` | controllers that their own classes are; their answers |
 //! | `end` | users that end or are cut, jobs that take long |
 //! | `early`, `session` | what is evaluated and said before the first user, and after the last |
 
+mod amend;
 mod apply;
-pub(crate) mod arrive;
+mod arrive;
 mod closing;
 pub(crate) mod condition;
 pub(crate) mod controller;
@@ -34,11 +36,13 @@ mod ended;
 mod job;
 pub(crate) mod listeners;
 pub mod message;
+pub(crate) mod next;
 mod property_sync;
 mod reader;
 mod reply;
 mod request;
 mod result;
+pub(crate) mod said;
 pub(crate) mod session;
 mod submit;
 mod writer;
@@ -47,11 +51,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use plan::hosted::{TextRange, shown};
+use plan::java_backed::{TextRange, shown};
 use plan::plan::{ControllerId, ControllerKind, ListenerKind, Plan, SamplerId};
 use plan::result::{Request, SampleResult};
 
-pub(crate) use arrive::Next;
 pub(crate) use closing::Closing;
 pub(crate) use condition::forget_texts;
 use controller::Questions;
@@ -60,6 +63,7 @@ pub(crate) use end::PATIENCE;
 pub(crate) use ended::Ended;
 use listeners::Untold;
 pub(crate) use message::{Act, Tell};
+pub(crate) use next::Next;
 use property_sync::News;
 pub(crate) use reply::Reply;
 pub use reply::read_reply;
@@ -137,7 +141,7 @@ pub(crate) struct Java {
     lasting: bool,
     /// Its objects in Java know that it has started.
     started: bool,
-    /// Controllers whose texts have been evaluated for the look for a sampler under way.
+    /// Controllers whose texts have been evaluated for the current search for a sampler.
     fresh: Vec<ControllerId>,
     /// Questions and notices for controllers in Java.
     questions: Questions,
@@ -183,7 +187,7 @@ impl Shared {
 pub(crate) struct Jobs {
     shared: Arc<Shared>,
     /// By ticket.
-    under_way: HashMap<u64, UnderWay>,
+    in_flight: HashMap<u64, InFlight>,
     /// Messages, for the next ones.
     buffers: Vec<Vec<u8>>,
     ids: Vec<u32>,
@@ -212,9 +216,9 @@ pub(crate) struct Jobs {
     slow: Vec<end::Slow>,
 }
 
-/// A job under way.
+/// A job in flight.
 #[derive(Debug)]
-struct UnderWay {
+struct InFlight {
     /// `None`: it tells of a user's end.
     act: Option<Act>,
     /// The texts that it evaluates.
@@ -228,30 +232,35 @@ struct UnderWay {
 
 impl Jobs {
     pub(crate) fn new(plan: &Plan, shared: Arc<Shared>) -> Self {
-        if plan.hosted.is_empty() {
+        if plan.java_backed.is_empty() {
             return Self::default();
         }
         let mut owned = vec![false; plan.samplers.len()].into_boxed_slice();
         let mut asking = owned.clone();
-        for owner in &plan.hosted.owners {
+        for owner in &plan.java_backed.owners {
             let at = owner.sampler.0 as usize;
             if at < owned.len() {
                 (owned[at], asking[at]) = (true, owner.asks_for_headers);
             }
         }
-        let elements = plan.hosted.elements.iter();
+        let elements = plan.java_backed.elements.iter();
         let listeners = plan.listeners.iter();
         Self {
             shared,
             elements: elements.map(|element| element.path.as_str().into()).collect(),
-            texts: plan.hosted.texts.iter().map(|text| shown(text).into()).collect(),
+            texts: plan.java_backed.texts.iter().map(|text| shown(text).into()).collect(),
             owned,
             asking,
-            picks: plan.controllers.iter().any(|one| matches!(one.kind, ControllerKind::Hosted(_))),
-            listens: listeners.into_iter().any(|one| matches!(one.kind, ListenerKind::Hosted(_))),
-            keeps_previous: plan.hosted.keeps_previous,
-            previous_of_transactions: plan.hosted.previous_of_transactions,
-            previous_sampler: plan.hosted.previous_sampler,
+            picks: plan
+                .controllers
+                .iter()
+                .any(|one| matches!(one.kind, ControllerKind::JavaBacked(_))),
+            listens: listeners
+                .into_iter()
+                .any(|one| matches!(one.kind, ListenerKind::JavaBacked(_))),
+            keeps_previous: plan.java_backed.keeps_previous,
+            previous_of_transactions: plan.java_backed.previous_of_transactions,
+            previous_sampler: plan.java_backed.previous_sampler,
             ..Self::default()
         }
     }

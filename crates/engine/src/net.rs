@@ -1,5 +1,6 @@
 //! Connections of a core, and what they need: sockets, addresses, local ports, TLS, buffers.
 
+pub(crate) mod allowed;
 pub(crate) mod driver;
 pub(crate) mod nameserver;
 pub(crate) mod opening;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use crate::inbox::Inbox;
+use crate::net::allowed::Targets;
 use crate::net::driver::{Driver, SCRATCH};
 use crate::net::pace::{Backoff, ConnectPace};
 use crate::net::ports::Ports;
@@ -32,6 +34,8 @@ use crate::time::timing::Timing;
 pub(crate) struct Parts<'a> {
     /// Local addresses of the run.
     pub(crate) sources: &'a [IpAddr],
+    /// Targets that connections may lead to.
+    pub(crate) allowed: Targets,
     /// Local ports of this core.
     pub(crate) ports: Ports,
     /// Number of this core among those of all processes, and how many those are.
@@ -52,6 +56,8 @@ pub(crate) struct Net {
     pub(crate) routes: Routes,
     /// Local addresses to connect from.
     pub(crate) sources: Sources,
+    /// Targets that connections may lead to.
+    allowed: Targets,
     /// Local ports to connect from.
     pub(crate) ports: Ports,
     /// The resolver, and where it answers.
@@ -93,6 +99,7 @@ impl Net {
             driver,
             routes: Routes::default(),
             sources: Sources::new(parts.sources, parts.rank as usize),
+            allowed: parts.allowed,
             ports: parts.ports,
             resolver: parts.resolver,
             inbox: parts.inbox,

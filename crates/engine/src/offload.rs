@@ -130,9 +130,9 @@ pub struct Surroundings {
 pub struct Finding {
     /// It will not run.
     pub is_error: bool,
-    /// The element it is about: its place in [`Hosted::elements`](plan::hosted::Hosted::elements).
+    /// The element it is about: its place in [`JavaBacked::elements`](plan::java_backed::JavaBacked::elements).
     pub element: Option<u32>,
-    /// The text it is about: its place in [`Hosted::texts`](plan::hosted::Hosted::texts).
+    /// The text it is about: its place in [`JavaBacked::texts`](plan::java_backed::JavaBacked::texts).
     pub text: Option<u32>,
     /// Line within the script; 0 is unknown.
     pub line: u32,

@@ -29,7 +29,7 @@ const STACK: usize = 256 * 1024;
 /// How long a program that was asked to end may take, before it is made to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A program under way, as its user sees it.
+/// A running program, as its user sees it.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// Told apart from programs of others that had the user's slot.

@@ -28,6 +28,7 @@ use plan::plan::{GroupId, Phase, Plan};
 use stats::Snapshot;
 use stats::process::{Java, Usage};
 
+use crate::flow::owner::owner_of;
 use crate::inbox::Message;
 use crate::reports::figures::Figures;
 use crate::reports::line::Line;
@@ -93,7 +94,7 @@ pub struct Run {
     /// Groups yet to be started; `None` when somebody else tells which.
     batches: Option<Batches>,
     told: Sender<Report>,
-    /// Groups under way, with the number of cores that are not done with them.
+    /// Groups that run, with the number of cores that are not done with them.
     open: HashMap<GroupId, u32>,
     /// The last change of each group's load, and the groups that were started last.
     changes: HashMap<GroupId, u32>,
@@ -220,12 +221,12 @@ impl Run {
         }
     }
 
-    /// Ends the run gracefully: samples under way finish.
+    /// Ends the run gracefully: samples in flight finish.
     pub fn stop(&mut self) {
         self.halt(false);
     }
 
-    /// Ends the run at once: samples under way are cut.
+    /// Ends the run at once: samples in flight are cut.
     pub fn stop_now(&mut self) {
         self.halt(true);
     }
@@ -419,7 +420,11 @@ impl Run {
                 self.shared.ends[group.at()].store(end, std::sync::atomic::Ordering::Relaxed);
             }
             self.open.insert(*group, self.shared.cores);
-            for inbox in &self.shared.inboxes {
+            // The core that keeps a schedule hears of it last: whoever it sends somebody to, or tells that nobody comes, knows
+            // of the group already.
+            let owner = owner_of(*group, self.shared.cores) as usize;
+            let (before, from) = self.shared.inboxes.split_at(owner);
+            for inbox in from.iter().skip(1).chain(before).chain(from.first()) {
                 inbox.send(Message::Start { group: *group, at });
             }
         }
@@ -467,7 +472,7 @@ impl Handle {
         self.tell(Told::Start { groups, at });
     }
 
-    /// Ends users after the samples under way, or at once.
+    /// Ends users after the samples in flight, or at once.
     pub fn stop(&self, now: bool) {
         self.tell(if now { Told::StopNow } else { Told::Stop });
     }

@@ -89,6 +89,7 @@ pub const PROPERTIES: &[&str] = &[
     "websocket.thread.stop.policy",
     "throng.save.anywhere",
     "throng.source.addresses",
+    "throng.targets.allowed",
     "throng.dns.port",
     "throng.dns.timeout_ms",
     "throng.connect.rate",
@@ -169,10 +170,19 @@ impl Settings {
     }
 }
 
+/// Whether a text names targets that connections may be limited to. The error is a sentence for the user.
+pub fn allowed_targets(text: &str) -> Result<(), String> {
+    crate::net::allowed::Targets::read(text).map(drop)
+}
+
 /// The first property that cannot be understood, in words.
 fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
     let sources = sources.err().map(|error| format!("throng.source.addresses: {error}"));
+    let targets = || {
+        let targets = allowed_targets(&get.text("throng.targets.allowed", ""));
+        targets.err().map(|error| format!("throng.targets.allowed: {error}"))
+    };
     let mode = || {
         let mode = get.text("cache_manager.cached_resource_mode", "RETURN_NO_SAMPLE");
         CacheHit::of(mode.trim(), |key| get.of(key)).err()
@@ -182,7 +192,7 @@ fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
         (scheme != "http")
             .then(|| format!("http.proxyScheme: proxies are talked to in plain HTTP, not {scheme}"))
     };
-    sources.or(tls).or_else(mode).or_else(scheme)
+    sources.or(tls).or_else(targets).or_else(mode).or_else(scheme)
 }
 
 /// A limit, where 0 and less are none.

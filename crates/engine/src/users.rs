@@ -48,7 +48,7 @@ pub(crate) enum Wait {
     /// The exchange of a session.
     Session(wire::session::Ticket),
     /// The WebSocket connection: its opening, a frame, the end of a hold.
-    Socket(SamplerId),
+    WebSocket(SamplerId),
     /// The resources of a page; branches load them.
     Page(SamplerId),
     /// A program, which a thread of its own runs.
@@ -63,7 +63,7 @@ pub(crate) enum Wait {
 
 /// Where a user goes on that leaves the middle of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leave {
+pub(crate) enum LoopControl {
     /// The next iteration of its group.
     NextIteration,
     /// The next iteration of the loop around the sampler.
@@ -88,7 +88,7 @@ pub(crate) struct User {
     pub(crate) socket: u32,
     /// When what runs now should have started.
     pub(crate) intended: Nanos,
-    /// Time limit of the exchange under way; the timer in `links` may fire earlier and is then set again.
+    /// Time limit of the exchange in flight; the timer in `links` may fire earlier and is then set again.
     pub(crate) limit: Nanos,
     pub(crate) links: Links,
     /// State of the controllers ([`plan::plan::Controller::slot`]).
@@ -99,7 +99,7 @@ pub(crate) struct User {
     pub(crate) extra: Option<Box<Extra>>,
     /// Whether the last sample passed (`JMeterThread.last_sample_ok`).
     pub(crate) last_ok: bool,
-    /// It ends after the sample under way.
+    /// It ends after the sample in flight.
     pub(crate) stopping: bool,
     /// A new iteration of the group has begun and no HTTP sample has run in it yet.
     pub(crate) fresh: bool,
@@ -128,7 +128,7 @@ pub(crate) struct Extra {
     pub(crate) locks: Vec<Held>,
     /// It is free for an arrival.
     pub(crate) free: Option<Waiter>,
-    /// Transactions under way, in the order of their beginning.
+    /// Open transactions, in the order of their beginning.
     pub(crate) transactions: Vec<Transaction>,
     /// Cookies, per Cookie Manager of the plan.
     pub(crate) jars: Vec<Option<Box<wire::cookie::Jar>>>,
@@ -144,7 +144,7 @@ pub(crate) struct Extra {
     pub(crate) tls: Option<std::sync::Arc<wire::tls::rustls::ClientConfig>>,
     /// The key that this configuration presents, where a variable names it.
     pub(crate) alias: Option<Box<str>>,
-    /// Redirects under way.
+    /// Redirects in flight.
     pub(crate) redirect: Option<Box<Redirect>>,
     /// The result that a sleeping sampler will have.
     pub(crate) pending: Option<Box<SampleResult>>,
@@ -156,12 +156,12 @@ pub(crate) struct Extra {
     pub(crate) closed: Vec<SamplerId>,
     /// Of a parallel branch: what it runs.
     pub(crate) main: Option<ControllerId>,
-    /// Branches were under way: to JMeter, each iteration of its group is a new user's from then on.
+    /// Branches were in flight: to JMeter, each iteration of its group is a new user's from then on.
     pub(crate) new_each_iteration: bool,
     /// Its group's iteration is not the first.
     pub(crate) again: bool,
     /// To whom HttpClient counts the connections opened now: the user itself (0), or the branches of a Parallel Controller.
-    pub(crate) holder: u16,
+    pub(crate) owner: u16,
     /// Branches that have sent something.
     pub(crate) ran: Vec<ControllerId>,
     /// Of a branch: which link of the page it loads.
@@ -170,7 +170,7 @@ pub(crate) struct Extra {
     pub(crate) depth: u32,
 }
 
-/// A sampler as scripts have left it for the sample under way.
+/// A sampler as scripts have left it for the sample in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     pub(crate) sampler: Option<Arc<SamplerKind>>,
@@ -226,7 +226,7 @@ pub(crate) struct Held {
     pub(crate) inner: bool,
 }
 
-/// A transaction under way.
+/// An open transaction.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) controller: ControllerId,
@@ -330,6 +330,7 @@ impl Users {
     }
 
     /// The user whose connections a download uses; a parallel branch has its own.
+    #[inline]
     pub(crate) fn owner(&self, index: UserId) -> UserId {
         let mut index = index;
         while self[index].branch_of != NO_USER && !self[index].parallel {
@@ -339,6 +340,7 @@ impl Users {
     }
 
     /// The virtual user that a branch works for: it has the variables, the cookies and the state of the controllers.
+    #[inline]
     pub(crate) fn root(&self, index: UserId) -> UserId {
         let mut index = index;
         while self[index].branch_of != NO_USER {
@@ -348,6 +350,7 @@ impl Users {
     }
 
     /// The virtual user itself.
+    #[inline]
     pub(crate) fn of(&mut self, index: UserId) -> &mut User {
         let root = self.root(index);
         &mut self[root]

@@ -104,7 +104,7 @@ enum Task {
     Hold(Box<Holding>),
 }
 
-/// A sample under way.
+/// A sample in flight.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) sampler: SamplerId,
@@ -273,7 +273,7 @@ impl WebSockets {
     pub(crate) fn on_late(&mut self, on: &mut On<'_, '_>, index: UserId, now: Nanos) {
         let user = &on.cx.users[index];
         let (at, limit) = (user.socket, user.limit);
-        if !user.alive || at == NO_SOCKET || !matches!(user.wait, Wait::Socket(_)) {
+        if !user.alive || at == NO_SOCKET || !matches!(user.wait, Wait::WebSocket(_)) {
             return;
         }
         if limit > now {

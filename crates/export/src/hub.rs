@@ -69,7 +69,11 @@ impl Exports {
         facts: &Facts,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
-        let cannot = |error: std::io::Error| format!("--out: cannot start a thread: {error}");
+        let cannot = |error: std::io::Error| match error.kind() {
+            // A file that was named is none.
+            std::io::ErrorKind::InvalidInput => format!("--out: {error}"),
+            _ => format!("--out: cannot start a thread: {error}"),
+        };
         let mut outs = Vec::new();
         for target in targets {
             let to = if target.kind == Kind::Prometheus {

@@ -4,11 +4,12 @@
 //! (5xx) is tried again with growing pauses; one that says no to a message is not sent it again.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, PemItem, parse_pem};
 
 use crate::target::{Kind, Target};
 
@@ -64,7 +65,7 @@ impl Sender {
     ) -> std::io::Result<Self> {
         let shown = target.shown().to_owned();
         let shared = Arc::new(Shared { shown, state: Mutex::default(), changed: Condvar::new() });
-        let post = Post::new(target, variable);
+        let post = Post::new(target, variable)?;
         let own = Arc::clone(&shared);
         std::thread::Builder::new().name("export".into()).spawn(move || own.work(&post))?;
         Ok(Self(shared))
@@ -229,7 +230,7 @@ struct Post {
 }
 
 impl Post {
-    fn new(target: &Target, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+    fn new(target: &Target, variable: &dyn Fn(&str) -> Option<String>) -> std::io::Result<Self> {
         let advice = match target.kind {
             Kind::InfluxDb => {
                 "name the token in THRONG_INFLUXDB_TOKEN, or user and password in THRONG_INFLUXDB_USER and THRONG_INFLUXDB_PASSWORD"
@@ -242,7 +243,8 @@ impl Post {
             }
         };
         let url = target.url.clone();
-        Self { agent: agent(&url), url, headers: target.headers(variable), advice }
+        let own = target.roots.as_deref().map(roots).transpose()?.unwrap_or_default();
+        Ok(Self { agent: agent(&url, own), url, headers: target.headers(variable), advice })
     }
 
     fn send(&self, message: &[u8], left: Duration) -> Tried {
@@ -279,8 +281,36 @@ impl Post {
     }
 }
 
+/// The certificates of a file.
+fn roots(file: &Path) -> std::io::Result<Vec<Certificate<'static>>> {
+    let wrong = |words: String| {
+        let words = format!("ca={}: {words}", file.display());
+        std::io::Error::new(std::io::ErrorKind::InvalidInput, words)
+    };
+    let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let found = parse_pem(&text).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    });
+    let found: Result<Vec<_>, _> = found.collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        _ => Err(wrong("there is no certificate in it, as PEM".to_owned())),
+    }
+}
+
 /// An error of the connection in words.
 fn words(error: &ureq::Error) -> String {
+    let text = error.to_string();
+    if text.contains("UnknownIssuer") {
+        return "its certificate is of an issuer that is not known here: name the issuer's certificate behind the address, as \
+                ,ca=FILE"
+            .into();
+    }
+    if let Some((_, what)) = text.split_once("invalid peer certificate: ") {
+        return format!("its certificate is not taken: {what}");
+    }
     match error {
         ureq::Error::Timeout(_) => "it does not answer in time".into(),
         ureq::Error::HostNotFound => "its name has no address".into(),
@@ -288,11 +318,12 @@ fn words(error: &ureq::Error) -> String {
             std::io::ErrorKind::ConnectionRefused => "nothing listens there".into(),
             _ => error.to_string(),
         },
-        error => error.to_string(),
+        _ => text,
     }
 }
 
-fn agent(url: &str) -> Agent {
+/// `own`: certificates that are believed beside those of the system.
+fn agent(url: &str, own: Vec<Certificate<'static>>) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(PATIENCE))
@@ -303,12 +334,5 @@ fn agent(url: &str) -> Agent {
         // Collectors stand near; proxies of the environment are for the way to others.
         return config.proxy(None).build().into();
     }
-    let found = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(Arc::new(provider))
-        .build();
-    config.tls_config(tls).build().into()
+    config.tls_config(trust::by_roots_of_system_and(&own)).build().into()
 }

@@ -37,8 +37,8 @@ impl Tick {
     pub fn of(now: &Now<'_>) -> Self {
         let second = now.second;
         let labels = second.labels.iter().filter_map(|(number, part)| {
-            let label = now.labels.get(*number as usize)?;
-            Some((Arc::clone(&label.name), label.transaction, part.clone()))
+            let label = now.labels.get(number as usize)?;
+            Some((Arc::clone(&label.name), label.transaction, part.into_owned()))
         });
         let causes = second.causes.iter().filter_map(|(number, count)| {
             Some((now.causes.get(*number as usize)?.clone(), *count))

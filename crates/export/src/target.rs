@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -44,6 +45,8 @@ pub struct Target {
     /// Name of the system under test; by default that of the plan.
     pub(crate) application: Option<String>,
     pub(crate) interval: Duration,
+    /// A file with certificates that are believed beside those of the system.
+    pub(crate) roots: Option<PathBuf>,
 }
 
 impl fmt::Debug for Target {
@@ -53,7 +56,7 @@ impl fmt::Debug for Target {
 }
 
 impl Target {
-    /// Reads `KIND=ADDRESS[,application=NAME][,interval=SECONDS]`. The error names nothing that could be secret.
+    /// Reads `KIND=ADDRESS[,application=NAME][,interval=SECONDS][,ca=FILE]`. The error names nothing that could be secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, address) = text.split_once('=').unwrap_or((text, ""));
         let Some((name, kind)) = KINDS.into_iter().find(|known| known.0 == kind) else {
@@ -65,7 +68,7 @@ impl Target {
         };
         let failed = |words: String| format!("--out {name}: {words}");
         let (address, options) = options(address);
-        let (mut application, mut interval) = (None, INTERVAL);
+        let (mut application, mut interval, mut roots) = (None, INTERVAL, None);
         for (option, value) in options {
             match option {
                 "application" if !value.trim().is_empty() => application = Some(value.to_owned()),
@@ -75,6 +78,7 @@ impl Target {
                     let wrong = || failed("interval is 1s to 3600s".to_owned());
                     interval = Duration::from_secs(seconds.ok_or_else(wrong)?);
                 }
+                "ca" if !value.is_empty() => roots = Some(value.into()),
                 _ => return Err(failed(format!("{option} has no value"))),
             }
         }
@@ -85,6 +89,7 @@ impl Target {
             user: None,
             application,
             interval,
+            roots,
         };
         if kind == Kind::Prometheus {
             target.url = endpoint(address).map_err(failed)?;
@@ -234,7 +239,7 @@ impl Target {
 fn options(text: &str) -> (&str, Vec<(&str, &str)>) {
     let (mut address, mut options) = (text, Vec::new());
     while let Some((before, last)) = address.rsplit_once(',') {
-        let Some((name @ ("application" | "interval"), value)) = last.split_once('=') else {
+        let Some((name @ ("application" | "interval" | "ca"), value)) = last.split_once('=') else {
             break;
         };
         options.push((name, value));

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
 
 /// Carries messages to workers and back.
@@ -20,7 +21,36 @@ pub trait Bus: std::fmt::Debug {
 
     /// Ends a worker by force.
     fn kill(&mut self, worker: u32);
+
+    /// Time from the order to start to the start: every worker must have got the order by then.
+    fn lead(&self) -> Duration {
+        LEAD + LEAD_EACH * self.workers()
+    }
+
+    /// The name of the machine that a worker is on, if it is another one.
+    fn name(&self, _worker: u32) -> Option<String> {
+        None
+    }
+
+    /// Samples of a worker that are missing at most, by its grant; `None` where there are no grants.
+    fn at_most(&self, _worker: u32) -> Option<u64> {
+        None
+    }
+
+    /// Whether a report has all threads of a worker.
+    fn merges(&self) -> bool {
+        false
+    }
+
+    /// When all workers are done: takes what they keep for the end, and lets them go. Returns complaints.
+    fn collect(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
+
+/// Lead on one machine, and the addition for each worker.
+const LEAD: Duration = Duration::from_millis(50);
+const LEAD_EACH: Duration = Duration::from_millis(4);
 
 /// An event of a worker.
 #[derive(Debug)]
@@ -31,4 +61,6 @@ pub enum News {
     Silent(String),
     /// The worker has ended; with the reason.
     Gone(String),
+    /// A part of the worker was lost; the others of it go on.
+    Part(Loss),
 }

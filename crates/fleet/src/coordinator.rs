@@ -15,14 +15,10 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 use crate::bus::{Bus, News};
-use crate::loss::{self, Loss};
-use crate::member::{Member, Stage};
+use crate::loss::{self, Loss, Missed};
+use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// From the decision to start a batch to its start, and the addition for each worker: every worker must have got the message
-/// by then.
-const LEAD: Duration = Duration::from_millis(50);
-const LEAD_EACH: Duration = Duration::from_millis(4);
 /// Interval of the messages with the other workers' numbers of users.
 const ADJUST: Duration = Duration::from_secs(1);
 
@@ -137,6 +133,7 @@ impl Fleet {
             cores: job.cores,
             seed: job.seed,
             zero: wall_ns(),
+            allowed: None,
         };
         Ok(Self {
             bus,
@@ -181,10 +178,19 @@ impl Fleet {
                 Some((worker, News::Said(message))) => self.heard(worker, message),
                 Some((worker, News::Silent(words))) => {
                     let pid = self.members.get(worker as usize).map_or(0, |member| member.pid);
-                    let text = format!("worker {worker} (process {pid}) is silent: {words}");
+                    let text = match self.bus.name(worker) {
+                        Some(_) => words,
+                        None => format!("worker {worker} (process {pid}) is silent: {words}"),
+                    };
                     self.events.push_back(Event::Log(text.into()));
                 }
                 Some((worker, News::Gone(words))) => self.gone(worker, &words),
+                Some((_, News::Part(loss))) => {
+                    self.events.push_back(Event::Lost(loss));
+                    if self.stop_on_loss {
+                        self.halt(false);
+                    }
+                }
                 None => {
                     self.adjust();
                     return self.events.pop_front().unwrap_or(Event::Idle);
@@ -256,26 +262,19 @@ impl Fleet {
         alive.map(|member| member.cores.max(1)).sum()
     }
 
+    /// Reports that a second of the run consists of.
+    pub fn parts(&self) -> u32 {
+        if self.bus.merges() { self.workers() } else { self.cores() }
+    }
+
+    /// When the run is over: takes what workers keep for the end, their rows above all. Returns complaints.
+    pub fn collect(&mut self) -> Vec<String> {
+        self.bus.collect()
+    }
+
     /// Use of all workers so far, as last reported. Pages of the program, which all share, count once.
     pub fn usage(&self) -> Usage {
-        let mut sum = Usage::default();
-        for member in &self.members {
-            let usage = member.usage;
-            sum.user_s += usage.user_s;
-            sum.system_s += usage.system_s;
-            sum.run_queue_s += usage.run_queue_s;
-            sum.write_s += usage.write_s;
-            if let Some(java) = &usage.java {
-                sum.java.get_or_insert_default().add(java, member.is_alive());
-            }
-            if member.is_alive() {
-                sum.rows_waiting += usage.rows_waiting;
-                sum.rss += usage.rss.saturating_sub(usage.rss_file);
-                sum.rss_file = sum.rss_file.max(usage.rss_file);
-            }
-            sum.rss_peak += usage.rss_peak.saturating_sub(usage.rss_file);
-        }
-        sum
+        member::usage(&self.members)
     }
 
     /// Whether the run was told to stop before its plan was through.
@@ -345,15 +344,22 @@ impl Fleet {
             }
             FromWorker::Alive => {}
             FromWorker::Log(line) => self.events.push_back(Event::Log(line)),
-            FromWorker::Done { aborted } => {
-                member.stage = Stage::Done;
-                member.active.clear();
-                if let Some(reason) = aborted {
-                    self.fail(format!("worker {worker}: {reason}"));
-                }
-                self.go_on();
-            }
+            FromWorker::Done { aborted, samples } => self.done(worker, aborted, samples),
         }
+    }
+
+    /// A worker has ended, with so many samples in all.
+    fn done(&mut self, worker: u32, aborted: Option<String>, samples: u64) {
+        let Some(member) = self.members.get_mut(worker as usize) else { return };
+        member.stage = Stage::Done;
+        member.active.clear();
+        let agent = self.bus.name(worker);
+        let differs = member.differs(worker, samples).map(|loss| Loss { agent, ..loss });
+        self.events.extend(differs.map(Event::Lost));
+        if let Some(reason) = aborted {
+            self.fail(format!("worker {worker}: {reason}"));
+        }
+        self.go_on();
     }
 
     /// A worker is gone: after its last word that is its end, otherwise a loss.
@@ -363,11 +369,14 @@ impl Fleet {
             member.stage = Stage::Lost;
             let loss = Loss {
                 worker,
+                agent: self.bus.name(worker),
                 pid: member.pid,
                 reason: reason.to_string(),
                 users: member.users(),
                 connections: loss::held(&member.counters),
                 last_ms: member.last_ms,
+                samples: Missed::About(member.last_samples.values().sum()),
+                at_most: self.bus.at_most(worker),
             };
             let at_ms = wall_ns() / 1_000_000;
             let snapshot = loss::snapshot(&member.counters, at_ms);
@@ -400,8 +409,7 @@ impl Fleet {
             Some(groups) => {
                 self.told.clone_from(&self.properties);
                 let properties: Vec<_> = self.told.clone().into_iter().collect();
-                let lead = LEAD + LEAD_EACH * self.share.count;
-                let at = (self.zero.elapsed() + lead).as_nanos() as i64;
+                let at = (self.zero.elapsed() + self.bus.lead()).as_nanos() as i64;
                 let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
                 self.batch.clone_from(&groups);
                 self.open = true;

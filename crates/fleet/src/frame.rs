@@ -28,13 +28,26 @@ pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), St
 }
 
 /// Bytes that came in and are not yet a whole message.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Incoming {
     bytes: Vec<u8>,
     at: usize,
+    /// Longest message.
+    most: usize,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self::of_at_most(LONGEST)
+    }
 }
 
 impl Incoming {
+    /// Messages of `most` bytes at most are taken.
+    pub(crate) fn of_at_most(most: usize) -> Self {
+        Self { bytes: Vec::new(), at: 0, most }
+    }
+
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         if self.at > 0 {
             self.bytes.drain(..self.at);
@@ -48,7 +61,7 @@ impl Incoming {
         let rest = &self.bytes[self.at..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
-        if length > LONGEST {
+        if length > self.most {
             return Err(format!("a message announces {length} bytes, which is too long"));
         }
         let Some(message) = rest.get(..length) else { return Ok(None) };

@@ -11,24 +11,30 @@
 //! | `bus`, `processes`, `threads` | the transport: to child processes, or within this process for tests |
 //! | `coordinator`, `member`, `loss` | the run as a whole, the state of one worker, the loss when one dies |
 //! | `worker` | the process that runs a share of the users |
+//! | `remote` | workers on other machines: agents, and the coordinator's side of them |
+//! | `nats` | agents that wait at a NATS server |
+//! | `account` | exact accounting over connections that lose and repeat |
 //! | `size` | the number of workers for a number of users |
 
+pub mod account;
 mod bus;
 mod coordinator;
 mod frame;
 mod loss;
 mod member;
 mod message;
+pub mod nats;
 mod processes;
+pub mod remote;
 mod size;
 mod threads;
 mod worker;
 
 pub use bus::{Bus, News};
 pub use coordinator::{Event, Fleet, Job, StartError};
-pub use loss::Loss;
+pub use loss::{Loss, Missed};
 pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;
 pub use size::{RESERVE, held_per_process, workers_for};
 pub use threads::Threads;
-pub use worker::{Java, StartJava, main, serve};
+pub use worker::{ALLOWED, Java, StartJava, main, serve};

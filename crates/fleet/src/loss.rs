@@ -1,5 +1,6 @@
 //! Users and connections lost with a worker that died, taken from its last report.
 
+use serde::{Deserialize, Serialize};
 use stats::CloseCause;
 use stats::{Counter, Counters, Recorder, Snapshot};
 
@@ -8,6 +9,8 @@ use stats::{Counter, Counters, Recorder, Snapshot};
 pub struct Loss {
     /// Number of the worker, from 0.
     pub worker: u32,
+    /// The machine of a worker that is not on this one.
+    pub agent: Option<String>,
     /// Its process.
     pub pid: u32,
     /// How it ended, as a message.
@@ -18,6 +21,19 @@ pub struct Loss {
     pub connections: u64,
     /// End of the last second it reported, ms since 1970; 0 if it reported none. Samples after it are lost.
     pub last_ms: i64,
+    /// Samples that are in no report.
+    pub samples: Missed,
+    /// So many may be missing at most, where a grant bounds them.
+    pub at_most: Option<u64>,
+}
+
+/// Samples that were made and are in no report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missed {
+    /// The worker died: so many it made in a second at last, and its last second is missing.
+    About(u64),
+    /// The worker ended and has counted so many more than have come.
+    Exactly(u64),
 }
 
 /// Connections held, by what was opened and closed.

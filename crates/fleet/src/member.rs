@@ -1,8 +1,11 @@
 //! One worker as the coordinator knows it.
 
+use std::collections::BTreeMap;
+
 use stats::Counters;
 use stats::process::Usage;
 
+use crate::loss::{Loss, Missed};
 use crate::message::Report;
 
 /// The stage of a worker's life.
@@ -35,6 +38,9 @@ pub(crate) struct Member {
     /// All its counters so far.
     pub(crate) counters: Counters,
     pub(crate) last_ms: i64,
+    /// Samples in its reports, and in the last report of each of its cores.
+    pub(crate) samples: u64,
+    pub(crate) last_samples: BTreeMap<u32, u64>,
     /// Active users of other workers, as last sent to it.
     pub(crate) told: Vec<u32>,
 }
@@ -52,7 +58,25 @@ impl Member {
         (self.started, self.finished) = (report.started, report.finished);
         self.counters.merge(&report.snapshot.counters);
         self.last_ms = report.snapshot.at_ms;
+        let samples = report.samples();
+        self.samples += samples;
+        self.last_samples.insert(report.snapshot.core, samples);
         (true, missing)
+    }
+
+    /// The loss of a worker that ended after another number of samples than have come.
+    pub(crate) fn differs(&self, worker: u32, samples: u64) -> Option<Loss> {
+        (samples != self.samples).then(|| Loss {
+            worker,
+            agent: None,
+            pid: self.pid,
+            reason: format!("it counted {samples} samples, of which {} have come", self.samples),
+            users: 0,
+            connections: 0,
+            last_ms: self.last_ms,
+            samples: Missed::Exactly(samples.abs_diff(self.samples)),
+            at_most: None,
+        })
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -62,6 +86,28 @@ impl Member {
     pub(crate) fn users(&self) -> u32 {
         self.active.iter().sum()
     }
+}
+
+/// Use of all processes so far, as last reported. Pages of the program, which all share, count once.
+pub(crate) fn usage(members: &[Member]) -> Usage {
+    let mut sum = Usage::default();
+    for member in members {
+        let usage = member.usage;
+        sum.user_s += usage.user_s;
+        sum.system_s += usage.system_s;
+        sum.run_queue_s += usage.run_queue_s;
+        sum.write_s += usage.write_s;
+        if let Some(java) = &usage.java {
+            sum.java.get_or_insert_default().add(java, member.is_alive());
+        }
+        if member.is_alive() {
+            sum.rows_waiting += usage.rows_waiting;
+            sum.rss += usage.rss.saturating_sub(usage.rss_file);
+            sum.rss_file = sum.rss_file.max(usage.rss_file);
+        }
+        sum.rss_peak += usage.rss_peak.saturating_sub(usage.rss_file);
+    }
+    sum
 }
 
 #[cfg(test)]

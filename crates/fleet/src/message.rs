@@ -11,7 +11,7 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 11;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct Share {
     pub seed: u64,
     /// Zero of the run's clock, nanoseconds since 1970.
     pub zero: i64,
+    /// Targets that the worker's machine permits, whatever the properties say.
+    pub allowed: Option<String>,
 }
 
 /// From a worker.
@@ -80,8 +82,8 @@ pub enum FromWorker {
     Figures(Box<Figures>),
     /// A message for the user.
     Log(Line),
-    /// The worker is done, or has given up for a reason.
-    Done { aborted: Option<String> },
+    /// The worker is done, or has given up for a reason. So many samples are in its reports, all together.
+    Done { aborted: Option<String>, samples: u64 },
     /// A sign of life, sent once a second by a thread of its own.
     Alive,
 }
@@ -99,6 +101,14 @@ pub struct Report {
     pub started: u32,
     pub finished: u32,
     pub snapshot: Box<Snapshot>,
+}
+
+impl Report {
+    /// Samples in it, without transactions.
+    pub(crate) fn samples(&self) -> u64 {
+        let labels = self.snapshot.labels.iter().filter(|label| !label.transaction);
+        labels.map(|label| label.tally.count).sum()
+    }
 }
 
 #[cfg(test)]

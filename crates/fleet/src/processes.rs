@@ -5,7 +5,7 @@
 //! process groups of their own, so that Ctrl-C reaches the coordinator only.
 //!
 //! A worker sends a sign of life every second. One that is stopped (SIGSTOP) or hangs in the kernel does not: it is reported
-//! after 10 s and killed after 30 s, sooner when the run is to end at once, so that no run waits for it for ever.
+//! after 4 s and killed after 30 s, sooner when the run is to end at once, so that no run waits for it for ever.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -35,7 +35,7 @@ pub struct Processes {
 
 /// Silence that is reported, and silence after which a worker is killed: in general, and when the run is to end at once. A worker that
 /// runs is never silent for more than a second, or a few where the machine is very full.
-const TOLD: Duration = Duration::from_secs(10);
+const TOLD: Duration = Duration::from_secs(4);
 const LIMIT: Duration = Duration::from_secs(30);
 const LIMIT_AT_END: Duration = Duration::from_secs(5);
 /// Interval of counting silence, and the most that is counted at once: in a longer gap this process itself did not run.
@@ -56,7 +56,16 @@ struct Worker {
 impl Processes {
     /// Starts so many processes of this program with the argument `worker`.
     pub fn start(count: u32) -> io::Result<Self> {
-        let workers = (0..count).map(|_| Worker::start()).collect::<io::Result<_>>()?;
+        Self::start_with(count, Stdio::inherit)
+    }
+
+    /// The same for an agent, whose standard output carries frames: what processes print goes to standard error.
+    pub(crate) fn of_agent(count: u32) -> io::Result<Self> {
+        Self::start_with(count, || io::stderr().into())
+    }
+
+    fn start_with(count: u32, stdout: impl Fn() -> Stdio) -> io::Result<Self> {
+        let workers = (0..count).map(|_| Worker::start(stdout())).collect::<io::Result<_>>()?;
         Ok(Self {
             workers,
             heard: VecDeque::new(),
@@ -238,7 +247,7 @@ impl Drop for Processes {
 }
 
 impl Worker {
-    fn start() -> io::Result<Self> {
+    fn start(stdout: Stdio) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let child = Command::new("/proc/self/exe")
@@ -247,6 +256,7 @@ impl Worker {
             // One heap for all threads: a worker has few, and each further heap costs memory in every worker.
             .env("MALLOC_ARENA_MAX", "1")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(stdout)
             .process_group(0)
             .spawn()?;
         Ok(Self {

@@ -34,6 +34,9 @@ pub struct Java {
     pub home: String,
 }
 
+/// The property that limits the targets of a run; see the engine.
+pub const ALLOWED: &str = "throng.targets.allowed";
+
 /// Starts it for a plan and the properties of its run; `None` where the plan has nothing of the kind.
 pub type StartJava<'a> =
     &'a dyn Fn(&Plan, &HashMap<String, String>) -> Result<Option<Java>, String>;
@@ -106,13 +109,13 @@ pub fn serve(
     let share = loop {
         match next() {
             Some(ToWorker::Plan(share)) => break share,
-            Some(ToWorker::End) | None => return say(FromWorker::Done { aborted: None }),
+            Some(ToWorker::End) | None => return say(given_up(None)),
             Some(_) => {}
         }
     };
     let (mut run, offload) = match start(*share, java) {
         Ok(started) => started,
-        Err(reason) => return say(FromWorker::Done { aborted: Some(reason) }),
+        Err(reason) => return say(given_up(Some(reason))),
     };
     say(FromWorker::Ready { cores: run.cores() });
     let handle = run.handle();
@@ -127,13 +130,13 @@ pub fn serve(
         handle.end();
     });
     if let Err(error) = obeying {
-        return say(FromWorker::Done { aborted: Some(error.to_string()) });
+        return say(given_up(Some(error.to_string())));
     }
-    report(&mut run, say);
+    let samples = report(&mut run, say);
     let aborted = run.aborted().map(str::to_string);
     if !alone.load(Ordering::Relaxed) {
         let whole = aborted.is_none();
-        say(FromWorker::Done { aborted });
+        say(FromWorker::Done { aborted, samples });
         if let Some(offload) = offload {
             if whole {
                 // Threads that still run are not reported: the coordinator listens no more.
@@ -158,23 +161,29 @@ fn obey(message: ToWorker, handle: &Handle) {
     }
 }
 
-/// Forwards the engine's events until the share is done.
-fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
-    let (mut seq, mut version) = (0, 0);
+/// The last message of a worker that has run nothing.
+fn given_up(aborted: Option<String>) -> FromWorker {
+    FromWorker::Done { aborted, samples: 0 }
+}
+
+/// Forwards the engine's events until the share is done. Returns the number of samples in its reports.
+fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) -> u64 {
+    let (mut seq, mut version, mut samples) = (0, 0, 0);
     loop {
         match run.next_event(PATIENCE) {
             Event::Snapshot(snapshot) => {
                 seq += 1;
                 let users = run.users();
-                let report = FromWorker::Report(Box::new(Report {
+                let report = Report {
                     seq,
                     usage: run.usage(),
                     active: run.active_by_group().collect(),
                     started: users.started,
                     finished: users.finished,
                     snapshot,
-                }));
-                say(report);
+                };
+                samples += report.samples();
+                say(FromWorker::Report(Box::new(report)));
             }
             Event::Figures(figures) => say(FromWorker::Figures(figures)),
             Event::Log(text) => say(FromWorker::Log(text)),
@@ -188,14 +197,14 @@ fn report(run: &mut Run, say: &mut dyn FnMut(FromWorker)) {
             }
             Event::StopAsked { now } => say(FromWorker::StopAsked { now }),
             Event::Idle => {}
-            Event::Finished => return,
+            Event::Finished => return samples,
         }
     }
 }
 
 /// Compiles the share's plan and starts its cores, which then wait. What runs its scripts comes with it, if anything does.
 fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offload>>), String> {
-    let properties: HashMap<String, String> = share.properties.into_iter().collect();
+    let mut properties: HashMap<String, String> = share.properties.into_iter().collect();
     let columns = Columns::from_properties(|key| properties.get(key).cloned())
         .map_err(|error| error.to_string())?;
     let plan = compile(&share.name, share.plan, std::path::Path::new(&share.folder), &properties)?;
@@ -205,6 +214,8 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
                 .into(),
         );
     }
+    // The plan is the run's; its targets are the machine's to permit.
+    properties.extend(share.allowed.map(|allowed| (ALLOWED.to_owned(), allowed)));
     let (offload, home) = java(&plan, &properties)?.map(|java| (java.offload, java.home)).unzip();
     let surroundings = Surroundings {
         home: home.unwrap_or_default(),
@@ -244,7 +255,7 @@ fn compile(
     let settings = plan::compile::Settings {
         properties: properties.clone(),
         folder: folder.to_path_buf(),
-        hosting: !properties.contains_key(plan::compile::WITHOUT_JAVA),
+        java_backing: !properties.contains_key(plan::compile::WITHOUT_JAVA),
     };
     plan::compile::compile(&document, &settings)
         .plan
@@ -252,7 +263,7 @@ fn compile(
 }
 
 /// Lifts the limit of open files as far as the system allows, and says how far that is.
-fn raise_descriptors() -> u64 {
+pub(crate) fn raise_descriptors() -> u64 {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

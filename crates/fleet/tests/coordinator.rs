@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fleet::{Event, Fleet, FromWorker, Job, Loss, Report, Threads, ToWorker, VERSION};
+use fleet::{Event, Fleet, FromWorker, Job, Loss, Missed, Report, Threads, ToWorker, VERSION};
 use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
@@ -88,7 +88,7 @@ fn played(
                     assert_eq!((share.index, share.count), (number, count));
                     say(FromWorker::Ready { cores: 1 });
                 }
-                ToWorker::End => return say(FromWorker::Done { aborted: None }),
+                ToWorker::End => return say(FromWorker::Done { aborted: None, samples: 0 }),
                 message => {
                     if !play(number, &message, say) {
                         return;
@@ -188,16 +188,42 @@ fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
     let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
     let told = run(&mut fleet);
     let expected = Loss {
+        agent: None,
+        at_most: None,
         worker: 1,
         pid: 101,
         reason: "its thread ended".into(),
         users: 2,
         connections: 3,
         last_ms: 7_000,
+        samples: Missed::About(0),
     };
     assert_eq!(told.losses, [expected]);
     assert_eq!((fleet.aborted(), fleet.was_stopped()), (None, false));
     assert_eq!((fleet.users().active, fleet.users().finished), (0, 2));
+}
+
+#[test]
+fn a_worker_that_counted_more_than_has_come_is_named_with_the_difference() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let bus = Threads::start(1, |_, from: Receiver<ToWorker>, say| {
+        say(FromWorker::Offer { version: VERSION, pid: 100, descriptors: 1 });
+        for message in from {
+            match message {
+                ToWorker::Plan(_) => say(FromWorker::Ready { cores: 1 }),
+                ToWorker::Start { .. } => {
+                    say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
+                }
+                ToWorker::End => return say(FromWorker::Done { aborted: None, samples: 12 }),
+                _ => {}
+            }
+        }
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    let told = run(&mut fleet);
+    let samples: Vec<Missed> = told.losses.iter().map(|loss| loss.samples).collect();
+    assert_eq!((samples, fleet.aborted()), (vec![Missed::Exactly(12)], None));
 }
 
 #[test]

@@ -5,13 +5,11 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use quick_xml::events::Event;
 use sha2::{Digest, Sha256};
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::artefacts::Artefact;
 
@@ -48,7 +46,7 @@ impl Repository {
             .timeout_connect(Some(Duration::from_secs(20)))
             .timeout_recv_response(Some(Duration::from_secs(60)))
             .timeout_global(Some(Duration::from_secs(600)))
-            .tls_config(system_roots())
+            .tls_config(trust::by_roots_of_system())
             .build();
         Self { url: url.trim_end_matches('/').to_owned(), local, agent: config.into() }
     }
@@ -161,16 +159,6 @@ fn mirror(settings: &str) -> Option<String> {
             _ => {}
         }
     }
-}
-
-/// Certificates are checked against the system's roots, where companies put their own.
-fn system_roots() -> TlsConfig {
-    let found = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-        .build()
 }
 
 #[cfg(test)]

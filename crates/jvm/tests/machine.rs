@@ -85,5 +85,5 @@ fn answers(workers: Arc<Workers>) {
         memory
     });
     let memory = memory.expect("a reading with a collection");
-    assert!(0 < memory.used && memory.used <= memory.most && memory.most <= 64 << 20);
+    assert!(0 < memory.used && memory.used <= memory.most && memory.most <= 64 << 20, "{memory:?}");
 }

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub enum Action {
     /// Waits, milliseconds.
-    Pause(crate::text::Text),
+    Pause(crate::template::Template),
     /// Ends the user.
     StopUser,
     /// Ends the run after the samples in flight.

@@ -32,11 +32,11 @@ use jmx::Element;
 use crate::env::Env;
 use crate::evaluation;
 use crate::extract::{Problem, Scope};
-use crate::hosted::Job;
+use crate::java_backed::Job;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::script::Scripted;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// How deep sub-results are checked, as in JMeter.
 const MAX_LEVEL: i32 = 3;
@@ -44,7 +44,7 @@ const MAX_LEVEL: i32 = 3;
 /// A compiled assertion.
 #[derive(Debug)]
 pub struct Assertion {
-    name: Text,
+    name: Template,
     scope: Scope,
     check: Check,
 }
@@ -70,7 +70,7 @@ enum Check {
 /// Compiles an assertion; `None` for any element that is none of those known here.
 pub fn compile(
     element: &Element,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Option<Result<(Assertion, Needs), Problem>> {
     let props = &element.props;
     let class = element.test_class.rsplit('.').next()?;
@@ -113,7 +113,7 @@ pub fn compile(
         "XMLAssertion" => Ok((Scope::Main, Check::Xml, Needs::TEXT)),
         _ => return None,
     };
-    let name = Text::compile(&element.name, compiler);
+    let name = Template::compile(&element.name, compiler);
     Some(made.map(|(scope, check, needs)| (Assertion { name, scope, check }, needs)))
 }
 
@@ -124,8 +124,8 @@ impl Assertion {
     }
 
     /// One that Java carries out, or what Java does before the next.
-    pub fn hosted(job: Job) -> Self {
-        Self { name: Text::default(), scope: Scope::Main, check: Check::Job(job) }
+    pub fn java_backed(job: Job) -> Self {
+        Self { name: Template::default(), scope: Scope::Main, check: Check::Job(job) }
     }
 
     /// The job that Java does instead, if it does.

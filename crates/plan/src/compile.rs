@@ -10,7 +10,7 @@ mod changes;
 mod context;
 mod given;
 mod glance;
-mod hosting;
+mod java_backing;
 mod managers;
 mod numbers;
 mod owner;
@@ -29,7 +29,7 @@ pub(crate) use context::Context;
 pub use given::{GivenSampler, given};
 
 use crate::element::{self, variables_from_csv};
-use crate::hosted::{Job, Role};
+use crate::java_backed::{Job, Role};
 use crate::plan::*;
 use crate::result::Request;
 use crate::support::{Kind, Level, Support};
@@ -45,8 +45,8 @@ pub struct Settings {
     pub properties: HashMap<String, String>,
     /// Folder of the plan, against which data files are resolved.
     pub folder: PathBuf,
-    /// Parts that only Java can run are compiled for it ([`Plan::hosted`]); otherwise they are left out and told as such.
-    pub hosting: bool,
+    /// Parts that only Java can run are compiled for it ([`Plan::java_backed`]); otherwise they are left out and told as such.
+    pub java_backing: bool,
 }
 
 impl Settings {
@@ -97,8 +97,8 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
     let mut plan = element::test_plan::compile(&mut ctx, root);
     ctx.text.functional = plan.functional_mode;
     if !plan.variables.is_empty() {
-        plan.hosted.variables.push(ctx.since(0));
-        plan.hosted.begins_blank = true;
+        plan.java_backed.variables.push(ctx.since(0));
+        plan.java_backed.begins_blank = true;
     }
     let mut walk = Walk {
         ctx,
@@ -107,6 +107,7 @@ pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
         events: HashMap::new(),
         texts: HashMap::new(),
         places: HashMap::new(),
+        gateway_of_run: std::cell::OnceCell::new(),
         levels: Vec::new(),
         shared: Vec::new(),
         groups: HashMap::new(),
@@ -137,6 +138,8 @@ struct Walk<'a> {
     texts: HashMap<ElementId, Job>,
     /// Where throughput timers and cookie managers went in the tables of the plan.
     places: HashMap<ElementId, u32>,
+    /// Where the gateway that properties describe went, if it was looked for and there is one.
+    gateway_of_run: std::cell::OnceCell<Option<u32>>,
     /// Elements that apply to samplers, from the group's level down to where the walk is.
     levels: Vec<scope::Level>,
     /// Enabled elements below the Test Plan but for groups; groups have them for children as well.
@@ -164,13 +167,13 @@ impl Walk<'_> {
                 let block = element::user_defined_variables::compile(&mut self.ctx, id);
                 self.plan.variables.push(block);
                 let range = self.ctx.since(mark);
-                self.plan.hosted.variables.push(range);
+                self.plan.java_backed.variables.push(range);
             } else if variables_from_csv::CLASSES.contains(&class(self.ctx.doc, id)) {
                 let mark = self.ctx.mark();
                 let block = variables_from_csv::compile(&mut self.ctx, id);
                 self.plan.variables.push(block);
                 let range = self.ctx.since(mark);
-                self.plan.hosted.variables.push(range);
+                self.plan.java_backed.variables.push(range);
             } else if class(self.ctx.doc, id) == "KeystoreConfig" {
                 let config = element::keystore_config::compile(&mut self.ctx, id);
                 self.keystores.push(id);
@@ -239,7 +242,8 @@ impl Walk<'_> {
         let kind = element::thread_group::main_loop(&mut self.ctx, id);
         let main = self.open(id, kind, None, mark);
         if !element::thread_group::names_its_loop(&self.ctx, id) {
-            self.plan.controllers[main.0 as usize].name = crate::text::Text::Fixed("".into());
+            self.plan.controllers[main.0 as usize].name =
+                crate::template::Template::Fixed("".into());
         }
         self.body(&own, main);
         self.close(id, main);
@@ -275,7 +279,7 @@ impl Walk<'_> {
         let count = self.plan.throughput_controllers;
         let mark = self.ctx.mark();
         let kind = element::controller(&mut self.ctx, id, count);
-        let Some(kind) = kind.or_else(|| self.hosted_controller(id, around)) else { return };
+        let Some(kind) = kind.or_else(|| self.java_backed_controller(id, around)) else { return };
         if matches!(kind, ControllerKind::Throughput(_)) {
             self.plan.throughput_controllers += 1;
         }
@@ -359,7 +363,7 @@ impl Walk<'_> {
                         kind,
                         ControllerKind::OnceOnly
                             | ControllerKind::Throughput(_)
-                            | ControllerKind::Hosted(_)
+                            | ControllerKind::JavaBacked(_)
                     )
             };
             found.extend(made.filter(listens).map(OnIteration::Controller));
@@ -402,7 +406,7 @@ impl Walk<'_> {
         } else {
             element::sampler(&mut self.ctx, id, &scope.configs, managers, near)
         };
-        let Some(mut kind) = made.or_else(|| self.hosted_sampler(id, mark)) else { return };
+        let Some(mut kind) = made.or_else(|| self.java_backed_sampler(id, mark)) else { return };
         let changes = self.changes(&scope.before);
         if let SamplerKind::Http(http) = &mut kind {
             http.change(changes);
@@ -462,7 +466,7 @@ impl Walk<'_> {
         listeners.iter().fold(beyond, |all, listener| {
             let listener = &self.plan.listeners[listener.0 as usize];
             all | match listener.kind {
-                ListenerKind::Hosted(id) => self.ctx.hosted_needs(id),
+                ListenerKind::JavaBacked(id) => self.ctx.java_backed_needs(id),
                 _ => needs(listener, settings, functional),
             }
         })
@@ -508,8 +512,8 @@ impl Walk<'_> {
         let at = self.places.get(&id).copied().unwrap_or(self.plan.throughput_timers);
         let mark = self.ctx.mark();
         let Some(timer) = element::timer(&mut self.ctx, id, at) else {
-            let hosted = self.ctx.host(id, Role::Timer).map(Job::Run);
-            return hosted.into_iter().map(element::Timer::Job).collect();
+            let java_backed = self.ctx.host(id, Role::Timer).map(Job::Run);
+            return java_backed.into_iter().map(element::Timer::Job).collect();
         };
         if matches!(timer, element::Timer::Throughput(_) | element::Timer::Shaping(_))
             && self.places.insert(id, at).is_none()
@@ -523,8 +527,8 @@ impl Walk<'_> {
     /// The work of an element before a sampler, behind what Java evaluates for it.
     fn before(&mut self, id: ElementId) -> Vec<Before> {
         let Some(event) = self.event(id) else {
-            let hosted = self.ctx.host(id, Role::Before).map(Job::Run);
-            return hosted.into_iter().map(Before::Job).collect();
+            let java_backed = self.ctx.host(id, Role::Before).map(Job::Run);
+            return java_backed.into_iter().map(Before::Job).collect();
         };
         let texts = self.texts.get(&id).copied().map(Before::Job);
         texts.into_iter().chain(element::before_sampler(event)).collect()
@@ -536,8 +540,8 @@ impl Walk<'_> {
         for id in elements {
             if let Some(listener) = self.listeners.get(id) {
                 found.push(*listener);
-            } else if let Some(listener) =
-                element::listener::compile(&mut self.ctx, *id).or_else(|| self.hosted_listener(*id))
+            } else if let Some(listener) = element::listener::compile(&mut self.ctx, *id)
+                .or_else(|| self.java_backed_listener(*id))
             {
                 let at = ListenerId(self.plan.listeners.len() as u32);
                 self.plan.listeners.push(listener);
@@ -555,11 +559,11 @@ impl Walk<'_> {
         let mut samplers = self.plan.samplers.iter();
         let shows = samplers.any(|sampler| matches!(sampler.kind, SamplerKind::Debug(_)));
         // Scripts may ask for any of them.
-        let hosts = !self.ctx.hosting.hosted.elements.is_empty() || self.ctx.mark() > 0;
+        let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         if shows || hosts {
             self.name_what_jmeter_sets();
         }
-        self.take_hosted();
+        self.take_java_backed();
         let (text, diags) = self.ctx.finish();
         self.plan.names = text.names;
         for controller in &mut self.plan.controllers {

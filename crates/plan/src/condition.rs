@@ -8,16 +8,16 @@ mod script;
 
 use crate::env::Env;
 use crate::evaluation;
-use crate::text::Text;
+use crate::template::Template;
 pub(crate) use script::Dialect;
 
 /// A compiled condition.
 #[derive(Debug)]
 pub enum Condition {
     /// An expression that must evaluate to `true`, in any case.
-    Expression(Text),
+    Expression(Template),
     /// JavaScript that must evaluate to `true`.
-    Script(Text),
+    Script(Template),
 }
 
 impl Condition {

@@ -85,14 +85,15 @@ pub use variable_throughput_timer::ShapingTimer;
 use crate::assertion::{self, Assertion};
 use crate::compile::{Context, scope};
 use crate::extract::{self, Extractor};
-use crate::hosted::{Job, Role};
+use crate::gateway;
 use crate::http;
+use crate::java_backed::{Job, Role};
 use crate::plan::{
     Before, ControllerKind, Managers, Needs, OnIteration, Plan, SamplerKind, Transaction,
 };
 use crate::script::scripted;
 use crate::support::Level;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 use crate::websocket::{self, Around};
 
 /// A controller; `None` if it cannot run. `count` Throughput Controllers came before it.
@@ -191,7 +192,11 @@ pub(crate) fn sampler_needs(kind: &SamplerKind) -> Needs {
 }
 
 /// The label of a sampler. One without a name takes that of the nearest defaults, as it does any property.
-pub(crate) fn sampler_name(ctx: &mut Context<'_>, id: ElementId, configs: &[ElementId]) -> Text {
+pub(crate) fn sampler_name(
+    ctx: &mut Context<'_>,
+    id: ElementId,
+    configs: &[ElementId],
+) -> Template {
     let class = scope::class(ctx.doc, id);
     let applies = |config: ElementId| match class {
         "HTTPSamplerProxy" => http::is_defaults(ctx, config),
@@ -302,13 +307,13 @@ pub(crate) fn extractors(
                 continue;
             }
         }
-        found.extend(hosted(ctx, *id, Role::After, mark, needs).map(Extractor::Job));
+        found.extend(java_backed(ctx, *id, Role::After, mark, needs).map(Extractor::Job));
     }
     found
 }
 
 /// The job of Java instead of a processor that cannot run natively; its texts since the mark are its class's.
-fn hosted(
+fn java_backed(
     ctx: &mut Context<'_>,
     id: ElementId,
     role: Role,
@@ -316,9 +321,10 @@ fn hosted(
     needs: &mut Needs,
 ) -> Option<Job> {
     ctx.forget(mark);
-    let hosted = if is_native(ctx, id) { ctx.host_as_is(id, role) } else { ctx.host(id, role) }?;
-    *needs |= ctx.hosted_needs(hosted);
-    Some(Job::Run(hosted))
+    let java_backed =
+        if is_native(ctx, id) { ctx.host_as_is(id, role) } else { ctx.host(id, role) }?;
+    *needs |= ctx.java_backed_needs(java_backed);
+    Some(Job::Run(java_backed))
 }
 
 /// Assertions; those that cannot run are left out.
@@ -338,12 +344,14 @@ pub(crate) fn assertions(
             let element = ctx.doc.element(*id);
             let made = ctx.text.of_element(*id, |text| assertion::compile(element, text));
             if let Some(made) = settled(ctx, *id, made, Assertion::complaint, needs) {
-                found.extend(ctx.evaluate(mark).map(Assertion::hosted));
+                found.extend(ctx.evaluate(mark).map(Assertion::java_backed));
                 found.push(made);
                 continue;
             }
         }
-        found.extend(hosted(ctx, *id, Role::Assertion, mark, needs).map(Assertion::hosted));
+        found.extend(
+            java_backed(ctx, *id, Role::Assertion, mark, needs).map(Assertion::java_backed),
+        );
     }
     found
 }
@@ -377,7 +385,7 @@ fn settled<T>(
             Some(made)
         }
         Err(problem) => {
-            let hosts = problem.needs_jvm || ctx.settings.hosting;
+            let hosts = problem.needs_jvm || ctx.settings.java_backing;
             let level = if hosts { Level::Jvm } else { Level::Unsupported };
             ctx.remark(id, level, format!("{}; {}", problem.message, problem.help));
             None
@@ -399,34 +407,36 @@ pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
         "ConfigTestElement" => {
             http::review(ctx, id);
             websocket::review(ctx, id);
+            gateway::review(ctx, id);
         }
         "TestAction" => websocket::review_action(ctx, id),
         "IfController" => if_controller::review(ctx, id),
         "AuthManager" => auth_manager::review(ctx, id),
         _ => {}
     }
+    gateway::review_script(ctx, id);
     // The texts of what Java runs are read in Java, with whatever functions are there.
-    if ctx.is_hosted(id) {
+    if ctx.is_java_backed(id) {
         return;
     }
     let (props, name) = (ctx.props(id), &ctx.doc.element(id).name);
-    let mut text = TextCompiler::of(ctx.settings.hosting, ctx.text.leaves_scripts);
-    Text::compile(name, &mut text);
+    let mut text = TemplateCompiler::of(ctx.settings.java_backing, ctx.text.leaves_scripts);
+    Template::compile(name, &mut text);
     read_texts(props, &mut text);
     std::mem::swap(&mut ctx.text.problems, &mut text.problems);
     ctx.settle(id);
 }
 
 /// Compiles all texts of an element, for what is found in them.
-fn read_texts(props: &Props, text: &mut TextCompiler) {
+fn read_texts(props: &Props, text: &mut TemplateCompiler) {
     for prop in props.iter() {
         read_value(&prop.value, text);
     }
 }
 
-fn read_value(value: &Value, text: &mut TextCompiler) {
+fn read_value(value: &Value, text: &mut TemplateCompiler) {
     match value {
-        Value::Text(_, source) => drop(Text::compile(source, text)),
+        Value::Text(_, source) => drop(Template::compile(source, text)),
         Value::Object(object) => read_texts(&object.props, text),
         Value::List(members) | Value::Map(members) => {
             for member in members {

@@ -8,7 +8,7 @@ use lang::buffers::Buffers;
 use lang::variables::Variables;
 
 use crate::function::{Memory, Shared};
-use crate::text::{Text, Thrown};
+use crate::template::{Template, Thrown};
 use crate::vars::{Names, Vars};
 
 /// Everything an evaluation reads and writes. Built on the stack by the engine for each step of a user.
@@ -30,13 +30,35 @@ pub struct Env<'a> {
     pub shared: &'a Shared,
     /// Reusable buffers and the random generator of the core.
     pub core: &'a mut Scratch,
-    /// Wall clock, milliseconds since 1970.
-    pub now_ms: i64,
+    /// It is read where an expression asks for it: most do not, and a reading costs as much as a short one of them.
+    pub clock: &'a dyn WallClock,
+}
+
+/// Tells the time of day.
+pub trait WallClock: std::fmt::Debug {
+    /// Milliseconds since 1970.
+    fn now_ms(&self) -> i64;
+}
+
+/// A moment at which time stands still, in milliseconds since 1970.
+impl WallClock for i64 {
+    fn now_ms(&self) -> i64 {
+        *self
+    }
 }
 
 impl Env<'_> {
+    /// The time of day, milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
     /// Reads the variable that a text names; `None` is an undefined one.
-    pub(crate) fn read_named<R>(&mut self, name: &Text, read: impl FnOnce(Option<&str>) -> R) -> R {
+    pub(crate) fn read_named<R>(
+        &mut self,
+        name: &Template,
+        read: impl FnOnce(Option<&str>) -> R,
+    ) -> R {
         let mut text = self.core.take();
         name.eval(self, &mut text);
         let made = read(self.vars.get_named(self.names, &text));
@@ -108,7 +130,7 @@ pub struct Scratch {
     /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
-    pub sampler: Option<crate::text::Text>,
+    pub sampler: Option<crate::template::Template>,
     /// A sampler's name is being evaluated: what asks for it there asks for ever.
     pub naming: bool,
     /// The messages about extractors that give up.

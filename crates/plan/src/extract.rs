@@ -8,6 +8,7 @@ mod css;
 mod debug;
 mod field;
 mod fifo;
+pub(crate) mod group_template;
 pub(crate) mod html;
 mod jmespath;
 mod json;
@@ -15,7 +16,6 @@ mod matches;
 mod plugin_json;
 mod regex;
 mod scope;
-pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod variable;
@@ -45,11 +45,11 @@ use jmx::Element;
 use crate::env::Env;
 use crate::evaluation;
 use crate::function::Level;
-use crate::hosted::Job;
+use crate::java_backed::Job;
 use crate::plan::Needs;
 use crate::result::{Request, SampleResult};
 use crate::script::Scripted;
-use crate::text::TextCompiler;
+use crate::template::TemplateCompiler;
 
 /// A compiled post-processor.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub struct Problem {
 /// Compiles a post-processor; `None` for any element that is none of those known here.
 pub fn compile(
     element: &Element,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Option<Result<(Extractor, Needs), Problem>> {
     let props = &element.props;
     Some(match element.test_class.rsplit('.').next()? {

@@ -50,7 +50,7 @@ use crate::condition::Dialect;
 use crate::env::Env;
 use crate::evaluation;
 use crate::script::{Language, Script};
-use crate::text::{Outcome, Text, Thrown};
+use crate::template::{Outcome, Template, Thrown};
 use crate::vars::VarId;
 
 /// The runner of calls whose script is simple.
@@ -60,7 +60,7 @@ pub(crate) const SCRIPT: Run = script::run;
 pub(crate) type Run = fn(&Call, &mut Env<'_>, &mut String) -> Outcome;
 
 /// Finds parameters that cannot be honoured and says why.
-pub(crate) type Check = fn(&[Text]) -> Option<String>;
+pub(crate) type Check = fn(&[Template]) -> Option<String>;
 
 /// How a function is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ impl Spec {
     }
 
     /// A complaint about parameters that cannot be honoured, in words.
-    pub(crate) fn complaint(&self, args: &[Text]) -> Option<String> {
+    pub(crate) fn complaint(&self, args: &[Template]) -> Option<String> {
         self.check.and_then(|check| check(args))
     }
 }
@@ -199,7 +199,7 @@ impl Spec {
 pub(crate) struct Call {
     spec: &'static Spec,
     run: Run,
-    args: Box<[Text]>,
+    args: Box<[Template]>,
     /// Its script, if that is simple.
     pub(crate) script: Option<Box<Script>>,
     /// Number of the call among those that keep state; none if it was compiled at run time.
@@ -211,12 +211,12 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(spec: &'static Spec, run: Run, args: Vec<Text>) -> Self {
+    pub(crate) fn new(spec: &'static Spec, run: Run, args: Vec<Template>) -> Self {
         Self { spec, run, args: args.into(), script: None, site: None, target: None, late: false }
     }
 
     pub(crate) fn run(&self, env: &mut Env<'_>, out: &mut String) -> Outcome {
-        if self.spec.acts && env.shared.only_looks() {
+        if self.spec.acts && env.shared.is_inert() {
             env.shared.pass_over();
             // As a reference that nothing is known about.
             let _ = write!(out, "${{{}}}", self.spec.name);
@@ -225,7 +225,7 @@ impl Call {
         evaluation::watched(self.spec.name, env, |env| (self.run)(self, env, out)).0
     }
 
-    pub(crate) fn args(&self) -> &[Text] {
+    pub(crate) fn args(&self) -> &[Template] {
         &self.args
     }
 
@@ -241,7 +241,7 @@ impl Call {
     }
 
     /// The name of the property that the call reads.
-    pub(crate) fn property(&self) -> Option<&Text> {
+    pub(crate) fn property(&self) -> Option<&Template> {
         self.args.first().filter(|_| self.spec.property)
     }
 

@@ -16,6 +16,7 @@ mod multipart;
 pub(crate) mod redirect;
 mod render;
 mod resources;
+mod sealed;
 mod source;
 
 use std::ops::Range;
@@ -27,13 +28,14 @@ pub(crate) use compile::{compile, headers, is_defaults, review};
 pub use destination::{Destination, Target};
 pub(crate) use file::{Contents, file_content};
 pub use given::{Given, GivenArgument, GivenFile};
+pub use header::lines as header_lines;
 pub(crate) use link::Page;
 pub use redirect::{host_location, is_uri, java_location, location, method_after_redirect};
 pub use resources::Resources;
 pub use source::{Source, SourceKind};
 
-use crate::text::Text;
-use crate::text::flag::Flag;
+use crate::template::Template;
+use crate::template::flag::Flag;
 
 /// A compiled HTTP Request with its defaults, headers and cookie manager merged in.
 #[derive(Debug)]
@@ -48,12 +50,14 @@ pub struct Http {
     pub auth: Option<u32>,
     /// The DNS cache manager in scope.
     pub dns: Option<u32>,
-    method: Text,
-    protocol: Text,
-    domain: Text,
-    port: Text,
-    path: Text,
-    encoding: Text,
+    /// The gateway that it is signed and encrypted for ([`Plan::gateways`](crate::plan::Plan::gateways)).
+    pub gateway: Option<u32>,
+    method: Template,
+    protocol: Template,
+    domain: Template,
+    port: Template,
+    path: Template,
+    encoding: Template,
     arguments: Vec<Argument>,
     /// The arguments' values make up the body, whatever their names.
     raw: Flag,
@@ -65,8 +69,8 @@ pub struct Http {
     /// … in the mode that is meant to be what browsers send.
     compatible: Flag,
     headers: Vec<Header>,
-    connect_timeout: Text,
-    response_timeout: Text,
+    connect_timeout: Template,
+    response_timeout: Template,
     follow_redirects: Flag,
     auto_redirects: Flag,
     keep_alive: Flag,
@@ -92,7 +96,7 @@ pub struct Http {
 #[derive(Clone, Debug)]
 struct Client {
     /// As the plan names it.
-    name: Text,
+    name: Template,
     /// The one where that is blank (`jmeter.httpsampler`).
     default: Box<str>,
     /// The `User-Agent` of Java's own client.
@@ -102,29 +106,29 @@ struct Client {
 /// A proxy as the plan names it.
 #[derive(Clone, Debug)]
 struct Proxy {
-    host: Text,
-    port: Text,
-    user: Text,
-    password: Text,
+    host: Template,
+    port: Template,
+    user: Template,
+    password: Template,
 }
 
 /// A parameter of a request.
 #[derive(Debug)]
 struct Argument {
-    name: Text,
-    value: Text,
+    name: Template,
+    value: Template,
     /// The separator of name and value in a query.
-    separator: Text,
+    separator: Template,
     encode: Flag,
     /// Of its part in a `multipart/form-data`.
-    content_type: Text,
+    content_type: Template,
 }
 
 /// A header that the plan sets.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
-    pub(crate) name: Text,
-    pub(crate) value: Text,
+    pub(crate) name: Template,
+    pub(crate) value: Template,
     /// Not sent where one of the headers before has the same name: it comes from a manager further out.
     pub(crate) inherited: bool,
 }

@@ -57,8 +57,20 @@ fn read_from(file: File) -> io::Result<Vec<u8>> {
     if length > MOST {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(length as usize + 1);
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
+    read_into(Vec::with_capacity(length as usize + 1), file)
+}
+
+/// Reads a stream to its end, up to [`MOST`] bytes.
+///
+/// # Errors
+///
+/// Those of the system; and if there is more in it.
+pub fn read_stream(stream: impl Read) -> io::Result<Vec<u8>> {
+    read_into(Vec::new(), stream)
+}
+
+fn read_into(mut bytes: Vec<u8>, stream: impl Read) -> io::Result<Vec<u8>> {
+    stream.take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
         return Err(too_large());
     }

@@ -14,6 +14,7 @@
 //! | `state` | what changes while a plan runs: of the run, and of its users |
 //! | `event` | the work of elements at the start of an iteration, and before a sampler |
 //! | `http` | HTTP Request: its compiled form and how a request is rendered |
+//! | `gateway` | RPC Gateway Security: what of it is settings |
 //! | `websocket` | WebSocket samplers, frame filters, heartbeats, holds |
 //! | `extract`, `assertion` | post-processors and assertions; their languages are in `lang` |
 //! | `pattern` | regular expressions of a plan, fixed or made of expressions |
@@ -39,9 +40,10 @@ mod evaluation;
 pub mod event;
 pub mod extract;
 pub mod function;
-pub mod hosted;
+pub mod gateway;
 pub mod http;
 pub mod input;
+pub mod java_backed;
 pub mod load;
 pub mod number;
 mod pattern;
@@ -52,7 +54,7 @@ pub mod root;
 pub mod script;
 pub mod state;
 pub mod support;
-pub mod text;
+pub mod template;
 pub mod vars;
 pub mod websocket;
 #[cfg(test)]

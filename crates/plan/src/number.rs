@@ -3,7 +3,7 @@
 use lang::java::{parse_int, parse_long};
 
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A setting of a thread group that is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Setting {
     }
 }
 
-impl Text {
+impl Template {
     /// The value as a 32-bit number; 0 if it is none.
     pub fn int(&self, env: &mut Env<'_>) -> i32 {
         self.parsed(env, parse_int).unwrap_or(0)

@@ -3,7 +3,7 @@
 use lang::regexp::{Malformed, Regexp};
 
 use crate::env::Env;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A pattern in a plan: fixed, or with `${…}` in it.
 #[derive(Debug)]
@@ -11,13 +11,13 @@ pub(crate) enum Pattern {
     /// Known when the plan is compiled.
     Fixed(Box<str>, Result<Box<Regexp>, Malformed>),
     /// Known when it is evaluated.
-    Made(Text),
+    Made(Template),
 }
 
 impl Pattern {
     /// Compiles the text of a pattern.
-    pub(crate) fn compile(source: &str, compiler: &mut TextCompiler) -> Self {
-        let text = Text::compile(source, compiler);
+    pub(crate) fn compile(source: &str, compiler: &mut TemplateCompiler) -> Self {
+        let text = Template::compile(source, compiler);
         match text.fixed() {
             Some(fixed) => Self::Fixed(fixed.into(), Regexp::new(fixed).map(Box::new)),
             None => Self::Made(text),

@@ -13,11 +13,12 @@ use crate::element::{
     CounterConfig, CsvDataSet, KeystoreConfig, RandomVariable, RedisDataSet, Timer, UserParameters,
 };
 use crate::extract::Extractor;
-use crate::hosted::{Hosted, HostedId, Job, TextRange};
+use crate::gateway::Gateway;
 use crate::http::{Http, Session};
+use crate::java_backed::{JavaBacked, JavaBackedId, Job, TextRange};
 use crate::result::Request;
 use crate::script::Scripted;
-use crate::text::Text;
+use crate::template::Template;
 use crate::vars::{Names, VarId};
 use crate::websocket::{FrameFilter, Heartbeat, WebSocket};
 
@@ -56,7 +57,7 @@ pub struct Plan {
     /// Names of all variables that the text mentions.
     pub names: Names,
     /// User Defined Variables in the order in which JMeter evaluates them; variables of one block do not see each other.
-    pub variables: Vec<Vec<(VarId, Text)>>,
+    pub variables: Vec<Vec<(VarId, Template)>>,
     /// Thread groups, in the order of the file.
     pub groups: Vec<Group>,
     /// Controllers of all groups.
@@ -101,8 +102,10 @@ pub struct Plan {
     pub frame_filters: Vec<FrameFilter>,
     /// Heartbeats of WebSocket connections ([`HeartbeatId`](crate::websocket::HeartbeatId)).
     pub heartbeats: Vec<Heartbeat>,
+    /// Mobile gateways that requests are signed and encrypted for.
+    pub gateways: Vec<Gateway>,
     /// Time limits of Sample Timeouts.
-    pub timeouts: Vec<Text>,
+    pub timeouts: Vec<Template>,
     /// Number of throughput timers (each has shared state).
     pub throughput_timers: u32,
     /// Number of Throughput Controllers (each has shared state).
@@ -114,7 +117,7 @@ pub struct Plan {
     /// Functional mode: results keep their data.
     pub functional_mode: bool,
     /// The part that only Java can do.
-    pub hosted: Hosted,
+    pub java_backed: JavaBacked,
     /// Jars and folders that Java is to find classes in (`TestPlan.user_define_classpath`).
     pub class_path: Vec<String>,
     /// Whether the name of a Transaction Controller calls functions.
@@ -176,7 +179,7 @@ pub enum OnError {
 #[derive(Debug)]
 pub struct Group {
     /// Name, evaluated at the start.
-    pub name: Text,
+    pub name: Template,
     /// When it runs.
     pub phase: Phase,
     /// Number among the groups of its phase, from 1; part of thread names.
@@ -184,15 +187,15 @@ pub struct Group {
     /// How its users start and end.
     pub profile: Profile,
     /// Number of users.
-    pub users: Text,
+    pub users: Template,
     /// Ramp-up, seconds.
-    pub ramp_up: Text,
+    pub ramp_up: Template,
     /// Whether duration and delay count.
     pub scheduler: bool,
     /// Duration, seconds.
-    pub duration: Text,
+    pub duration: Template,
     /// Start delay, seconds.
-    pub delay: Text,
+    pub delay: Template,
     /// Users are created when they start, not at once.
     pub delayed_start: bool,
     /// After a failed sample.
@@ -213,21 +216,21 @@ pub enum Profile {
     /// One after another over the ramp-up, and together.
     RampUp,
     /// By a table: users, delay, start-up, hold and shutdown, seconds.
-    Rows(Vec<[Text; 5]>),
+    Rows(Vec<[Template; 5]>),
     /// In steps: users, delay, users a step, users of the first step, time between steps, ramp-up of a step, flight time, and how many
     /// stop how often; times in seconds.
-    Steps(Box<[Text; 9]>),
+    Steps(Box<[Template; 9]>),
     /// As many as are wanted at once: target, ramp-up, steps, hold, and the unit of both times (`M` is minutes, else seconds). Whoever ends
     /// before the group does is replaced.
-    Concurrency(Box<[Text; 5]>),
+    Concurrency(Box<[Template; 5]>),
     /// Iterations at moments of a schedule, run by whoever is free.
     Arrivals(Box<crate::element::Arrivals>),
     /// At moments of a schedule, for one iteration each.
     Open {
         /// The schedule.
-        schedule: Text,
+        schedule: Template,
         /// For arrivals by chance; 0 is another one for each run.
-        seed: Text,
+        seed: Template,
     },
 }
 
@@ -244,7 +247,7 @@ pub enum Child {
 #[derive(Debug)]
 pub struct Controller {
     /// Name.
-    pub name: Text,
+    pub name: Template,
     /// Its kind, with settings.
     pub kind: ControllerKind,
     /// The controller around it; `None` for a group's main loop.
@@ -295,19 +298,19 @@ pub enum ControllerKind {
     /// Runs its children once, in an order that is drawn anew each time.
     RandomOrder,
     /// Runs the child that a number or a name chooses.
-    Switch(Text),
+    Switch(Template),
     /// Runs the child that its weight chooses.
     WeightedSwitch(WeightedSwitch),
     /// Repeats for a number of seconds.
-    Runtime(Text),
+    Runtime(Template),
     /// Runs its children in a part of the iterations around it.
     Throughput(ThroughputController),
     /// Sets variables each time it is asked for a sampler.
     Parameterized(crate::element::Parameters),
     /// Runs its children while no other user is in a section of that name.
-    Critical(Text),
+    Critical(Template),
     /// Runs what its own class in Java picks.
-    Hosted(HostedId),
+    JavaBacked(JavaBackedId),
     /// Holds one child of a Parallel Controller and runs it once; the controller around it is the one around the Parallel Controller.
     Branch,
 }
@@ -347,7 +350,7 @@ pub struct Interleave {
 #[derive(Debug)]
 pub struct WeightedSwitch {
     /// Weights of its children in their order, whole numbers.
-    pub weights: Vec<Text>,
+    pub weights: Vec<Template>,
     /// The next child is drawn, not the one furthest behind its share.
     pub random: bool,
 }
@@ -367,9 +370,9 @@ pub struct ThroughputController {
 #[derive(Debug)]
 pub enum ThroughputShare {
     /// So many times at most; what is no number is 1.
-    Total(Text),
+    Total(Template),
     /// In so many percent of iterations; what is no number is 100.
-    Percent(Text),
+    Percent(Template),
 }
 
 /// How often a loop runs.
@@ -378,9 +381,9 @@ pub enum LoopCount {
     /// Without end.
     Forever,
     /// A number, evaluated when the loop starts; -1 is without end.
-    Count(Text),
+    Count(Template),
     /// A number, evaluated when the loop starts; 0, none and what is below are without end.
-    Limit(Text),
+    Limit(Template),
 }
 
 /// Condition of a While controller.
@@ -391,20 +394,20 @@ pub enum WhileCondition {
     /// `LAST`: as blank, but not entered if the sample before failed.
     Last,
     /// An expression: ends when it is `false`.
-    Expression(Text),
+    Expression(Template),
 }
 
 /// A ForEach controller.
 #[derive(Debug)]
 pub struct ForEach {
     /// Prefix of the input variables.
-    pub input: Text,
+    pub input: Template,
     /// Output variable.
-    pub output: Text,
+    pub output: Template,
     /// Index before the first; empty is 0.
-    pub start: Text,
+    pub start: Template,
     /// Last index; empty is without bound.
-    pub end: Text,
+    pub end: Template,
     /// `_` between prefix and number.
     pub separator: bool,
 }
@@ -487,7 +490,7 @@ bitflags::bitflags! {
 #[derive(Debug)]
 pub struct Sampler {
     /// Label, evaluated for each sample.
-    pub name: Text,
+    pub name: Template,
     /// Its kind, with settings.
     pub kind: SamplerKind,
     /// The controller it stands in.
@@ -553,7 +556,7 @@ pub enum SamplerKind {
     /// bzm Parallel Controller: runs what it holds side by side.
     Parallel(Box<Parallel>),
     /// A sampler run by its own class in Java.
-    Hosted(HostedId),
+    JavaBacked(JavaBackedId),
 }
 
 /// A bzm Parallel Controller.
@@ -562,7 +565,7 @@ pub struct Parallel {
     /// Samples of its branches become part of one sample, and nobody else is told.
     pub parent: bool,
     /// How many branches run at the same time; `None` is all.
-    pub most: Option<Text>,
+    pub most: Option<Template>,
     /// Controllers of the kind [`ControllerKind::Branch`], one for each child that it holds.
     pub branches: Vec<ControllerId>,
 }
@@ -580,6 +583,8 @@ pub struct Managers {
     pub auth: Option<u32>,
     /// In `Plan::dns_managers`.
     pub dns: Option<u32>,
+    /// In `Plan::gateways`.
+    pub gateway: Option<u32>,
 }
 
 /// A Cache Manager.
@@ -592,7 +597,7 @@ pub struct CacheManager {
     /// Answers that have not expired are not asked for again; otherwise all are asked for on condition.
     pub use_expires: bool,
     /// The most entries of a user.
-    pub most: Text,
+    pub most: Template,
 }
 
 /// An Authorization Manager.
@@ -606,15 +611,15 @@ pub struct AuthManager {
 #[derive(Debug)]
 pub struct Authorization {
     /// The beginning of such URLs.
-    pub url: Text,
+    pub url: Template,
     /// Name.
-    pub user: Text,
+    pub user: Template,
     /// Password.
-    pub password: Text,
+    pub password: Template,
     /// Domain of the name, often empty.
-    pub domain: Text,
+    pub domain: Template,
     /// Only for challenges of this realm; empty is any.
-    pub realm: Text,
+    pub realm: Template,
     /// They are not sent before the server asks (`DIGEST`).
     pub waits: bool,
 }
@@ -625,7 +630,7 @@ pub struct DnsCacheManager {
     /// Users look names up anew at each iteration of the group.
     pub clear_each_iteration: bool,
     /// Name servers that are asked instead of the system's.
-    pub servers: Vec<Text>,
+    pub servers: Vec<Template>,
     /// Hosts with addresses of the plan's own.
     pub hosts: Vec<StaticHost>,
 }
@@ -634,9 +639,9 @@ pub struct DnsCacheManager {
 #[derive(Debug)]
 pub struct StaticHost {
     /// Its name.
-    pub name: Text,
+    pub name: Template,
     /// Addresses or names, separated by commas.
-    pub addresses: Text,
+    pub addresses: Template,
 }
 
 /// A Cookie Manager.
@@ -656,13 +661,13 @@ pub struct CookieManager {
 #[derive(Debug)]
 pub struct UserCookie {
     /// Name.
-    pub name: Text,
+    pub name: Template,
     /// Value.
-    pub value: Text,
+    pub value: Template,
     /// Domain.
-    pub domain: Text,
+    pub domain: Template,
     /// Path.
-    pub path: Text,
+    pub path: Template,
     /// Only over TLS.
     pub secure: bool,
     /// It counts as one whose `Set-Cookie` had a `Domain`.
@@ -692,14 +697,14 @@ pub enum ListenerKind {
     /// Sends figures to a server.
     Backend(BackendListener),
     /// Its own class in Java is told.
-    Hosted(HostedId),
+    JavaBacked(JavaBackedId),
 }
 
 /// One Result Collector with a file name.
 #[derive(Debug)]
 pub struct FileWriter {
     /// File name, evaluated at the start.
-    pub file: Text,
+    pub file: Template,
     /// Only failed samples.
     pub errors_only: bool,
     /// Only passed samples.
@@ -714,7 +719,7 @@ pub struct BackendListener {
     /// Which of JMeter's clients it is.
     pub client: BackendKind,
     /// Its parameters, evaluated at the start.
-    pub parameters: Vec<(Text, Text)>,
+    pub parameters: Vec<(Template, Template)>,
 }
 
 /// JMeter's clients of Backend Listeners.

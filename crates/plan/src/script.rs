@@ -16,7 +16,7 @@ pub(crate) use ::script::{Language, NotSimple, Place, Role};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler, Thrown};
+use crate::template::{Template, TemplateCompiler, Thrown};
 use ::script::Outcome;
 
 /// A compiled script of the plan.
@@ -38,14 +38,14 @@ pub(crate) struct Stage<'a> {
     /// Name of the element.
     pub(crate) name: &'a str,
     /// Parameters of the element.
-    pub(crate) parameters: &'a Text,
+    pub(crate) parameters: &'a Template,
 }
 
 /// Compiles a script; its text is that which the language gets.
 pub(crate) fn compile(
     source: &str,
     place: Place,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<Script, NotSimple> {
     let code = ::script::compile(source, place, compiler)?;
     let needs = world::needs(code.reads());

@@ -5,7 +5,8 @@ mod run;
 mod shard;
 mod start;
 
+pub use crate::element::csv_data_set::{DealtFile, Odd};
 pub use memory::Memory;
-pub use run::RunState;
+pub use run::{RunState, dealt_files};
 pub use shard::{Deal, Shard};
 pub(crate) use start::START_VARIABLES;

@@ -30,8 +30,8 @@ pub use zaleski::{GOODBYE, Talk, Verdict, Zaleski};
 
 use crate::env::Env;
 use crate::http::Header;
-use crate::text::Text;
-use crate::text::flag::Flag;
+use crate::template::Template;
+use crate::template::flag::Flag;
 
 /// A compiled WebSocket sampler.
 #[derive(Debug)]
@@ -47,10 +47,10 @@ pub struct WebSocket {
     peer: Peer,
     headers: Vec<Header>,
     payload: Payload,
-    connect_timeout: Text,
-    read_timeout: Text,
+    connect_timeout: Template,
+    read_timeout: Template,
     optional: Flag,
-    close_status: Text,
+    close_status: Template,
     fixed: bool,
 }
 
@@ -105,18 +105,18 @@ struct Peer {
     /// Whether the sampler opens a connection of its own.
     creates: Flag,
     secure: Flag,
-    server: Text,
-    port: Text,
-    path: Text,
+    server: Template,
+    port: Template,
+    path: Template,
 }
 
 /// The payload that a sampler sends.
 #[derive(Debug, Default)]
 struct Payload {
     form: Form,
-    data: Text,
+    data: Template,
     from_file: Flag,
-    file: Text,
+    file: Template,
 }
 
 /// How the text of a payload becomes bytes.
@@ -124,7 +124,7 @@ struct Payload {
 enum Form {
     #[default]
     Text,
-    /// Text in which `^@` stands for NUL.
+    /// Template in which `^@` stands for NUL.
     Stomp,
     /// Bytes in hexadecimal.
     Binary,

@@ -33,7 +33,7 @@ fn real_plans_compile() {
 
 /// A plan compiles, and says the same each time that it is compiled.
 fn check(name: &str, doc: &Document, counts: &mut Counts) {
-    let settings = Settings { hosting: true, ..Settings::default() };
+    let settings = Settings { java_backing: true, ..Settings::default() };
     let compiled = compile(doc, &settings);
     let Some(plan) = compiled.plan else {
         counts.unread += 1;

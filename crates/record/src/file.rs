@@ -10,7 +10,7 @@ pub(crate) mod columns;
 pub(crate) mod entries;
 pub(crate) mod parts;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
@@ -42,30 +42,48 @@ fn checksum(content: &[u8]) -> u32 {
 
 /// The result of looking for a frame.
 pub(crate) enum Found {
-    /// Its entries, and its length in the file.
-    Frame(Vec<u8>, usize),
-    /// A frame of that length whose content is not what was written.
-    Damaged(usize),
-    /// The beginning of a frame, or nothing of one.
-    Torn,
+    /// Its entries.
+    Frame(Vec<u8>),
+    /// A frame whose content is not what was written.
+    Damaged,
+    /// The beginning of a frame; so many bytes are the last ones of the file.
+    Torn(u64),
 }
 
-/// Looks for a frame at the beginning of `bytes`.
-pub(crate) fn frame(bytes: &[u8]) -> Found {
-    let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Found::Torn };
-    let number = |at: usize| {
-        let four = head[at..at + 4].try_into().unwrap_or_default();
-        u32::from_le_bytes(four)
-    };
-    let (length, inflated, sum) = (number(0) as usize, number(4), number(8));
-    let Some(content) = rest.get(..length) else { return Found::Torn };
+/// Reads the next frame; `None` at the end of the file. The bytes are room for it, which the next one uses again.
+pub(crate) fn next_frame(from: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<Option<Found>> {
+    bytes.clear();
+    from.by_ref().take(HEAD as u64).read_to_end(bytes)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if let Some([length, ..]) = head(bytes) {
+        from.by_ref().take(u64::from(length)).read_to_end(bytes)?;
+    }
+    Ok(Some(frame(bytes)))
+}
+
+/// The three numbers at the beginning of a frame.
+fn head(bytes: &[u8]) -> Option<[u32; 3]> {
+    let (numbers, _) = bytes.get(..HEAD)?.as_chunks::<4>();
+    Some([0, 1, 2].map(|at| u32::from_le_bytes(numbers[at])))
+}
+
+/// The frame that the bytes are.
+fn frame(bytes: &[u8]) -> Found {
+    let torn = Found::Torn(bytes.len() as u64);
+    let Some([length, inflated, sum]) = head(bytes) else { return torn };
+    let content = &bytes[HEAD..];
+    if content.len() < length as usize {
+        return torn;
+    }
     if inflated > MOST || checksum(content) != sum {
-        return Found::Damaged(HEAD + length);
+        return Found::Damaged;
     }
     let mut entries = Vec::new();
     let read = DeflateDecoder::new(content).take(u64::from(inflated) + 1).read_to_end(&mut entries);
     if read.is_err() || entries.len() != inflated as usize {
-        return Found::Damaged(HEAD + length);
+        return Found::Damaged;
     }
-    Found::Frame(entries, HEAD + length)
+    Found::Frame(entries)
 }

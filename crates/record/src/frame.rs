@@ -2,6 +2,10 @@
 
 /// Name of the setting that holds a hash of the plan's text, without properties.
 pub const PLAN_TEXT: &str = "plan text";
+/// The setting that says how many local ports each destination has, of all source addresses together.
+pub const PORTS_EACH: &str = "ports_each";
+/// The setting that says for which destinations the kernel gives ports in TIME_WAIT again: `net.ipv4.tcp_tw_reuse`.
+pub const TIME_WAIT_REUSE: &str = "time_wait_reuse";
 
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]

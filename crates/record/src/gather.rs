@@ -229,7 +229,7 @@ impl Names {
                 _ => parts.push((number, part)),
             }
         }
-        second.labels = parts;
+        second.labels = parts.into();
         for cause in &snapshot.causes {
             second.causes.push((self.cause(cause), cause.count));
         }

@@ -1,8 +1,10 @@
 //! A record from a result file, as far as its rows allow: of JMeter or of Throng, CSV or XML.
 //!
 //! The file is read once, row by row; memory follows the seconds and labels, not the rows. A row counts in the second in
-//! which its sample ended.
+//! which its sample ended. Rows come as samples end: a second is closed and packed some seconds later, and takes rows that
+//! come late nevertheless.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -17,7 +19,8 @@ use stats::{Outcome, Phase, Phases};
 use crate::frame::Frame;
 use crate::gather::Names;
 use crate::kept::{Kept, Why};
-use crate::read::{ReadError, fold};
+use crate::labels::Labels;
+use crate::read::{ReadError, fold, in_order};
 use crate::second::{Part, SLOTS, Second};
 use crate::{Flaw, Has, Record};
 
@@ -28,7 +31,13 @@ const KEPT_OF_A_CAUSE: usize = 5;
 const KEPT: usize = 20_000;
 /// Longest text of a kept sample, bytes.
 const EXCERPT: usize = 500;
+/// Seconds after which no more rows of a second are expected.
+const SETTLED: i64 = 5;
+/// Seconds that may have been closed too early, each time: in a file whose rows are in no order none is closed any more.
+const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
+/// Length of the last second, at least, ms.
+const LEAST_MS: i64 = 100;
 
 impl Record {
     /// Reads a result file.
@@ -55,16 +64,22 @@ impl Record {
     /// Reads the rows of a result file.
     pub fn of_rows(from: impl BufRead) -> Result<Self, stats::jtl::read::ReadError> {
         let mut rows = Rows::default();
-        let left = stream::each(from, &Columns::default(), |fields| rows.add(fields).is_some())?;
-        Ok(rows.end(&left))
+        let left = stream::each(from, &Columns::default(), |fields| {
+            fields.time_ms().and_then(|start_ms| rows.add(fields, start_ms)).is_some()
+        })?;
+        rows.leave_out(&left);
+        Ok(rows.record())
     }
 }
 
-#[derive(Default)]
-struct Rows {
+/// Takes the rows of result files one by one, and gives their record.
+#[derive(Debug, Default)]
+pub struct Rows {
     names: Names,
     /// By their number since 1970.
     seconds: BTreeMap<i64, Open>,
+    closed: BTreeMap<i64, Closed>,
+    late: u32,
     /// The second of the first row.
     first: Option<i64>,
     start_ms: Option<i64>,
@@ -74,13 +89,23 @@ struct Rows {
     of_causes: HashMap<u32, usize>,
     /// The slowest of each label and minute: its place among those kept.
     slowest: HashMap<(u32, i64), usize>,
+    left: Left,
 }
 
 /// A second that rows are added to.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Open {
     labels: HashMap<u32, Part>,
     causes: HashMap<u32, u64>,
+    users: u64,
+    users_at_ms: i64,
+}
+
+/// A second for which no more rows are expected.
+#[derive(Debug)]
+struct Closed {
+    labels: Labels,
+    causes: Vec<(u32, u64)>,
     users: u64,
     users_at_ms: i64,
 }
@@ -99,9 +124,8 @@ struct Row {
 }
 
 impl Row {
-    fn of(fields: &Fields<'_>) -> Option<Self> {
+    fn of(fields: &Fields<'_>, start_ms: i64) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
-        let start_ms = fields.time_ms()?;
         let elapsed_ms = natural("elapsed")?;
         let ms = |column| natural(column).unwrap_or(0).saturating_mul(MS);
         let elapsed = elapsed_ms.checked_mul(MS)?;
@@ -139,9 +163,9 @@ impl Row {
 }
 
 impl Rows {
-    /// Adds a row; `None`: it has no time.
-    fn add(&mut self, fields: &Fields<'_>) -> Option<()> {
-        let row = Row::of(fields)?;
+    /// Adds the row of a sample that started at that time, ms since 1970; `None`: it has no time that can be.
+    pub fn add(&mut self, fields: &Fields<'_>, start_ms: i64) -> Option<()> {
+        let row = Row::of(fields, start_ms)?;
         let second = row.end_ms.div_euclid(1000);
         let first = *self.first.get_or_insert(second);
         if (second - first).abs() > MOST_SECONDS {
@@ -153,13 +177,13 @@ impl Rows {
         let message = fields.get("responseMessage").unwrap_or_default();
         let transaction = message.starts_with("Number of samples in transaction : ");
         let label = self.names.number(&name, transaction);
-        let open = self.seconds.entry(second).or_default();
+        let open = self.open(second);
         row.add_to(open.labels.entry(label).or_default());
         if let Some(users) = fields.number("allThreads") {
-            self.users = true;
             if row.end_ms >= open.users_at_ms {
                 (open.users, open.users_at_ms) = (users.max(0) as u64, row.end_ms);
             }
+            self.users = true;
         }
         if row.errors > 0 && !transaction {
             self.fail(fields, &row, second, label, &message);
@@ -167,6 +191,39 @@ impl Rows {
             self.keep_slow(fields, &row, label);
         }
         Some(())
+    }
+
+    /// The second of that number.
+    fn open(&mut self, second: i64) -> &mut Open {
+        if self.late < MOST_LATE && !self.seconds.contains_key(&second) {
+            let still_open = self.seconds.split_off(&(second - SETTLED));
+            self.close(still_open);
+        }
+        self.seconds.entry(second).or_default()
+    }
+
+    /// Closes all seconds but those.
+    fn close(&mut self, still_open: BTreeMap<i64, Open>) {
+        for (number, open) in std::mem::replace(&mut self.seconds, still_open) {
+            match self.closed.entry(number) {
+                Entry::Vacant(place) => {
+                    place.insert(Closed::from(open));
+                }
+                Entry::Occupied(mut known) => {
+                    known.get_mut().add(Closed::from(open));
+                    self.late += 1;
+                }
+            }
+        }
+    }
+
+    /// Counts rows that were not given.
+    pub fn leave_out(&mut self, left: &Left) {
+        if self.left.odd == 0 {
+            self.left.first_line = left.first_line;
+        }
+        self.left.odd += left.odd;
+        self.left.torn += left.torn;
     }
 
     fn fail(&mut self, fields: &Fields<'_>, row: &Row, second: i64, label: u32, message: &str) {
@@ -202,7 +259,8 @@ impl Rows {
         }
     }
 
-    fn end(self, left: &Left) -> Record {
+    pub fn record(mut self) -> Record {
+        self.close(BTreeMap::new());
         let start_ms = self.start_ms.unwrap_or_default();
         let mut record = Record {
             frame: Frame {
@@ -214,12 +272,21 @@ impl Rows {
             has: Has { slots: true, users: self.users, kept: true, ..Has::default() },
             ..Record::default()
         };
-        let numbers = self.seconds.first_key_value().zip(self.seconds.last_key_value());
-        if let Some(((first, _), (last, _))) = numbers {
+        let numbers = self.closed.keys().next().zip(self.closed.keys().next_back());
+        if let Some((first, last)) = numbers.map(|(first, last)| (*first, *last)) {
             // What started long before the first answer is no second without samples.
-            for number in *first..=*last {
-                record.seconds.push(closed(number, self.seconds.get(&number)));
+            record.seconds.reserve_exact((last - first) as usize + 1);
+            for number in first..=last {
+                let nothing = || Closed::from(Open::default());
+                let closed = self.closed.remove(&number).unwrap_or_else(nothing);
+                record.seconds.push(closed.second(number));
             }
+        }
+        // The time of the rows ends with the last of them: a whole second there would make the rate too low.
+        if let Some(last) = record.seconds.last_mut() {
+            let begin = last.at_ms - 1000;
+            last.ms = (self.end_ms - begin).clamp(LEAST_MS, 1000) as u32;
+            last.at_ms = begin + i64::from(last.ms);
         }
         let mut users = 0;
         for second in &mut record.seconds {
@@ -228,8 +295,9 @@ impl Rows {
                 .iter()
                 .filter(|label| !self.names.labels[label.0 as usize].transaction);
             for (_, part) in requests {
-                second.all.merge(part);
+                second.all.merge(&part);
             }
+            second.all.shrink();
             // Without a row nobody said that users have ended.
             if second.labels.is_empty() {
                 second.users = users;
@@ -240,28 +308,57 @@ impl Rows {
         record.causes = self.names.causes;
         fold(&mut record, &self.names.folded);
         record.has.kept = !record.kept.is_empty();
-        if left.torn > 0 {
-            record.flaws.push(Flaw::TornEnd { bytes: left.torn });
+        let Left { torn, odd, first_line } = self.left;
+        if torn > 0 {
+            record.flaws.push(Flaw::TornEnd { bytes: torn });
         }
-        if left.odd > 0 {
-            record.flaws.push(Flaw::Rows { rows: left.odd, first_line: left.first_line });
+        if odd > 0 {
+            record.flaws.push(Flaw::Rows { rows: odd, first_line });
         }
         record
     }
 }
 
-fn closed(number: i64, open: Option<&Open>) -> Second {
-    let mut second = Second { at_ms: (number + 1) * 1000, ms: 1000, ..Second::default() };
-    let Some(open) = open else { return second };
-    second.users = open.users;
-    second.labels = open.labels.iter().map(|(label, part)| (*label, part.clone())).collect();
-    for (_, part) in &mut second.labels {
-        part.response = part.service.clone();
+impl From<Open> for Closed {
+    fn from(open: Open) -> Self {
+        let mut labels: Labels = open.labels.into_iter().collect::<Vec<_>>().into();
+        in_order(&mut labels);
+        labels.pack();
+        let mut causes: Vec<_> = open.causes.into_iter().collect();
+        causes.sort_unstable();
+        Self { labels, causes, users: open.users, users_at_ms: open.users_at_ms }
     }
-    second.labels.sort_by_key(|label| label.0);
-    second.causes = open.causes.iter().map(|(cause, n)| (*cause, *n)).collect();
-    second.causes.sort_unstable();
-    second
+}
+
+impl Closed {
+    /// Adds rows that came late.
+    fn add(&mut self, late: Self) {
+        if late.users_at_ms >= self.users_at_ms {
+            (self.users, self.users_at_ms) = (late.users, late.users_at_ms);
+        }
+        let known = std::mem::take(&mut self.labels).into_list();
+        self.labels = [known, late.labels.into_list()].concat().into();
+        in_order(&mut self.labels);
+        self.labels.pack();
+        self.causes.extend(late.causes);
+        self.causes.sort_unstable();
+        self.causes.dedup_by(|next, one| {
+            let same = one.0 == next.0;
+            one.1 += if same { next.1 } else { 0 };
+            same
+        });
+    }
+
+    fn second(self, number: i64) -> Second {
+        Second {
+            at_ms: (number + 1) * 1000,
+            ms: 1000,
+            users: self.users,
+            labels: self.labels,
+            causes: self.causes,
+            ..Second::default()
+        }
+    }
 }
 
 fn kept_of(

@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `frame` | what was run, by what, under which load |
-//! | `second` | a second: parts by label, phases, generator, targets |
+//! | `second`, `labels` | a second: parts by label, phases, generator, targets |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
 //! | `file`, `read` | the form of the file; reading it |
@@ -20,15 +20,18 @@ pub mod frame;
 mod gather;
 pub mod jtl;
 pub mod kept;
+pub mod labels;
 pub mod mask;
 pub mod now;
 pub mod read;
 pub mod recording;
 pub mod second;
+mod shelf;
 
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;
 pub use kept::Kept;
+pub use labels::Labels;
 pub use now::{Follower, Lamp, Now, State};
 pub use read::{FILE, ReadError};
 pub use recording::{Around, Recording};

@@ -1,26 +1,24 @@
 //! Reads the file of a record.
 
-use std::collections::HashMap;
-use std::io::Read;
+use std::collections::HashSet;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use crate::file::bytes::In;
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
-use crate::file::{Found, MAGIC, frame, parts};
+use crate::file::{Found, MAGIC, next_frame, parts};
 use stats::kept::{AT_RANDOM, Why};
 
 use crate::frame::Ending;
 use crate::kept::Kept;
-use crate::second::{Part, Second};
+use crate::labels::Labels;
 use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 
 /// The file's name in the folder of a run.
 pub const FILE: &str = "record";
 
-/// Slow samples of a label and minute.
-const SLOWEST: usize = 3;
 /// Highest number of a name; a record has fewer.
 const MOST_NUMBER: u32 = 1 << 20;
 
@@ -28,6 +26,8 @@ const MOST_NUMBER: u32 = 1 << 20;
 #[derive(Debug)]
 pub enum ReadError {
     Io(PathBuf, io::Error),
+    /// The folder has no record.
+    NoRun(PathBuf),
     /// The file is of another kind, or of a version that this program does not know.
     NotARecord(PathBuf),
     /// The file is one of results, and has no rows with times.
@@ -38,6 +38,11 @@ impl fmt::Display for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, error) => write!(out, "cannot read {}: {error}", path.display()),
+            Self::NoRun(path) => write!(
+                out,
+                "{} is not the folder of a run: there is no {FILE:?} in it",
+                path.display()
+            ),
             Self::NotARecord(path) => write!(
                 out,
                 "{} is not the record of a run, or one of a newer version of Throng",
@@ -53,39 +58,40 @@ impl std::error::Error for ReadError {}
 impl Record {
     /// Reads the record of a run: its folder, or the file in it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let path = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
-        let failed = |error| ReadError::Io(path.clone(), error);
-        let mut file = fs::File::open(&path).map_err(failed)?;
-        let mut bytes = Vec::new();
-        // It may be a result file of any size.
-        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes == MAGIC {
-            file.read_to_end(&mut bytes).map_err(failed)?;
+        let is_folder = path.is_dir();
+        let mut path = if is_folder { path.join(FILE) } else { path.to_owned() };
+        if is_folder && !path.exists() {
+            path.pop();
+            return Err(ReadError::NoRun(path));
         }
-        Self::of_bytes(&bytes).ok_or(ReadError::NotARecord(path))
+        let failed = |error| ReadError::Io(path.clone(), error);
+        let mut file = BufReader::new(fs::File::open(&path).map_err(failed)?);
+        let mut magic = Vec::new();
+        // It may be a result file of any size.
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(failed)?;
+        if magic != MAGIC {
+            return Err(ReadError::NotARecord(path));
+        }
+        Self::of_frames(&mut file).map_err(failed)
     }
 
     /// Reads the bytes of a file; `None`: it is none of a record. What is damaged is left out, and [`Record::flaws`] says it.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut rest = bytes.strip_prefix(MAGIC)?;
-        let mut reading = Reading::default();
-        while !rest.is_empty() {
-            match frame(rest) {
-                Found::Frame(entries, length) => {
-                    reading.take(&entries);
-                    rest = &rest[length..];
-                }
-                Found::Damaged(length) => {
-                    reading.damaged += 1;
-                    rest = &rest[length..];
-                }
-                Found::Torn => {
-                    reading.record.flaws.push(Flaw::TornEnd { bytes: rest.len() as u64 });
-                    break;
-                }
+        let mut frames = bytes.strip_prefix(MAGIC)?;
+        // Reading from memory does not fail.
+        Self::of_frames(&mut frames).ok()
+    }
+
+    fn of_frames(from: &mut impl Read) -> io::Result<Self> {
+        let (mut reading, mut bytes) = (Reading::default(), Vec::new());
+        while let Some(found) = next_frame(from, &mut bytes)? {
+            match found {
+                Found::Frame(entries) => reading.take(&entries),
+                Found::Damaged => reading.damaged += 1,
+                Found::Torn(bytes) => reading.record.flaws.push(Flaw::TornEnd { bytes }),
             }
         }
-        Some(reading.end())
+        Ok(reading.end())
     }
 }
 
@@ -176,7 +182,7 @@ impl Reading {
             record.flaws.push(Flaw::OddEntries { entries: self.odd });
         }
         record.seconds.sort_by_key(|second| second.at_ms);
-        record.seconds.iter_mut().for_each(in_order);
+        record.seconds.iter_mut().for_each(|second| in_order(&mut second.labels));
         record.marks.sort_by_key(|mark| mark.at_ms);
         let last = record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
         record.frame.length_ms = match &record.frame.ending {
@@ -191,8 +197,8 @@ impl Reading {
     }
 }
 
-/// Of the samples that were kept as the run went on, those that stayed the slowest of their label and minute, and those
-/// with the smallest random numbers.
+/// Of the samples that were kept as the run went on, the one that stayed the slowest of its label and minute, and those
+/// with the smallest random numbers. A sample that was the slowest of a minute's beginning may be an ordinary one.
 fn chosen(mut all: Vec<(Kept, u64)>) -> Vec<Kept> {
     all.sort_by_key(|one| one.1);
     let mut random = 0;
@@ -201,14 +207,13 @@ fn chosen(mut all: Vec<(Kept, u64)>) -> Vec<Kept> {
         kept.why != Why::Random || random <= AT_RANDOM
     });
     all.sort_by_key(|one| std::cmp::Reverse(one.0.elapsed));
-    let mut slow: HashMap<(u32, i64), usize> = HashMap::new();
+    let mut slow: HashSet<(u32, i64)> = HashSet::new();
     all.retain(|(kept, _)| {
         if kept.why != Why::Slow {
             return true;
         }
-        let n = slow.entry((kept.label, kept.start_ms.div_euclid(60_000))).or_default();
-        *n += 1;
-        *n <= SLOWEST
+        let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+        slow.insert((kept.label, end_ms.div_euclid(60_000)))
     });
     all.sort_by_key(|one| one.0.start_ms);
     all.into_iter().map(|one| one.0).collect()
@@ -249,12 +254,16 @@ fn refer(record: &mut Record) {
     let bound = |list: &mut Vec<u32>| list.retain(|number| *number < MOST_NUMBER);
     let mut most = [0usize; 4];
     for second in &mut record.seconds {
-        second.labels.retain(|part| part.0 < MOST_NUMBER);
+        if second.labels.numbers().any(|number| number >= MOST_NUMBER) {
+            let mut labels = std::mem::take(&mut second.labels).into_list();
+            labels.retain(|label| label.0 < MOST_NUMBER);
+            second.labels = labels.into();
+        }
         second.causes.retain(|part| part.0 < MOST_NUMBER);
         second.classes.retain(|part| part.0 < MOST_NUMBER);
         second.watched.retain(|part| part.0 < MOST_NUMBER);
         let numbers = [
-            second.labels.iter().map(|part| part.0).max(),
+            second.labels.numbers().max(),
             second.causes.iter().map(|part| part.0).max(),
             second.classes.iter().map(|part| part.0).max(),
             second.watched.iter().map(|part| part.0).max(),
@@ -311,31 +320,33 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     let number = |old: u32| new.get(*into.get(old as usize)? as usize).copied();
     let number = |old: u32| number(old).filter(|number| *number != u32::MAX).unwrap_or(0);
     for second in &mut record.seconds {
-        merge_labels(second, number);
+        merge_labels(&mut second.labels, number);
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
 }
 
 /// Labels of a second ascend; those with the same number are one.
-fn in_order(second: &mut Second) {
-    if !second.labels.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-        merge_labels(second, |number| number);
+pub(crate) fn in_order(labels: &mut Labels) {
+    let mut before = None;
+    if !labels.numbers().all(|number| before.replace(number) < Some(number)) {
+        merge_labels(labels, |number| number);
     }
 }
 
 /// Gives a second's labels other numbers; those that get the same one are one.
-fn merge_labels(second: &mut Second, number: impl Fn(u32) -> u32) {
-    let mut labels: Vec<(u32, Part)> = std::mem::take(&mut second.labels)
-        .into_iter()
-        .map(|(old, part)| (number(old), part))
-        .collect();
-    labels.sort_by_key(|label| label.0);
-    for (number, part) in labels {
-        match second.labels.last_mut() {
-            Some(last) if last.0 == number => last.1.merge(&part),
-            _ => second.labels.push((number, part)),
+fn merge_labels(labels: &mut Labels, number: impl Fn(u32) -> u32) {
+    let old = std::mem::take(labels).into_list();
+    let mut new: Vec<_> = old.into_iter().map(|(old, part)| (number(old), part)).collect();
+    new.sort_by_key(|label| label.0);
+    new.dedup_by(|next, one| {
+        let same = one.0 == next.0;
+        if same {
+            one.1.merge(&next.1);
         }
-    }
+        same
+    });
+    *labels = new.into();
+    labels.pack();
 }
 
 impl Has {

@@ -19,13 +19,12 @@ use crate::frame::{Ending, Frame, Mark};
 use crate::gather::Names;
 use crate::kept::Kept;
 use crate::second::{Class, Generator, Second};
+use crate::shelf::Shelf;
 use crate::{CauseName, ClassName, Label, Series, mask};
 
 /// Classes of a record, and series; what comes beyond is not kept.
 const MOST_CLASSES: usize = 500;
 const MOST_SERIES: usize = 2000;
-/// Bytes of samples that are kept for being slow or by chance, before they are compressed.
-const MOST_KEPT: usize = 16 << 20;
 
 /// A record that is being written.
 #[derive(Debug, Default)]
@@ -48,9 +47,9 @@ pub struct Recording {
     /// Whether the beginning of the file is written.
     begun: bool,
     told: bool,
-    /// Samples kept of each cause, and bytes of all that are kept.
+    /// Samples kept of each cause; room for the others.
     kept_of: HashMap<(Outcome, String, String), u32>,
-    kept_bytes: usize,
+    shelf: Shelf,
 }
 
 fn class_of(delta: &ClassDelta) -> (ClassName, Class) {
@@ -103,6 +102,11 @@ impl Recording {
         (self.frame, self.written.frame) = (frame, false);
     }
 
+    /// The length asked for, ms, where it is known only while the run goes on.
+    pub fn set_length(&mut self, length_ms: i64) {
+        (self.frame.load.length_ms, self.written.frame) = (Some(length_ms), false);
+    }
+
     /// Requests go to this very machine.
     pub fn set_target_is_here(&mut self) {
         if !self.frame.target_is_here {
@@ -139,6 +143,7 @@ impl Recording {
         self.write_names();
         entries::push(&mut self.open, Kind::Second, |out| parts::write_second(&second, out));
         snapshot.kept.iter().for_each(|example| self.add_example(example));
+        self.write_waiting(second.at_ms);
         self.last = second;
     }
 
@@ -176,6 +181,7 @@ impl Recording {
 
     /// The run is over.
     pub fn end(&mut self, at_ms: i64, ending: &Ending) {
+        self.write_waiting(i64::MAX);
         let length_ms = at_ms - self.start_ms;
         entries::push(&mut self.open, Kind::Ending, |out| {
             entries::write_ending(length_ms, ending, out);
@@ -285,23 +291,36 @@ impl Recording {
 
     /// Adds a sample that a core has kept, unless there are enough of its kind.
     fn add_example(&mut self, example: &Example) {
-        let Example { why, rank, .. } = *example;
-        match why {
-            Why::Error => {
-                let key = (example.outcome, example.code.clone(), example.message.clone());
-                let before = self.kept_of.entry(key).or_default();
-                *before += 1;
-                if *before > OF_A_CAUSE {
-                    return;
-                }
+        if example.why == Why::Error {
+            let key = (example.outcome, example.code.clone(), example.message.clone());
+            let before = self.kept_of.entry(key).or_default();
+            *before += 1;
+            if *before > OF_A_CAUSE {
+                return;
             }
-            Why::Slow | Why::Random if self.kept_bytes > MOST_KEPT => return,
-            Why::Slow | Why::Random => {}
         }
+        if self.shelf.admits(example) {
+            let bytes = self.write_example(example);
+            self.shelf.took(example.why, bytes);
+        }
+    }
+
+    /// Writes the slow samples that have waited for the end of their minute, as far as there is room.
+    fn write_waiting(&mut self, now_ms: i64) {
+        let (waited, mut room) = self.shelf.ended(now_ms);
+        for example in &waited {
+            let bytes = self.write_example(example);
+            if !self.shelf.wrote(example, bytes, &mut room) {
+                break;
+            }
+        }
+    }
+
+    /// The bytes that it takes.
+    fn write_example(&mut self, example: &Example) -> usize {
         let shared = |text: &str| Arc::<str>::from(text);
-        let request = mask::text(&example.request).into();
         let kept = Kept {
-            why,
+            why: example.why,
             label: 0,
             cause: None,
             outcome: example.outcome,
@@ -314,12 +333,12 @@ impl Recording {
             reused: example.reused,
             sent: example.sent,
             received: example.received,
-            request,
+            request: mask::text(&example.request).into(),
             response: mask::text(&example.response).into(),
         };
         let before = self.open.0.len();
-        self.push_kept(kept, &example.label, rank);
-        self.kept_bytes += self.open.0.len() - before;
+        self.push_kept(kept, &example.label, example.rank);
+        self.open.0.len() - before
     }
 
     /// Adds a sample that is kept whole; its numbers are given out here.

@@ -7,6 +7,8 @@ use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
 use stats::stalled::Stalled;
 
+use crate::labels::Labels;
+
 /// Slots of a second, of 100 ms each.
 pub use stats::snapshot::SLOTS;
 
@@ -25,8 +27,7 @@ pub struct Second {
     pub missed: u64,
     /// Requests, without transactions.
     pub all: Part,
-    /// By number of the label, ascending: those with samples in this second.
-    pub labels: Vec<(u32, Part)>,
+    pub labels: Labels,
     pub counters: Counters,
     /// Errors by number of the cause.
     pub causes: Vec<(u32, u64)>,
@@ -51,7 +52,7 @@ pub struct Second {
 }
 
 /// A set of samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Part {
     pub count: u64,
     pub errors: u64,
@@ -65,7 +66,7 @@ pub struct Part {
     pub longest: u64,
     /// Elapsed of all, µs.
     pub service: Bins,
-    /// From the intended start, µs.
+    /// From the intended start, µs. Empty where that is not known: [`response`](Self::response) then gives `service`.
     pub response: Bins,
     /// Elapsed of those that failed, µs.
     pub failed: Bins,
@@ -118,6 +119,42 @@ pub struct Generator {
     pub collection_s: f64,
 }
 
+impl Second {
+    /// Gives back the memory that it can do without: one of many that are kept.
+    pub(crate) fn shrink(&mut self) {
+        self.all.shrink();
+        self.labels.pack();
+        for bins in [&mut self.connect, &mut self.tls, &mut self.room, &mut self.lag] {
+            bins.shrink();
+        }
+        self.closes.iter_mut().for_each(|close| close.idle_ms.shrink());
+        self.classes.iter_mut().for_each(|class| class.1.service.shrink());
+        self.stalled.response.shrink();
+        self.causes.shrink_to_fit();
+        self.classes.shrink_to_fit();
+        self.closes.shrink_to_fit();
+        self.watched.shrink_to_fit();
+    }
+}
+
+/// Parts are equal whether or not one has response times of its own that are those of the service.
+impl PartialEq for Part {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |part: &Self| {
+            let Self { count, errors, cut, sent, received, elapsed, longest, .. } = *part;
+            [count, errors, cut, sent, received, elapsed, longest]
+        };
+        numbers(self) == numbers(other)
+            && self.service == other.service
+            && self.response() == other.response()
+            && self.failed == other.failed
+            && self.phases == other.phases
+            && self.slots == other.slots
+    }
+}
+
+impl Eq for Part {}
+
 impl Part {
     /// The part that a recorder's label has measured.
     pub fn of(delta: &LabelDelta) -> Self {
@@ -147,13 +184,31 @@ impl Part {
         self.received = self.received.wrapping_add(other.received);
         self.elapsed = self.elapsed.wrapping_add(other.elapsed);
         self.longest = self.longest.max(other.longest);
+        if !self.response.is_empty() || !other.response.is_empty() {
+            if self.response.is_empty() {
+                self.response = self.service.clone();
+            }
+            self.response.merge(other.response());
+        }
         self.service.merge(&other.service);
-        self.response.merge(&other.response);
         self.failed.merge(&other.failed);
         self.phases.add(&other.phases);
         for (mine, theirs) in self.slots.iter_mut().zip(other.slots) {
             *mine = mine.wrapping_add(theirs);
         }
+    }
+
+    /// Times from the intended start, µs; from the actual one where no other is known, or all are the same. A copy for each
+    /// label and second would be a third of a record in memory.
+    pub fn response(&self) -> &Bins {
+        if self.response.is_empty() { &self.service } else { &self.response }
+    }
+
+    /// Gives back memory that nothing uses.
+    pub(crate) fn shrink(&mut self) {
+        self.service.shrink();
+        self.response.shrink();
+        self.failed.shrink();
     }
 
     pub fn is_empty(&self) -> bool {

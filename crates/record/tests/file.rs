@@ -99,12 +99,9 @@ fn written(seconds: i64) -> (Vec<u8>, Vec<usize>) {
     (bytes, ends)
 }
 
-#[test]
-fn what_was_recorded_is_read() {
-    let (mut bytes, _) = written(3);
-    let mut recording = Recording::new(frame());
-    recording.second(&snapshot(0, 5, 60), around());
-    let kept = Kept {
+/// A sample that was kept for an error.
+fn failed() -> Kept {
+    Kept {
         why: Why::Error,
         label: 0,
         cause: None,
@@ -120,7 +117,33 @@ fn what_was_recorded_is_read() {
         received: 2,
         request: "GET / HTTP/1.1".into(),
         response: "HTTP/1.1 500".into(),
-    };
+    }
+}
+
+#[test]
+fn of_the_samples_that_were_slow_for_a_while_the_slowest_of_each_label_and_minute_is_read() {
+    let mut recording = Recording::new(frame());
+    for (label, start_ms, elapsed) in [
+        ("a", 0, 7_000_000),
+        ("a", 500, 9_000_000),
+        ("b", 600, 5),
+        ("a", 900, 8_000_000),
+        ("a", 60_000, 1),
+    ] {
+        let kept = Kept { why: Why::Slow, start_ms: START + start_ms, elapsed, ..failed() };
+        recording.keep(kept, &Arc::from(label));
+    }
+    let record = Record::of_bytes(&recording.take()).expect("a record");
+    let kept = record.kept.iter().map(|kept| (kept.start_ms - START, kept.elapsed));
+    assert_eq!(kept.collect::<Vec<_>>(), [(500, 9_000_000), (600, 5), (60_000, 1)]);
+}
+
+#[test]
+fn what_was_recorded_is_read() {
+    let (mut bytes, _) = written(3);
+    let mut recording = Recording::new(frame());
+    recording.second(&snapshot(0, 5, 60), around());
+    let kept = failed();
     recording.keep(kept.clone(), &Arc::from("label 3"));
     recording.end(START + 3000, &Ending::StoppedByPlan);
     let one = Record::of_bytes(&recording.take()).expect("a record");
@@ -156,8 +179,8 @@ fn what_was_recorded_is_read() {
             .labels
             .iter()
             .position(|l| l.name == delta.name && l.transaction == delta.transaction);
-        let part = &second.labels.iter().find(|l| Some(l.0 as usize) == number).expect("it").1;
-        assert_eq!(part, &Part::of(delta));
+        let part = number.and_then(|number| second.labels.get(number as u32)).expect("it");
+        assert_eq!(*part, Part::of(delta));
     }
     assert_eq!(record.marks.len(), 3);
     bytes.truncate(4);
@@ -233,7 +256,7 @@ fn labels_beyond_the_bound_are_folded_and_nothing_is_lost() {
     assert_eq!(names, ["/item/#", "Login"]);
     assert_eq!(record.labels[0].folded, 10_000);
     for second in &record.seconds {
-        let counts: Vec<_> = second.labels.iter().map(|(n, part)| (*n, part.count)).collect();
+        let counts: Vec<_> = second.labels.iter().map(|(n, part)| (n, part.count)).collect();
         assert_eq!(counts, [(0, 1000), (1, 1)]);
         assert_eq!(second.all.count, 1001);
     }
@@ -302,4 +325,22 @@ fn a_huge_file_that_is_no_record_is_not_read_whole() {
         return;
     }
     assert!(matches!(read, Err(record::ReadError::NotARecord(_))), "{read:?}");
+}
+
+#[test]
+fn response_times_of_their_own_are_merged_with_those_of_the_service() {
+    let bins = |list: &[(u32, u64)]| stats::hist::Bins::try_from(list.to_vec()).expect("in order");
+    let plain = Part { count: 2, service: bins(&[(10, 2)]), ..Part::default() };
+    let late = Part { response: bins(&[(20, 1)]), service: bins(&[(10, 1)]), ..Part::default() };
+    for (first, second) in [(&plain, &late), (&late, &plain)] {
+        let mut all = Part::default();
+        all.merge(first);
+        all.merge(second);
+        assert_eq!((&all.service, all.response()), (&bins(&[(10, 3)]), &bins(&[(10, 2), (20, 1)])));
+    }
+    let mut all = plain.clone();
+    all.merge(&plain);
+    assert_eq!(all.response(), &bins(&[(10, 4)]));
+    assert_eq!(plain, Part { response: plain.service.clone(), ..plain.clone() });
+    assert_ne!(plain, Part { response: bins(&[(11, 2)]), ..plain.clone() });
 }

@@ -33,12 +33,12 @@ fn rows_count_in_the_second_of_their_end() {
     let counts: Vec<_> = record.seconds.iter().map(|s| (s.all.count, s.all.errors)).collect();
     assert_eq!(counts, [(1, 0), (1, 1), (0, 0), (2, 2)]);
     assert_eq!(record.seconds.iter().map(|s| s.users).collect::<Vec<_>>(), [3, 4, 4, 2]);
-    let login = &record.seconds[0].labels[0].1;
+    let login = record.seconds[0].labels.get(0).expect("samples");
     assert_eq!((login.elapsed, login.sent, login.received), (200_000_000, 100, 300));
     let p = &login.phases;
     assert_eq!((p.connect, p.wait, p.receive), (50_000_000, 100_000_000, 50_000_000));
     assert_eq!((login.slots[3], login.service.total()), (1, 1));
-    assert_eq!(login.response, login.service);
+    assert_eq!(login.response(), &login.service);
     let outcomes: Vec<_> = record.causes.iter().map(|cause| cause.outcome).collect();
     let timeout = Outcome::Timeout(Phase::Response);
     assert_eq!(outcomes, [Outcome::Status, Outcome::Assertion, timeout]);
@@ -55,7 +55,7 @@ fn a_file_that_is_cut_anywhere_gives_its_whole_rows() {
     for cut in HEAD.len()..=text.len() {
         let record = of(&text[..cut]);
         let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
-        let rows = record.seconds.iter().flat_map(|s| &s.labels).map(|l| l.1.count).sum::<u64>();
+        let rows = record.seconds.iter().flat_map(|s| s.labels.counts()).map(|l| l.1).sum::<u64>();
         assert_eq!(rows, whole as u64, "{cut}");
         let torn = !ends.contains(&cut);
         let told = record.flaws.iter().any(|flaw| matches!(flaw, Flaw::TornEnd { .. }));
@@ -84,7 +84,8 @@ fn xml_is_read_as_csv_is() {
     assert_eq!(names, ["A & B", "C"]);
     assert_eq!(record.seconds.iter().map(|s| s.all.count).sum::<u64>(), 2);
     assert!(matches!(record.flaws[..], [Flaw::TornEnd { bytes: 60.. }]), "{:?}", record.flaws);
-    assert_eq!(record.seconds[0].labels[0].1.phases.wait, 100_000_000);
+    let first = record.seconds[0].labels.get(0).expect("samples");
+    assert_eq!(first.phases.wait, 100_000_000);
 }
 
 #[test]
@@ -95,6 +96,44 @@ fn times_may_be_written_out_and_columns_may_be_few() {
     assert_eq!(record.seconds[1].all.errors, 1);
     assert_eq!(record.frame.length_ms, 1010);
     assert!(!record.has.users);
+}
+
+#[test]
+fn rows_may_come_in_any_order() {
+    let row = |n: u64| {
+        // A label each; then rows of all labels over five minutes, some of which fail.
+        let ms = 1_700_000_000_000 + if n < 4 { 0 } else { n * 20 };
+        let (code, users) = (if n.is_multiple_of(7) { 500 } else { 200 }, 1 + n % 50);
+        format!(
+            "{ms},{},page {},{code},,g 1-1,text,{},,300,100,3,{users},,1,0,0\n",
+            n % 90,
+            n % 4,
+            code == 200
+        )
+    };
+    let read = |order: &[u64]| {
+        let rows: String = order.iter().map(|n| row(*n)).collect();
+        of(&format!("{HEAD}{rows}"))
+    };
+    let all: Vec<u64> = (0..15_000).collect();
+    let in_order = read(&all);
+    assert!(in_order.seconds.len() >= 300, "{}", in_order.seconds.len());
+    let mut backwards = all.clone();
+    backwards[8..].reverse();
+    let mut twice = all.clone();
+    twice[8..].sort_by_key(|n| (n % 3, *n));
+    let mut mixed = all;
+    mixed[8..].sort_by_key(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20);
+    for order in [backwards, twice, mixed] {
+        let other = read(&order);
+        assert_eq!((&other.labels, &other.causes), (&in_order.labels, &in_order.causes));
+        for (second, other) in in_order.seconds.iter().zip(&other.seconds) {
+            // Several rows may end in the same millisecond: which of their users were last is not known.
+            let other = record::Second { users: second.users, ..other.clone() };
+            assert_eq!(*second, other);
+        }
+        assert_eq!(other.seconds.len(), in_order.seconds.len());
+    }
 }
 
 /// So many rows, made as they are read.
@@ -141,4 +180,20 @@ fn memory_follows_seconds_and_not_rows() {
     let grown = peak().saturating_sub(before);
     println!("200 000 rows of 20 000 labels: {} MB more than 20 000", grown >> 20);
     assert!(grown < 60 << 20, "{grown}");
+}
+
+#[test]
+fn the_time_of_a_file_ends_with_its_last_row() {
+    // 40 a second for 10 s; the last one ends in the eleventh second.
+    let rows = (0..401).map(|i| {
+        format!("{},150,a,200,OK,t,text,true,,1,1,1,1,u,1,0,1\n", 1_700_000_000_000i64 + i * 25)
+    });
+    let record = of(&format!("{HEAD}{}", rows.collect::<String>()));
+    let last = record.seconds.last().expect("seconds");
+    assert_eq!((last.at_ms, last.ms), (1_700_000_010_150, 150));
+    let length: u32 = record.seconds.iter().map(|second| second.ms).sum();
+    assert_eq!(length, 10_150);
+    // A row that ends with a second is none of nothing.
+    let record = of(&format!("{HEAD}1700000000000,2000,a,200,OK,t,text,true,,1,1,1,1,u,1,0,1\n"));
+    assert_eq!(record.seconds.last().map(|last| last.ms), Some(100));
 }

@@ -70,7 +70,10 @@ pub fn share(value: f64) -> String {
 
 /// A change as percent with its sign.
 pub fn signed(share: f64) -> String {
-    format!("{:+.1} %", share * 100.0)
+    match format!("{:+.1} %", share * 100.0) {
+        nothing if nothing == "-0.0 %" => "+0.0 %".to_owned(),
+        text => text,
+    }
 }
 
 /// A figure in its unit, which is one of those of a column.

@@ -1,6 +1,6 @@
 //! A page as one file: static first screen, data, style and script, and a policy that allows nothing else.
 
-use std::io::{BufWriter, IntoInnerError};
+use std::io::{BufWriter, IntoInnerError, Read};
 
 use answers::verdict::Language;
 use base64::Engine;
@@ -15,6 +15,9 @@ use crate::html::Html;
 /// The script and the style, as `ui` builds them.
 const SCRIPT: &str = include_str!("../../../ui/dist/report.js");
 const STYLE: &str = include_str!("../../../ui/dist/report.css");
+
+/// Bytes of data that are read from a page, at most.
+const MOST_DATA: u64 = 256 << 20;
 
 /// Start of the element with the data.
 const DATA: &str = "<script type=\"application/gzip;base64\" id=\"data\">";
@@ -74,12 +77,13 @@ fn packed<T: Serialize>(data: &T) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The data in a page, as [`page`] put it there; `None` of anything else.
+/// The data in a page, as [`page`] put it there; `None` of anything else, and of more than any page has.
 pub fn data(html: &str) -> Option<serde_json::Value> {
     let (_, from) = html.split_once(DATA)?;
     let (text, _) = from.split_once("</script>")?;
     let bytes = STANDARD.decode(text).ok()?;
-    serde_json::from_reader(flate2::read::GzDecoder::new(&*bytes)).ok()
+    // A page may be anybody's, and a little of it a lot of data.
+    serde_json::from_reader(flate2::read::GzDecoder::new(&*bytes).take(MOST_DATA)).ok()
 }
 
 /// The source of a policy that allows exactly this text.

@@ -17,7 +17,8 @@ use crate::html::Html;
 use crate::model::{About, Criterion, RunPage, words};
 use crate::svg;
 
-pub(crate) use verdict::section as verdict;
+pub(crate) use numbers::interval;
+pub(crate) use verdict::{of_points, section as verdict};
 
 /// The first screen of a run.
 pub fn run(page: &RunPage) -> Html {
@@ -45,7 +46,7 @@ pub(crate) fn heading(out: &mut Html, about: &About) {
         .raw("</p></div>");
 }
 
-fn line(about: &About) -> Words {
+pub(crate) fn line(about: &About) -> Words {
     let length = clock(about.length_ms);
     let (mut en, mut zh) = (Vec::new(), Vec::new());
     en.push(utc(about.start_ms));

@@ -75,7 +75,7 @@ fn escape(out: &mut String, text: &str) {
 }
 
 /// Controls, and characters that turn the direction of text.
-fn hidden(c: char) -> bool {
+pub(crate) fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -6,7 +6,6 @@
 
 mod apdex;
 mod errors;
-mod page;
 mod rows;
 mod settings;
 mod statistics;
@@ -15,8 +14,7 @@ use serde::Serialize;
 
 pub use apdex::Apdex;
 pub use errors::{ErrorRow, Top};
-pub use page::page;
-pub use rows::{Gatherer, Note, figures, parts};
+pub use rows::{Gatherer, Note, Read, parts, read};
 pub use settings::{PROPERTIES, Refused, Settings, Shown};
 pub use statistics::{Statistics, StatisticsRow};
 
@@ -37,6 +35,9 @@ pub struct Figures {
     /// Requests without transactions, and those that failed.
     #[serde(skip)]
     pub requests: (u64, u64),
+    /// Rows of a label that percentiles are of; `None` for all.
+    #[serde(skip)]
+    pub window: Option<usize>,
     /// The three percentages of `pct1ResTime` to `pct3ResTime`, as the properties have them.
     #[serde(skip)]
     pub percentages: [String; 3],

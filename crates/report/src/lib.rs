@@ -7,6 +7,9 @@
 //! | `first` | the first screen, static: readable without script |
 //! | `svg`, `html` | pictures; markup with everything from outside escaped |
 //! | `file` | a page as one file |
+//! | `markdown` | summaries for pull requests and chats |
+//! | `k6` | a run's summary in the form of k6 |
+//! | `tables` | all tables as CSV and JSON |
 //! | `live` | the page of a run that goes on |
 //! | `jmeter` | the figures of JMeter's HTML dashboard, digit for digit |
 pub mod captions;
@@ -14,11 +17,62 @@ pub mod file;
 pub mod first;
 pub mod html;
 pub mod jmeter;
+pub mod k6;
 pub mod live;
+pub mod markdown;
 pub mod model;
 pub mod svg;
+pub mod tables;
 
 use answers::verdict::Language;
+
+/// A page of any kind.
+#[derive(Debug)]
+pub enum Page {
+    Run(Box<model::RunPage>),
+    Sweep(Box<model::SweepPage>),
+    Capacity(Box<model::CapacityPage>),
+    Comparison(Box<model::ComparisonPage>),
+}
+
+impl Page {
+    /// One HTML file.
+    pub fn html(&self, language: Language) -> String {
+        match self {
+            Self::Run(page) => run(page, language),
+            Self::Sweep(page) => sweep(page, language),
+            Self::Capacity(page) => capacity(page, language),
+            Self::Comparison(page) => comparison(page, language),
+        }
+    }
+
+    /// A summary.
+    pub fn markdown(&self, language: Language) -> String {
+        match self {
+            Self::Run(page) => markdown::run(page, language),
+            Self::Sweep(page) => markdown::sweep(page, language),
+            Self::Capacity(page) => markdown::capacity(page, language),
+            Self::Comparison(page) => markdown::comparison(page, language),
+        }
+    }
+
+    /// The summary in the form of k6, which has one for runs alone.
+    pub fn k6(&self) -> Option<String> {
+        match self {
+            Self::Run(page) => Some(k6::summary(page)),
+            Self::Sweep(_) | Self::Capacity(_) | Self::Comparison(_) => None,
+        }
+    }
+
+    pub fn tables(&self) -> Vec<tables::Table> {
+        match self {
+            Self::Run(page) => tables::run(page),
+            Self::Sweep(page) => tables::sweep(page),
+            Self::Capacity(page) => tables::capacity(page),
+            Self::Comparison(page) => tables::comparison(page),
+        }
+    }
+}
 
 /// The comparison of two sides as one HTML file.
 pub fn comparison(page: &model::ComparisonPage, language: Language) -> String {

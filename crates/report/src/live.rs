@@ -1,6 +1,6 @@
-//! The page of a run that goes on: its HTML, and its data second by second.
+//! The page of a run that goes on: its HTML, and its data second by second; and the HTML of the page with all runs.
 //!
-//! The protocol of page and server stands in `ui/src/live/protocol.ts`.
+//! The protocols of pages and server stand in `ui/src/live/protocol.ts` and `ui/src/runs/protocol.ts`.
 mod course;
 mod figures;
 mod speaking;
@@ -15,6 +15,8 @@ use crate::html::Html;
 /// The script and the style, as `ui` builds them.
 const SCRIPT: &str = include_str!("../../../ui/dist/live.js");
 const STYLE: &str = include_str!("../../../ui/dist/live.css");
+const RUNS_SCRIPT: &str = include_str!("../../../ui/dist/runs.js");
+const RUNS_STYLE: &str = include_str!("../../../ui/dist/runs.css");
 
 /// A page whose script gets its data from the server, and what it may load and do.
 #[derive(Debug)]
@@ -26,6 +28,11 @@ pub struct Shell {
 /// The live page.
 pub fn page(language: Language) -> Shell {
     shell("Throng", SCRIPT, STYLE, language)
+}
+
+/// The page with the runs of a folder.
+pub fn runs(language: Language) -> Shell {
+    shell("Throng", RUNS_SCRIPT, RUNS_STYLE, language)
 }
 
 /// A page of that script and that style, which says nothing of its own.
@@ -61,9 +68,11 @@ mod tests {
 
     #[test]
     fn what_is_built_cannot_end_its_own_element() {
-        let (script, style) = (SCRIPT.to_ascii_lowercase(), STYLE.to_ascii_lowercase());
-        assert!(!script.contains("</script") && !script.contains("<!--"));
-        assert!(!style.contains("</style"));
+        for (script, style) in [(SCRIPT, STYLE), (RUNS_SCRIPT, RUNS_STYLE)] {
+            let (script, style) = (script.to_ascii_lowercase(), style.to_ascii_lowercase());
+            assert!(!script.contains("</script") && !script.contains("<!--"));
+            assert!(!style.contains("</style"));
+        }
         let page = page(Language::Chinese);
         assert!(
             page.html.contains("id=\"zh\" checked") && page.policy.contains("connect-src 'self'")

@@ -9,8 +9,10 @@ mod columns;
 mod comparison;
 mod distribution;
 mod errors;
+mod gateway;
 mod heat;
 mod instants;
+mod jmeter;
 mod labels;
 mod samples;
 pub mod sweep;
@@ -27,7 +29,9 @@ pub(crate) use comparison::{Row as ComparedRow, Tails};
 pub use distribution::{Distribution, Tail};
 pub(crate) use errors::MOST as MOST_CAUSES;
 pub use errors::{Cause, Class};
+pub use gateway::Gateway;
 pub use heat::Heat;
+pub use jmeter::JMeter;
 pub use labels::{Label, Rest};
 pub use samples::Sample;
 pub use sweep::SweepPage;
@@ -42,6 +46,8 @@ use serde::Serialize;
 pub const MOST_INSTANTS: usize = 720;
 /// Labels that have a row of their own.
 pub const MOST_LABELS: usize = 200;
+/// Instants of tables.
+pub const MOST_ROWS: usize = 10_000;
 /// Labels that have columns on the timeline.
 pub const MOST_TIMED_LABELS: usize = 40;
 
@@ -64,7 +70,7 @@ pub struct RunPage {
     pub samples: Vec<Sample>,
     pub classes: Vec<Class>,
     pub targets: Vec<Watched>,
-    pub jmeter: Option<serde_json::Value>,
+    pub jmeter: Option<JMeter>,
 }
 
 /// A host that was watched.
@@ -76,9 +82,18 @@ pub struct Watched {
 
 impl RunPage {
     pub fn new(given: &Given<'_>) -> Self {
+        Self::bounded(given, MOST_INSTANTS, MOST_LABELS)
+    }
+
+    /// The same with all labels, and with each second of the run as long as there is room: for tables.
+    pub fn whole(given: &Given<'_>) -> Self {
+        Self::bounded(given, MOST_ROWS, usize::MAX)
+    }
+
+    fn bounded(given: &Given<'_>, most_instants: usize, most_labels: usize) -> Self {
         let record = given.record;
-        let order = labels::order(record);
-        let instants = instants::instants(&record.seconds, MOST_INSTANTS);
+        let order = labels::order(record, most_labels);
+        let instants = instants::instants(&record.seconds, most_instants);
         let timeline = timeline::timeline(record, &instants, &order);
         let targets = charts::hosts(&timeline);
         Self {
@@ -96,7 +111,7 @@ impl RunPage {
             classes: errors::classes(record),
             timeline,
             targets,
-            jmeter: given.jmeter.cloned(),
+            jmeter: given.jmeter.map(JMeter::new),
         }
     }
 }

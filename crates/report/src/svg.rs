@@ -13,8 +13,8 @@ use crate::model::{Chart, Column, Timeline};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 58.0;
-/// Room on the right for a second axis.
-const RIGHT: f64 = 52.0;
+/// Room on the right, without and with a second axis.
+const RIGHT: [f64; 2] = [18.0, 52.0];
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 /// Points of a line: as many as its width has pixels for.
@@ -68,7 +68,10 @@ impl Scale {
         if self.log {
             let (from, to) = (self.low.log10().round() as i32, self.high.log10().round() as i32);
             let step = ((to - from) / 4).max(1) as usize;
-            return (from..=to).step_by(step).map(|power| 10f64.powi(power)).collect();
+            let between: &[f64] = if to - from < 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+            let powers = (from..=to).step_by(step).map(|power| 10f64.powi(power));
+            let all = powers.flat_map(|power| between.iter().map(move |n| n * power));
+            return all.filter(|value| *value <= self.high * 1.001).collect();
         }
         let raw = (self.high - self.low) / 4.0;
         let size = 10f64.powf(raw.log10().floor());
@@ -100,8 +103,8 @@ pub fn picture(out: &mut Html, timeline: &Timeline, chart: &Chart) {
     out.text(&chart.title.en).raw("\">");
     let start = timeline.at_ms.first().copied().unwrap_or_default();
     let end = timeline.at_ms.last().copied().unwrap_or_default() + timeline.step_ms;
-    let x =
-        |ms: i64| LEFT + (ms - start) as f64 / (end - start).max(1) as f64 * (WIDTH - LEFT - RIGHT);
+    let most = WIDTH - RIGHT[usize::from(scales.len() > 1)];
+    let x = |ms: i64| LEFT + (ms - start) as f64 / (end - start).max(1) as f64 * (most - LEFT);
     axes(out, &scales, first.unit, start, end, x);
     behind(out, timeline, start, x);
     for (n, column) in columns.iter().enumerate() {
@@ -127,9 +130,8 @@ fn axes(
         for value in scale.ticks() {
             let y = scale.y(value);
             if n == 0 {
-                out.raw("<line class=\"grid\" x1=\"58\" x2=\"428\" y1=\"")
-                    .number(y)
-                    .raw("\" y2=\"");
+                out.raw("<line class=\"grid\" x1=\"58\" x2=\"").number(x(end));
+                out.raw("\" y1=\"").number(y).raw("\" y2=\"");
                 out.number(y).raw("\"/><text class=\"tick end\" x=\"52\" y=\"").number(y + 4.0);
                 out.raw("\">").text(&figure(value, unit)).raw("</text>");
             } else {
@@ -138,12 +140,20 @@ fn axes(
             }
         }
     }
-    let length = end - start;
-    for n in 0..=4 {
-        let at = start + length * n / 4;
-        out.raw("<text class=\"tick middle\" y=\"185\" x=\"").number(x(at)).raw("\">");
-        out.text(&clock(at - start)).raw("</text>");
+    for at in moments(end - start) {
+        out.raw("<text class=\"tick middle\" y=\"185\" x=\"").number(x(start + at)).raw("\">");
+        out.text(&clock(at)).raw("</text>");
     }
+}
+
+/// Round times for an axis of this length, at most six, all in ms.
+fn moments(length: i64) -> impl Iterator<Item = i64> {
+    const STEPS_S: [i64; 17] =
+        [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200];
+    let day = 86_400_000;
+    let step = STEPS_S.into_iter().map(|s| s * 1000).find(|step| length / step <= 5);
+    let step = step.unwrap_or_else(|| (length / (5 * day) + 1) * day);
+    (0..=length / step).map(move |n| n * step)
 }
 
 /// Warm-up and marks.
@@ -153,7 +163,7 @@ fn behind(out: &mut Html, timeline: &Timeline, start: i64, x: impl Fn(i64) -> f6
         out.number(x(start + warm) - LEFT).raw("\"/>");
     }
     for mark in &timeline.marks {
-        let at = x(mark.at_ms).clamp(LEFT, WIDTH - RIGHT);
+        let at = x(mark.at_ms).clamp(LEFT, WIDTH - RIGHT[0]);
         out.raw("<line class=\"mark\" y1=\"10\" y2=\"168\" x1=\"")
             .number(at)
             .raw("\" x2=\"")
@@ -215,4 +225,23 @@ fn key(out: &mut Html, columns: &[&Column]) {
         out.words(&Words { en: en.clone(), zh: zh.clone() }).raw("</span></li>");
     }
     out.raw("</ul>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_on_an_axis_are_round() {
+        let of = |s: i64| moments(s * 1000).map(|ms| ms / 1000).collect::<Vec<_>>();
+        assert_eq!(of(40), [0, 10, 20, 30, 40]);
+        assert_eq!(of(46), [0, 10, 20, 30, 40]);
+        assert_eq!(of(3600), [0, 900, 1800, 2700, 3600]);
+        assert_eq!(of(86_400), [0, 21_600, 43_200, 64_800, 86_400]);
+        assert_eq!(of(0), [0]);
+        for s in 1..2_000_000 {
+            let n = moments(s * 1000).count();
+            assert!((2..=6).contains(&n), "{n} in {s} s");
+        }
+    }
 }

@@ -16,15 +16,17 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use answers::verdict::Language;
 use cases::{CASES, Case};
 use report::jmeter::{Figures, Gatherer, Note, Refused, Settings};
+use report::model::{Given, RunPage};
 use serde_json::Value;
 
 fn read(rows: &str, property: impl Fn(&str) -> Option<String>) -> Result<Figures, Refused> {
     let settings = Settings::from_properties(property)?;
     let mut gatherer = Gatherer::new(&settings);
     gatherer.read(Path::new("rows.jtl"), Cursor::new(rows))?;
-    gatherer.figures()
+    Ok(gatherer.end()?.figures)
 }
 
 fn figures(case: &Case) -> Figures {
@@ -184,6 +186,65 @@ fn recorded() {
     }
 }
 
+/// The data of a page with these figures.
+fn page(figures: &Figures) -> Value {
+    let (record, verdict) = (record::Record::default(), answers::verdict::Verdict::default());
+    let given = Given {
+        record: &record,
+        verdict: &verdict,
+        run: "run",
+        criteria: &[],
+        properties: &[],
+        notes: &[],
+        jmeter: Some(figures),
+        live: false,
+    };
+    let html = report::run(&RunPage::new(&given), Language::English);
+    report::file::data(&html).expect("data in the page")["jmeter"].take()
+}
+
+#[test]
+fn the_page_has_the_digits_of_statistics_json() {
+    for case in CASES {
+        let figures = figures(case);
+        let file: Value = serde_json::from_str(&figures.statistics_json()).expect("JSON");
+        let page = page(&figures);
+        let rows = page["statistics"].as_array().expect("rows");
+        assert_eq!(rows.len(), figures.statistics.labels.len(), "{}", case.name);
+        for row in rows {
+            let name = row["transaction"].as_str().expect("a label");
+            assert_eq!(row, &file[name], "{}: {name}", case.name);
+        }
+        if !rows.iter().any(|row| row["transaction"] == "Total") {
+            assert_eq!(page["total"], file["Total"], "{}", case.name);
+        }
+        assert_eq!(page["apdex"].as_array().map(Vec::len), Some(figures.apdex.len()));
+        assert_eq!(page["top5"].as_array().map(Vec::len), Some(figures.top5.len()));
+    }
+}
+
+#[test]
+fn a_page_has_the_labels_with_the_most_time() {
+    let mut rows = String::from("timeStamp,elapsed,label,success\n");
+    for n in 0..1500 {
+        rows.push_str(&format!("{n},{},l{n},{}\n", 1 + n % 1100, n % 2 == 0));
+    }
+    let page = page(&read(&rows, |_| None).unwrap());
+    let names = |table: &str, key: &str| -> Vec<String> {
+        let rows = page[table].as_array().expect("rows").iter();
+        rows.map(|row| row[key].as_str().expect("a label").to_owned()).collect()
+    };
+    let shown = names("statistics", "transaction");
+    assert_eq!((shown.len(), page["labels"].as_u64()), (1000, Some(1500)));
+    // 500 labels have 1 to 250 ms.
+    assert!(!shown.contains(&"l0".to_owned()) && !shown.contains(&"l1100".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"l1099".to_owned()) && shown.contains(&"l1499".to_owned()));
+    let apdex = names("apdex", "label");
+    assert_eq!(apdex[0], "Total");
+    assert_eq!(apdex[1..], shown);
+    assert!(names("top5", "label")[1..].iter().all(|label| shown.contains(label)));
+}
+
 const ROWS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success,bytes\n\
 1000,10,a,200,OK,true,1\nrubbish\n1010,x,a,200,OK,true,1\n1020,20,b,500,No,false,1\n1030,5,a,20";
 
@@ -253,7 +314,11 @@ fn parts_of_a_file_are_read_by_their_numbers() {
         parts.iter().map(|part| part.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["a-2.jtl", "a-10.jtl"]);
     let settings = Settings::from_properties(|_| None).unwrap();
-    let figures = report::jmeter::figures(&folder.path().join("a.jtl"), &parts, &settings).unwrap();
-    assert_eq!(figures.statistics.total.samples, 3);
-    assert!(report::jmeter::figures(&folder.path().join("none"), &[], &settings).is_err());
+    let read = |name: &str, parts: &[PathBuf]| {
+        report::jmeter::read(&folder.path().join(name), parts, &settings, true)
+    };
+    let of_all = read("a.jtl", &parts).unwrap();
+    assert_eq!(of_all.figures.statistics.total.samples, 3);
+    assert_eq!(of_all.record.unwrap().seconds[0].all.count, 3);
+    assert!(read("none", &[]).is_err());
 }

@@ -36,7 +36,7 @@ fn second(random: &mut Random, labels: u32) -> Second {
     for (_, part) in &parts {
         all.merge(part);
     }
-    Second { ms: 1000, users: 100, all, labels: parts, ..Second::default() }
+    Second { ms: 1000, users: 100, all, labels: parts.into(), ..Second::default() }
 }
 
 fn part(random: &mut Random) -> Part {

@@ -89,6 +89,15 @@ counters! {
     /// Starts that a rate of arrivals asked for, and of those the ones that were not made: as many users as may be were busy.
     StartsDue = "starts_due",
     StartsMissed = "starts_missed",
+    /// Requests that were signed or encrypted for a mobile gateway, and the processor time of that, nanoseconds.
+    MgsSealed = "mgs_sealed",
+    MgsSealedCpu = "mgs_sealed_cpu_ns",
+    /// Such requests that were sent again from a cache, those that were not there, entries that left it for want of room, and
+    /// processor time that the first had cost when they were made, nanoseconds.
+    MgsCacheHits = "mgs_cache_hits",
+    MgsCacheMisses = "mgs_cache_misses",
+    MgsCacheEvictions = "mgs_cache_evictions",
+    MgsCacheSavedCpu = "mgs_cache_saved_cpu_ns",
 }
 
 const N: usize = Counter::ALL.len();
@@ -106,6 +115,11 @@ impl Counters {
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
         self.0[counter as usize] += n;
+    }
+
+    /// For a counter of which the sum over parts says nothing.
+    pub fn set(&mut self, counter: Counter, n: u64) {
+        self.0[counter as usize] = n;
     }
 
     pub fn get(&self, counter: Counter) -> u64 {

@@ -1,9 +1,13 @@
 //! Samples kept whole, as evidence: the first of each cause of errors, the slowest of each label and minute, and a few
 //! at random.
 //!
-//! A sample is chosen by a few comparisons. Those at random are the ones with the smallest of random numbers: the
-//! smallest of several cores' are again a fair choice. At most [`MOST`] are kept of a core and second; texts are cut to
-//! [`EXCERPT`]. Places are used again, so that keeping allocates nothing once warm.
+//! A sample is chosen by a few comparisons. Each reason has a shelf of its own, so that no reason crowds out another; a
+//! sample with two reasons is on both. Those at random are the ones with the smallest of random numbers: the smallest of
+//! several cores' are again a fair choice. Texts are cut to [`EXCERPT`]. Places of a shelf are used again, so that keeping
+//! allocates nothing once warm.
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,8 +17,10 @@ use serde::{Deserialize, Serialize};
 use crate::phases::Phases;
 use crate::sample::{Outcome, Sample};
 
-/// Samples of a core and second.
-pub const MOST: usize = 64;
+/// Failed samples of a core and second. A cause that finds no room keeps its next samples instead.
+const MOST_ERRORS: usize = 128;
+/// Labels of a core and second whose slowest is kept. One that finds no room keeps its next sample that is slower.
+const MOST_SLOW: usize = 128;
 /// Samples of each cause of a core and of a run.
 pub const OF_A_CAUSE: u32 = 5;
 /// Samples chosen at random.
@@ -70,72 +76,111 @@ pub struct Texts<'a> {
     pub response: [&'a str; 3],
 }
 
+/// The reasons for which a sample is kept; mostly none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasons {
+    pub error: bool,
+    pub slow: bool,
+    pub random: bool,
+}
+
+impl Reasons {
+    #[inline]
+    pub fn any(self) -> bool {
+        self.error || self.slow || self.random
+    }
+}
+
+/// The samples of a second that are kept for one reason: the first `used` places.
+#[derive(Debug, Default)]
+struct Shelf {
+    places: Vec<Example>,
+    used: usize,
+}
+
+impl Shelf {
+    fn kept(&self) -> &[Example] {
+        &self.places[..self.used]
+    }
+
+    /// The place of the slowest sample of a label, if it has one.
+    fn of_label(&self, label: &Arc<str>) -> Option<usize> {
+        self.kept().iter().position(|kept| Arc::ptr_eq(&kept.label, label))
+    }
+
+    /// A new place.
+    fn add(&mut self, label: &Arc<str>) -> usize {
+        if self.used == self.places.len() {
+            self.places.push(Example::none(label));
+        }
+        self.used += 1;
+        self.used - 1
+    }
+}
+
 /// Chooses and keeps the samples of a core.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    /// The first `used` are of this second.
-    kept: Vec<Example>,
-    used: usize,
+    errors: Shelf,
+    slow: Shelf,
+    at_random: Shelf,
     random: u64,
-    rank: u64,
     /// The smallest random numbers so far.
     ranks: BinaryHeap<u64>,
     /// All numbers from here on are too large.
     bound: u64,
     causes: HashMap<u64, u32>,
     hasher: RandomState,
-    minute: i64,
 }
 
 impl Default for Keeper {
     fn default() -> Self {
         let hasher = RandomState::new();
         Self {
-            kept: Vec::new(),
-            used: 0,
+            errors: Shelf::default(),
+            slow: Shelf::default(),
+            at_random: Shelf::default(),
             random: hasher.hash_one(0) | 1,
-            rank: 0,
             ranks: BinaryHeap::with_capacity(AT_RANDOM + 1),
             bound: u64::MAX,
             causes: HashMap::with_capacity(CAUSES),
             hasher,
-            minute: 0,
         }
     }
 }
 
 impl Keeper {
-    /// Whether a sample is kept, as the slowest of its label so far or by chance.
+    /// The reasons for keeping a sample of a label: it is the slowest of that label so far, or chance.
     #[inline]
-    pub(crate) fn choose(&mut self, elapsed: u64, slowest: &mut u64) -> Option<Why> {
+    pub(crate) fn choose(&mut self, elapsed: u64, slowest: &mut u64, label: &Arc<str>) -> Reasons {
         // xorshift64
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         if self.random >= self.bound && elapsed <= *slowest {
-            return None;
+            return Reasons::default();
         }
-        self.chosen(elapsed, slowest)
+        self.chosen(elapsed, slowest, label)
     }
 
     #[cold]
-    fn chosen(&mut self, elapsed: u64, slowest: &mut u64) -> Option<Why> {
-        if self.used >= MOST {
-            return None;
-        }
-        if elapsed > *slowest {
+    fn chosen(&mut self, elapsed: u64, slowest: &mut u64, label: &Arc<str>) -> Reasons {
+        let room = || self.slow.used < MOST_SLOW || self.slow.of_label(label).is_some();
+        let slow = elapsed > *slowest && room();
+        if slow {
             *slowest = elapsed;
-            return Some(Why::Slow);
         }
-        self.rank = self.random;
-        self.ranks.push(self.random);
-        if self.ranks.len() > AT_RANDOM {
-            self.ranks.pop();
+        let random = self.random < self.bound;
+        if random {
+            self.ranks.push(self.random);
+            if self.ranks.len() > AT_RANDOM {
+                self.ranks.pop();
+            }
+            if self.ranks.len() == AT_RANDOM {
+                self.bound = self.ranks.peek().copied().unwrap_or(u64::MAX);
+            }
         }
-        if self.ranks.len() == AT_RANDOM {
-            self.bound = self.ranks.peek().copied().unwrap_or(u64::MAX);
-        }
-        Some(Why::Random)
+        Reasons { error: false, slow, random }
     }
 
     /// Whether a failed sample is kept, as one of the first of its cause.
@@ -144,7 +189,7 @@ impl Keeper {
         let known = self.causes.len();
         match self.causes.get_mut(&hash) {
             Some(n) if *n >= OF_A_CAUSE => false,
-            _ if self.used >= MOST => false,
+            _ if self.errors.used >= MOST_ERRORS => false,
             Some(n) => {
                 *n += 1;
                 true
@@ -157,43 +202,40 @@ impl Keeper {
         }
     }
 
-    /// Keeps a sample.
+    /// Keeps a sample for each of its reasons. Those at random are many at first: they have the head of the answer alone.
     pub(crate) fn keep(
         &mut self,
-        why: Why,
+        reasons: Reasons,
         sample: &Sample,
         (label, address): (&Arc<str>, &str),
         texts: &Texts<'_>,
     ) {
-        let before = self.kept[..self.used].iter().position(|kept| {
-            why == Why::Slow && kept.why == why && Arc::ptr_eq(&kept.label, label)
-        });
-        let at = before.unwrap_or(self.used);
-        if at == self.kept.len() {
-            self.kept.push(Example::none(label));
+        if reasons.error {
+            let at = self.errors.add(label);
+            self.errors.places[at].set((Why::Error, 0), sample, (label, address), texts);
         }
-        self.used = self.used.max(at + 1);
-        let kept = &mut self.kept[at];
-        (kept.why, kept.rank, kept.label) = (why, self.rank, Arc::clone(label));
-        (kept.outcome, kept.start_ms) = (sample.outcome, sample.start_ms);
-        (kept.elapsed, kept.phases) = (sample.elapsed, sample.phases);
-        // One that failed while it connected has no time of connecting as JMeter counts it.
-        let opened = sample.connect > 0 || sample.phases.connect > 0 || sample.phases.dns > 0;
-        kept.reused = !opened && !sample.outcome.is_without_connection();
-        (kept.sent, kept.received) = (sample.sent, sample.received);
-        fill(&mut kept.code, &[texts.code]);
-        fill(&mut kept.message, &[texts.message]);
-        fill(&mut kept.address, &[address]);
-        fill(&mut kept.request, &texts.request);
-        fill(&mut kept.response, &texts.response);
+        if reasons.slow {
+            let at = self.slow.of_label(label).unwrap_or_else(|| self.slow.add(label));
+            self.slow.places[at].set((Why::Slow, 0), sample, (label, address), texts);
+        }
+        if reasons.random {
+            // As many as there are in all: where it is full, the largest number has left the choice.
+            let largest = || (0..AT_RANDOM).max_by_key(|at| self.at_random.places[*at].rank);
+            let is_full = self.at_random.used >= AT_RANDOM;
+            let at = is_full.then(largest).flatten();
+            let at = at.unwrap_or_else(|| self.at_random.add(label));
+            let kept = &mut self.at_random.places[at];
+            let head = Texts { request: [""; 5], response: [texts.response[0], "", ""], ..*texts };
+            kept.set((Why::Random, self.random), sample, (label, address), &head);
+        }
     }
 
-    /// Gives those of this second; true: a new minute has begun.
-    pub(crate) fn drain_into(&mut self, into: &mut Vec<Example>, now_ms: i64) -> bool {
-        into.extend_from_slice(&self.kept[..self.used]);
-        self.used = 0;
-        let minute = now_ms.div_euclid(60_000);
-        std::mem::replace(&mut self.minute, minute) != minute
+    /// Gives those of this second.
+    pub(crate) fn drain_into(&mut self, into: &mut Vec<Example>) {
+        for shelf in [&mut self.errors, &mut self.slow, &mut self.at_random] {
+            into.extend_from_slice(shelf.kept());
+            shelf.used = 0;
+        }
     }
 }
 
@@ -216,6 +258,27 @@ impl Example {
             request: String::new(),
             response: String::new(),
         }
+    }
+
+    fn set(
+        &mut self,
+        (why, rank): (Why, u64),
+        sample: &Sample,
+        (label, address): (&Arc<str>, &str),
+        texts: &Texts<'_>,
+    ) {
+        (self.why, self.rank, self.label) = (why, rank, Arc::clone(label));
+        (self.outcome, self.start_ms) = (sample.outcome, sample.start_ms);
+        (self.elapsed, self.phases) = (sample.elapsed, sample.phases);
+        // One that failed while it connected has no time of connecting as JMeter counts it.
+        let opened = sample.connect > 0 || sample.phases.connect > 0 || sample.phases.dns > 0;
+        self.reused = !opened && !sample.outcome.is_without_connection();
+        (self.sent, self.received) = (sample.sent, sample.received);
+        fill(&mut self.code, &[texts.code]);
+        fill(&mut self.message, &[texts.message]);
+        fill(&mut self.address, &[address]);
+        fill(&mut self.request, &texts.request);
+        fill(&mut self.response, &texts.response);
     }
 }
 

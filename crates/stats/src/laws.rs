@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thousand_a_second_of_fifty_milliseconds_is_fifty_under_way() {
+    fn a_thousand_a_second_of_fifty_milliseconds_is_fifty_in_flight() {
         assert!((concurrency(1000.0, 0.05) - 50.0).abs() < 1e-9);
         assert!((users(1000.0, 0.05, 0.45) - 500.0).abs() < 1e-9);
     }

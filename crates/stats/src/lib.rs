@@ -16,6 +16,7 @@
 //! | `jtl` | result files: rows, XML elements, reading |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
 //! | `machine`, `process` | the machine, and the generator's own CPU and memory |
+//! | `gateway` | words of errors of requests through a mobile gateway |
 //! | `grouped` | numbers as text for people |
 pub mod aggregate;
 pub mod backend;
@@ -24,6 +25,7 @@ pub mod class;
 pub mod close;
 pub mod counter;
 pub mod flow;
+pub mod gateway;
 pub mod grouped;
 pub mod hist;
 pub mod jtl;

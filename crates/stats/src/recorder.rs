@@ -15,7 +15,7 @@ use crate::class::{ClassId, Classes};
 use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
 use crate::hist::{Tray, layout};
-use crate::kept::{Keeper, Texts, Why};
+use crate::kept::{Keeper, Reasons, Texts};
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
@@ -35,6 +35,7 @@ const SLOTS: usize = MS_SLOTS + 4 * US_SLOTS;
 /// First slot of each histogram of a label: ms, service, response, lag, failed.
 const FIRST: [usize; 5] =
     [0, MS_SLOTS, MS_SLOTS + US_SLOTS, MS_SLOTS + 2 * US_SLOTS, MS_SLOTS + 3 * US_SLOTS];
+const MINUTE_MS: i64 = 60_000;
 /// Slots of a chunk, and chunks of a label.
 const CHUNK: usize = 32;
 const CHUNKS: usize = SLOTS.div_ceil(CHUNK);
@@ -48,12 +49,7 @@ pub struct Recorder {
     /// Places of the labels that have samples since the last drain, the first `used` of them; the others are empty.
     places: Vec<Place>,
     used: usize,
-    /// Slot to page. Chunk 0 has no page.
-    chunks: Vec<[u32; CHUNK]>,
-    /// Page 0 is never counted in: slot value 0 means "no page".
-    pages: Vec<[u32; PAGE]>,
-    /// For each page, where it belongs.
-    links: Vec<Link>,
+    pages: Pages,
     /// Labels and their places, while they are drained.
     touched: Vec<(u32, u32)>,
     /// Slot and page of one label while it is drained.
@@ -66,6 +62,8 @@ pub struct Recorder {
     /// An address being put together.
     text: String,
     keeper: Keeper,
+    /// End of the minute of which labels know their slowest sample, epoch ms.
+    minute_ends: i64,
     stalled: Counted,
     seq: u64,
     /// Start of the interval, epoch ms; 0 where nobody has said it.
@@ -93,6 +91,16 @@ struct Place {
     large: Vec<(u32, u32)>,
 }
 
+/// Pages of counts, which labels share.
+struct Pages {
+    /// Slot to page. Chunk 0 has no page.
+    chunks: Vec<[u32; CHUNK]>,
+    /// The pages. Page 0 is never counted in: slot value 0 means "no page".
+    counts: Vec<[u32; PAGE]>,
+    /// For each page, where it belongs.
+    links: Vec<Link>,
+}
+
 /// A page in use since the last drain: its slot, and the next of the label.
 #[derive(Clone, Copy)]
 struct Link {
@@ -102,18 +110,12 @@ struct Link {
 
 impl Recorder {
     pub fn new() -> Self {
-        let mut pages = Vec::with_capacity(WARM_PAGES);
-        pages.push([0; PAGE]);
-        let mut links = Vec::with_capacity(WARM_PAGES);
-        links.push(Link { slot: 0, next: 0 });
         Self {
             labels: Vec::new(),
             names: HashMap::new(),
             places: Vec::new(),
             used: 0,
-            chunks: vec![[0; CHUNK]],
-            pages,
-            links,
+            pages: Pages::new(),
             touched: Vec::new(),
             order: Vec::with_capacity(WARM_PAGES),
             counters: Counters::default(),
@@ -123,6 +125,7 @@ impl Recorder {
             classes: Classes::default(),
             text: String::new(),
             keeper: Keeper::default(),
+            minute_ends: 0,
             stalled: Counted::default(),
             seq: 0,
             began_ms: 0,
@@ -132,6 +135,17 @@ impl Recorder {
     /// An interval begins, at so many ms since the epoch: slots of its samples count from here.
     pub fn begin(&mut self, at_ms: i64) {
         self.began_ms = at_ms;
+        if at_ms < self.minute_ends - MINUTE_MS {
+            // The machine's clock was set back.
+            self.begin_minute(at_ms);
+        }
+    }
+
+    /// The slowest samples of labels are those of another minute from now on.
+    #[cold]
+    fn begin_minute(&mut self, at_ms: i64) {
+        self.minute_ends = (at_ms.div_euclid(MINUTE_MS) + 1) * MINUTE_MS;
+        self.labels.iter_mut().for_each(|label| label.slowest = 0);
     }
 
     /// The number of a label, the same for the same text; bounded by [`MAX_LABELS`].
@@ -185,16 +199,16 @@ impl Recorder {
 
     /// Keeps a sample whole, as [`Self::record`] or [`Self::error`] has asked for.
     #[cold]
-    pub fn keep(&mut self, why: Why, sample: &Sample, texts: &Texts<'_>) {
+    pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
         let label = &self.labels[sample.label.0 as usize * 2].name;
         let address = self.classes.value(sample.classes[0]);
-        self.keeper.keep(why, sample, (label, address), texts);
+        self.keeper.keep(reasons, sample, (label, address), texts);
     }
 
-    /// Adds a sample. A sample cut by the end of the run is counted apart and in nothing else. Says whether it should be
-    /// kept whole, by [`Self::keep`].
+    /// Adds a sample. A sample cut by the end of the run is counted apart and in nothing else. Says for which reasons it
+    /// should be kept whole, by [`Self::keep`].
     #[inline]
-    pub fn record(&mut self, sample: &Sample) -> Option<Why> {
+    pub fn record(&mut self, sample: &Sample) -> Reasons {
         let at = sample.label.0 * 2 + u32::from(sample.transaction);
         let place = match self.labels[at as usize].place {
             0 => self.take_place(at),
@@ -203,41 +217,42 @@ impl Recorder {
         let elapsed_ms = sample.elapsed_ms();
         let n = sample.count;
         let value_ms = if n > 1 { elapsed_ms / u64::from(n) } else { elapsed_ms };
+        let end_ms = sample.end_ms();
         let label = &mut self.places[place];
-        label.tally.add(sample, elapsed_ms, value_ms);
+        label.tally.add(sample, (elapsed_ms, value_ms), end_ms);
         if sample.outcome == Outcome::CutByEnd {
             self.counters.add(Counter::CutByEnd, u64::from(n));
-            return None;
+            return Reasons::default();
         }
-        let slot = (sample.end_ms() - self.began_ms).max(0) as u64 / 100;
+        let slot = (end_ms - self.began_ms).max(0) as u64 / 100;
         let slot = slot.min(snapshot::SLOTS as u64 - 1) as usize;
         label.slots[slot] = label.slots[slot].wrapping_add(n);
         let ms = u32::try_from(value_ms).unwrap_or(u32::MAX);
         if ms < DENSE_MS {
-            self.bump(place, FIRST[0], ms, n);
+            self.pages.count(label, FIRST[0], ms, n);
         } else {
             label.large.push((ms, n));
         }
         let each = if n > 1 { sample.elapsed / u64::from(n) } else { sample.elapsed };
         let bin = layout::index_of(each / 1000);
-        self.bump(place, FIRST[1], bin, n);
-        if sample.wait == 0 {
-            self.bump(place, FIRST[2], bin, n);
-        } else {
-            let response = each.saturating_add(sample.wait) / 1000;
-            self.bump(place, FIRST[2], layout::index_of(response), n);
-        }
-        self.bump(place, FIRST[3], layout::index_of(sample.lag / 1000), n);
+        let response = each.saturating_add(sample.wait) / 1000;
+        self.pages.count(label, FIRST[1], bin, n);
+        self.pages.count(label, FIRST[2], layout::index_of(response), n);
+        self.pages.count(label, FIRST[3], layout::index_of(sample.lag / 1000), n);
         if sample.errors > 0 {
-            self.bump(place, FIRST[4], bin, sample.errors);
+            self.pages.count(label, FIRST[4], bin, sample.errors);
         }
         for class in sample.classes {
             self.classes.count(class, each / 1000, sample.errors > 0);
         }
         if sample.transaction {
-            return None;
+            return Reasons::default();
         }
-        self.keeper.choose(sample.elapsed, &mut self.labels[at as usize].slowest)
+        if end_ms >= self.minute_ends {
+            self.begin_minute(end_ms);
+        }
+        let label = &mut self.labels[at as usize];
+        self.keeper.choose(sample.elapsed, &mut label.slowest, &label.name)
     }
 
     /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the
@@ -290,9 +305,7 @@ impl Recorder {
         }
         self.closes.drain_into(&mut into.closes, &mut into.spare_bins);
         self.classes.drain_into(&mut into.classes, &mut into.spare_bins);
-        if self.keeper.drain_into(&mut into.kept, self.began_ms) {
-            self.labels.iter_mut().for_each(|label| label.slowest = 0);
-        }
+        self.keeper.drain_into(&mut into.kept);
         self.stalled.drain_into(&mut into.stalled);
         let places = (0u32..).zip(&self.places[..self.used]);
         self.touched.extend(places.map(|(place, label)| (label.label, place)));
@@ -305,14 +318,14 @@ impl Recorder {
             delta.slots = std::mem::take(&mut label.slots);
             let mut page = std::mem::take(&mut label.head);
             while page != 0 {
-                let link = self.links[page as usize];
+                let link = self.pages.links[page as usize];
                 self.order.push((link.slot, page));
                 page = link.next;
             }
             self.order.sort_unstable();
             for (slot, page) in self.order.drain(..) {
                 label.chunks[slot as usize / CHUNK] = 0;
-                move_page(slot as usize, &self.pages[page as usize], delta);
+                move_page(slot as usize, &self.pages.counts[page as usize], delta);
             }
             label.large.sort_unstable();
             for same in label.large.chunk_by(|a, b| a.0 == b.0) {
@@ -324,38 +337,7 @@ impl Recorder {
             label.large.clear();
         }
         self.used = 0;
-        // All chunks and pages are free again; the capacity stays.
-        self.chunks.truncate(1);
-        self.pages.truncate(1);
-        self.links.truncate(1);
-    }
-
-    #[inline]
-    fn bump(&mut self, place: usize, first: usize, bin: u32, n: u32) {
-        let slot = first + bin as usize / PAGE;
-        let chunk = self.places[place].chunks[slot / CHUNK];
-        let mut page = self.chunks[chunk as usize][slot % CHUNK];
-        if page == 0 {
-            page = self.take_page(place, slot);
-        }
-        let count = &mut self.pages[page as usize][bin as usize % PAGE];
-        *count = count.wrapping_add(n);
-    }
-
-    #[cold]
-    fn take_page(&mut self, place: usize, slot: usize) -> u32 {
-        let page = self.pages.len() as u32;
-        let label = &mut self.places[place];
-        let chunk = &mut label.chunks[slot / CHUNK];
-        if *chunk == 0 {
-            *chunk = self.chunks.len() as u32;
-            self.chunks.push([0; CHUNK]);
-        }
-        self.chunks[*chunk as usize][slot % CHUNK] = page;
-        self.pages.push([0; PAGE]);
-        self.links.push(Link { slot: slot as u32, next: label.head });
-        label.head = page;
-        page
+        self.pages.free_all();
     }
 
     /// Gives a label a place; returns its number.
@@ -375,6 +357,50 @@ impl Recorder {
 impl Default for Recorder {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Pages {
+    fn new() -> Self {
+        let mut counts = Vec::with_capacity(WARM_PAGES);
+        counts.push([0; PAGE]);
+        let mut links = Vec::with_capacity(WARM_PAGES);
+        links.push(Link { slot: 0, next: 0 });
+        Self { chunks: vec![[0; CHUNK]], counts, links }
+    }
+
+    #[inline]
+    fn count(&mut self, label: &mut Place, first: usize, bin: u32, n: u32) {
+        let slot = first + bin as usize / PAGE;
+        let chunk = label.chunks[slot / CHUNK];
+        let mut page = self.chunks[chunk as usize][slot % CHUNK];
+        if page == 0 {
+            page = self.take(label, slot);
+        }
+        let count = &mut self.counts[page as usize][bin as usize % PAGE];
+        *count = count.wrapping_add(n);
+    }
+
+    #[cold]
+    fn take(&mut self, label: &mut Place, slot: usize) -> u32 {
+        let page = self.counts.len() as u32;
+        let chunk = &mut label.chunks[slot / CHUNK];
+        if *chunk == 0 {
+            *chunk = self.chunks.len() as u32;
+            self.chunks.push([0; CHUNK]);
+        }
+        self.chunks[*chunk as usize][slot % CHUNK] = page;
+        self.counts.push([0; PAGE]);
+        self.links.push(Link { slot: slot as u32, next: label.head });
+        label.head = page;
+        page
+    }
+
+    /// All chunks and pages are free again; the capacity stays.
+    fn free_all(&mut self) {
+        self.chunks.truncate(1);
+        self.counts.truncate(1);
+        self.links.truncate(1);
     }
 }
 

@@ -4,6 +4,7 @@
 //! generator's own share are side by side, so that a slow generator cannot be taken for a slow
 //! server. Samples cut by the end of the run are counted separately.
 mod connections;
+mod gateway;
 mod handshakes;
 mod pools;
 
@@ -19,6 +20,7 @@ use crate::timeline::Timeline;
 use crate::totals::{Row, Totals};
 
 pub use connections::{ClosedLine, Connections};
+pub use gateway::Gateway;
 pub use handshakes::Handshakes;
 pub use pools::PoolWaits;
 
@@ -63,6 +65,9 @@ pub struct Summary {
     /// In runs with TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Handshakes>,
+    /// In runs with requests for a mobile gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<Gateway>,
     /// In runs with pools of connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
@@ -149,6 +154,7 @@ impl Summary {
             errors: error_lines(totals),
             connections: None,
             tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
+            gateway: Gateway::new(totals, frame.usage.cpu_s()),
             pools: PoolWaits::new(totals),
             generator: Generator::new(frame, &requests),
             course: None,
@@ -202,6 +208,9 @@ impl Summary {
         self.push_connections(&mut out);
         if let Some(tls) = &self.tls {
             out.push_str(&tls.text());
+        }
+        if let Some(gateway) = &self.gateway {
+            out.push_str(&gateway.text());
         }
         if let Some(pools) = &self.pools {
             out.push_str(&pools.text());

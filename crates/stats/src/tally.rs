@@ -57,9 +57,9 @@ impl Tally {
         phases: Phases::of_times(0, 0, 0),
     };
 
-    /// Adds a sample. `value_ms` is the elapsed of each of the samples it stands for.
+    /// Adds a sample that has ended then. `value_ms` is the elapsed of each of the samples it stands for.
     #[inline]
-    pub(crate) fn add(&mut self, sample: &Sample, elapsed_ms: u64, value_ms: u64) {
+    pub(crate) fn add(&mut self, sample: &Sample, (elapsed_ms, value_ms): (u64, u64), end_ms: i64) {
         if sample.outcome == Outcome::CutByEnd {
             self.cut += u64::from(sample.count);
             return;
@@ -70,7 +70,7 @@ impl Tally {
         self.min_ms = self.min_ms.min(value_ms);
         self.max_ms = self.max_ms.max(value_ms);
         self.first_start_ms = self.first_start_ms.min(sample.start_ms);
-        self.last_end_ms = self.last_end_ms.max(sample.end_ms());
+        self.last_end_ms = self.last_end_ms.max(end_ms);
         self.sent += sample.sent;
         self.received += sample.received;
         self.sum_elapsed = self.sum_elapsed.saturating_add(sample.elapsed);

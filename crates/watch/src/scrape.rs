@@ -1,12 +1,10 @@
 //! Asking an exporter once a second.
 
 use std::io::Read;
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::reader::Reader;
 use crate::{PACE, Teller, is_over};
@@ -48,14 +46,7 @@ fn agent(url: &str) -> Agent {
     if !url.starts_with("https:") {
         return config.build().into();
     }
-    let found = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    let tls = TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(Arc::new(provider))
-        .build();
-    config.tls_config(tls).build().into()
+    config.tls_config(trust::by_roots_of_system()).build().into()
 }
 
 fn fetch(agent: &Agent, url: &str) -> Result<String, String> {

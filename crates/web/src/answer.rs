@@ -42,6 +42,11 @@ impl Answer {
         Self::new(status, "text/plain; charset=utf-8", text.into_bytes())
     }
 
+    /// A status with words of its own, as plain text.
+    pub fn words(status: u16, text: &str) -> Self {
+        Self::new(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
+    }
+
     /// Too many clients by now.
     pub fn busy() -> Self {
         Self { retry: true, ..Self::status(429) }

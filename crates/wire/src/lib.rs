@@ -7,6 +7,7 @@
 //! * [`auth`] answers challenges for credentials.
 //! * [`websocket`] reads and writes frames and messages, and checks the opening handshake.
 //! * [`session`] is the shape of a protocol on a connection; [`stream`] is the plainest of them.
+//! * [`nats`] reads what a NATS server sends.
 //! * [`redis`] sends commands and reads answers of RESP2; [`sse`] reads the events of a response that stays open.
 //! * [`tls`] drives one TLS connection over buffers that the caller owns.
 
@@ -17,6 +18,7 @@ pub mod coding;
 pub mod cookie;
 pub mod dns;
 pub mod http1;
+pub mod nats;
 pub mod redis;
 pub mod session;
 pub mod sse;

@@ -85,11 +85,11 @@ enum State {
 #[derive(Debug)]
 pub struct Redis {
     limits: Limits,
-    /// Exchanges under way, at most.
+    /// Exchanges in flight, at most.
     most: u32,
     greeting: Box<[u8]>,
     awaited: Awaited,
-    under_way: VecDeque<Ticket>,
+    in_flight: VecDeque<Ticket>,
     state: State,
     /// Elements yet to come of each array that is open.
     open: [u64; DEPTH],
@@ -137,7 +137,7 @@ impl Redis {
             most,
             greeting: greeting.into(),
             awaited,
-            under_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             state: State::Line,
             open: [0; DEPTH],
             depth: 0,
@@ -149,7 +149,7 @@ impl Redis {
     /// Begins an exchange whose command is rendered by now ([`push_command`]).
     pub fn begin_rendered(&mut self, to: Ticket, command: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(command);
-        self.under_way.push_back(to);
+        self.in_flight.push_back(to);
     }
 
     /// The line that begins the input, and its length with its end; `None` if it is not complete.
@@ -248,7 +248,7 @@ impl Redis {
         if self.awaited != Awaited::Nothing {
             return self.greeted(*kind, rest, tell).map(|()| false);
         }
-        let Some(to) = self.under_way.front().copied() else {
+        let Some(to) = self.in_flight.front().copied() else {
             return Err(match u16::from(*kind) {
                 kind::ERROR => broken(&String::from_utf8_lossy(rest)),
                 _ => broken("an answer came that nothing was asked for"),
@@ -289,7 +289,7 @@ impl Redis {
     }
 
     fn done(&mut self, tell: &mut impl FnMut(Told<'_>)) {
-        if let Some(to) = self.under_way.pop_front() {
+        if let Some(to) = self.in_flight.pop_front() {
             tell(Told::Done { to, kept: true });
         }
     }
@@ -297,7 +297,7 @@ impl Redis {
     /// Takes a part of a bulk string; how many bytes.
     fn bulk(&mut self, left: u64, input: &[u8], tell: &mut impl FnMut(Told<'_>)) -> usize {
         let part = &input[..input.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
-        if let Some(to) = self.under_way.front().copied() {
+        if let Some(to) = self.in_flight.front().copied() {
             tell(Told::Data { to, bytes: part });
         }
         let left = left - part.len() as u64;
@@ -318,7 +318,7 @@ impl Redis {
         }
         if self.depth > 0 {
             self.count(1)?;
-            if let Some(to) = self.under_way.front().copied() {
+            if let Some(to) = self.in_flight.front().copied() {
                 tell(Told::Data { to, bytes: &input[..1] });
             }
         }
@@ -342,8 +342,8 @@ impl Session for Redis {
     }
 
     fn room(&self) -> Room {
-        let under_way = u32::try_from(self.under_way.len()).unwrap_or(u32::MAX);
-        match self.most.saturating_sub(under_way) {
+        let in_flight = u32::try_from(self.in_flight.len()).unwrap_or(u32::MAX);
+        match self.most.saturating_sub(in_flight) {
             _ if self.awaited != Awaited::Nothing => Room::Greeting,
             0 => Room::Full,
             more => Room::Free(more),
@@ -355,7 +355,7 @@ impl Session for Redis {
             return Begun::Refused("a command needs a name".to_owned());
         }
         push_command(call, out);
-        self.under_way.push_back(to);
+        self.in_flight.push_back(to);
         Begun::Sent
     }
 

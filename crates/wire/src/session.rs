@@ -38,7 +38,7 @@ pub enum Room {
     Free(u32),
     /// As many as may are under way.
     Full,
-    /// Exchanges under way may end; none begins any more.
+    /// Exchanges in flight may end; none begins any more.
     Draining,
 }
 

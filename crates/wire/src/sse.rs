@@ -20,7 +20,7 @@ pub const MEDIA_TYPE: &str = "text/event-stream";
 /// A connection that carries one request at a time, answered with events.
 #[derive(Debug)]
 pub struct Sse {
-    under_way: Option<Ticket>,
+    in_flight: Option<Ticket>,
     decoder: Decoder,
     events: Events,
     /// The body is a stream of events.
@@ -33,7 +33,7 @@ impl Sse {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
-            under_way: None,
+            in_flight: None,
             decoder: Decoder::new(false, http1::Limits::default()),
             events: Events::new(limits),
             streams: false,
@@ -91,12 +91,12 @@ impl Session for Sse {
     type Broken = Broken;
 
     fn room(&self) -> Room {
-        if self.under_way.is_some() { Room::Full } else { Room::Free(1) }
+        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
     }
 
     fn begin(&mut self, to: Ticket, call: &[u8], out: &mut Vec<u8>) -> Begun {
         out.extend_from_slice(call);
-        self.under_way = Some(to);
+        self.in_flight = Some(to);
         self.decoder = Decoder::new(false, http1::Limits::default());
         self.events.restart();
         (self.streams, self.keeps) = (false, false);
@@ -113,7 +113,7 @@ impl Session for Sse {
         let mut used = 0;
         loop {
             let rest = &input[used..];
-            let Some(to) = self.under_way else {
+            let Some(to) = self.in_flight else {
                 return match rest {
                     [] => Ok(used),
                     _ => Err(Broken("bytes came that belong to no response".to_owned())),
@@ -129,7 +129,7 @@ impl Session for Sse {
                 }
                 Event::Body(piece) => self.body(to, piece, tell)?,
                 Event::End => {
-                    self.under_way = None;
+                    self.in_flight = None;
                     tell(Told::Done { to, kept: self.keeps });
                 }
             }
@@ -137,9 +137,9 @@ impl Session for Sse {
     }
 
     fn end(&mut self, rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
-        let Some(to) = self.under_way else { return Ok(()) };
+        let Some(to) = self.in_flight else { return Ok(()) };
         self.decoder.eof(rest).map_err(in_words)?;
-        self.under_way = None;
+        self.in_flight = None;
         tell(Told::Done { to, kept: false });
         Ok(())
     }

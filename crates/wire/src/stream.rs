@@ -31,21 +31,21 @@ pub struct Call<'a> {
 /// A stream with at most one exchange.
 #[derive(Debug, Default)]
 pub struct Stream {
-    under_way: Option<(Ticket, End)>,
+    in_flight: Option<(Ticket, End)>,
     /// The length that was read, and how much of it has come.
     expected: Option<u64>,
     come: u64,
 }
 
 impl Stream {
-    /// The length that stood before the answer under way, or before the last one.
+    /// The length that stood before the answer that arrives, or before the last one.
     #[must_use]
     pub fn expected(&self) -> Option<u64> {
         self.expected
     }
 
     fn done(&mut self, to: Ticket, tell: &mut impl FnMut(Told<'_>)) {
-        self.under_way = None;
+        self.in_flight = None;
         tell(Told::Done { to, kept: true });
     }
 }
@@ -57,12 +57,12 @@ impl Session for Stream {
     type Broken = Broken;
 
     fn room(&self) -> Room {
-        if self.under_way.is_some() { Room::Full } else { Room::Free(1) }
+        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
     }
 
     fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> Begun {
         out.extend_from_slice(call.bytes);
-        self.under_way = Some((to, call.end));
+        self.in_flight = Some((to, call.end));
         (self.expected, self.come) = (None, 0);
         Begun::Sent
     }
@@ -74,7 +74,7 @@ impl Session for Stream {
         _out: &mut Vec<u8>,
         tell: &mut impl FnMut(Told<'_>),
     ) -> Result<usize, Broken> {
-        let Some((to, end)) = self.under_way else { return Ok(0) };
+        let Some((to, end)) = self.in_flight else { return Ok(0) };
         match end {
             End::Stream => {
                 tell(Told::Data { to, bytes: input });
@@ -119,7 +119,7 @@ impl Session for Stream {
 
     fn end(&mut self, _rest: &[u8], tell: &mut impl FnMut(Told<'_>)) -> Result<(), Broken> {
         // As to JMeter's clients, the end of the stream is an answer's end, too.
-        if let Some((to, _)) = self.under_way.take() {
+        if let Some((to, _)) = self.in_flight.take() {
             tell(Told::Done { to, kept: false });
         }
         Ok(())
@@ -206,7 +206,7 @@ mod tests {
                 other => panic!("{other:?}"),
             };
             assert_eq!(stream.end(b"", &mut tell), Ok(()));
-            assert_eq!(stream.end(b"", &mut tell), Ok(()), "nothing is under way any more");
+            assert_eq!(stream.end(b"", &mut tell), Ok(()), "nothing is in flight any more");
             assert_eq!(done, [(TICKET, false)]);
         }
     }

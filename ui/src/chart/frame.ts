@@ -2,6 +2,7 @@
 
 import { add, el, replace, type Child } from '../dom';
 import { word } from '../language';
+import type { Saved } from '../parts/saved';
 import { table, type Column } from '../parts/table';
 
 export interface Framed {
@@ -12,6 +13,7 @@ export interface Framed {
   draw: (into: HTMLElement) => () => void;
   columns: Column<number>[];
   rows: number;
+  saved: Saved<number>;
 }
 
 export interface Figure {
@@ -34,7 +36,7 @@ export function frame(of: Framed, ...below: Child[]): Figure {
     canvas.hidden = shown;
     if (shown && !behind.firstChild) {
       const rows = Array.from({ length: of.rows }, (_, i) => i);
-      add(behind, [table({ name: of.title, columns: of.columns, rows, page: 25 })]);
+      add(behind, [table({ name: of.title, saved: of.saved, columns: of.columns, rows, page: 25 })]);
     }
     if (!shown) redraw();
   });

@@ -7,6 +7,7 @@ import { say, word } from '../language';
 import type { Heat, Timeline } from '../model';
 import { background } from './background';
 import { ink, isDark } from './colors';
+import { at, ms, number } from '../parts/saved';
 import { frame, type Figure } from './frame';
 import { seconds, SYNC } from './plot';
 
@@ -22,6 +23,13 @@ export function heat(timeline: Timeline, of: Heat): Figure {
     title: word('heat'),
     caption: say(of.caption),
     rows: cells.length,
+    saved: {
+      name: 'heat',
+      columns: [
+        ['at', (n) => at(timeline.at_ms[cells[n]![0]]!)], ['elapsed_s', (n) => number(x[cells[n]![0]])],
+        ['from_ms', (n) => ms(of.edges_us[cells[n]![1]])], ['to_ms', (n) => ms(of.edges_us[cells[n]![1] + 1])], ['count', (n) => of.counts[cells[n]![0]]![cells[n]![1]]!],
+      ],
+    },
     columns: [
       { id: 'time', title: word('elapsed'), numeric: true, value: (n) => x[cells[n]![0]]!, show: (n) => elapsed(x[cells[n]![0]]! * 1000) },
       {

@@ -6,6 +6,7 @@ import { elapsed, figure } from '../format';
 import { say, word } from '../language';
 import type { Chart, Column, Num, Timeline, Unit } from '../model';
 import { fade, ink, line } from './colors';
+import { overTime } from '../parts/columns';
 import { frame, type Figure } from './frame';
 import { background } from './background';
 
@@ -40,11 +41,12 @@ function of(timeline: Timeline, spec: Chart): Lines {
   const series: Series[] = found.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) }));
   const bands = spec.bands.map(([low, high]): [number, number] =>
     [spec.columns.indexOf(low), spec.columns.indexOf(high)]).filter(([low, high]) => low >= 0 && high >= 0);
-  return { id: spec.id, title: say(spec.title), caption: say(spec.caption), timeline, series, log: spec.log, bands };
+  return { id: spec.id, title: say(spec.title), caption: say(spec.caption), timeline, series, log: spec.log, bands, columns: found };
 }
 
 export interface Lines {
   id: string; title: string; caption: string; timeline: Timeline; series: Series[]; log: boolean; bands: [number, number][];
+  columns: Column[];
 }
 
 export function lines(made: Lines | (() => Lines)): Figure {
@@ -57,6 +59,7 @@ export function lines(made: Lines | (() => Lines)): Figure {
     title: of.title,
     caption: of.caption,
     rows: x.length,
+    saved: overTime(of.id, of.timeline, began(of.timeline), of.columns),
     columns: [
       { id: 'time', title: word('elapsed'), numeric: true, value: (i) => x[i]!, show: (i) => elapsed(x[i]! * 1000) },
       ...of.series.map((series, n) => ({

@@ -62,19 +62,32 @@ export class Splitter {
 /** Follows the events until the run ends; connects again when the connection is lost. */
 export async function follow(from: number, take: (event: Event, id: number | null) => void, state: (connected: boolean) => void): Promise<void> {
   let last = from;
+  await read(() => String(last), (event, id) => {
+    if (id !== null) last = id;
+    take(event as Event, id);
+    return event.event === 'end';
+  }, state);
+}
+
+/** Follows events that say no more than that something is new; for ever. */
+export async function events(take: () => void, state: (connected: boolean) => void): Promise<void> {
+  await read(() => null, () => { take(); return false; }, state);
+}
+
+/** Reads events until one is the last; connects again when the connection is lost. */
+async function read(behind: () => string | null, take: (event: { event: string; data: unknown }, id: number | null) => boolean, state: (connected: boolean) => void): Promise<void> {
   let ended = false;
   for (let wait = 500; !ended; wait = Math.min(10_000, wait * 2)) {
     try {
-      const answer = await ask('/api/events', { headers: { 'Last-Event-ID': String(last) } });
+      const from = behind();
+      const answer = await ask('/api/events', { headers: from === null ? {} : { 'Last-Event-ID': from } });
       state(true);
       const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
       const splitter = new Splitter();
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         wait = 500;
         for (const { id, event, data } of splitter.push(part.value)) {
-          if (id !== null) last = id;
-          ended ||= event === 'end';
-          take({ event, data: JSON.parse(data) } as Event, id);
+          if (take({ event, data: JSON.parse(data) as unknown }, id)) ended = true;
         }
       }
     } catch (error) {

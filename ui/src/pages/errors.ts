@@ -4,6 +4,7 @@ import { el, svg } from '../dom';
 import { clock, count, share } from '../format';
 import { word } from '../language';
 import type { Cause, RunPage } from '../model';
+import * as saved from '../parts/columns';
 import { table } from '../parts/table';
 import type { Sheet } from './page';
 
@@ -16,6 +17,7 @@ export function errors(sheet: Sheet, page: RunPage): void {
   sheet.add(table<Cause>({
     name: word('errors'),
     rows: page.causes,
+    saved: saved.errors(all),
     sort: ['count', 'descending'],
     filter: (row) => `${row.code} ${row.message} ${row.first_label}`,
     columns: [

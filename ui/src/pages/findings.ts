@@ -4,9 +4,13 @@ import { el, type Child } from '../dom';
 import { clock, figure } from '../format';
 import { say, word } from '../language';
 import type { Finding, Verdict } from '../model';
+import * as saved from '../parts/columns';
+import { saving } from '../parts/saved';
 import type { Sheet } from './page';
 
 export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null): void {
+  const all = [...verdict.findings, ...verdict.hidden];
+  if (all.length > 0) sheet.add(el('div', { class: 'table' }, el('div', { class: 'tools' }, ...saving(saved.findings(verdict), word('findings'), () => all))));
   if (verdict.findings.length === 0) sheet.add(el('p', null, word('nothing')));
   verdict.findings.forEach((finding) => sheet.add(one(finding, chart)));
   if (verdict.hidden.length > 0) {

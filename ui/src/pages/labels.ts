@@ -7,6 +7,7 @@ import { el, type Child } from '../dom';
 import { bytes, count, digits, share, time } from '../format';
 import { say, word } from '../language';
 import type { Label, Quantile, RunPage } from '../model';
+import * as saved from '../parts/columns';
 import { phaseBar, phaseKey } from '../parts/phases';
 import { table, type Column } from '../parts/table';
 import type { Sheet } from './page';
@@ -38,13 +39,15 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
       row.folded > 0 ? el('small', { class: 'tag' }, word('folded', count(row.folded))) : null);
   };
   const p = (of: number, title: string): Column<Label> => ({ id: title, title, numeric: true, value: (row) => quantile(row, of)?.us ?? null, show: (row) => shown(quantile(row, of)) });
+  const last = page.rest ? { ...page.rest.row, name: word('rest', count(page.rest.labels)) } : null;
   sheet.add(
     page.rest ? el('p', { class: 'note' }, word('rest_note', count(page.labels.length), count(page.rest.labels))) : null,
     page.about.has.phases ? phaseKey() : null,
     table<Label>({
       name: word('labels'),
       rows: page.labels,
-      last: page.rest ? { ...page.rest.row, name: word('rest', count(page.rest.labels)) } : null,
+      last,
+      saved: saved.labels(last, page.rest?.labels ?? 0),
       sort: ['share', 'descending'],
       filter: (row) => row.name,
       columns: [
@@ -107,7 +110,7 @@ function overTime(sheet: Sheet, page: RunPage, of: Label): void {
     const caption = known.length === 0 ? '' : word('label_caption', say(chosen[0]!.name), reading(Math.min(...known)), reading(Math.max(...known)));
     sheet.chart(lines({
       id: timed ? 'label-time' : 'label-rate', title: word(timed ? 'label_time' : 'label_rate'), caption, timeline: page.timeline,
-      series: chosen.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) })), log: false, bands: [],
+      series: chosen.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) })), log: false, bands: [], columns: chosen,
     }));
   }
 }

@@ -4,6 +4,7 @@ import { el, replace } from '../dom';
 import { clock, time } from '../format';
 import { word } from '../language';
 import type { RunPage, Sample } from '../model';
+import * as saved from '../parts/columns';
 import { waterfall } from '../parts/phases';
 import { table } from '../parts/table';
 import type { Sheet } from './page';
@@ -24,6 +25,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
   return table<Sample>({
     name: word('samples'),
     rows,
+    saved: saved.samples(page),
     page: 25,
     sort: ['elapsed', 'descending'],
     filter: (row) => `${page.labels[row.label]?.name ?? ''} ${row.code} ${row.message}`,

@@ -5,6 +5,7 @@ import { el } from '../dom';
 import { digits, figure, share, time } from '../format';
 import { say, word } from '../language';
 import type { CapacityPage, ComparisonPage, SweepPage } from '../model';
+import * as saved from '../parts/columns';
 import { table } from '../parts/table';
 import { tailAxis } from './labels';
 import type { Sheet } from './page';
@@ -32,7 +33,7 @@ export function sweep(sheet: Sheet, page: SweepPage): void {
     el('figure', { class: 'chart' }, el('h2', null, word('response_by_load')), curves(word('response_by_load'), response, plain, time, { logX: wide, logY: true }), key(response.map((one) => one.label)), el('figcaption', null, say(page.model.words))),
     el('h2', null, word('points')),
     table<Point>({
-      name: word('points'), rows: page.points, columns: [
+      name: word('points'), saved: saved.points(page), rows: page.points, columns: [
         { id: 'load', title: axis, numeric: true, value: (row) => row.load, show: (row) => digits(row.load) },
         { id: 'flight', title: word('in_flight'), numeric: true, value: (row) => row.in_flight, show: (row) => digits(row.in_flight) },
         { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => el('span', { title: row.rate_low !== null && row.rate_high !== null ? word('interval', digits(row.rate_low), digits(row.rate_high)) : word('few') }, `${digits(row.rate_per_s)}/s`) },
@@ -57,10 +58,10 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
   }));
   sheet.add(
     el('figure', { class: 'chart' }, el('h2', null, word('ladder')), curves(word('ladder'), series, (n) => (Number.isInteger(n) ? String(n) : ''), (y) => digits(y), { logY: true }), key(series.map((one) => one.label)), el('figcaption', null, say(page.caption))),
-    page.limited_by ? el('p', null, say(page.limited_by)) : null,
+    el('p', null, say(page.limited_by)),
     el('h2', null, word('probes')),
     table<Probe>({
-      name: word('probes'), rows: page.probes, columns: [
+      name: word('probes'), saved: saved.probes(page), rows: page.probes, columns: [
         { id: 'load', title: axis, numeric: true, value: (row) => row.load, show: (row) => digits(row.load) },
         { id: 'kind', title: word('kind'), value: (row) => say(row.kind) },
         { id: 'verdict', title: word('verdict'), value: (row) => row.verdict, show: (row) => el('span', { class: row.verdict === 'bad' ? 'bad' : '' }, word(row.verdict)) },
@@ -95,7 +96,7 @@ export function comparison(sheet: Sheet, page: ComparisonPage): void {
     (value === null ? '–' : row.unit === 'share' ? word('points_of', sign(value * 100, 2)) : `${sign(value * 100, 1)} %`);
   if (page.validity.length > 0) sheet.add(el('h2', null, word('validity')), el('ul', null, ...page.validity.map((doubt) => el('li', { class: 'hostile' }, say(doubt.words)))));
   sheet.add(table<Row>({
-    name: word('change'), rows: page.rows, filter: (row) => `${row.label ?? ''} ${say(row.metric)}`, columns: [
+    name: word('change'), saved: saved.changes, rows: page.rows, filter: (row) => `${row.label ?? ''} ${say(row.metric)}`, columns: [
       { id: 'label', title: word('label'), value: (row) => row.label ?? word('total') },
       { id: 'metric', title: word('metric'), value: (row) => say(row.metric) },
       { id: 'a', title: word('run_a'), numeric: true, value: (row) => row.a, show: (row) => figure(row.a, row.unit) },
@@ -112,7 +113,7 @@ export function comparison(sheet: Sheet, page: ComparisonPage): void {
     sheet.add(el('figure', { class: 'chart' }, el('h2', { class: 'hostile' }, `${word('tails')}: ${tail.label ?? word('total')}`), curves(word('tails'), series, tailAxis, time, { logX: true, logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('tail_caption'))));
   }
   if (page.changed.length > 0) {
-    sheet.add(el('h2', null, word('changed')), table({ name: word('changed'), rows: page.changed, columns: [
+    sheet.add(el('h2', null, word('changed')), table({ name: word('changed'), saved: saved.changed, rows: page.changed, columns: [
       { id: 'what', title: word('metric'), value: (row) => say(row.what) }, { id: 'a', title: word('run_a'), value: (row) => row.a }, { id: 'b', title: word('run_b'), value: (row) => row.b }] }));
   }
 }

@@ -6,6 +6,7 @@ import { el } from '../dom';
 import { count, share, time } from '../format';
 import { word } from '../language';
 import type { Chart, RunPage } from '../model';
+import * as saved from '../parts/columns';
 import { table } from '../parts/table';
 import type { Sheet } from './page';
 
@@ -37,6 +38,7 @@ export function connections(sheet: Sheet, page: RunPage): void {
   sheet.add(table({
     name: word('connections'),
     rows: page.classes,
+    saved: saved.connections,
     sort: ['exchanges', 'descending'],
     filter: (row) => row.value,
     columns: [

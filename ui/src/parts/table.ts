@@ -1,13 +1,14 @@
-// Tables that sort, turn pages, and can be copied.
+// Tables that sort, turn pages, and can be saved.
 
 import { el, replace, type Child } from '../dom';
 import { word } from '../language';
+import { saving, type Saved } from './saved';
 
 export interface Column<Row> {
   id: string;
   title: string;
   numeric?: boolean;
-  /** The value to sort and to copy by. */
+  /** The value to sort by. */
   value: (row: Row) => number | string | null;
   show?: (row: Row) => Child;
 }
@@ -20,10 +21,15 @@ export interface Table<Row> {
   page?: number;
   /** Column and direction to begin with. */
   sort?: [string, 'ascending' | 'descending'];
+  /** Stands first, whatever the order and the filter. */
+  top?: Row | null;
   /** Stands at the end, whatever the order. */
   last?: Row | null;
   filter?: (row: Row) => string;
   below?: (row: Row) => Child;
+  /** The form in which it is saved; without one, its columns by their ids, in a file of that name. */
+  saved?: Saved<Row>;
+  file?: string;
 }
 
 export function table<Row>(of: Table<Row>): HTMLElement {
@@ -48,17 +54,17 @@ export function table<Row>(of: Table<Row>): HTMLElement {
     fill();
   };
   const fill = () => {
-    const shown = rows.slice(from, from + size);
+    const shown = [...(of.top ? [of.top] : []), ...rows.slice(from, from + size)];
     if (of.last && from + size >= rows.length) shown.push(of.last);
     replace(body, ...shown.flatMap((row) => {
-      const line = el('tr', null, ...of.columns.map((column, n) => {
+      const line = el('tr', { class: row === of.top ? 'total' : '' }, ...of.columns.map((column, n) => {
         const text = column.show ? column.show(row) : column.value(row);
         return n === 0 ? el('th', { attr: { scope: 'row' }, class: column.numeric ? 'n' : '' }, text) : el('td', { class: column.numeric ? 'n' : '' }, text);
       }));
       const more = of.below?.(row);
       return more ? [line, el('tr', { class: 'below' }, el('td', { attr: { colspan: of.columns.length } }, more))] : [line];
     }));
-    if (rows.length === 0 && !of.last) replace(body, el('tr', null, el('td', { attr: { colspan: of.columns.length }, class: 'empty' }, word('no_rows'))));
+    if (rows.length === 0 && !of.last && !of.top) replace(body, el('tr', null, el('td', { attr: { colspan: of.columns.length }, class: 'empty' }, word('no_rows'))));
     const step = (text: string, to: number, possible: boolean) => {
       const button = el('button', { class: 'quiet', attr: { type: 'button', disabled: !possible } }, text);
       button.addEventListener('click', () => { from = to; fill(); });
@@ -88,7 +94,8 @@ export function table<Row>(of: Table<Row>): HTMLElement {
     field.addEventListener('input', () => { wanted = field.value; from = 0; arrange(); });
     tools.append(field);
   }
-  tools.append(copy(of, () => rows));
+  const saved = of.saved ?? { name: of.file ?? of.name, columns: of.columns.map((column): [string, (row: Row) => number | string | null] => [column.id, column.value]) };
+  tools.append(...saving(saved, of.name, () => ([...(of.top ? [of.top] : []), ...rows, ...(of.last ? [of.last] : [])])));
   arrange();
   return el('div', { class: 'table' }, tools,
     el('div', { class: 'scroll', attr: { tabindex: 0, role: 'region', 'aria-label': of.name } }, el('table', null, el('caption', { class: 'visually-hidden' }, of.name), el('thead', null, head), body)), pager);
@@ -97,31 +104,4 @@ export function table<Row>(of: Table<Row>): HTMLElement {
 function compare(a: number | string | null, b: number | string | null): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
-}
-
-/** The rows as CSV. A cell that a spreadsheet would take for a formula gets an apostrophe. */
-export function csv<Row>(columns: Column<Row>[], rows: Row[]): string {
-  const cell = (value: number | string | null) => {
-    if (value === null) return '';
-    if (typeof value === 'number') return String(value);
-    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [columns.map((column) => cell(column.title)), ...rows.map((row) => columns.map((column) => cell(column.value(row))))].map((line) => line.join(',')).join('\r\n') + '\r\n';
-}
-
-function copy<Row>(of: Table<Row>, rows: () => Row[]): HTMLElement {
-  const button = el('button', { class: 'quiet', attr: { type: 'button' } }, word('copy'));
-  button.addEventListener('click', () => {
-    const text = csv(of.columns, of.last ? [...rows(), of.last] : rows());
-    const done = () => { replace(button, word('copied')); setTimeout(() => replace(button, word('copy')), 2000); };
-    // Where the clipboard is not to be had, a file is.
-    (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())).then(done, () => {
-      const link = el('a', { attr: { href: URL.createObjectURL(new Blob([text], { type: 'text/csv' })), download: `${of.name}.csv` } });
-      link.click();
-      URL.revokeObjectURL(link.href);
-      done();
-    });
-  });
-  return button;
 }

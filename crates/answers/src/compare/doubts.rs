@@ -6,8 +6,9 @@ use record::frame::PLAN_TEXT;
 use record::{Frame, Record};
 use serde::Serialize;
 
+use crate::rules;
 use crate::shared::target_is_here;
-use crate::verdict::Words;
+use crate::verdict::{About, Words};
 
 /// Properties that are named at most.
 const MOST_NAMES: usize = 5;
@@ -63,6 +64,22 @@ fn at_limit(record: &Record) -> Option<Words> {
     })
 }
 
+/// The warning about a side where the verdict on one of its runs has a finding on the generator. `name`: that of the side,
+/// as in "the generator of A".
+pub fn doubted(name: &str, runs: &[Record]) -> Option<Doubt> {
+    let of_generator = |run: &Record| {
+        let mut findings = rules::verdict(run).findings.into_iter();
+        findings.find(|finding| finding.about == About::Generator)
+    };
+    let Words { en, zh } = runs.iter().find_map(of_generator)?.words;
+    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
+    Some(Doubt {
+        refuses: false,
+        words: format!("the generator of {name} did not keep up: {en}"),
+        zh: format!("{name} 的负载机跟不上：{zh}"),
+    })
+}
+
 /// Doubts about comparing two runs. `limits`: of each the reason for which its generator was at its limit.
 pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) -> Vec<Doubt> {
     let mut found = Vec::new();
@@ -93,7 +110,7 @@ pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) ->
     if (load_a.is_none() || load_b.is_none()) && apart(users_a, users_b) && !a.frame.load.open {
         doubt(
             true,
-            format!("the load is not the same: A had {users_a} users, B {users_b}"),
+            format!("the load is not the same: A had {}, B {users_b}", of_users(users_a)),
             format!("负载不同：A 有 {users_a} 个用户，B 有 {users_b} 个"),
         );
     }
@@ -197,12 +214,16 @@ fn load(record: &Record) -> Option<Words> {
             (format!("{rate} starts a second"), format!("每秒启动 {rate} 次"))
         }
         Some(rate) => (
-            format!("{users} users, at most {rate} a second"),
+            format!("{}, at most {rate} a second", of_users(users)),
             format!("{users} 个用户，每秒最多 {rate} 次"),
         ),
-        None => (format!("{users} users"), format!("{users} 个用户")),
+        None => (of_users(users), format!("{users} 个用户")),
     };
     Some(Words { en, zh })
+}
+
+fn of_users(users: u64) -> String {
+    format!("{users} {}", if users == 1 { "user" } else { "users" })
 }
 
 fn most_users(record: &Record) -> u64 {

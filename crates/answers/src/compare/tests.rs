@@ -51,7 +51,7 @@ pub(super) fn run(seed: u64, slower: f64, errors: f64, seconds: usize) -> Record
             ms: 1000,
             users: 2,
             all,
-            labels: vec![(0, first), (1, other)],
+            labels: vec![(0, first), (1, other)].into(),
             ..Second::default()
         });
     }
@@ -144,9 +144,28 @@ fn runs_under_another_load_are_refused() {
     b.seconds.iter_mut().for_each(|second| second.users = 4);
     let found = doubts(&a, &b, (None, None));
     assert!(found[0].refuses && found[0].words.contains("A had 2 users, B 4"), "{found:?}");
+    let mut one = a.clone();
+    one.seconds.iter_mut().for_each(|second| second.users = 1);
+    let found = doubts(&one, &a, (None, None));
+    assert!(found[0].words.contains("A had 1 user, B 2"), "{found:?}");
     let full = Words { en: "its processors were full".into(), zh: "其处理器满载".into() };
     let found = doubts(&a, &a, (None, Some(full)));
     assert!(found[0].refuses && found[0].words.contains("generator of B"), "{found:?}");
+}
+
+#[test]
+fn a_generator_that_the_verdict_doubts_is_a_reason_for_care() {
+    let read = |name: &str| {
+        let path = format!("{}/tests/records/{name}.record", env!("CARGO_MANIFEST_DIR"));
+        Record::read(std::path::Path::new(&path)).expect("a record")
+    };
+    let runs = [read("quiet"), read("stopped")];
+    assert_eq!(limited(&runs), None, "a pause is no reason to refuse");
+    assert_eq!(doubted("A", &runs[..1]), None);
+    let found = doubted("A", &runs).expect("a pause");
+    let words = "the generator of A did not keep up: The generator stood still";
+    assert!(!found.refuses && found.words.starts_with(words), "{found:?}");
+    assert!(!found.words.ends_with('.') && !found.zh.ends_with('。'), "{found:?}");
 }
 
 #[test]

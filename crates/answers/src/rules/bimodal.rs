@@ -42,7 +42,7 @@ pub(super) fn bimodal(record: &Record) -> Said {
     for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
         let of = |seconds: &[Second]| {
             let (mut all, mut failed) = (Hist::new(), Hist::new());
-            for (_, part) in seconds.iter().flat_map(|s| &s.labels).filter(|l| l.0 as usize == at) {
+            for part in seconds.iter().filter_map(|s| s.labels.get(at as u32)) {
                 all.add(&part.service);
                 failed.add(&part.failed);
             }

@@ -46,7 +46,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     };
     let codes = causes(seconds);
     let shed = codes.first().is_some_and(|(cause, _)| {
-        record.causes.get(*cause).is_some_and(|cause| sheds(&cause.code) && &*cause.code != "429")
+        record.causes.get(*cause).is_some_and(|cause| sheds(cause) && &*cause.code != "429")
     });
     let fast = failed < FASTER * good;
     let few_between = between <= 2 * whole_runs.len().max(1);

@@ -1,7 +1,7 @@
 //! A target that works on a fixed number of requests at once, and a rate that no longer grows.
 //!
-//! Two ways to the number K. With a light load in the run (Little's law): K = C·S₀, the rate at which the run is flat
-//! times the time of a request alone. Without one, if completions are sparse: two completions closer together than the
+//! Two ways to the number K. With a light load in the run, or in another one (Little's law): K = C·S₀, the rate at which the
+//! run is flat times the time of a request alone. Without one, if completions are sparse: two completions closer together than the
 //! shortest service cannot come from the same worker, so of K independent workers pairs within a short slot are fewer
 //! than chance gives by 1/K (the superposition of K renewal processes: D. R. Cox and P. A. W. Lewis, "The Statistical
 //! Analysis of Series of Events", 1966, chapter 8).
@@ -15,9 +15,14 @@ use super::figures::{
     variation, whole, windows, with_users,
 };
 use super::say::{found, lacks, number, time, words};
-use super::{errors::per_second, generator, rate_limit};
+use super::{
+    errors::per_second,
+    generator,
+    one_thread::{OneThread, one_thread},
+    rate_limit,
+};
 use crate::distribution::student_quantile;
-use crate::verdict::{About, Confidence, Said, Words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Seconds of a window.
 const WINDOW: usize = 5;
@@ -43,6 +48,8 @@ const LEAST: f64 = 0.7;
 const NEAR: f64 = 0.1;
 /// From a 95 % interval to one of 99 %, in which no other whole number may lie.
 const SURE: f64 = 1.31;
+/// Share of the workers that a light load keeps busy, at most.
+const LIGHT: f64 = 0.8;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Load that varies by this factor shows a plateau without a request alone.
@@ -76,6 +83,15 @@ impl Workers {
         let most = (self.k + SURE * (self.high - self.k)).floor();
         (least >= 1.0 && least == most).then_some(least)
     }
+
+    /// Whether more are in flight than are worked on, and time has grown as the load did: by itself, and not by failures.
+    fn is_overloaded(&self) -> bool {
+        let heavy = self.in_flight / self.rate * 1000.0;
+        let slope = (heavy / self.alone).ln() / (self.in_flight / self.k.max(LEAST)).ln();
+        (LEAST..=MOST).contains(&self.k)
+            && self.in_flight >= OVERLOAD * self.k.max(1.0)
+            && (SLOPE.0..=SLOPE.1).contains(&slope)
+    }
 }
 
 /// The seconds in which the target has all the work that it can do: those near the largest number in flight. That number is
@@ -106,9 +122,16 @@ fn loaded(seconds: &[Second]) -> Vec<Second> {
     busy.map(|(second, _)| in_all(second)).collect()
 }
 
-fn workers(record: &Record) -> Option<Workers> {
-    let seconds = whole(record);
-    let busy = loaded(seconds);
+/// The seconds of all the work that the target can do, as long as its rate is flat.
+struct Plateau {
+    busy: Vec<Second>,
+    /// Rates of its windows.
+    rates: Vec<f64>,
+    in_flight: f64,
+}
+
+fn flat(record: &Record) -> Option<Plateau> {
+    let busy = loaded(whole(record));
     let per_s = requests(&busy) as f64 / busy.len().max(1) as f64;
     let wanted = (WINDOW_REQUESTS / per_s.max(0.1)).ceil() as usize;
     let length = wanted.min(busy.len() / WINDOWS).max(WINDOW);
@@ -117,68 +140,90 @@ fn workers(record: &Record) -> Option<Workers> {
         return None;
     }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
-    let (rate, flying) =
-        (mean(&rates), mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>()));
+    let in_flight = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
     // Chance alone moves a window's count by the root of it, and more where answers come in batches.
     let counts: Vec<f64> = busy.iter().map(|s| s.all.count as f64).collect();
     let batches = if per_s < PER_S_FEW { deviation(&counts).powi(2) / mean(&counts) } else { 1.0 };
-    let chance = (batches.max(1.0) / (rate * length as f64).max(1.0)).sqrt();
-    if variation(&rates) > FLAT + chance {
-        return None;
-    }
-    by_little(record, seconds, &rates, flying).or_else(|| by_pairs(&busy, rate, flying))
+    let chance = (batches.max(1.0) / (mean(&rates) * length as f64).max(1.0)).sqrt();
+    (variation(&rates) <= FLAT + chance).then_some(Plateau { busy, rates, in_flight })
+}
+
+fn workers(record: &Record) -> Option<Workers> {
+    let plateau = flat(record)?;
+    let by_pairs = || by_pairs(&plateau.busy, mean(&plateau.rates), plateau.in_flight);
+    by_little(record, &plateau).or_else(by_pairs)
 }
 
 /// K = C·S₀, from seconds with so few users that none waits for another.
-fn by_little(record: &Record, seconds: &[Second], rates: &[f64], flying: f64) -> Option<Workers> {
+fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     if !record.has.users {
         return None;
     }
-    let rate = mean(rates);
-    let mut best = None;
+    let (mut best, mut is_sound) = (None, false);
     for users in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] {
         // Of the beginning: who is left at the end may have waited behind all the others.
-        let light: Vec<&Second> =
-            with_users(seconds).take_while(|(most, _)| *most <= users).map(|(_, s)| s).collect();
-        let hist = service(light.iter().copied());
-        if hist.total() < ALONE_LEAST {
-            continue;
-        }
-        let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
-        let count: u64 = light.iter().map(|s| s.all.count).sum();
-        let alone = elapsed as f64 / count.max(1) as f64 / 1e6;
-        let spread: f64 = hist
-            .iter()
-            .map(|(bin, n)| {
-                let value = stats::hist::layout::middle_of(bin) as f64 / 1000.0;
-                (value - alone).powi(2) * n as f64
-            })
-            .sum::<f64>()
-            / hist.total() as f64;
-        let k = rate * alone / 1000.0;
+        let light: Vec<&Second> = with_users(whole(record))
+            .take_while(|(most, _)| *most <= users)
+            .map(|(_, s)| s)
+            .collect();
+        let Some(found) = with_light(&light, plateau) else { continue };
         // With no more users than workers nobody waits: the time is that of a request alone.
-        if users as f64 > k.max(1.0) * 1.01 {
+        is_sound = is_sound || is_light(users as f64, found.k);
+        if !is_sound || users as f64 > found.k.max(1.0) * 1.01 {
             break;
         }
-        let n = hist.total() as f64;
-        let error = (spread / (n - 1.0)).sqrt() * student(n) / alone.max(1e-6);
-        let windows = rates.len() as f64;
-        let of_rate = deviation(rates) / windows.sqrt() * student(windows) / rate;
-        let error = error.hypot(of_rate);
-        let (low, high) = (k * (1.0 - error), k * (1.0 + error));
-        let found = Workers { k, low, high, alone, rate, in_flight: flying, by_pairs: false };
-        if hist.total() < ALONE && found.only().is_none() {
+        if light.iter().map(|s| s.all.count).sum::<u64>() < ALONE && found.only().is_none() {
             continue;
         }
         best = Some(found);
     }
-    let found = best?;
-    let light = found.alone;
-    let sits = (LEAST..=MOST).contains(&found.k) && flying >= OVERLOAD * found.k.max(1.0);
-    // Time must have grown as the load did, by itself and not by failures.
-    let heavy = flying / rate * 1000.0;
-    let slope = (heavy / light).ln() / (flying / found.k.max(LEAST)).ln();
-    (sits && (SLOPE.0..=SLOPE.1).contains(&slope)).then_some(found)
+    best.filter(Workers::is_overloaded)
+}
+
+/// K = C·S₀, from the plateau of a run and another one with so light a load that requests do not wait.
+fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
+    let seconds = whole(light);
+    // Behind what may be a warm-up.
+    let seconds = &seconds[seconds.len() / 2..];
+    let found = with_light(&seconds.iter().collect::<Vec<_>>(), &flat(record)?)?;
+    let flying = mean(&seconds.iter().map(in_flight).collect::<Vec<_>>());
+    let enough = requests(seconds) >= ALONE && is_light(flying, found.k);
+    enough.then_some(found).filter(Workers::is_overloaded)
+}
+
+/// Whether so many requests in flight do not wait for each other, where the time that they take gives that number of
+/// workers: with more of them than workers, each number would be explained by its own waiting.
+fn is_light(flying: f64, k: f64) -> bool {
+    flying <= 1.05 || flying <= LIGHT * k
+}
+
+/// K by the time of requests in seconds of light load; `None` where they are too few.
+fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
+    let hist = service(light.iter().copied());
+    if hist.total() < ALONE_LEAST {
+        return None;
+    }
+    let rates = &plateau.rates;
+    let rate = mean(rates);
+    let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
+    let count: u64 = light.iter().map(|s| s.all.count).sum();
+    let alone = elapsed as f64 / count.max(1) as f64 / 1e6;
+    let spread: f64 = hist
+        .iter()
+        .map(|(bin, n)| {
+            let value = stats::hist::layout::middle_of(bin) as f64 / 1000.0;
+            (value - alone).powi(2) * n as f64
+        })
+        .sum::<f64>()
+        / hist.total() as f64;
+    let k = rate * alone / 1000.0;
+    let n = hist.total() as f64;
+    let error = (spread / (n - 1.0)).sqrt() * student(n) / alone.max(1e-6);
+    let windows = rates.len() as f64;
+    let of_rate = deviation(rates) / windows.sqrt() * student(windows) / rate;
+    let error = error.hypot(of_rate);
+    let (low, high) = (k * (1.0 - error), k * (1.0 + error));
+    Some(Workers { k, low, high, alone, rate, in_flight: plateau.in_flight, by_pairs: false })
 }
 
 /// The factor of the standard error of so many values in a 95 % interval.
@@ -245,7 +290,18 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     if rate_limit::rate_limit(record).is_found() {
         return Said::Nothing;
     }
-    let Some(w) = workers(record) else { return Said::Nothing };
+    workers(record).map_or(Said::Nothing, |found| finding(record, &found).said())
+}
+
+/// The finding on a run by another one with a load so light that requests do not wait, as a search for capacity has one.
+pub(super) fn with_light_run(light: &Record, record: &Record) -> Option<Finding> {
+    if requests(whole(record)) < 100 || rate_limit::rate_limit(record).is_found() {
+        return None;
+    }
+    by_light_run(light, record).map(|found| finding(record, &found))
+}
+
+fn finding(record: &Record, w: &Workers) -> Finding {
     let seconds = whole(record);
     let only = w.only();
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
@@ -253,17 +309,18 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
         || (w.k - nearest).abs() <= NEAR * nearest && w.high - w.low <= 2.0 * NEAR * nearest;
     let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
     let (low, high) = (number(w.low), number(w.high));
+    let noun = if k == "1" { "request" } else { "requests" };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), number(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
         words!(
-            "The target works on about {k} requests at once ({low}–{high}). More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
+            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
             "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
         )
     } else {
         words!(
-            "The target works on about {k} requests at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {k}, while {flying} were in flight.",
+            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {k}, while {flying} were in flight.",
             "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {k}，而在途 {flying} 个。"
         )
     };
@@ -281,9 +338,16 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
     if nearest == 1.0 {
         finding.advice = words!(
-            "Look for a lock, a single worker or a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
-            "查找锁、单个工作者、后端的单个连接，或把请求延迟到 {rate}/s 的限流。"
+            "Look for a lock, a single worker, a single thread that never rests (top -H), a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
+            "查找锁、单个工作者、一直忙碌的单个线程（top -H）、后端的单个连接，或把请求延迟到 {rate}/s 的限流。"
         );
+        if let Some(thread) = lone_thread(record) {
+            let Words { en, zh } = thread.clause();
+            let (first, rest) = en.split_at(1);
+            finding.words.en += &format!(" {}{rest}.", first.to_uppercase());
+            finding.words.zh += &format!("{zh}。");
+            finding = thread.explain(finding);
+        }
     }
     if let Some((host, share)) = host {
         finding.advice = words!(
@@ -291,11 +355,16 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
             "主机 {host} 的处理器已满（{share}）：增加处理器，或降低每个请求的开销。"
         );
     }
-    clear(record, finding).said()
+    clear(record, finding)
+}
+
+/// The thread that uses one processor of a host that has more of them.
+fn lone_thread(record: &Record) -> Option<OneThread> {
+    one_thread(record).filter(|_| full_host(record).is_none())
 }
 
 /// Adds what the figures rule out.
-fn clear(record: &Record, finding: crate::verdict::Finding) -> crate::verdict::Finding {
+fn clear(record: &Record, finding: Finding) -> Finding {
     let seconds = whole(record);
     let opening = sum(seconds, |s| s.all.phases.connect + s.all.phases.tls + s.all.phases.dns);
     let all = sum(seconds, |s| s.all.elapsed).max(1);
@@ -350,10 +419,17 @@ pub(super) fn plateau(record: &Record) -> Said {
     let (rate, width) = (mean(&rates), half_width(&rates));
     let (from, to, each) = (low.round(), high.round(), per_second(rate));
     let (before, after) = (time(flat[0].mean), time(flat[flat.len() - 1].mean));
+    let thread = lone_thread(record);
+    let clause = thread.as_ref().map_or_else(|| words!("", ""), OneThread::clause);
+    let (alone, alone_zh) = (clause.en, clause.zh);
     let said: Words = match (full_host(record), hosts(record).is_empty()) {
         (Some((host, share)), _) => words!(
             "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}). The processors of {host} are full ({share}).",
             "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）。主机 {host} 的处理器已满（{share}）。"
+        ),
+        _ if thread.is_some() => words!(
+            "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}), and {alone}.",
+            "速率不再超过 {each}/s：从 {from} 到 {to} 个用户，只有响应时间在增长（{before} 到 {after}）；{alone_zh}。"
         ),
         (None, false) => words!(
             "The rate does not grow beyond {each}/s: from {from} to {to} users only the response time does ({before} to {after}), and no watched host's processors are full: look at the network, pools and locks.",
@@ -374,6 +450,10 @@ pub(super) fn plateau(record: &Record) -> Said {
             "监视被测主机（--watch NAME=URL）以查看谁的处理器已满；以一个用户开始运行，就能得出它同时处理的请求数。"
         ))
         .explaining(&["warmup_unfinished", "drift"]);
+    let finding = match thread {
+        Some(thread) => thread.explain(finding),
+        None => finding,
+    };
     clear(record, finding).said()
 }
 

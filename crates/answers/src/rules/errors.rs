@@ -1,10 +1,11 @@
 //! Errors by their cause, and two that say more about the test than about the target.
 
-use record::{Record, Second};
+use record::{CauseName, Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent, rate};
 
 use super::figures::{causes, hist, in_flight, ms, requests, span, stop_ms, sum, whole};
+use super::gateway;
 use super::say::{clock, found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -37,6 +38,23 @@ pub(super) fn reads(record: &Record, cause: usize) -> String {
     }
 }
 
+/// The load in a second: users, where they are known, and requests in flight.
+fn load_of(record: &Record, second: &record::Second) -> (String, String) {
+    let flying = number(in_flight(second));
+    match second.users {
+        _ if !record.has.users => {
+            (format!("{flying} requests in flight"), format!("有 {flying} 个请求在途"))
+        }
+        users => {
+            let noun = if users == 1 { "user" } else { "users" };
+            (
+                format!("{users} {noun} and {flying} requests in flight"),
+                format!(" {users} 个用户、{flying} 个请求在途"),
+            )
+        }
+    }
+}
+
 pub(super) fn errors_named(record: &Record) -> Said {
     let seconds = &record.seconds;
     let errors = sum(seconds, |s| s.all.errors);
@@ -51,25 +69,35 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let first = seconds.iter().find(|s| s.causes.iter().any(|(cause, _)| *cause as usize == most));
     let first = first.unwrap_or(&seconds[0]);
     let since = clock(first.at_ms - i64::from(first.ms) - record.frame.start_ms);
-    let (load, flying) = (first.users, number(in_flight(first)));
+    let (load, load_zh) = load_of(record, first);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
-    let (total, those) = (count(errors), count(n));
-    let more = causes.len() - 1;
-    let kind = record.causes.get(most).map_or("", |cause| cause.outcome.as_str());
+    let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
+    let (total_zh, those) = (count(errors), count(n));
+    let (the, more, more_zh) = match causes.len() - 1 {
+        0 => ("The cause", String::new(), String::new()),
+        1 => ("The most frequent cause", "; 1 other cause".into(), "；另有 1 种原因".into()),
+        more => {
+            let (en, zh) = (format!("; {more} other causes"), format!("；另有 {more} 种原因"));
+            ("The most frequent cause", en, zh)
+        }
+    };
+    let times = if n == 1 { "once".into() } else { format!("{those} times") };
+    let cause = record.causes.get(most);
+    let kind = cause.map_or("", |cause| cause.outcome.as_str());
     let span = span(seconds);
     found(
         "errors_named",
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} requests failed ({share}). The most frequent cause, {those} times: {text} (since {since}, with {load} users and {flying} requests in flight); {more} other causes.",
-            "{total} 个请求失败（{share}）。最常见的原因，{those} 次：{text}（自 {since} 起，当时 {load} 个用户、{flying} 个请求在途）；另有 {more} 种原因。"
+            "{total} failed ({share}). {the}, {times}: {text} (since {since}, with {load}){more}.",
+            "{total_zh} 个请求失败（{share}）。最常见的原因，{those} 次：{text}（自 {since} 起，当时{load_zh}）{more_zh}。"
         ),
     )
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
     .with("first_error", first.at_ms as f64, "epoch ms", (first.at_ms, first.at_ms))
-    .advise(advice(kind))
+    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(kind)))
     .said()
 }
 
@@ -96,9 +124,9 @@ fn advice(kind: &str) -> crate::verdict::Words {
     }
 }
 
-/// Codes by which a server sheds load: such errors are no fault of the plan.
-pub(super) fn sheds(code: &str) -> bool {
-    matches!(code, "429" | "503" | "504")
+/// Errors by which a server sheds load are no fault of the plan.
+pub(super) fn sheds(cause: &CauseName) -> bool {
+    matches!(&*cause.code, "429" | "503" | "504") || gateway::limits(cause)
 }
 
 /// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
@@ -111,10 +139,11 @@ struct Early {
 
 fn early(seconds: &[Second], label: usize) -> Early {
     let part = |s: &Second| {
-        let part = s.labels.iter().find(|(n, _)| *n as usize == label);
-        part.map_or((0, 0), |(_, part)| (part.count, part.errors))
+        let found = s.labels.counts().find(|(n, ..)| *n as usize == label);
+        found.map_or((0, 0), |(_, count, errors)| (count, errors))
     };
-    let (all, errors) = (sum(seconds, |s| part(s).0), sum(seconds, |s| part(s).1));
+    let (all, errors) =
+        seconds.iter().map(part).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let share = errors as f64 / all.max(1) as f64;
     let mut early = Early { n: 0, errors: 0, end: 0, share };
     for (index, second) in seconds.iter().enumerate() {
@@ -149,7 +178,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         let shed = causes(seconds)
             .iter()
             .take(1)
-            .any(|(cause, _)| record.causes.get(*cause).is_some_and(|cause| sheds(&cause.code)));
+            .any(|(cause, _)| record.causes.get(*cause).is_some_and(sheds));
         if !by_plan || shed {
             continue;
         }
@@ -157,6 +186,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         let text =
             causes(seconds).first().map(|(cause, _)| reads(record, *cause)).unwrap_or_default();
         let (at_first, over) = (percent(share_early), percent(share));
+        let early = count(early);
         return found(
             "plan_fault",
             About::Test,
@@ -179,6 +209,17 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     Said::Nothing
 }
 
+/// Words on samples that were cut off beside errors at the end.
+fn beside(cut: u64) -> (String, String) {
+    let n = count(cut);
+    let en = match cut {
+        0 => return Default::default(),
+        1 => "1 more sample was cut off and is in no figure".to_owned(),
+        _ => format!("{n} more samples were cut off and are in no figure"),
+    };
+    (format!(" {en}."), format!("另有 {n} 个样本被截断，不计入任何数据。"))
+}
+
 pub(super) fn cut_by_end(record: &Record) -> Said {
     let seconds = &record.seconds;
     let cut = sum(seconds, |s| s.all.cut);
@@ -190,17 +231,21 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     let refused = causes(seconds).iter().any(|(cause, n)| {
         record.causes.get(*cause).is_some_and(|cause| cause.outcome == Outcome::Refused) && *n > 0
     });
-    let at_end = errors >= least && after as f64 >= AFTER_STOP * errors as f64 && !refused;
+    // A run that is not longer than its end had none.
+    let began = seconds.first().map_or(from, |s| s.at_ms - i64::from(s.ms));
+    let at_end =
+        errors >= least && after as f64 >= AFTER_STOP * errors as f64 && !refused && began < from;
     let (n, all_errors, late) = (count(cut), count(errors), count(after));
     let span = (from, span(seconds).1);
     if at_end {
+        let (more, more_zh) = beside(cut);
         return found(
             "cut_by_end",
             About::Run,
             if stop.is_some() { Confidence::Certain } else { Confidence::Statistical },
             words!(
-                "{late} of {all_errors} errors came when the run was ended: they say how it was stopped, not what the target can take. {n} more samples were cut off and are in no figure.",
-                "{all_errors} 个错误中有 {late} 个发生在运行结束时：它们反映的是停止方式，而不是被测系统的能力。另有 {n} 个样本被截断，不计入任何数据。"
+                "{late} of {all_errors} errors came when the run was ended: they say how it was stopped, not what the target can take.{more}",
+                "{all_errors} 个错误中有 {late} 个发生在运行结束时：它们反映的是停止方式，而不是被测系统的能力。{more_zh}"
             ),
         )
         .with("errors_at_end", after as f64, "requests", span)

@@ -152,7 +152,7 @@ pub(super) fn late(record: &Record) -> bool {
 pub(super) fn p99s(record: &Record) -> (f64, f64) {
     let seconds = awake(record);
     let service = hist(seconds.iter().copied(), |s| &s.all.service);
-    let response = hist(seconds, |s| &s.all.response);
+    let response = hist(seconds, |s| s.all.response());
     (ms(&service, 0.99), ms(&response, 0.99))
 }
 
@@ -163,7 +163,7 @@ fn lag(record: &Record) -> Option<Said> {
     // A few samples have no p99: theirs is the tenth largest.
     let tail = (1.0 - BEYOND / count.max(1) as f64).clamp(0.5, 0.99);
     let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), tail);
-    let response = ms(&hist(seconds.iter().copied(), |s| &s.all.response), tail);
+    let response = ms(&hist(seconds.iter().copied(), |s| s.all.response()), tail);
     let in_lag = sum(|s| s.all.phases.lag) as f64;
     let all = sum(|s| s.all.elapsed + s.all.phases.late) as f64;
     let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);

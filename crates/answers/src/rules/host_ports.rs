@@ -27,7 +27,7 @@ const OWN: f64 = 0.5;
 const FAILING: f64 = 0.05;
 /// Rules whose findings follow from ports that are gone.
 const EXPLAINS: &[&str] =
-    &["errors_named", "plan_fault", "circuit_breaker", "step_change", "bimodal"];
+    &["host_churn", "errors_named", "plan_fault", "circuit_breaker", "step_change", "bimodal"];
 
 /// A host with the readings under load.
 struct Host {
@@ -244,7 +244,8 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
                 "epoch ms",
                 (going.at_ms, going.gone_ms),
             )
-            .advise(advice(host)),
+            .advise(advice(host))
+            .explaining(&["host_churn"]),
     )
 }
 

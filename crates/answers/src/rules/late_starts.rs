@@ -261,7 +261,7 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
 fn late(record: &Record) -> Finding {
     let (service, response) = generator::p99s(record);
     let (from_due, from_start) = (time(response), time(service));
-    let late = ms(&hist(&record.seconds, |s| &s.all.response), 0.5);
+    let late = ms(&hist(&record.seconds, |s| s.all.response()), 0.5);
     found(
         ID,
         About::Generator,

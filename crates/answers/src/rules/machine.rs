@@ -67,7 +67,10 @@ pub(super) fn workers_lost(record: &Record) -> Said {
     let is_lost = |change: &Change| matches!(change, Change::Lost(_));
     let workers = record.marks.iter().filter(|mark| is_lost(&mark.change)).count();
     if lost == 0 && workers == 0 {
-        return Said::Nothing;
+        if record.has.generator {
+            return Said::Nothing;
+        }
+        return lacks!("figures of the generator", "负载机自身的数据");
     }
     let connections = count(lost);
     found(
@@ -102,12 +105,13 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     let effect = effect(record);
     let did = did(effect.as_ref(), stalled.iter().map(|s| s.all.count).sum());
     let (en, zh) = (did.en, did.zh);
+    let of_seconds = if times == 1 { "one second".to_owned() } else { format!("{times} seconds") };
     let mut finding = found(
         "generator_stalled",
         About::Generator,
         Confidence::Certain,
         words!(
-            "The generator stood still: no answer was read for {length}, until about {at} after the start; in {times} seconds of the run in all. {en}",
+            "The generator stood still: no answer was read for {length}, until about {at} after the start; in all in {of_seconds} of the run. {en}",
             "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {times} 秒出现停顿。{zh}"
         ),
     )

@@ -1,12 +1,20 @@
-//! Local ports of the generator: gone, nearly gone, or going.
+//! Local ports of the generator: gone, nearly gone, or going, in all or towards one destination.
+//!
+//! Each destination has the whole range for itself, and its connections in TIME_WAIT are counted nowhere. Known are those
+//! of the machine and, of each second, the connections opened to each destination: what the others cannot have left
+//! waiting, this one has.
 
-use record::Record;
-use stats::Outcome;
+use std::net::SocketAddr;
+
+use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
+use record::{ClassName, Record, Second};
 use stats::grouped::count;
+use stats::{Counter, Outcome};
 
 use super::figures::{mean, span, stop_ms};
 use super::machine::failed;
 use super::say::{clock, found, lacks, number, words};
+use crate::host_ports::{Forecast, Reading, TIME_WAIT_S, forecast};
 use crate::verdict::{About, Confidence, Said, Words};
 
 const ID: &str = "ports";
@@ -15,8 +23,6 @@ const ID: &str = "ports";
 const LITTLE_LEFT: f64 = 0.05;
 /// Share in use from which on the time is predicted at which they run out.
 const MUCH_USED: f64 = 0.7;
-/// Seconds that a closed connection keeps its port. Source: Linux, include/net/tcp.h, TCP_TIMEWAIT_LEN.
-const TIME_WAIT_S: f64 = 60.0;
 /// Seconds from whose trend that time is taken, and how many at least.
 const TREND: usize = 30;
 const TREND_LEAST: usize = 10;
@@ -53,12 +59,15 @@ pub(super) fn ports(record: &Record) -> Said {
         .filter_map(|s| Some((s.at_ms, s.generator.ports_left? as f64)))
         .collect();
     let all = record.frame.ports as f64;
-    let Some((_, least)) = left.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+    let towards = || towards_one(record).unwrap_or(Said::Nothing);
+    let least = left.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((_, least)) = least.filter(|_| all > 0.0) else {
+        // Destinations are not known before the run; one alone may run out of ports all the same.
+        if setting(record, PORTS_EACH).unwrap_or(0.0) > 0.0 {
+            return towards();
+        }
         return lacks!("the number of free ports", "空闲端口数");
     };
-    if all <= 0.0 {
-        return lacks!("the number of free ports", "空闲端口数");
-    }
     let (least_words, all_words) = (count(least as u64), count(all as u64));
     if least < LITTLE_LEFT * all {
         return found(
@@ -74,7 +83,94 @@ pub(super) fn ports(record: &Record) -> Said {
         .advise(advice())
         .said();
     }
-    predicted(record, &left, all).unwrap_or(Said::Nothing)
+    predicted(record, &left, all).unwrap_or_else(towards)
+}
+
+/// A number among the settings.
+fn setting(record: &Record, name: &str) -> Option<f64> {
+    let (_, value) = record.frame.settings.iter().find(|setting| setting.0 == name)?;
+    value.parse().ok()
+}
+
+/// The end that was asked for, else that of the record.
+fn end_ms(record: &Record) -> i64 {
+    let frame = &record.frame;
+    frame.start_ms + frame.load.length_ms.unwrap_or(frame.length_ms)
+}
+
+/// Ports towards a single destination that run out before the run ends.
+fn towards_one(record: &Record) -> Option<Said> {
+    let each = setting(record, PORTS_EACH).filter(|each| *each > 0.0)?;
+    // The kernel gives a port in TIME_WAIT again: 1, to all destinations; 2, on the loopback.
+    let reuse = setting(record, TIME_WAIT_REUSE).unwrap_or(0.0);
+    let waits = |address: &str| {
+        let is_here = address.parse().is_ok_and(|to: SocketAddr| to.ip().is_loopback());
+        reuse == 0.0 || reuse == 2.0 && !is_here
+    };
+    let destinations = record.classes.iter().enumerate().filter_map(|(at, class)| match class {
+        ClassName::Address(address) if waits(address) => Some((at as u32, &**address)),
+        _ => None,
+    });
+    let first = destinations
+        .filter_map(|(class, address)| Some((address, forecast(&waiting(record, class), each)?)))
+        .min_by_key(|(_, found)| found.gone_ms)?;
+    (first.1.gone_ms <= end_ms(record)).then(|| said(record, first, each))
+}
+
+/// Connections of a destination in TIME_WAIT by second, as few as there can be: those of the run without all that were
+/// opened to other destinations.
+fn waiting(record: &Record, class: u32) -> Vec<Reading> {
+    let stop = stop_ms(record).unwrap_or(i64::MAX);
+    let seconds = &record.seconds[..record.seconds.partition_point(|s| s.at_ms <= stop)];
+    let opened = |second: &Second, is: &dyn Fn(u32) -> bool| -> u64 {
+        second.classes.iter().filter(|one| is(one.0)).map(|one| one.1.opened).sum()
+    };
+    let (mut own, mut others, mut closed, mut from) = (0, 0, 0, 0);
+    let mut readings = Vec::with_capacity(seconds.len());
+    for second in seconds {
+        let here = opened(second, &|number| number == class);
+        own += here;
+        others += opened(second, &|number| number != class);
+        closed += second.counters.get(Counter::ConnClosedByUs);
+        while second.at_ms - seconds[from].at_ms > (TIME_WAIT_S * 1000.0) as i64 {
+            own -= opened(&seconds[from], &|number| number == class);
+            others -= opened(&seconds[from], &|number| number != class);
+            closed -= seconds[from].counters.get(Counter::ConnClosedByUs);
+            from += 1;
+        }
+        let all = closed.min(second.generator.time_wait);
+        let per_s = here as f64 * 1000.0 / f64::from(second.ms.max(1));
+        readings.push(Reading {
+            at_ms: second.at_ms,
+            waiting: all.saturating_sub(others).min(own) as f64,
+            opened: Some(per_s),
+            accepted: None,
+        });
+    }
+    readings
+}
+
+fn said(record: &Record, (address, found): (&str, Forecast), each: f64) -> Said {
+    let when = clock(found.gone_ms - record.frame.start_ms);
+    let (waiting, all) = (count(found.waiting as u64), count(each as u64));
+    let pace = number(found.per_s);
+    let interval = Some((found.per_s - found.half, found.per_s + found.half));
+    let at = (found.at_ms, found.at_ms);
+    super::say::found(
+        ID,
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "Local ports of the generator towards {address} run out at about {when} if it goes on like this: at least {waiting} of {all} are in TIME_WAIT, {pace} more each second.",
+            "照此下去，负载机通往 {address} 的本地端口将在约 {when} 用尽：{all} 个中至少有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。"
+        ),
+    )
+    .with("time_wait", found.waiting, "connections", at)
+    .with("ports", each, "ports", at)
+    .between("ports_per_s", found.per_s, "1/s", interval, span(&record.seconds))
+    .with("ports_run_out_at", found.gone_ms as f64, "epoch ms", (found.at_ms, found.gone_ms))
+    .advise(advice())
+    .said()
 }
 
 /// Ports that run out before the run ends, if they go on like this.
@@ -83,11 +179,7 @@ fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
     let stop = stop_ms(record).unwrap_or(i64::MAX);
     let before = left.iter().filter(|(at, _)| *at <= stop).copied().collect::<Vec<_>>();
     let (now, per_s) = trend(&before)?;
-    let end_ms = record
-        .frame
-        .load
-        .length_ms
-        .map_or(record.frame.start_ms + record.frame.length_ms, |l| record.frame.start_ms + l);
+    let end_ms = end_ms(record);
     let (at_ms, left_now) = now;
     // Connections in TIME_WAIT come back: their number grows for that long and no longer.
     let last = record.seconds.iter().rfind(|s| s.at_ms <= stop);

@@ -8,6 +8,7 @@ use super::errors::{per_second, reads};
 use super::figures::{
     causes, hist, in_all, mean, ms, requests, service, span, steady, variation, whole,
 };
+use super::gateway;
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -57,7 +58,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
                 kept.cause == Some(cause as u32) && HEADERS.iter().any(|words| head.contains(words))
             })
         };
-        &*name.code == "429" || &*name.code == "503" && by_header()
+        &*name.code == "429" || &*name.code == "503" && by_header() || gateway::limits(name)
     };
     let (cause, n) = causes(seconds).into_iter().find(|(cause, _)| named(*cause))?;
     let all = requests(seconds);

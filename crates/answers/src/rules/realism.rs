@@ -14,7 +14,7 @@ const KEPT: usize = 10;
 /// The median falls by this as the cache fills.
 const FALLS: f64 = 0.3;
 /// More labels than that are data in names.
-const LABELS: usize = 500;
+const LABELS: u64 = 500;
 
 /// The share of answers that came from a cache.
 pub(super) fn cached(record: &Record) -> Option<f64> {
@@ -84,17 +84,18 @@ pub(super) fn test_realism(record: &Record) -> Said {
     if let Some(share) = cached(record) {
         return from_cache(record, share).said();
     }
-    let folded: usize = record.labels.iter().map(|label| label.folded as usize).sum();
-    let labels = record.labels.len() + folded;
+    // What others were folded into is a name for them, and none of the run.
+    let labels: u64 = record.labels.iter().map(|label| u64::from(label.folded.max(1))).sum();
     if labels > LABELS {
-        let n = count(labels as u64);
+        let n = count(labels);
+        let (also, also_zh) = together(record);
         return found(
             "test_realism",
             About::Test,
             Confidence::Hint,
             words!(
-                "The run has {n} labels: names contain data, and figures of single labels say little.",
-                "本次运行有 {n} 个标签：名称中包含数据，单个标签的数据意义不大。"
+                "The run has {n} labels{also}: names contain data, and figures of single labels say little.",
+                "本次运行有 {n} 个标签{also_zh}：名称中包含数据，单个标签的数据意义不大。"
             ),
         )
         .with("labels", labels as f64, "labels", span)
@@ -105,6 +106,18 @@ pub(super) fn test_realism(record: &Record) -> Said {
         .said();
     }
     one_address(record).or_else(|| unasserted(record)).unwrap_or(Said::Nothing)
+}
+
+/// Words on the labels that count as one, where there are some.
+fn together(record: &Record) -> (String, String) {
+    let folded: u64 = record.labels.iter().map(|label| u64::from(label.folded)).sum();
+    let biggest = record.labels.iter().max_by_key(|label| label.folded);
+    let Some(biggest) = biggest.filter(|_| folded > 0) else { return Default::default() };
+    let (n, name) = (count(folded), &*biggest.name);
+    (
+        format!(" ({n} of them count together, as {name:?})"),
+        format!("（其中 {n} 个合并计数，如 {name:?}）"),
+    )
 }
 
 fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {

@@ -1,6 +1,7 @@
 //! Too few samples for the figures that are shown.
 
 use record::Record;
+use record::frame::Ending;
 use stats::grouped::count;
 
 use super::figures::{requests, span};
@@ -15,11 +16,33 @@ const SHOWN: f64 = 0.99;
 /// Seconds in which independence can be judged.
 const SECONDS: usize = 20;
 
+/// The finding on a run without a sample, if it went to its end: it has shown nothing.
+fn nothing(record: &Record) -> Said {
+    if record.frame.ending != Ending::Completed {
+        return lacks!("requests", "请求");
+    }
+    found(
+        "too_few_samples",
+        About::Test,
+        Confidence::Certain,
+        words!(
+            "The run has no sample at all: it says nothing about the target.",
+            "本次运行没有任何样本：不能说明被测系统的任何情况。"
+        ),
+    )
+    .with("requests", 0.0, "requests", span(&record.seconds))
+    .advise(words!(
+        "Look whether the plan's thread groups and samplers are enabled, and whether a controller or an error before them ends each iteration (throng check, and the run's log).",
+        "检查计划的线程组和采样器是否启用，以及是否有控制器或之前的错误结束了每次迭代（throng check 和运行日志）。"
+    ))
+    .said()
+}
+
 pub(super) fn too_few_samples(record: &Record) -> Said {
     let seconds = &record.seconds;
     let n = requests(seconds);
     if n == 0 {
-        return lacks!("requests", "请求");
+        return nothing(record);
     }
     // Neighbours are alike: the seconds' means tell how much each is worth.
     let means: Vec<f64> = seconds
@@ -39,12 +62,13 @@ pub(super) fn too_few_samples(record: &Record) -> Said {
         return Said::Nothing;
     }
     let (all, need) = (count(n), count((BEYOND / (1.0 - SHOWN)).round() as u64));
+    let noun = if n == 1 { "request" } else { "requests" };
     found(
         "too_few_samples",
         About::Test,
         Confidence::Arithmetic,
         words!(
-            "Too few samples for p99: {all} requests; a p99 that means something needs at least {need}.",
+            "Too few samples for p99: {all} {noun}; a p99 that means something needs at least {need}.",
             "样本太少，不足以给出 p99：只有 {all} 个请求；有意义的 p99 至少需要 {need} 个。"
         ),
     )

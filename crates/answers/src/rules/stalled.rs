@@ -21,7 +21,7 @@ pub(super) fn effect(record: &Record) -> Option<Effect> {
     if count == 0 {
         return None;
     }
-    let all = hist(seconds, |s| &s.all.response);
+    let all = hist(seconds, |s| s.all.response());
     let stalled = hist(seconds, |s| &s.stalled.response);
     let time = sum(seconds, |s| s.all.elapsed + s.all.phases.late) as f64 / 1e6;
     let time_stalled = sum(seconds, |s| s.stalled.sum) as f64 / 1e6;

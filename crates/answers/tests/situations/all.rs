@@ -81,6 +81,36 @@ fn closing_after(mut record: Record, from: usize) -> Record {
     record
 }
 
+/// Watched hosts with one figure each, second by second.
+fn with_hosts(
+    mut record: Record,
+    metric: &str,
+    unit: Unit,
+    hosts: &[(&str, &dyn Fn(usize) -> f64)],
+) -> Record {
+    let series = |host: &str| Series { host: host.into(), metric: metric.into(), unit };
+    record.series = hosts.iter().map(|(host, _)| series(host)).collect();
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        second.watched = (0u32..).zip(hosts).map(|(at, (_, value))| (at, value(n))).collect();
+    }
+    record.has.targets = true;
+    record
+}
+
+/// Two gateways that get so many bytes a second.
+fn gateways(first: f64, second: f64) -> Record {
+    let hosts: [(&str, &dyn Fn(usize) -> f64); 2] =
+        [("gateway-1", &|_| first), ("gateway-2", &|_| second)];
+    with_hosts(quiet(), "net_received", Unit::PerSecond, &hosts)
+}
+
+/// Processors of a host that are busy to `alone` without load, and to 0.5 more with all of it.
+fn with_processors(alone: f64) -> Record {
+    let record = run(&users(20).ramp(60).pause(80), service);
+    let busy = move |n: usize| alone + 0.5 * (n as f64 / 60.0).min(1.0);
+    with_hosts(record, "cpu", Unit::Share, &[("gateway", &busy)])
+}
+
 /// A watched Java machine: seconds of pauses in each second.
 fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     let mut record = quiet();
@@ -120,7 +150,7 @@ fn of_hosts() -> Vec<Situation> {
             &["errors_named"],
             with_host(without_ports(13), 5_000.0, 400.0, 0.0, true),
         ),
-        of("the gateway's ports will run out", "host_ports", &[], going),
+        of("the gateway's ports will run out", "host_ports", &["host_churn"], going),
         of(
             "the same, of a gateway that closes what users open, too",
             "host_ports",
@@ -133,6 +163,22 @@ fn of_hosts() -> Vec<Situation> {
             &[],
             with_host(quiet(), 5_000.0, 60.0, 0.0, true),
         ),
+        of(
+            "a gateway that opens a connection for each request",
+            "host_churn",
+            &[],
+            with_host(quiet(), 60_000.0, 200.0, 0.5, true),
+        ),
+        of(
+            "a gateway to which and from which no connection is kept",
+            "",
+            &[],
+            with_host(quiet(), 60_000.0, 200.0, 200.0, true),
+        ),
+        of("one of two gateways gets nothing", "host_uneven", &[], gateways(1e6, 2e3)),
+        of("one of two gateways gets a quarter", "", &[], gateways(1e6, 5e5)),
+        of("a stray process beside a gateway", "host_busy", &[], with_processors(0.25)),
+        of("a gateway that is busy with load alone", "", &[], with_processors(0.02)),
         of(
             "a service in Java collects for 80 ms of each second",
             "host_java",
@@ -167,15 +213,19 @@ pub fn all() -> Vec<Situation> {
 
 fn of_capacity() -> Vec<Situation> {
     let mut refill = (20.0, 0);
-    let limiter = run(&users(10).ramp(5).pause(20), move |request, random| {
-        let tokens: f64 = refill.0 + (request.at - refill.1) as f64 / 1e6 * 100.0;
-        refill = (tokens.min(20.0), request.at);
-        if refill.0 < 1.0 {
-            return bad(2 * MS, Outcome::Status, "429", "Too Many Requests");
-        }
-        refill.0 -= 1.0;
-        good(about(5 * MS, random))
-    });
+    let refusing = |code: &'static str, message: &'static str| {
+        run(&users(10).ramp(5).pause(20), move |request, random| {
+            let tokens: f64 = refill.0 + (request.at - refill.1) as f64 / 1e6 * 100.0;
+            refill = (tokens.min(20.0), request.at);
+            if refill.0 < 1.0 {
+                return bad(2 * MS, Outcome::Status, code, message);
+            }
+            refill.0 -= 1.0;
+            good(about(5 * MS, random))
+        })
+    };
+    let limiter = refusing("429", "Too Many Requests");
+    let by_code = refusing("1002", "rate limited (result code of the gateway)");
     let mut next = 0;
     let delayed = run(&users(50).ramp(30).pause(100).seconds(90), move |request, random| {
         next = request.at.max(next + 10 * MS);
@@ -212,6 +262,7 @@ fn of_capacity() -> Vec<Situation> {
             limited(&late, 8, |random| about(20 * MS, random)),
         ),
         of("a token bucket of 100/s that refuses", "rate_limit", &["errors_named"], limiter),
+        of("the same of a mobile gateway", "rate_limit", &["errors_named"], by_code),
         of("a token bucket of 100/s that delays", "rate_limit", &[], delayed),
         of("a full line of 100 Mbit/s", "bandwidth", &[], bandwidth),
     ]

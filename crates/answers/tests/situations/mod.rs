@@ -274,7 +274,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
                 (name, Class { count, errors, service: service.bins(), ..Class::default() })
             })
             .collect();
-        second.labels = vec![(0, second.all.clone())];
+        second.labels = vec![(0, second.all.clone())].into();
         let machine = second.machine.as_mut().expect("made with one");
         machine.segments_out = 4 * second.all.count + 10;
     }

@@ -106,9 +106,9 @@ impl PropertyFlags {
         }
     }
 
-    pub(crate) fn sources(self) -> Sources {
-        let home = self.home.or_else(jvm::jmeter_home);
-        Sources { base: self.base, home, settings: self.order }
+    pub(crate) fn sources(&self) -> Sources {
+        let home = self.home.clone().or_else(jvm::jmeter_home);
+        Sources { base: self.base.clone(), home, settings: self.order.clone() }
     }
 }
 

@@ -12,6 +12,7 @@ use super::properties::PassedFlags;
 #[derive(Debug, Args)]
 pub(crate) struct SweepFlags {
     /// The JMeter plan to run.
+    #[arg(value_parser = more_than_once)]
     pub(crate) plan: PathBuf,
     /// Numbers of users, with commas.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', required_unless_present = "rps", conflicts_with = "rps",
@@ -41,6 +42,7 @@ pub(crate) struct SweepFlags {
 #[derive(Debug, Args)]
 pub(crate) struct CapacityFlags {
     /// The JMeter plan to run.
+    #[arg(value_parser = more_than_once)]
     pub(crate) plan: PathBuf,
     /// A criterion that must hold, like 'p99 < 2s' or 'error% = 0'; may be given several times.
     #[arg(long, value_name = "CRITERION", required = true)]
@@ -81,7 +83,7 @@ pub(crate) struct CompareFlags {
     #[arg(value_name = "A B", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
     /// A plan to run, twice: A, then B. The same as naming both in front.
-    #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides")]
+    #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides", value_parser = more_than_once)]
     pub(crate) plans: Vec<PathBuf>,
     /// Exit with code 4 if that is so beyond chance, like 'p95 > +5%'; may be given several times.
     #[arg(long, value_name = "CHANGE")]
@@ -121,9 +123,24 @@ pub(crate) struct OutputFlags {
     /// Make no report.html. Of two results that are compared nothing is written then.
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Write a summary in Markdown, for a pull request or a job's page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Language in which the report opens; by default that of LANG. Readers can switch.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
+}
+
+/// A plan that is run more than once: a file, for standard input can be read only once.
+fn more_than_once(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if crate::load::is_standard_input(&path) {
+        return Err(
+            "the plan is run more than once, and standard input can be read only once: name a file"
+                .into(),
+        );
+    }
+    Ok(path)
 }
 
 /// A share: 2%, or 0.02.

@@ -37,7 +37,11 @@ struct Words {
 }
 
 impl Controlled {
-    fn refused(en: impl Into<String>, zh: impl Into<String>) -> Self {
+    pub(super) fn done(en: impl Into<String>, zh: impl Into<String>) -> Self {
+        Self { ok: true, words: Words { en: en.into(), zh: zh.into() } }
+    }
+
+    pub(super) fn refused(en: impl Into<String>, zh: impl Into<String>) -> Self {
         Self { ok: false, words: Words { en: en.into(), zh: zh.into() } }
     }
 }
@@ -80,7 +84,7 @@ pub(super) fn obey(body: &[u8], ask: &Asker) -> Option<Controlled> {
         ));
     };
     Some(match ctl::asked(command, ask) {
-        Ok(en) => Controlled { ok: true, words: Words { en, zh } },
+        Ok(en) => Controlled::done(en, zh),
         Err(words) => Controlled::refused(words.clone(), words),
     })
 }

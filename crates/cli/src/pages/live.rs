@@ -20,7 +20,7 @@ use super::control;
 use crate::console::Console;
 use crate::ctl::Asker;
 use crate::exit::Exit;
-use crate::report;
+use crate::report::file;
 use crate::request::Request;
 use crate::run::Load;
 use crate::verdict;
@@ -122,7 +122,7 @@ impl LivePage {
         while !are_told() && !left().is_zero() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let file = folder.map(|folder| folder.join(report::FILE)).filter(|file| file.exists());
+        let file = folder.map(|folder| folder.join(file::FILE)).filter(|file| file.exists());
         if let (Some(file), Ok(secret)) = (file, web::random()) {
             let _ = report.set((format!("/report/{secret}"), file));
         }

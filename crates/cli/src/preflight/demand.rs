@@ -15,7 +15,7 @@ use plan::http::{Destination, Target};
 use plan::number::Setting;
 use plan::plan::{ControllerKind, Group, LoopCount, Plan, SamplerKind};
 use plan::state::{Memory, RunState};
-use plan::text::Text;
+use plan::template::Template;
 use plan::vars::Vars;
 use plan::websocket;
 use serde::Serialize;
@@ -92,7 +92,7 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
 /// The demand of a plan.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
-    let shared = Shared::looking(given.properties.clone(), given.folder.clone());
+    let shared = Shared::inert(given.properties.clone(), given.folder.clone());
     let state = RunState::before(plan);
     let (mut texts, mut vars) = (Scratch::new(1), Vars::default());
     let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
@@ -105,6 +105,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         iteration: 1,
         sampler: "",
     };
+    let now_ms = jiff::Timestamp::now().as_millisecond();
     let mut env = Env {
         names: &plan.names,
         vars: &mut vars,
@@ -114,7 +115,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         run: &state,
         shared: &shared,
         core: &mut texts,
-        now_ms: jiff::Timestamp::now().as_millisecond(),
+        clock: &now_ms,
     };
     plan.initial_variables(&mut env);
     let mut odd_numbers = Vec::new();
@@ -168,7 +169,7 @@ fn numbers(
         let known = env.shared.passed_over() == passed_over;
         return (known.then_some(users.into()), ramp.unwrap_or(0));
     }
-    let mut known = |what: Setting, text: &Text| {
+    let mut known = |what: Setting, text: &Template| {
         let mut value = String::new();
         text.eval(env, &mut value);
         // What would have to be run for its value gives a reference.

@@ -49,6 +49,7 @@ const HONOURED: &[&str] = &[
     "tcp.status.prefix",
     "tcp.status.properties",
     "tcp.status.suffix",
+    "throng.fleet.grace",
     "throng.http.java_version",
     "throng.processes.allowed",
     "throng.scripts.native",
@@ -221,8 +222,11 @@ fn is_honoured(key: &str) -> bool {
         report::jmeter::PROPERTIES,
     ];
     let honoured = std::iter::once(HONOURED).chain(of_crates);
+    let gateway = key.strip_prefix(mgs::settings::PREFIX);
     // A Throughput Shaping Timer has a property of its own name.
-    honoured.into_iter().any(|keys| keys.contains(&key)) || key.ends_with(".load_profile")
+    honoured.into_iter().any(|keys| keys.contains(&key))
+        || key.ends_with(".load_profile")
+        || gateway.is_some_and(|key| mgs::settings::PROPERTIES.iter().any(|(name, _)| *name == key))
 }
 
 #[cfg(test)]

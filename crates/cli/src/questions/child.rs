@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::results;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::terminal::Stream;
+use crate::tty::Stream;
 use crate::view::{Screen, View};
 
 /// Time between two looks at the process.

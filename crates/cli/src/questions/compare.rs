@@ -10,12 +10,13 @@ use answers::compare::{
     self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
 };
 use record::Record;
+use report::Page;
 use report::captions::signed;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
 
 use super::child::{self, Load};
-use super::place::Answer;
+use super::place::{Answer, Reach};
 use super::sweep::{fail, stopped};
 use super::{place, results};
 use crate::exit::Exit;
@@ -24,6 +25,8 @@ use crate::interrupt::Interrupt;
 use crate::terminal;
 use change::FailIf;
 
+/// Changes below this share do not count, where nothing else is asked for: the default of `--floor`.
+const FLOOR: f64 = 0.02;
 /// The file of a comparison in its folder.
 pub(crate) const FILE: &str = "compare.json";
 
@@ -52,6 +55,9 @@ struct Sources {
     b: Vec<PathBuf>,
     /// The load, of a point of two sweeps.
     at: Option<String>,
+    /// Loads of the sweeps that are not compared, the same in each of their points.
+    #[serde(default)]
+    apart: sweeps::Apart,
     asked: Asked,
 }
 
@@ -102,6 +108,8 @@ struct Pair {
     b: Side,
     /// The load, of a point of two sweeps.
     at: Option<String>,
+    /// Loads that only one of the sweeps has.
+    apart: sweeps::Apart,
 }
 
 /// Two sides, compared.
@@ -112,9 +120,10 @@ struct Done {
 
 pub(crate) fn run(flags: CompareFlags) -> Exit {
     let asked = Asked::of(&flags);
-    if let Err(message) = FailIf::read(&asked.fail_if) {
-        return fail(&message, Exit::Usage);
-    }
+    let fail_if = match FailIf::read(&asked.fail_if) {
+        Ok(fail_if) => fail_if,
+        Err(message) => return fail(&message, Exit::Usage),
+    };
     let sides = if flags.plans.is_empty() { flags.sides.clone() } else { flags.plans.clone() };
     let [a, b] = &sides[..] else {
         let what = "two folders of runs, sweeps or result files, or two plans";
@@ -133,22 +142,65 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
             Exit::Usage,
         );
     }
-    let pairs = if [a, b].iter().all(|side| sweeps::is_sweep(side)) {
-        sweeps::pairs(a, b)
-    } else {
-        let read = Side::read(a).and_then(|of_a| Ok((of_a, Side::read(b)?)));
-        read.map(|(a, b)| vec![Pair { a, b, at: None }])
-    };
-    let done: Vec<Done> = match pairs {
-        Ok(pairs) => pairs.into_iter().map(|pair| pair.compare(&asked)).collect(),
+    let pairs = match pairs(a, b, Reach::Anywhere) {
+        Ok(found) => found,
         Err(message) => return fail(&message, Exit::Usage),
     };
+    let sides = || pairs.iter().flat_map(|pair| [&pair.a, &pair.b]);
+    for side in sides() {
+        let flaws = side.records.iter().flat_map(|record| &record.flaws);
+        flaws.for_each(|flaw| terminal::warning(&format!("{}: {flaw}", side.name)));
+    }
+    if let Some(label) = fail_if.unknown_label(sides().flat_map(|side| &side.records)) {
+        return fail(&format!("--fail-if: neither A nor B has a label {label:?}"), Exit::Usage);
+    }
+    let done: Vec<Done> = pairs.into_iter().map(|pair| pair.compare(&asked)).collect();
     let folder = (!flags.output.no_report).then(|| place::create(&flags.output.runs, "compare", a));
     let folder = folder.and_then(|made| {
         // The answer is printed all the same.
         made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
     });
     tell(&done, folder.as_deref(), &flags)
+}
+
+/// The two sides, or of two sweeps those of each load that both have.
+fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, String> {
+    if [a, b].iter().all(|side| sweeps::is_sweep(side)) {
+        return sweeps::pairs(a, b, reach);
+    }
+    if let Some(sweep) = [a, b].into_iter().find(|side| sweeps::is_sweep(side)) {
+        return Err(format!(
+            "{} is a sweep, and the other side is none: give two sweeps, or two runs",
+            sweep.display()
+        ));
+    }
+    Ok(vec![Pair { a: Side::read(a)?, b: Side::read(b)?, ..Pair::default() }])
+}
+
+/// Two folders compared as without any option, for a server: the JSON and the page. Each side has the name of its folder.
+pub(crate) fn of_folders(
+    a: &Path,
+    b: &Path,
+    reach: Reach<'_>,
+) -> Result<(String, ComparisonPage), String> {
+    let asked = Asked { floor: FLOOR, anyway: false, fail_if: Vec::new() };
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut done = Vec::new();
+    for mut pair in pairs(a, b, reach)? {
+        (pair.a.name, pair.b.name) = (name(a), name(b));
+        done.push(pair.compare(&asked));
+    }
+    let json = json(&done.iter().map(|one| &one.compared).collect::<Vec<_>>());
+    let page = page(&done).ok_or_else(|| "there is nothing to compare".to_owned())?;
+    Ok((json, page))
+}
+
+/// Of two results an object, of two sweeps a list.
+fn json(all: &[&Compared]) -> String {
+    match all {
+        [one] if one.sources.at.is_none() => place::json(one),
+        points => place::json(&points),
+    }
 }
 
 fn is_plan(path: &Path) -> bool {
@@ -161,7 +213,16 @@ impl Pair {
             unreachable!("each side has a run")
         };
         let limits = (comparing::limited(&self.a.records), comparing::limited(&self.b.records));
-        let doubts = doubts(a, b, limits);
+        let sides = [("A", &self.a, &limits.0), ("B", &self.b, &limits.1)];
+        let careful = sides.into_iter().filter(|(_, _, limit)| limit.is_none());
+        let careful: Vec<Doubt> = careful
+            .filter_map(|(name, side, _)| match &self.at {
+                Some(load) => comparing::doubted(&format!("{name} at {load}"), &side.records),
+                None => comparing::doubted(name, &side.records),
+            })
+            .collect();
+        let mut doubts = doubts(a, b, limits);
+        doubts.extend(careful);
         let refused = !asked.anyway && doubts.iter().any(|doubt| doubt.refuses);
         let settings = asked.settings();
         let comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {
@@ -186,6 +247,7 @@ impl Pair {
                 a: self.a.paths.clone(),
                 b: self.b.paths.clone(),
                 at: self.at.clone(),
+                apart: self.apart.clone(),
                 asked: asked.clone(),
             },
         };
@@ -228,11 +290,15 @@ fn page(done: &[Done]) -> Option<ComparisonPage> {
             at: pair.at.as_deref(),
         })
         .collect();
-    ComparisonPage::new(&points)
+    let apart: Vec<_> =
+        done.first().map(|one| one.pair.apart.lists().collect()).unwrap_or_default();
+    let mut page = ComparisonPage::new(&points)?;
+    page.add_apart(&apart);
+    Some(page)
 }
 
 /// The page of a comparison that was made before, from what it was made of.
-pub(crate) fn again(folder: &Path) -> Result<ComparisonPage, String> {
+pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, String> {
     #[derive(Deserialize)]
     struct Saved {
         a: String,
@@ -254,7 +320,7 @@ pub(crate) fn again(folder: &Path) -> Result<ComparisonPage, String> {
         let name = name.strip_suffix(&*end).unwrap_or(&name).to_owned();
         let mut side = Side { name, ..Side::default() };
         for path in paths {
-            let path = place::moved(folder, path);
+            let path = reach.run(folder, path)?;
             side.push(results::read(&path)?, &path);
         }
         Ok(side)
@@ -266,7 +332,7 @@ pub(crate) fn again(folder: &Path) -> Result<ComparisonPage, String> {
         if a.records.is_empty() || b.records.is_empty() {
             continue;
         }
-        done.push(Pair { a, b, at: sources.at }.compare(&sources.asked));
+        done.push(Pair { a, b, at: sources.at, apart: sources.apart }.compare(&sources.asked));
     }
     page(&done).ok_or_else(|| format!("there is no comparison in {}", folder.display()))
 }
@@ -274,17 +340,21 @@ pub(crate) fn again(folder: &Path) -> Result<ComparisonPage, String> {
 /// Prints what was compared, and leaves it in its folder; the exit code.
 fn tell(done: &[Done], folder: Option<&Path>, flags: &CompareFlags) -> Exit {
     let all: Vec<&Compared> = done.iter().map(|one| &one.compared).collect();
-    let (json, text) = match &all[..] {
-        [one] if one.sources.at.is_none() => (place::json(one), text::page(one)),
-        points => (place::json(&points), text::sweeps(points)),
+    let json = json(&all);
+    let text = match &all[..] {
+        [one] if one.sources.at.is_none() => text::page(one),
+        points => text::sweeps(points),
     };
     let written = folder.map(|folder| place::write_text(folder, FILE, &json));
-    let html = || page(done).map(|page| report::comparison(&page, flags.output.language()));
-    let shown = flags.output.report(folder, html);
+    let page = || page(done).map(|page| Page::Comparison(Box::new(page)));
+    let (shown, whole) = flags.output.report(folder, page);
     Answer { json: &json, text: &text, paths: &[shown] }.print(&flags.output);
     match written {
         Some(Err(message)) => fail(&message, Exit::Lost),
-        _ => exit(&all),
+        _ => match exit(&all) {
+            Exit::Ok if !whole => Exit::Lost,
+            exit => exit,
+        },
     }
 }
 
@@ -354,7 +424,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
     // As many on each side: the last turn may be half.
     runs_a.records.truncate(runs_b.records.len());
     runs_a.paths.truncate(runs_b.paths.len());
-    let done = Pair { a: runs_a, b: runs_b, at: None }.compare(asked);
+    let done = Pair { a: runs_a, b: runs_b, ..Pair::default() }.compare(asked);
     let told = tell(&[done], Some(&folder), flags);
     if told == Exit::Ok { exit } else { told }
 }

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ::report::Page;
 use answers::verdict::Language;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::flags::OutputFlags;
-use crate::{report, terminal, verdict};
+use crate::report::file;
+use crate::{files, terminal, verdict};
 
 /// Makes the folder `VERB-PLAN-TIME` under `runs`.
 pub(crate) fn create(runs: &Path, verb: &str, plan: &Path) -> Result<PathBuf, String> {
@@ -55,13 +57,37 @@ pub(crate) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, 
     serde_json::from_slice(&text).map_err(|error| wrong(&error))
 }
 
-/// The folder of a run that an answer names: where the answer's folder was moved, it is still below it.
-pub(crate) fn moved(answer: &Path, run: &Path) -> PathBuf {
-    if run.exists() {
-        return run.to_owned();
+/// The folders of runs that the file of an answer may name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach<'a> {
+    /// Wherever they are: the user has named the answer.
+    Anywhere,
+    /// Below this folder alone, which is canonical: the file may be somebody else's.
+    Below(&'a Path),
+}
+
+impl Reach<'_> {
+    /// The run that an answer names: where the answer's folder was moved, it is still below it. The error is a sentence for
+    /// the user.
+    pub(crate) fn run(self, answer: &Path, run: &Path) -> Result<PathBuf, String> {
+        let end: Vec<_> = run.components().rev().take(2).collect();
+        let moved = end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part));
+        let Self::Below(root) = self else {
+            return Ok(if run.exists() { run.to_owned() } else { moved });
+        };
+        let beside = run.file_name().map(|name| root.join(name));
+        let places = [Some(run.to_owned()), Some(moved), beside];
+        // What is elsewhere is not even looked for.
+        let inside = places.into_iter().flatten().filter(|path| path.starts_with(root));
+        let mut found = inside.filter_map(|path| path.canonicalize().ok());
+        let is_run = |path: &PathBuf| path.starts_with(root) && path != root && path != answer;
+        let found = found.find(is_run).ok_or_else(|| {
+            let name = run.file_name().unwrap_or_default().to_string_lossy();
+            format!("the run {name:?}, which {} names, is not in this folder", answer.display())
+        })?;
+        files::plain(&found)?;
+        Ok(found)
     }
-    let end: Vec<_> = run.components().rev().take(2).collect();
-    end.into_iter().rev().fold(answer.to_owned(), |path, part| path.join(part))
 }
 
 /// An answer as it is printed: JSON, or text and the files that it left.
@@ -90,19 +116,74 @@ impl OutputFlags {
         verdict::language(self.lang)
     }
 
-    /// Writes the page of an answer into its folder, unless it is not wanted. An answer is not lost for its page.
+    /// Writes the page of an answer into its folder, unless it is not wanted, and its summary where it is. An answer is not
+    /// lost for its page. Returns the page's file; `false`: the summary is lost.
     pub(crate) fn report(
         &self,
         folder: Option<&Path>,
-        html: impl FnOnce() -> Option<String>,
-    ) -> Option<PathBuf> {
-        let path = folder.filter(|_| !self.no_report)?.join(report::FILE);
-        match report::write(&path, &html()?) {
-            Ok(()) => Some(path),
+        page: impl FnOnce() -> Option<Page>,
+    ) -> (Option<PathBuf>, bool) {
+        let to = folder.filter(|_| !self.no_report).map(|folder| folder.join(file::FILE));
+        if to.is_none() && self.markdown.is_none() {
+            return (None, true);
+        }
+        let Some(page) = page() else {
+            let Some(file) = &self.markdown else { return (None, true) };
+            let words = format!("{} is not written: its run cannot be read", file.display());
+            terminal::error(&words);
+            return (None, false);
+        };
+        let html = to.filter(|path| match file::write(path, &page.html(self.language())) {
+            Ok(()) => true,
             Err(error) => {
                 terminal::warning(&format!("cannot write {}: {error}", path.display()));
-                None
+                false
             }
+        });
+        let write = |file| file::write_markdown(file, &page, self.language());
+        let summary = self.markdown.as_deref().map_or(Ok(()), write);
+        if let Err(message) = &summary {
+            terminal::error(message);
         }
+        (html, summary.is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_reaches_nothing_beside_its_folder() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let base = temporary.path().canonicalize().expect("a path");
+        let (root, secret) = (base.join("runs"), base.join("secret"));
+        for folder in [&root.join("a"), &root.join("sweep/users-1/run"), &secret] {
+            fs::create_dir_all(folder).expect("a folder");
+        }
+        std::os::unix::fs::symlink(&secret, root.join("link")).expect("a link");
+        let answer = root.join("sweep");
+        let found = |run: PathBuf| Reach::Below(&root).run(&answer, &run).ok();
+        assert_eq!(found(root.join("a")), Some(root.join("a")));
+        assert_eq!(found("/elsewhere/users-1/run".into()), Some(answer.join("users-1/run")));
+        assert_eq!(
+            found("/elsewhere/a".into()),
+            Some(root.join("a")),
+            "it was moved with all runs"
+        );
+        for run in [
+            secret.clone(),
+            root.join("../secret"),
+            root.join("a/../../secret"),
+            root.join("link"),
+            PathBuf::from("../../secret"),
+            PathBuf::from("/"),
+            PathBuf::from(".."),
+            PathBuf::new(),
+            root.clone(),
+        ] {
+            assert_eq!(found(run.clone()), None, "{}", run.display());
+        }
+        assert_eq!(Reach::Anywhere.run(&answer, &secret), Ok(secret));
     }
 }

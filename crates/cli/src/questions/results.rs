@@ -16,6 +16,19 @@ pub(crate) fn read(path: &Path) -> Result<Record, String> {
     Record::open(path).map_err(|error| error.to_string())
 }
 
+/// From the first run's start to the last one's end, epoch ms. `known`: the record of one of them, for those that cannot
+/// be read.
+pub(crate) fn span<'f>(
+    mut folders: impl DoubleEndedIterator<Item = &'f Path>,
+    known: &Record,
+) -> (i64, i64) {
+    let of = |folder: Option<&Path>| folder.and_then(|folder| of_run(folder).ok());
+    let (first, last) = (of(folders.next()), of(folders.next_back()));
+    let first = first.as_ref().unwrap_or(known);
+    let last = last.as_ref().unwrap_or(known);
+    (first.frame.start_ms, last.frame.start_ms + last.frame.length_ms)
+}
+
 /// The first finding of a verdict on the generator, as a clause without its full stop: what was measured says little about
 /// the target.
 pub(crate) fn doubt(verdict: &Verdict) -> Option<Words> {

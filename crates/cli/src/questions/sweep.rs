@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use answers::scaling::{self, Choice};
 use record::Record;
+use report::Page;
 use report::model::SweepPage;
 use report::model::sweep::{Axis, Swept};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use point::{Figures, Point, name, parent};
 
 use super::child::{self, Asked, Failed, Load, Made};
-use super::place::{self, Answer};
+use super::place::{self, Answer, Reach};
 use super::results;
 use crate::exit::Exit;
 use crate::flags::{OutputFlags, SweepFlags};
@@ -44,6 +45,10 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
         "users" => flags.users.iter().copied().map(Load::Users).collect(),
         _ => flags.rps.iter().copied().map(Load::Rate).collect(),
     };
+    if flags.ramp >= flags.at_most {
+        let why = "--ramp must be shorter than --at-most: a point is measured under its full load";
+        return fail(why, Exit::Usage);
+    }
     loads.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
     loads.dedup();
     let folder = match place::create(&flags.output.runs, "sweep", &flags.plan) {
@@ -95,19 +100,19 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
 }
 
-/// Prints the answer, even if its file finds no room; whether the file is there.
+/// Prints the answer, even if its file finds no room; whether all that was to be written is there.
 fn tell(sweep: &mut Sweep, folder: &Path, output: &OutputFlags) -> bool {
     let path = save(sweep, folder);
     let is_kept = path.is_some();
-    let html = || {
+    let page = || {
         let record = results::of_run(&sweep.points.last()?.folder).ok()?;
-        Some(report::sweep(&sweep.page(folder, &record), output.language()))
+        Some(Page::Sweep(Box::new(sweep.page(folder, &record))))
     };
     // Where the answer finds no room, its page finds none.
-    let shown = if is_kept { output.report(Some(folder), html) } else { None };
+    let (shown, whole) = output.report(is_kept.then_some(folder), page);
     let (json, text) = (place::json(sweep), text::page(sweep));
     Answer { json: &json, text: &text, paths: &[path, shown] }.print(output);
-    is_kept
+    is_kept && whole
 }
 
 impl Sweep {
@@ -128,6 +133,7 @@ impl Sweep {
         SweepPage::new(Swept {
             name: &point::name(&folder.canonicalize().unwrap_or_else(|_| folder.to_owned())),
             record,
+            span_ms: results::span(self.points.iter().map(|point| &*point.folder), record),
             axis: self.axis(),
             points: self.points.iter().map(Point::on_page).collect(),
             choice: &self.model,
@@ -138,7 +144,7 @@ impl Sweep {
 }
 
 /// The page of a sweep that was made before, from its runs.
-pub(crate) fn again(folder: &Path) -> Result<SweepPage, String> {
+pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<SweepPage, String> {
     #[derive(Deserialize)]
     struct Saved {
         plan: PathBuf,
@@ -164,7 +170,7 @@ pub(crate) fn again(folder: &Path) -> Result<SweepPage, String> {
     };
     let mut last = None;
     for SavedPoint { load, run_seconds, folder: run } in saved.points {
-        let run = place::moved(folder, &run);
+        let run = reach.run(folder, &run)?;
         let record = results::of_run(&run)?;
         let made = Made { folder: run, record, seconds: run_seconds };
         sweep.points.push(Point::of(load, &made, sweep.precision));

@@ -9,7 +9,7 @@ use stats::grouped::count;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::load::{self, Loaded};
-use crate::preflight::{self, About, Look};
+use crate::preflight::{self, About, Host, Look};
 use crate::properties::Properties;
 use crate::request::{OVERCOMMIT, Request};
 use crate::{check, java, tty};
@@ -79,6 +79,7 @@ pub(crate) struct Room<'a> {
     pub(crate) properties: &'a Properties,
     /// Processes that were asked for.
     pub(crate) workers: Option<u32>,
+    pub(crate) host: &'a Host,
 }
 
 impl Room<'_> {
@@ -96,8 +97,10 @@ impl Room<'_> {
             users: evaluated.map(|evaluated| evaluated.at_once_by_group().collect()),
             workers: self.workers.map(u64::from),
         };
-        let found = preflight::look(plan, about);
-        match refusal(&found, self.properties.flag(OVERCOMMIT, false)) {
+        let found = preflight::look(plan, about, self.host);
+        // Agents offer what they have; this machine only coordinates.
+        let elsewhere = self.request.fleet.is_some();
+        match refusal(&found, elsewhere || self.properties.flag(OVERCOMMIT, false)) {
             Some(message) => Err(console.fail(&message, Exit::TooSmall)),
             None => Ok(found),
         }

@@ -51,7 +51,9 @@ impl Parts<'_, '_> {
 
 impl Asked {
     pub(crate) fn new(evaluated: &Evaluated, plan: &Plan) -> Self {
-        let (levels, phases) = (evaluated.levels(plan), Phases::new(evaluated.phases(plan)));
+        let length_ms = evaluated.asked(plan).main_length_ms;
+        let levels = evaluated.levels(plan);
+        let phases = Phases::new(evaluated.phases(plan), length_ms);
         let users = levels.iter().filter(|level| !level.scheduled);
         let users = users.map(|level| u64::from(level.users)).sum();
         let rate = levels.iter().filter_map(|level| level.rate).sum();
@@ -79,6 +81,10 @@ impl Asked {
         for (at_ms, words) in self.phases.begun(now_ms, progress.start_ms, started) {
             progress.mark_at(at_ms, Change::Phase(words.clone()), &words);
             traces.note(LogLevel::Info, "throng", &words);
+        }
+        if let Some(end_ms) = self.phases.end_ms() {
+            let length_ms = end_ms - progress.start_ms;
+            progress.recording().set_length(length_ms);
         }
     }
 

@@ -13,12 +13,22 @@ pub(crate) struct Phases {
     /// Users of set-up groups, and the first start of a user behind them, ms.
     before: u32,
     first_ms: i64,
+    /// Length of the main groups, ms, of a run that has set-up groups: with those its end is known when they are done.
+    length_ms: Option<i64>,
 }
 
 impl Phases {
-    pub(crate) fn new(phases: engine::Phases) -> Self {
+    /// `length_ms`: of the main groups, where it is known.
+    pub(crate) fn new(phases: engine::Phases, length_ms: Option<i64>) -> Self {
         let engine::Phases { list, before, first_ms } = phases;
-        Self { left: list.into(), start_ms: None, before, first_ms }
+        let length_ms = length_ms.filter(|_| before > 0);
+        Self { left: list.into(), start_ms: None, before, first_ms, length_ms }
+    }
+
+    /// The planned end of the run, epoch ms, once: when its set-up groups are done.
+    pub(crate) fn end_ms(&mut self) -> Option<i64> {
+        let start_ms = self.start_ms?;
+        Some(start_ms + self.length_ms.take()?)
     }
 
     /// The phases that have begun since the last call, with their begin in epoch ms. `run_ms`: the start of the run;
@@ -50,7 +60,7 @@ mod tests {
     fn phases(before: u32) -> Phases {
         let phase = |at_ms, words: &str| Phase { at_ms, words: words.into() };
         let list = vec![phase(500, "ramp"), phase(2000, "hold")];
-        Phases::new(engine::Phases { list, before, first_ms: 500 })
+        Phases::new(engine::Phases { list, before, first_ms: 500 }, Some(60_000))
     }
 
     #[test]
@@ -60,13 +70,15 @@ mod tests {
         assert_eq!(phases.begun(10_550, 10_000, 1), [(10_500, "ramp".to_owned())]);
         assert_eq!(phases.begun(12_030, 10_000, 9), [(12_000, "hold".to_owned())]);
         assert_eq!(phases.begun(99_000, 10_000, 9), []);
+        assert_eq!(phases.end_ms(), None, "without set-up groups it was known before");
     }
 
     #[test]
     fn those_behind_set_up_groups_wait_for_their_first_user() {
         let mut phases = phases(2);
-        assert_eq!(phases.begun(15_000, 10_000, 2), []);
+        assert_eq!((phases.begun(15_000, 10_000, 2), phases.end_ms()), (vec![], None));
         assert_eq!(phases.begun(20_000, 10_000, 3), [(20_000, "ramp".to_owned())]);
+        assert_eq!((phases.end_ms(), phases.end_ms()), (Some(79_500), None), "it is told once");
         phases.forget();
         assert_eq!(phases.begun(99_000, 10_000, 9), []);
     }

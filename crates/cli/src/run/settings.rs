@@ -57,6 +57,9 @@ fn java(
 ) -> Result<Option<Machine>, String> {
     let get = |key: &str| properties.get(key).map(str::to_owned);
     let Some(needed) = java::needed(plan, get)? else { return Ok(None) };
+    if request.fleet.is_some() {
+        return Ok(None);
+    }
     if spread::asked(request, properties)?.is_some_and(|workers| workers > 1) {
         return Ok(None);
     }
@@ -77,7 +80,7 @@ pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), Strin
     }
     let listeners = plan.listeners.iter().filter_map(|listener| match &listener.kind {
         ListenerKind::File(writer) => writer.file.fixed(),
-        ListenerKind::Saver(_) | ListenerKind::Backend(_) | ListenerKind::Hosted(_) => None,
+        ListenerKind::Saver(_) | ListenerKind::Backend(_) | ListenerKind::JavaBacked(_) => None,
     });
     let listeners = listeners.map(PathBuf::from);
     for path in request.jtl.iter().cloned().chain(listeners).filter(|path| path.is_file()) {
@@ -89,7 +92,7 @@ pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), Strin
 
 /// Result files of the command line; those that exist are appended to.
 fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
-    let own = folder.file("results.jtl").filter(|_| request.jtl_in_folder);
+    let own = folder.file(crate::report::ROWS).filter(|_| request.jtl_in_folder);
     let file = |path: PathBuf| ResultFile {
         path,
         columns: columns.clone(),

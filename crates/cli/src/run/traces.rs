@@ -2,6 +2,7 @@
 
 use engine::{Line, LogLevel};
 use fleet::Loss;
+use fleet::remote::About;
 use record::Follower;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
@@ -14,6 +15,7 @@ use crate::folder::Folder;
 use crate::identity::{self, End};
 use crate::last_words::LastWords;
 use crate::log::{Level, Log};
+use crate::machines::about;
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
@@ -30,6 +32,8 @@ pub(crate) struct Traces<'a> {
     pub(crate) followers: Vec<Box<dyn Follower>>,
     /// The systems of `--out`.
     pub(crate) exports: Option<export::Exports>,
+    /// Machines whose agents run the users.
+    pub(crate) machines: Vec<About>,
 }
 
 impl<'a> Traces<'a> {
@@ -61,6 +65,7 @@ impl<'a> Traces<'a> {
             last: LastWords::default(),
             followers: Vec::new(),
             exports: None,
+            machines: Vec::new(),
         }
     }
 
@@ -172,7 +177,7 @@ impl<'a> Traces<'a> {
         request: &Request,
         end: &End,
     ) {
-        let Self { console, folder, last, .. } = self;
+        let Self { console, folder, last, machines: agents, .. } = self;
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
         }
@@ -185,11 +190,18 @@ impl<'a> Traces<'a> {
         let said = |width| {
             verdict.as_ref().map(|found| verdict::text(found, language, width)).unwrap_or_default()
         };
-        let first = format!("{}{missed}{}", judgement.text(), last.text());
-        let text =
-            format!("{}{first}{}{}", said(None), summary.text(), lost::text(workers, losses));
+        // What the user asked to have judged comes before what was found out besides.
+        let criteria = judgement.text();
+        let then = format!("{missed}{}", last.text());
+        let lost = if agents.is_empty() || !losses.is_empty() {
+            lost::text(workers, losses)
+        } else {
+            about::text(agents)
+        };
+        let text = format!("{criteria}{}{then}{}{lost}", said(None), summary.text());
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
+        let json = about::into_json(json, agents);
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
         let json = verdict::into_json(json, verdict.as_ref());
@@ -202,10 +214,9 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{}{first}{}{}",
+                "{criteria}{}{then}{}{lost}",
                 said(Some(width)),
-                summary.text_within(Some(width)),
-                lost::text(workers, losses)
+                summary.text_within(Some(width))
             ),
             None => &*text,
         };

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::frame::{Drawn, Size, lines};
 use super::{Look, View};
-use crate::terminal::{self, Stream};
-use crate::tty;
+use crate::terminal;
+use crate::tty::{self, Stream};
 
 /// Time between two frames; a change of the size and lines printed meanwhile are seen after a tenth of it.
 const EACH: Duration = Duration::from_secs(1);

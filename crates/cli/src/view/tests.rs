@@ -32,7 +32,7 @@ fn record(labels: &[(&str, u64, u64, u64)], seconds: i64) -> Record {
             let count = (count * n.min(20) as u64).div_ceil(20);
             let one = part(count, *errors, if n == 7 { ms * 8 } else { ms + n as u64 / 10 });
             second.all.merge(&one);
-            second.labels.push((number, one));
+            second.labels.push(number, one);
             if *errors > 0 {
                 second.causes.push((0, *errors));
             }

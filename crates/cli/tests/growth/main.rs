@@ -69,7 +69,7 @@ fn run(text: &str, cores: u32, hours: u64, results: Vec<ResultFile>) -> Day {
     let (document, _) = jmx::parse("plan.jmx", text.as_bytes().to_vec()).expect("XML");
     let compiled = plan::compile::compile(&document, &plan::compile::Settings::default());
     let plan = compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.diags));
-    assert!(plan.hosted.is_empty(), "nothing of it needs Java");
+    assert!(plan.java_backed.is_empty(), "nothing of it needs Java");
     let steps = Steps::new();
     let options = Options {
         cores,

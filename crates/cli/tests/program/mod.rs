@@ -21,6 +21,27 @@ pub(crate) fn may_unshare(flags: &str) -> bool {
     may
 }
 
+/// Requests to a target on 127.0.0.1, each followed by one to a port where nobody listens.
+pub(crate) const ASKING: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Test Plan" enabled="true"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Users" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">${__P(loops,20)}</stringProp></elementProp>
+  <stringProp name="ThreadGroup.num_threads">${__P(users,4)}</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</ThreadGroup><hashTree>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="${__P(label,Ask)}" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">${__P(path,/x)}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
+  </HTTPSamplerProxy><hashTree/>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Nobody" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+  </HTTPSamplerProxy><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>
+"#;
+
 /// A plan that runs for an instant: `users` users, `loops` times Java Request sleeping `ms`.
 pub(crate) const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">

@@ -52,7 +52,7 @@ fn twice_cuts_what_never_ends_and_counts_it_apart() {
 }
 
 #[test]
-fn once_waits_for_what_is_under_way() {
+fn once_waits_for_what_is_in_flight() {
     let trial = Trial::new();
     let port = peer(|connection| {
         while request(connection) {

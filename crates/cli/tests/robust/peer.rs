@@ -1,8 +1,10 @@
 //! A server made of a socket and a closure: it does to a connection what no HTTP library would.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::time::Duration;
+
+use rustix::net::{self, AddressFamily, SocketType};
 
 /// Serves every connection on a thread of its own until the test ends. Returns the port.
 pub(crate) fn peer(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> u16 {
@@ -92,6 +94,10 @@ pub(crate) fn stall(connection: &mut TcpStream) {
 
 /// A port without a listener.
 pub(crate) fn closed_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    // Bound, but not listening, to the end of the test: no other test gets the port meanwhile.
+    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = net::getsockname(&socket).expect("an address");
+    std::mem::forget(socket);
+    SocketAddrV4::try_from(address).expect("an address of version 4").port()
 }

@@ -51,7 +51,7 @@ impl Context<'_> {
         let plan = self.plan;
         for own in &plan.cookie_managers[manager as usize].cookies {
             let mut env = self.env(index, "");
-            let mut text = |text: &plan::text::Text| {
+            let mut text = |text: &plan::template::Template| {
                 let mut value = String::new();
                 text.eval(&mut env, &mut value);
                 value

@@ -1,7 +1,7 @@
 //! How the parts of a core say that something is done: they push a completion, and the loop steps the user. Hot.
 
 use plan::plan::SamplerId;
-use plan::text::Thrown;
+use plan::template::Thrown;
 use stats::Outcome;
 
 use crate::completions::{Done, Sampled};
@@ -54,7 +54,8 @@ impl Context<'_> {
         (timing, outcome): (Timing, Outcome),
         whole: bool,
     ) {
-        let result = self.lend_result();
+        let looked_at = self.observes(sampler) || outcome != Outcome::Ok;
+        let result = looked_at.then(|| self.lend_result());
         self.users[user].wait = Wait::Done;
         self.queue.now.push(Done::Sample(Sampled {
             user,

@@ -3,7 +3,7 @@
 use plan::env::Env;
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -26,7 +26,7 @@ impl Context<'_> {
     }
 
     /// The value of a text of a sampler's.
-    pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Text) -> String {
+    pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Template) -> String {
         let mut value = String::new();
         self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value

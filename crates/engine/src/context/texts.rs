@@ -2,7 +2,7 @@
 //!
 //! Evaluating leaves an exception in the core's buffers ([`plan::env::Scratch::thrown`]); whoever has evaluated looks at it, or passes over it.
 
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -24,12 +24,12 @@ impl Context<'_> {
     }
 
     /// A number as JMeter's properties have it: blanks are none.
-    pub(crate) fn java_number(&mut self, index: UserId, text: &Text) -> i64 {
+    pub(crate) fn java_number(&mut self, index: UserId, text: &Template) -> i64 {
         text.parsed(&mut self.env(index, ""), |text| text.parse().unwrap_or(0))
     }
 
     /// Evaluates a text that should be a number, as JMeter reads it: with a blank around it, it is none.
-    pub(crate) fn number(&mut self, index: UserId, text: &Text, default: i64) -> i64 {
+    pub(crate) fn number(&mut self, index: UserId, text: &Template, default: i64) -> i64 {
         let mut value = self.texts.take();
         text.eval(&mut self.env(index, ""), &mut value);
         let number = value.parse().unwrap_or(default);

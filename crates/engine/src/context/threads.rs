@@ -35,7 +35,7 @@ impl Context<'_> {
         let Some(branches) = self.branches(parent) else { return 0 };
         out.push_str("parallel ");
         out.push_str(self.sampler_name(parent, branches.id));
-        branches.under_way as u32
+        branches.in_flight as u32
     }
 
     /// An action has ended its user: of a branch, the user ends when its other branches have.

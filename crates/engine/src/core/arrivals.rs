@@ -4,7 +4,7 @@ use stats::Counter;
 
 use crate::core::Core;
 use crate::flow::arrivals::comes_again;
-use crate::flow::home::Who;
+use crate::flow::owner::Who;
 use crate::flow::schedule::OVER;
 use crate::ids::{UserId, Waiter};
 use crate::time::clock::Nanos;

@@ -34,9 +34,9 @@ impl<'p> Core<'p> {
         }
         match turn.next {
             Next::Waits => Step::Done,
-            Next::Behind { id, leaves } => {
+            Next::Behind { id, ends_iteration } => {
                 self.samples.unwatch(&self.cx, index, id);
-                let leave = parallel::leaves_behind(&mut self.cx, index, id, leaves);
+                let leave = parallel::leaves_behind(&mut self.cx, index, id, ends_iteration);
                 continue_or_stop(&mut self.reporting(), index, leave)
             }
         }

@@ -44,7 +44,7 @@ impl Core<'_> {
                 }
                 self.resume(index);
             }
-            Wait::Java => self.interrupt_hosted(index),
+            Wait::Java => self.interrupt_java_backed(index),
             Wait::Branches(id) => {
                 // The plug-in starts nothing more in this thread, and does not end what runs.
                 let closed = &mut self.cx.users[index].extra().closed;

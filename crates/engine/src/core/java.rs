@@ -6,7 +6,7 @@ use stats::Outcome;
 
 use crate::core::Core;
 use crate::ids::{Addressee, UserId};
-use crate::java::{Next, arrive};
+use crate::java::{Next, next};
 use crate::sample::step::Step;
 use crate::users::Wait;
 
@@ -32,16 +32,16 @@ impl Core<'_> {
                 let step = samples.close_without_result(&mut on, index, id);
                 self.take(index, step);
             }
-            Next::Close(closing) => {
+            Next::Close(mut closing) => {
                 let (samples, mut on) = self.sampling();
-                let step = samples.close_on(&mut on, index, closing);
+                let step = samples.close_on(&mut on, index, &mut closing);
                 self.take(index, step);
             }
-            Next::Cut(id, timing) => self.close_sample(index, id, timing, Outcome::CutByEnd),
+            Next::Cut(id, timing) => self.close_sample(index, id, &timing, Outcome::CutByEnd),
             Next::Checked(ended) => {
                 self.reporting().report_complete(index, &ended);
                 if self.cx.users[index].wait == Wait::Ready {
-                    arrive::must_end(&mut self.cx, index);
+                    next::must_end(&mut self.cx, index);
                     self.after_transaction(index);
                 }
             }
@@ -63,7 +63,7 @@ impl Core<'_> {
     }
 
     /// A sample takes longer than its Sample Timeout allows.
-    pub(crate) fn interrupt_hosted(&mut self, index: UserId) {
+    pub(crate) fn interrupt_java_backed(&mut self, index: UserId) {
         self.jobs.interrupt_sample(&mut self.cx, index);
     }
 }

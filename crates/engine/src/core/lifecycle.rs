@@ -26,7 +26,7 @@ impl Core<'_> {
     /// Starts the users that are due.
     pub(crate) fn start_users(&mut self, now: Nanos) {
         let mut n = 0;
-        // A core that is behind must not open ever more connections before it looks at those it has.
+        // A core that is behind must not open ever more connections before it reads those it has.
         let mut left = STARTS;
         while n < self.flow.starts.len() {
             // In a pause nobody starts; arrivals pass.
@@ -39,8 +39,8 @@ impl Core<'_> {
                 if self.cx.run.groups[group.at()].arrivals.is_some() {
                     self.arrival(group, number, at);
                 } else {
-                    let looks = &self.cx.run.groups[group.at()].looks;
-                    let number = match looks {
+                    let polls = &self.cx.run.groups[group.at()].polls;
+                    let number = match polls {
                         Some(_) => self.cx.run.counts.number(group, self.cx.run.shard),
                         None => number,
                     };
@@ -122,9 +122,9 @@ impl Core<'_> {
 
     /// Where a group keeps a number of users, another comes in place of one that has ended.
     fn replace_user(&mut self, group: GroupId, number: u32) {
-        let Some(looks) = &self.cx.run.groups[group.at()].looks else { return };
+        let Some(polls) = &self.cx.run.groups[group.at()].polls else { return };
         let at = self.cx.clock.now() + REPLACED_AFTER;
-        looks.look(at);
+        polls.poll(at);
         if self.is_full(group) {
             return;
         }
@@ -134,7 +134,7 @@ impl Core<'_> {
         match self.flow.starts.iter_mut().find(|start| start.group == group) {
             Some(start) => start.replace(at),
             None => {
-                let mut start = Start::empty(group, looks.clone());
+                let mut start = Start::empty(group, polls.clone());
                 start.replace(at);
                 self.flow.starts.push(start);
             }

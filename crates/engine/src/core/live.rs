@@ -6,7 +6,7 @@
 use plan::plan::GroupId;
 
 use crate::core::Core;
-use crate::flow::home::home_of;
+use crate::flow::owner::owner_of;
 use crate::flow::schedule::Start;
 use crate::ids::UserId;
 use crate::time::clock::Nanos;
@@ -63,8 +63,8 @@ impl Core<'_> {
     pub(crate) fn set_rate(&mut self, group: GroupId, rate: f64, change: u32) {
         self.flow.changes[group.at()] = change;
         let now = self.cx.clock.now();
-        let is_home = home_of(group, self.cx.run.cores) == self.cx.index;
-        for start in self.flow.starts.iter_mut().filter(|start| start.group == group && is_home) {
+        let is_owner = owner_of(group, self.cx.run.cores) == self.cx.index;
+        for start in self.flow.starts.iter_mut().filter(|start| start.group == group && is_owner) {
             start.set_rate(rate, now, self.cx.run.shard);
         }
         self.group_may_be_done(group);

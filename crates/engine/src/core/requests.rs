@@ -2,7 +2,7 @@
 
 use plan::http::Http;
 use plan::plan::{Needs, SamplerId};
-use plan::text::Thrown;
+use plan::template::Thrown;
 use stats::Outcome;
 
 use crate::core::Core;
@@ -16,7 +16,7 @@ impl Core<'_> {
     /// Begins the sample of an HTTP sampler.
     pub(crate) fn begin_http(&mut self, index: UserId, id: SamplerId, http: &Http) -> Step {
         match self.http.begin(&mut self.cx, &mut self.sessions, (index, id), http) {
-            Begun::UnderWay => Step::Done,
+            Begun::InFlight => Step::Done,
             Begun::LeftOut => {
                 let (samples, mut on) = self.sampling();
                 samples.after_action(&mut on, index, id)
@@ -30,16 +30,16 @@ impl Core<'_> {
         &mut self,
         index: UserId,
         id: SamplerId,
-        mut timing: Timing,
-        mut outcome: Outcome,
+        timing: &Timing,
+        outcome: Outcome,
     ) {
         let is_page = self.cx.plan.samplers[id.0 as usize].needs.contains(Needs::PAGE);
         if is_page && outcome == Outcome::Ok {
             let Self { cx, sessions, http, .. } = self;
-            match http.load_page(cx, sessions, (index, id), timing) {
-                None => return,
-                Some(loaded) => (timing, outcome) = loaded,
+            if let Some((timing, outcome)) = http.load_page(cx, sessions, (index, id), *timing) {
+                self.close_sample(index, id, &timing, outcome);
             }
+            return;
         }
         self.close_sample(index, id, timing, outcome);
     }

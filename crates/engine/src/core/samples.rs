@@ -11,12 +11,19 @@ use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 use crate::sample::{begin, delay, prepare};
 use crate::time::timing::Timing;
-use crate::users::{Leave, NO_USER};
+use crate::users::{LoopControl, NO_USER};
 
 impl<'p> Core<'p> {
     /// Takes the steps of a user's sample, until it waits, is ready for its next operation, or has ended.
     #[inline]
-    pub(crate) fn take(&mut self, index: UserId, mut step: Step) {
+    pub(crate) fn take(&mut self, index: UserId, step: Step) {
+        // Most samples leave nothing to be done.
+        if !matches!(step, Step::Done) {
+            self.take_all(index, step);
+        }
+    }
+
+    fn take_all(&mut self, index: UserId, mut step: Step) {
         loop {
             step = match step {
                 Step::Done => return,
@@ -33,7 +40,7 @@ impl<'p> Core<'p> {
                     samples.lose(&mut on, index, id)
                 }
                 Step::Stop { cut } => stop_before(&mut self.reporting(), index, cut),
-                Step::Leave { from, how, ends } => self.leave(index, (from, how), ends),
+                Step::LoopControl { from, how, ends } => self.leave(index, (from, how), ends),
                 Step::EndOfPlan => return self.end_of_plan(index),
             };
         }
@@ -89,12 +96,12 @@ impl<'p> Core<'p> {
         &mut self,
         index: UserId,
         id: SamplerId,
-        timing: Timing,
+        timing: &Timing,
         outcome: Outcome,
     ) {
         let user = &self.cx.users[index];
         if user.branch_of != NO_USER && !user.parallel {
-            return self.branch_done(index, &timing, outcome);
+            return self.branch_done(index, timing, outcome);
         }
         let (samples, mut on) = self.sampling();
         let step = samples.close(&mut on, (index, id), timing, outcome);
@@ -134,7 +141,7 @@ impl<'p> Core<'p> {
             | SamplerKind::Udp(_)
             | SamplerKind::Sse(_) => self.begin_exchange(index, id, kind),
             SamplerKind::Process(process) => self.begin_process(index, id, process),
-            SamplerKind::Hosted(element) => {
+            SamplerKind::JavaBacked(element) => {
                 self.jobs.run_sampler(&mut self.cx, index, id, *element);
                 Step::Done
             }
@@ -150,7 +157,12 @@ impl<'p> Core<'p> {
     }
 
     /// A user leaves controllers; it `ends` behind that.
-    fn leave(&mut self, index: UserId, (from, how): (ControllerId, Leave), ends: bool) -> Step {
+    fn leave(
+        &mut self,
+        index: UserId,
+        (from, how): (ControllerId, LoopControl),
+        ends: bool,
+    ) -> Step {
         self.cx.forget_thrown();
         self.walk(index, 0).unwind(from, how);
         if self.ends_by_exception(index) {

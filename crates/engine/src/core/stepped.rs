@@ -49,7 +49,7 @@ impl Core<'_> {
                     | Wait::Job(_)
                     | Wait::File(_)
                     | Wait::Java => true,
-                    Wait::Socket(_) => !self.websocket.holds(&self.cx, UserId::from(index)),
+                    Wait::WebSocket(_) => !self.websocket.holds(&self.cx, UserId::from(index)),
                     Wait::Ready
                     | Wait::Delay(_)
                     | Wait::Pause(_)

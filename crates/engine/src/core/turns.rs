@@ -101,7 +101,8 @@ impl<'p> Core<'p> {
 
     /// A user at a controller.
     pub(crate) fn visit(&mut self, index: UserId, id: ControllerId) -> Visit<'_, 'p> {
-        Visit::new(&mut self.cx, &mut self.flow, index, id)
+        let root = self.cx.users.root(index);
+        Visit::new(&mut self.cx, &mut self.flow, (index, root), id)
     }
 
     /// The way of results to those who hear of them.

@@ -1,14 +1,14 @@
 //! Arrivals: at moments of a schedule somebody runs an iteration, a user that is free or a new one.
 //!
-//! Each such group has a home, one of the cores, which alone has the schedule and knows who is free. Users that have ended an iteration ask it for the
+//! Each such group has an owner, one of the cores, which alone has the schedule and knows who is free. Users that have ended an iteration ask it for the
 //! next, as those at a barrier do ([`crate::flow::barriers`]), and wait. Of those who are free, the first in the order of their numbers comes next; where as many are
-//! busy as may be, the arrival is lost. Costs two messages for an iteration where the home is another core.
+//! busy as may be, the arrival is lost. Costs two messages for an iteration where the owner is another core.
 
 use plan::plan::GroupId;
 
 use crate::context::Context;
 use crate::flow::Flow;
-use crate::flow::home::{Pool, Who};
+use crate::flow::owner::{Pool, Who};
 use crate::flow::schedule::OVER;
 use crate::flow::search::Pull;
 use crate::ids::{UserId, Waiter};
@@ -46,7 +46,7 @@ impl Flow {
             0 => 0,
             users => cx.run.shard.users(users).max(1),
         };
-        let pool = self.home.pools.entry(group).or_default();
+        let pool = self.owner.pools.entry(group).or_default();
         let Some(who) = pool.arrive(most) else { return Moment { is_lost: true, ..moment } };
         moment.is_last =
             bounds.arrivals > 0 && pool.arrived >= cx.run.shard.users_of(bounds.arrivals).max(1);
@@ -68,7 +68,7 @@ impl Flow {
     /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
     /// Other cores are told.
     pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: GroupId, at: Nanos) {
-        let pool = self.home.pools.remove(&group).unwrap_or_default();
+        let pool = self.owner.pools.remove(&group).unwrap_or_default();
         // Whoever has come at a rate that was given beside the plan ends its iteration: what started is what was asked for.
         let whole = cx.run.groups[group.at()].rate.is_some();
         if !whole && (pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool)) {

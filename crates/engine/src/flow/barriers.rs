@@ -1,8 +1,8 @@
 //! Users that wait for each other: at Synchronizing Timers, and before Critical Sections.
 //!
-//! Each barrier and each lock has a home, one of the cores, which alone knows who waits there. Users of other cores ask by message and are let go by
+//! Each barrier and each lock has an owner, one of the cores, which alone knows who waits there. Users of other cores ask by message and are let go by
 //! message, so that nothing is locked and no core waits. A waiter is good for one wait: whoever gave up, or has ended, is not let go by
-//! an answer that was under way. Costs a message each way where the home is another core.
+//! an answer that was on its way. Costs a message each way where the owner is another core.
 
 use crate::context::Context;
 use crate::flow::Flow;
@@ -37,15 +37,15 @@ pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
 
 impl Flow {
     pub(crate) fn ask(&mut self, cx: &mut Context<'_>, ask: Ask) {
-        match ask.home(cx.run.cores) {
-            home if home == cx.index => self.answer(cx, ask),
-            home => cx.run.inbox(home).send(Message::Ask(ask)),
+        match ask.owner(cx.run.cores) {
+            owner if owner == cx.index => self.answer(cx, ask),
+            owner => cx.run.inbox(owner).send(Message::Ask(ask)),
         }
     }
 
     /// Another core, or this one, asks.
     pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: Ask) {
-        for waiter in self.home.answer(ask) {
+        for waiter in self.owner.answer(ask) {
             if waiter.core == cx.index {
                 let_go(cx, waiter);
             } else {

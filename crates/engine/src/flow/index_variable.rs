@@ -4,12 +4,18 @@ use crate::flow::visit::Visit;
 
 impl Visit<'_, '_> {
     /// Sets a loop's index variable, if the plan mentions it.
+    #[inline]
     pub(crate) fn write_index(&mut self) {
-        if !self.controller.kind.iterates() {
-            return;
+        let controller = self.controller;
+        let is_named = controller.parent.is_some() && controller.name.fixed().is_none();
+        if (is_named || controller.index.is_some()) && controller.kind.iterates() {
+            self.write_count(is_named);
         }
+    }
+
+    fn write_count(&mut self, is_named: bool) {
         let count = self.state().count();
-        if self.controller.name.fixed().is_none() && self.controller.parent.is_some() {
+        if is_named {
             return self.write_named_index(count);
         }
         let Some(variable) = self.controller.index else { return };

@@ -1,4 +1,4 @@
-//! The beginning of a controller's pass, of which all are told that want to know.
+//! The beginning of a controller's iteration, of which all are told that want to know.
 
 use plan::event::Stop;
 use plan::plan::{Controller, ControllerId, ControllerKind, OnIteration};
@@ -10,8 +10,8 @@ use crate::reports::Report;
 use crate::users::controllers::BEGUN;
 
 impl<'p> Walk<'_, 'p> {
-    /// Begins a pass, unless it has begun: tells who wants to know. `Some`: it cannot go on.
-    pub(crate) fn begin_pass(&mut self, id: ControllerId) -> Option<Pull> {
+    /// Begins an iteration, unless it has begun: tells who wants to know. `Some`: it cannot go on.
+    pub(crate) fn begin_iteration(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         let mut visit = self.visit(id);
         if !visit.is_first() {

@@ -1,4 +1,4 @@
-//! Kinds of controllers at run time, one file per kind: what each does at the moments of a pass.
+//! Kinds of controllers at run time, one file per kind: what each does at the moments of an iteration.
 //!
 //! The walk through them is in [`search`](crate::flow::search); it asks a kind here, by one dispatch for each moment. Kinds that have nothing to say of a
 //! moment do as a [`simple`] controller.
@@ -7,9 +7,9 @@ pub(crate) mod branch;
 pub(crate) mod counted_loop;
 pub(crate) mod critical_section;
 pub(crate) mod for_each;
-pub(crate) mod hosted;
 pub(crate) mod if_controller;
 pub(crate) mod interleave;
+pub(crate) mod java_backed;
 pub(crate) mod once_only;
 pub(crate) mod parallel;
 pub(crate) mod parameterized;
@@ -31,7 +31,7 @@ use crate::users::controllers::{ARRIVED, BEGUN, DONE};
 /// How a kind counts its passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
-    /// Listeners are told of the first pass as number 1, else as 0.
+    /// Listeners are told of the first iteration as number 1, else as 0.
     pub(crate) from_one: bool,
     /// To those who listen it is a loop.
     pub(crate) is_loop: bool,
@@ -41,6 +41,7 @@ pub(crate) struct Counting {
 
 impl Visit<'_, '_> {
     /// The controller is asked: what its kind looks at before a child is. `Some`: no child is asked.
+    #[inline]
     pub(crate) fn before(&mut self) -> Option<Pull> {
         match &self.controller.kind {
             Kind::Loop { count, once } => counted_loop::before(self, count, *once),
@@ -59,13 +60,12 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether it is about to look at texts that Java evaluates, or does so `at_end` of a pass.
-    #[inline]
+    /// Whether it is about to read texts that Java evaluates, or does so `at_end` of an iteration.
     pub(crate) fn reads_texts(&mut self, at_end: bool) -> bool {
-        !self.controller.evaluates.is_empty() && !self.is_broken() && self.looks_at_texts(at_end)
+        !self.controller.evaluates.is_empty() && !self.is_broken() && self.kind_reads_texts(at_end)
     }
 
-    fn looks_at_texts(&mut self, at_end: bool) -> bool {
+    fn kind_reads_texts(&mut self, at_end: bool) -> bool {
         match &self.controller.kind {
             Kind::Loop { .. } => counted_loop::reads_texts(&mut self.state()),
             Kind::ForEach(_) => for_each::reads_texts(),
@@ -80,6 +80,7 @@ impl Visit<'_, '_> {
     }
 
     /// A child is about to be asked, the one at that place. `Some`: it is not.
+    #[inline]
     pub(crate) fn comes_to(&mut self, at: u32) -> Option<Pull> {
         self.state().set_current(at);
         match &self.controller.kind {
@@ -89,6 +90,7 @@ impl Visit<'_, '_> {
     }
 
     /// The current child is a sampler, which is given.
+    #[inline]
     pub(crate) fn gives_sampler(&mut self) {
         match &self.controller.kind {
             Kind::Interleave(settings) => interleave::gives_sampler(self, settings),
@@ -103,7 +105,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The current child is a controller, which has nothing more in its pass.
+    /// The current child is a controller, which has nothing more in its iteration.
     pub(crate) fn child_is_through(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
@@ -115,6 +117,7 @@ impl Visit<'_, '_> {
     }
 
     /// Goes to the child behind the current one.
+    #[inline]
     fn move_on(&mut self) {
         match &self.controller.kind {
             Kind::Switch(_) => switch::move_on(self),
@@ -123,6 +126,7 @@ impl Visit<'_, '_> {
     }
 
     /// The child at a place of the order in which they run.
+    #[inline]
     pub(crate) fn child_at(&mut self, at: u32) -> Child {
         let at = match self.controller.kind {
             Kind::RandomOrder => random_order::child_at(&mut self.state(), at),
@@ -151,6 +155,7 @@ impl Visit<'_, '_> {
     }
 
     /// Whether a controller gives nothing any more, so that the one around it drops it.
+    #[inline]
     pub(crate) fn is_done(&mut self) -> bool {
         let done = self.state().is(DONE);
         match &self.controller.kind {
@@ -165,7 +170,7 @@ impl Visit<'_, '_> {
     /// Whether what it holds is not begun by its user, but by its class.
     pub(crate) fn begins_itself(&mut self) -> bool {
         match &self.controller.kind {
-            Kind::Hosted(element) => hosted::begins(self, *element),
+            Kind::JavaBacked(element) => java_backed::begins(self, *element),
             _ => false,
         }
     }
@@ -181,18 +186,18 @@ impl Visit<'_, '_> {
         true
     }
 
-    /// Ends a pass: the next one begins with the first child.
-    pub(crate) fn end_pass(&mut self) {
+    /// Ends an iteration: the next one begins with the first child.
+    pub(crate) fn end_iteration(&mut self) {
         crate::java::forget_texts(self.cx, self.index, self.id);
         let kind = &self.controller.kind;
         let mut state = self.state();
         state.set_count(state.count().wrapping_add(1));
         state.clear(BEGUN | ARRIVED);
         match kind {
-            Kind::Interleave(_) => interleave::end_pass(&mut state),
-            Kind::RandomOrder => random_order::end_pass(self),
-            Kind::Critical(_) => critical_section::end_pass(self),
-            _ => simple::end_pass(&mut state),
+            Kind::Interleave(_) => interleave::end_iteration(&mut state),
+            Kind::RandomOrder => random_order::end_iteration(self),
+            Kind::Critical(_) => critical_section::end_iteration(self),
+            _ => simple::end_iteration(&mut state),
         }
     }
 
@@ -228,24 +233,26 @@ impl Visit<'_, '_> {
     /// The controller around this one begins an iteration with that number; of a loop, they count from 1.
     pub(crate) fn around_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
-            Kind::Hosted(element) => hosted::around_begins(self, *element, iteration, is_loop),
+            Kind::JavaBacked(element) => {
+                java_backed::around_begins(self, *element, iteration, is_loop);
+            }
             Kind::OnceOnly => once_only::around_begins(self, iteration, is_loop),
             Kind::Throughput(throughput) => throughput::around_begins(self, throughput),
             _ => simple::around_begins(self),
         }
     }
 
-    /// A sampler inside of it has left it for elsewhere: its pass is over.
+    /// A sampler inside of it has left it for elsewhere: its iteration is over.
     pub(crate) fn is_left(&mut self) {
         match &self.controller.kind {
-            Kind::Hosted(element) => hosted::is_left(self, *element),
+            Kind::JavaBacked(element) => java_backed::is_left(self, *element),
             Kind::If { .. } => if_controller::is_left(self),
             Kind::While(condition) => while_loop::is_left(self, condition),
             Kind::Loop { .. } | Kind::ForEach(_) | Kind::Runtime(_) => {
-                self.end_pass();
+                self.end_iteration();
                 self.forget_count();
             }
-            _ => self.end_pass(),
+            _ => self.end_iteration(),
         }
     }
 }

@@ -1,20 +1,20 @@
 //! How a user leaves a sampler for elsewhere: the next iteration of its group or of a loop, or out of that loop.
 //!
-//! As in JMeter, each controller from the sampler outwards is told that its pass has ended, up to the loop that is meant. Transactions
+//! As in JMeter, each controller from the sampler outwards is told that its iteration has ended, up to the loop that is meant. Transactions
 //! told so are reported with what they have; one with a parent sample that is not told, because the loop is inside of it, is reported as it is
 //! and goes on.
 
 use plan::plan::{ControllerId, ControllerKind};
 
-use crate::flow::kinds::{branch, hosted};
+use crate::flow::kinds::{branch, java_backed};
 use crate::flow::search::Walk;
 use crate::flow::visit::Visit;
-use crate::users::Leave;
+use crate::users::LoopControl;
 use crate::users::controllers::{BEGUN, BROKEN};
 
 impl Walk<'_, '_> {
     /// Leaves the place in the plan where `from` is the innermost controller.
-    pub(crate) fn unwind(&mut self, from: ControllerId, how: Leave) {
+    pub(crate) fn unwind(&mut self, from: ControllerId, how: LoopControl) {
         let mut ended = Vec::new();
         let mut at = Some(from);
         while let Some(id) = at {
@@ -26,16 +26,22 @@ impl Walk<'_, '_> {
                     branch::leaves(&mut visit, how);
                     break;
                 }
-                ControllerKind::Hosted(element)
-                    if how != Leave::NextIteration
-                        && hosted::leaves_loop(&mut visit, *element, how == Leave::BreakLoop) =>
+                ControllerKind::JavaBacked(element)
+                    if how != LoopControl::NextIteration
+                        && java_backed::leaves_loop(
+                            &mut visit,
+                            *element,
+                            how == LoopControl::BreakLoop,
+                        ) =>
                 {
                     break;
                 }
-                kind if is_group || (kind.iterates() && how != Leave::NextIteration) => {
+                kind if is_group || (kind.iterates() && how != LoopControl::NextIteration) => {
                     match how {
-                        Leave::BreakLoop => visit.break_loop(),
-                        Leave::NextIteration | Leave::NextLoopIteration => visit.end_pass(),
+                        LoopControl::BreakLoop => visit.break_loop(),
+                        LoopControl::NextIteration | LoopControl::NextLoopIteration => {
+                            visit.end_iteration();
+                        }
                     }
                     break;
                 }

@@ -10,7 +10,7 @@ use plan::plan::GroupId;
 use plan::state::Shard;
 
 use crate::shared::group::GroupSettings;
-use crate::shared::polling::Looks;
+use crate::shared::polling::Polls;
 use crate::time::clock::{MS, Nanos};
 
 /// In place of the number of an arrival: the schedule is over.
@@ -27,9 +27,9 @@ pub(crate) struct Start {
     users: u32,
     /// Users with moments of their own that are still to start, the next one last.
     listed: Option<Vec<(Nanos, u32)>>,
-    /// Where a number of users is kept: those start when somebody looks.
-    looks: Option<Looks>,
-    /// Users come when a home says so, and it has not said that nobody does any more.
+    /// Where a number of users is kept: those start at a poll.
+    polls: Option<Polls>,
+    /// Users come when an owner says so, and it has not said that nobody does any more.
     open: bool,
     /// Arrivals at a rate.
     paced: Option<Paced>,
@@ -96,39 +96,39 @@ impl Start {
             stride: cores,
             users: settings.users,
             listed,
-            looks: settings.looks.clone(),
+            polls: settings.polls.clone(),
             open: false,
             paced: None,
         }
     }
 
-    /// A group of arrivals; `home`: the share of the run whose schedule this core has, if it has one.
+    /// A group of arrivals; `owner`: the share of the run whose schedule this core has, if it has one.
     pub(crate) fn of_arrivals(
         group: GroupId,
         settings: &GroupSettings,
         at: Nanos,
-        home: Option<Shard>,
+        owner: Option<Shard>,
     ) -> Self {
         let spans = settings.spans.as_deref().unwrap_or_default();
         let end = at + settings.arrivals.map_or(0, |bounds| bounds.end) * MS;
         let (mut listed, mut paced) = (Vec::new(), None);
-        if let (Some(shard), Some(rate)) = (home, &settings.rate) {
+        if let (Some(shard), Some(rate)) = (owner, &settings.rate) {
             paced = Some(Paced::new(Arc::clone(rate), (at, end), shard));
-        } else if let Some(shard) = home {
+        } else if let Some(shard) = owner {
             listed.push((end, OVER));
             let own = spans.iter().skip(shard.index as usize).step_by(shard.count as usize);
             listed.extend(own.rev().map(|(start, _)| (at + start * MS, 0)));
         }
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let listed = Some(listed);
-        Self { group, first_at, step, next, stride, users, listed, looks: None, open: true, paced }
+        Self { group, first_at, step, next, stride, users, listed, polls: None, open: true, paced }
     }
 
     /// Users that start at their times, the next one last.
     pub(crate) fn at_once(group: GroupId, listed: Vec<(Nanos, u32)>) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
-        let (listed, looks, open, paced) = (Some(listed), None, false, None);
-        Self { group, first_at, step, next, stride, users, listed, looks, open, paced }
+        let (listed, polls, open, paced) = (Some(listed), None, false, None);
+        Self { group, first_at, step, next, stride, users, listed, polls, open, paced }
     }
 
     /// Whether its users come by arrivals.
@@ -158,8 +158,8 @@ impl Start {
             return paced.due;
         }
         match &self.listed {
-            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| match &self.looks {
-                Some(looks) => looks.after(*at),
+            Some(listed) => listed.last().map_or(Nanos::MAX, |(at, _)| match &self.polls {
+                Some(polls) => polls.after(*at),
                 None => *at,
             }),
             None if self.finished() => Nanos::MAX,
@@ -177,8 +177,8 @@ impl Start {
             return Some(paced.take());
         }
         if let Some(listed) = &mut self.listed {
-            if let Some(looks) = &self.looks {
-                looks.begin(at);
+            if let Some(polls) = &self.polls {
+                polls.begin(at);
             }
             return listed.pop().map(|(_, number)| (number, at));
         }
@@ -195,11 +195,11 @@ impl Start {
     }
 
     /// Nobody starts but those that replace others.
-    pub(crate) fn empty(group: GroupId, looks: Looks) -> Self {
+    pub(crate) fn empty(group: GroupId, polls: Polls) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
-        let (listed, looks) = (Some(Vec::new()), Some(looks));
+        let (listed, polls) = (Some(Vec::new()), Some(polls));
         let (open, paced) = (false, None);
-        Self { group, first_at, step, next, stride, users, listed, looks, open, paced }
+        Self { group, first_at, step, next, stride, users, listed, polls, open, paced }
     }
 
     pub(crate) fn finished(&self) -> bool {
@@ -216,7 +216,7 @@ mod tests {
         GroupSettings {
             name: String::new(),
             tail: "",
-            looks: None,
+            polls: None,
             arrivals: None,
             rate: None,
             loops: None,

@@ -2,7 +2,7 @@
 //!
 //! The tree of controllers is asked from its root, as JMeter's threads ask theirs: each controller asks its current child, moves on when
 //! that has nothing, and remembers where it is in the user's slots. What kinds differ in (what they do at the start, between and at the end of a
-//! pass) is in [`kinds`](crate::flow::kinds), a file each. Where a controller asks itself again, JMeter recurs, and dies of it when nothing comes;
+//! iteration) is in [`kinds`](crate::flow::kinds), a file each. Where a controller asks itself again, JMeter recurs, and dies of it when nothing comes;
 //! here it is a loop, which gives way to other users.
 //!
 //! To be asked again must do no harm: a pull that cannot go on (the user waits, or has used up its turn) changes nothing on its way out, and
@@ -24,7 +24,7 @@ const STEPS: u32 = 4096;
 /// The answer of a controller that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pull {
-    /// Nothing (more) in this pass.
+    /// Nothing (more) in this iteration.
     Nothing,
     /// A sampler to run.
     Sampler(SamplerId),
@@ -43,6 +43,7 @@ pub(crate) struct Walk<'c, 'p> {
     pub(crate) jobs: &'c mut Jobs,
     pub(crate) sinks: &'c mut Sinks,
     pub(crate) index: UserId,
+    root: UserId,
     /// How many controllers may yet be asked before others have their turn.
     fuel: u32,
     /// Pending calls to controllers in Java that are still to be replayed: down to them nothing is decided again.
@@ -59,7 +60,8 @@ impl<'c, 'p> Walk<'c, 'p> {
         replays: usize,
     ) -> Self {
         let Reporting { cx, jobs, sinks } = reporting;
-        Self { cx, flow, jobs, sinks, index, fuel: STEPS, replays, lacks: None }
+        let root = cx.users.root(index);
+        Self { cx, flow, jobs, sinks, index, root, fuel: STEPS, replays, lacks: None }
     }
 
     /// Asks a controller for the next sampler.
@@ -70,7 +72,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         match &self.cx.controller(id).kind {
             ControllerKind::Transaction(settings) => self.pull_transaction(id, settings),
             ControllerKind::WeightedSwitch(switch) => self.pull_weighted(id, switch),
-            ControllerKind::Hosted(element) => self.pull_hosted(id, *element),
+            ControllerKind::JavaBacked(element) => self.pull_java_backed(id, *element),
             _ => self.pull_children(id),
         }
     }
@@ -111,7 +113,7 @@ impl<'c, 'p> Walk<'c, 'p> {
 
     /// Asks the current child. `None`: the controller is to be asked again.
     pub(crate) fn advance(&mut self, id: ControllerId) -> Option<Pull> {
-        if let Some(given) = self.begin_pass(id) {
+        if let Some(given) = self.begin_iteration(id) {
             return Some(given);
         }
         let decides = self.replays == 0;
@@ -152,7 +154,7 @@ impl<'c, 'p> Walk<'c, 'p> {
     /// The user at a controller.
     #[inline]
     pub(crate) fn visit(&mut self, id: ControllerId) -> Visit<'_, 'p> {
-        Visit::new(self.cx, self.flow, self.index, id)
+        Visit::new(self.cx, self.flow, (self.index, self.root), id)
     }
 
     pub(crate) fn reporting(&mut self) -> Reporting<'_, 'p> {
@@ -168,8 +170,10 @@ impl<'c, 'p> Walk<'c, 'p> {
     /// A controller may be about to look at texts that Java evaluates. `None`: it has none, or they are known.
     #[inline]
     fn awaits_texts(&mut self, id: ControllerId, at_end: bool) -> Option<Pull> {
-        let needs = self.visit(id).reads_texts(at_end);
-        if needs { self.awaits_known_texts(id) } else { None }
+        if self.cx.controller(id).evaluates.is_empty() || !self.visit(id).reads_texts(at_end) {
+            return None;
+        }
+        self.awaits_known_texts(id)
     }
 
     /// Has the texts of a controller evaluated, unless they are known.

@@ -15,6 +15,8 @@ pub(crate) struct Visit<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
     pub(crate) index: UserId,
+    /// The virtual user that it is, or works for: its state is there.
+    root: UserId,
     pub(crate) id: ControllerId,
     pub(crate) controller: &'p Controller,
 }
@@ -24,11 +26,11 @@ impl<'c, 'p> Visit<'c, 'p> {
     pub(crate) fn new(
         cx: &'c mut Context<'p>,
         flow: &'c mut Flow,
-        index: UserId,
+        (index, root): (UserId, UserId),
         id: ControllerId,
     ) -> Self {
         let controller = cx.controller(id);
-        Self { cx, flow, index, id, controller }
+        Self { cx, flow, index, root, id, controller }
     }
 
     /// How often a user runs its group, where that was given in place of the plan's number.
@@ -42,19 +44,20 @@ impl<'c, 'p> Visit<'c, 'p> {
 
     /// The same user at another controller.
     pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
-        Visit::new(self.cx, self.flow, self.index, id)
+        Visit::new(self.cx, self.flow, (self.index, self.root), id)
     }
 
     #[inline]
     pub(crate) fn state(&mut self) -> ControllerState<'_> {
-        ControllerState::of(self.cx.users.of(self.index), self.controller)
+        ControllerState::of(&mut self.cx.users[self.root], self.controller)
     }
 
     pub(crate) fn env(&mut self) -> Env<'_> {
         self.cx.env(self.index, "")
     }
 
-    /// Whether no child has been asked for in this pass.
+    /// Whether no child has been asked for in this iteration.
+    #[inline]
     pub(crate) fn is_first(&mut self) -> bool {
         !self.state().is(BEGUN)
     }
@@ -64,6 +67,7 @@ impl<'c, 'p> Visit<'c, 'p> {
     }
 
     /// The current child, or the first behind it that is still there, with its place in the order.
+    #[inline]
     pub(crate) fn child(&mut self) -> Option<(u32, Child)> {
         let from = self.state().current();
         for at in from..self.controller.children.len() as u32 {
@@ -75,12 +79,13 @@ impl<'c, 'p> Visit<'c, 'p> {
         None
     }
 
+    #[inline]
     pub(crate) fn is_dropped(&self, child: Child) -> bool {
         match child {
             Child::Sampler(_) => false,
             Child::Controller(id) => {
-                let root = self.cx.users.root(self.index);
-                let flags = self.cx.users[root].state[self.cx.controller(id).slot as usize + 1];
+                let flags =
+                    self.cx.users[self.root].state[self.cx.controller(id).slot as usize + 1];
                 flags & DROPPED != 0
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! The line is the session room's (`session`), which has kept of the response what is read.
 
-use plan::plan::SamplerId;
+use plan::plan::{SamplerId, SamplerKind};
 use stats::{ClassId, Counter, Outcome, Recorder};
 use wire::session::Ticket;
 
@@ -13,7 +13,7 @@ use crate::http::fill::{Bodies, push_reason};
 use crate::http::fixed::FixedRequests;
 use crate::http::opening::Closing;
 use crate::http::tunnel::{self, Tunnelled};
-use crate::http::{cache, chain, redirect, repeat, side_cookies};
+use crate::http::{cache, chain, gateway, redirect, repeat, side_cookies};
 use crate::ids::UserId;
 use crate::net::outcome::Failure;
 use crate::session::Sessions;
@@ -75,6 +75,11 @@ impl Answers {
         let Call::Http(http) = &mut exchange.call else { return };
         if let (Some(name), Some(stash)) = (&cx.run.settings.http.record_header, &http.stash) {
             http.facts.header = class_of(&stash.head, name, &mut cx.recorder);
+        }
+        if let Some(stash) = &http.stash
+            && let SamplerKind::Http(planned) = &cx.plan.samplers[exchange.sampler.0 as usize].kind
+        {
+            outgoing.gateways.judge(planned, &stash.head, &mut http.facts);
         }
         let facts = http.facts;
         let mut moves = false;
@@ -173,12 +178,14 @@ impl Answers {
             thrown = true;
         }
         if !success && !observed {
-            cx.result.clear();
+            show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);
-            let head = std::str::from_utf8(&stash.head).unwrap_or_default();
-            cx.result.response_headers.push_str(head);
-            cx.result.url.push_str(&stash.url);
-            cx.result.method.push_str(&stash.method);
+        }
+        if success && exchange.result_code != 0 {
+            if !observed {
+                show_head(cx, stash);
+            }
+            gateway::refuse(&mut cx.result, exchange.result_code);
         }
         if goes_on {
             Seen::GoesOn
@@ -190,6 +197,15 @@ impl Answers {
             Seen::Whole
         }
     }
+}
+
+/// Makes a result of the head of a failed response that nobody looks at, for the causes of errors.
+fn show_head(cx: &mut Context<'_>, stash: &Stash) {
+    cx.result.clear();
+    let head = std::str::from_utf8(&stash.head).unwrap_or_default();
+    cx.result.response_headers.push_str(head);
+    cx.result.url.push_str(&stash.url);
+    cx.result.method.push_str(&stash.method);
 }
 
 /// Concludes the sample of a response that was read whole.
@@ -208,7 +224,7 @@ fn conclude(
         cx.result.code.push_str(digits.format(exchange.status));
         cx.result.success = false;
     }
-    let outcome = if !success {
+    let outcome = if !success || exchange.result_code != 0 {
         Outcome::Status
     } else if observed && !cx.result.success {
         timing.sent = 0;

@@ -49,7 +49,7 @@ pub(super) fn begin_chain(
     }
 }
 
-/// Adds the core's result, which nobody was asked for, to the chain under way.
+/// Adds the core's result, which nobody was asked for, to the open chain.
 pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
     if let Some(mut chain) = cx.users[index].extra().redirect.take() {
         add_hop(cx, &mut chain, timing, false);

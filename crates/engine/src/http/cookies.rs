@@ -33,7 +33,7 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
         if let Some(extra) = user.extra.as_mut() {
             extra.tls = None;
             extra.alias = None;
-            extra.holder = 0;
+            extra.owner = 0;
         }
         let closed = sessions.close_clients(&mut cx.around(), index);
         cx.recorder.add(stats::Counter::ConnClosedForNewUser, closed);
@@ -46,19 +46,19 @@ fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
     let (parent, main) = (cx.users[branch].branch_of, cx.users[branch].extra().main);
     let branches = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Branches>());
     let (Some(branches), Some(main)) = (branches, main) else { return };
-    let holder = u16::try_from(branches.id.0 + 1).unwrap_or(u16::MAX);
+    let owner = u16::try_from(branches.id.0 + 1).unwrap_or(u16::MAX);
     let root = cx.users.of(branch);
     let fresh = root.fresh;
     let extra = root.extra();
     if extra.ran.contains(&main) {
         if cx.run.settings.http.reset_state {
-            extra.holder = holder;
+            extra.owner = owner;
         }
         return;
     }
     extra.ran.push(main);
     if fresh && !extra.again && extra.ran.len() == 1 {
-        extra.holder = holder;
+        extra.owner = owner;
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plan::http::{Http, Request, Unsendable};
 use plan::plan::{Needs, Plan, SamplerId};
-use plan::text::Thrown;
+use plan::template::Thrown;
 use wire::cache::Conditions;
 use wire::cookie::Origin;
 
@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::{Answered, Lookup};
 use crate::http::fixed::{Fixed, FixedRequests, show};
+use crate::http::gateway::Gateways;
 use crate::http::opening::{self, Places};
 use crate::http::{cache, cookies, credentials, failure, file, names, proxy};
 use crate::ids::UserId;
@@ -25,8 +26,8 @@ use crate::session::http1::{HttpCall, HttpExchange};
 /// Beginnings of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It is under way, or has ended already: a completion says so.
-    UnderWay,
+    /// It is in flight, or has ended already: a completion says so.
+    InFlight,
     /// The user's cache has the answer, and there is no sample of it.
     LeftOut,
 }
@@ -38,8 +39,8 @@ struct Sending<'a> {
     /// The value of its cookie line.
     cookies: &'a [u8],
     route: RouteId,
-    /// The bytes once more, if they are those of a request that never changes.
-    fixed: Option<&'a Arc<Rendered>>,
+    /// The request that never changes, if it is one.
+    fixed: Option<&'a Fixed>,
     /// An answer that asks for credentials is answered.
     challenges: bool,
 }
@@ -62,6 +63,7 @@ pub(crate) struct Outgoing {
     /// A user's cookies for a request.
     cookie_line: Vec<u8>,
     pub(super) fixed: FixedRequests,
+    pub(super) gateways: Gateways,
     pub(super) places: Places,
 }
 
@@ -71,6 +73,7 @@ impl Outgoing {
             request: Request::default(),
             cookie_line: Vec::new(),
             fixed: FixedRequests::new(plan.samplers.len()),
+            gateways: Gateways::new(plan),
             places: Places::new(plan),
         }
     }
@@ -94,7 +97,8 @@ impl Outgoing {
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
                 let bytes = Arc::new(Rendered(bytes.into()));
-                self.fixed.put(id, Box::new(Fixed { request, bytes, route }));
+                let facts = HttpExchange { fixed: true, ..facts_of(cx, id, http, &request, false) };
+                self.fixed.put(id, Box::new(Fixed { request, bytes, route, facts }));
             }
         }
         // What scripts made of a request is never fixed, whatever the plan's is.
@@ -118,7 +122,7 @@ impl Outgoing {
     ) -> Begun {
         names::begin(cx, index, id, false);
         if failure::fails_by_exception(cx, index, id, None) {
-            return Begun::UnderWay;
+            return Begun::InFlight;
         }
         let request = &fixed.request;
         if !http.is_plain() || cx.run.settings.proxy.server.is_some() {
@@ -126,18 +130,18 @@ impl Outgoing {
         }
         let route = fixed.route;
         if !self.cookie_line(cx, index, http, request) {
-            let (bytes, fixed) = (&fixed.bytes.0, Some(&fixed.bytes));
+            let (bytes, fixed) = (&fixed.bytes.0, Some(fixed));
             let sending = Sending { bytes, cookies: b"", route, fixed, challenges: false };
             self.dispatch(cx, sessions, (index, id), http, request, sending);
-            return Begun::UnderWay;
+            return Begun::InFlight;
         }
         let named = Some(request).filter(|request| !request.java);
         if failure::fails_by_exception(cx, index, id, named) {
-            return Begun::UnderWay;
+            return Begun::InFlight;
         }
         let additions = Additions { route, cookies: true, conditions: None };
         self.send_with(cx, sessions, (index, id), http, request, additions);
-        Begun::UnderWay
+        Begun::InFlight
     }
 
     /// Renders a request and sends it.
@@ -158,11 +162,22 @@ impl Outgoing {
             fails = failure::fails_by_exception(cx, index, id, None);
         }
         let begun = match &rendered {
-            _ if fails => Begun::UnderWay,
-            Ok(()) => self.send_rendered(cx, sessions, (index, id), http, &request),
+            _ if fails => Begun::InFlight,
+            Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
+                Ok(()) => {
+                    let begun = self.send_rendered(cx, sessions, (index, id), http, &request);
+                    // An answer from the user's cache needs no key.
+                    self.gateways.encrypted = None;
+                    begun
+                }
+                Err(problem) => {
+                    end_unrendered(cx, (index, id), &mut request, &problem);
+                    Begun::InFlight
+                }
+            },
             Err(problem) => {
                 end_unrendered(cx, (index, id), &mut request, problem);
-                Begun::UnderWay
+                Begun::InFlight
             }
         };
         self.request = request;
@@ -180,13 +195,13 @@ impl Outgoing {
     ) -> Begun {
         if request.is_file {
             file::begin_file(cx, index, id, request);
-            return Begun::UnderWay;
+            return Begun::InFlight;
         }
         let with_cookies = !request.stripped && self.cookie_line(cx, index, http, request);
         // Out of Java's own client it comes before the sample has a name.
         if failure::fails_by_exception(cx, index, id, Some(request).filter(|request| !request.java))
         {
-            return Begun::UnderWay;
+            return Begun::InFlight;
         }
         let line = with_cookies.then_some(&self.cookie_line[..]);
         let lookup = http.cache.map(|manager| cache::look_up(cx, index, manager, request, line));
@@ -194,7 +209,7 @@ impl Outgoing {
             Some(Lookup::Fresh) => {
                 let cookies = line.unwrap_or_default();
                 return match cache::answer_from_cache(cx, index, id, request, cookies) {
-                    Answered::Sample => Begun::UnderWay,
+                    Answered::Sample => Begun::InFlight,
                     Answered::Nothing => Begun::LeftOut,
                 };
             }
@@ -204,7 +219,7 @@ impl Outgoing {
         let route = proxy::route_of(cx, request);
         let additions = Additions { route, cookies: with_cookies, conditions };
         self.send_with(cx, sessions, (index, id), http, request, additions);
-        Begun::UnderWay
+        Begun::InFlight
     }
 
     /// Puts a request together that does not go out as it was rendered, and sends it.
@@ -257,15 +272,20 @@ impl Outgoing {
         exchange.connect_limit = Limit::of_ms(request.connect_timeout_ms);
         exchange.call.make_http();
         let Call::Http(HttpCall { facts, stash }) = &mut exchange.call else { return };
-        *facts = facts_of(cx, id, http, request, &sending);
+        *facts = match sending.fixed {
+            Some(fixed) => fixed.facts,
+            None => facts_of(cx, id, http, request, sending.challenges),
+        };
         *stash = None;
         if !facts.fixed || !request.connection_fault.is_empty() {
             let needs = cx.plan.samplers[id.0 as usize].needs;
             let stash = stash.insert(sessions.stashes.take());
+            stash.encrypted = self.gateways.encrypted.take();
+            facts.keep_body |= stash.encrypted.is_some_and(|encrypted| encrypted.always);
             show(stash, needs, facts, request, (sending.bytes, sending.cookies));
         }
         match sending.fixed {
-            Some(fixed) if line.is_none() => exchange.fixed = Some(fixed.clone()),
+            Some(fixed) if line.is_none() => exchange.fixed = Some(fixed.bytes.clone()),
             Some(_) => {}
             None => exchange.request.extend_from_slice(sending.bytes),
         }
@@ -326,7 +346,7 @@ fn facts_of(
     id: SamplerId,
     http: &Http,
     request: &Request,
-    sending: &Sending<'_>,
+    challenges: bool,
 ) -> HttpExchange {
     let needs = cx.plan.samplers[id.0 as usize].needs;
     HttpExchange {
@@ -335,7 +355,9 @@ fn facts_of(
         // JMeter counts from the end of sending, and Java's own client shows nothing of them.
         interim_uncounted: request.java || request.expects_continue,
         want_keep_alive: request.keep_alive,
-        keep_head: cx.observes(id) || cx.run.settings.http.record_header.is_some(),
+        keep_head: cx.observes(id)
+            || http.gateway.is_some()
+            || cx.run.settings.http.record_header.is_some(),
         keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
         parse: needs.contains(Needs::PAGE),
         digest: http.md5,
@@ -343,8 +365,7 @@ fn facts_of(
         follow: request.follow_redirects && !request.auto_redirects,
         auto_follow: request.auto_redirects,
         cookies: http.cookies.is_some(),
-        challenges: sending.challenges,
-        fixed: sending.fixed.is_some(),
+        challenges,
         caches: http.cache.is_some() && cache::may_be_cached(cx, &request.method),
         ..HttpExchange::NONE
     }

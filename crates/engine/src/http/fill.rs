@@ -2,25 +2,38 @@
 
 use std::fmt::Write;
 
+use mgs::SessionKey;
+use mgs::gzip::Gzip;
+use plan::http::header_lines;
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use plan::result::SampleResult;
+use stats::gateway::UNDECRYPTABLE;
 use wire::coding::{Coding, CodingError, Inflater};
 
 use crate::context::Context;
 use crate::http::lines::{push_latin1, value_of};
-use crate::http::{chain, lines};
+use crate::http::{chain, gateway, lines};
 use crate::ids::UserId;
-use crate::session::http1::{HttpExchange, Stash};
+use crate::session::http1::{Encrypted, HttpExchange, Stash};
 use crate::time::timing::Timing;
 
 /// Bodies of a core's answers, decoded.
 pub(crate) struct Bodies {
     inflater: Inflater,
+    gzip: Gzip,
+    /// An encrypted body, and what it is in plain.
+    sealed: Vec<u8>,
+    plain: Vec<u8>,
 }
 
 impl Bodies {
     pub(super) fn new() -> Self {
-        Self { inflater: Inflater::new() }
+        Self {
+            inflater: Inflater::new(),
+            gzip: Gzip::new(1),
+            sealed: Vec::new(),
+            plain: Vec::new(),
+        }
     }
 
     /// Fills the core's result from a response.
@@ -100,6 +113,9 @@ impl Bodies {
                 broken = broken.filter(|_| !(forgiving && ended.contains(&broken)));
             }
         }
+        if let Some(encrypted) = &stash.encrypted {
+            self.decrypt(encrypted, &stash.head, limit, result);
+        }
         if let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind
             && http.md5
             // Of nothing JMeter makes no digest.
@@ -121,6 +137,47 @@ impl Bodies {
             let charset = charset.or(Some(&*cx.run.settings.bodies.default_encoding));
             lang::charset::decode_into(charset, &result.body, &mut result.text);
         }
+    }
+}
+
+impl Bodies {
+    /// Puts the plain text in place of an encrypted body. One that does not say that it is encrypted and cannot be decrypted stays as it
+    /// is, unless all are to be encrypted.
+    fn decrypt(
+        &mut self,
+        encrypted: &Encrypted,
+        head: &[u8],
+        limit: usize,
+        result: &mut SampleResult,
+    ) {
+        // Gateways send their errors without a body.
+        if result.body.is_empty() {
+            return;
+        }
+        let own = encrypted.key;
+        let mut opened = self.open(&SessionKey { sends_vector: false, ..own }, limit, &result.body);
+        // With a vector for each body the answer may have its request's or one of its own; compression tells which.
+        if opened.is_err() && own.sends_vector && own.gzip {
+            opened = self.open(&own, limit, &result.body);
+        }
+        match opened {
+            Ok(()) => std::mem::swap(&mut result.body, &mut self.plain),
+            Err(problem) => {
+                let marked = |line| value_of(line, b"x-mgs-encryption").is_some_and(|v| v != b"0");
+                if encrypted.always || header_lines(head).any(marked) {
+                    gateway::fail(result, format_args!("{UNDECRYPTABLE}: {problem}"));
+                }
+            }
+        }
+    }
+}
+
+impl Bodies {
+    fn open(&mut self, key: &SessionKey, limit: usize, body: &[u8]) -> Result<(), String> {
+        self.sealed.clear();
+        self.sealed.extend_from_slice(body);
+        self.plain.clear();
+        mgs::sealer::open(key, &mut self.gzip, &mut self.sealed, limit, &mut self.plain)
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct Fixed {
     /// As sent, without cookies.
     pub(crate) bytes: Arc<Rendered>,
     pub(crate) route: RouteId,
+    pub(crate) facts: HttpExchange,
 }
 
 /// Requests of a core that never change, by sampler; rendered at their first use.

@@ -29,13 +29,13 @@ impl Places {
     /// what a user opens now.
     #[inline]
     pub(super) fn of(&self, cx: &Context<'_>, index: UserId, java: bool) -> Place {
-        let holder = if self.has_branches {
+        let owner = if self.has_branches {
             let root = &cx.users[cx.users.root(index)];
-            root.extra.as_ref().map_or(0, |extra| extra.holder)
+            root.extra.as_ref().map_or(0, |extra| extra.owner)
         } else {
             0
         };
-        Place::Client { java, holder }
+        Place::Client { java, owner }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pages: what is embedded in one is loaded by branches of its user, at a time as many as the plan allows.
 //!
-//! A branch is a slot among the users that is no virtual user: it has one exchange (and its redirects) under way, on a
+//! A branch is a slot among the users that is no virtual user: it has one exchange (and its redirects) in flight, on a
 //! connection of its user, and its result becomes a sub-result of the page's. Branches are kept for the next page. A
 //! page within a page is loaded by branches of the branch.
 
@@ -25,12 +25,12 @@ pub(crate) struct Page {
     /// Resources that are loaded, in order, with their results; nothing where a cache had one.
     pub(super) links: Vec<String>,
     pub(super) results: Vec<Option<Box<SampleResult>>>,
-    /// Cookies of parts that were sent some while others were under way: by link.
+    /// Cookies of parts that were sent some while others were in flight: by link.
     pub(super) jars: Vec<(usize, Box<Jar>)>,
     pub(super) next: usize,
     /// The branch that was started last.
     pub(super) last: UserId,
-    pub(super) under_way: usize,
+    pub(super) in_flight: usize,
     pub(super) at_a_time: usize,
     /// The run ends at once.
     pub(super) cut: bool,
@@ -50,7 +50,7 @@ impl Page {
             jars: Vec::new(),
             next: 0,
             last: NO_USER,
-            under_way: 0,
+            in_flight: 0,
             at_a_time,
             cut: false,
         }
@@ -74,14 +74,14 @@ pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserI
 /// The branch that loads something, where a page is loaded one by one.
 pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId> {
     let page = page(cx, index)?;
-    (page.at_a_time == 1 && page.under_way == 1).then_some(page.last)
+    (page.at_a_time == 1 && page.in_flight == 1).then_some(page.last)
 }
 
 /// The resource of a branch is in the user's cache: there is no result of it.
 pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     let (parent, _) = put_away(cx, branch);
     if let Some(page) = page(cx, parent) {
-        page.under_way -= 1;
+        page.in_flight -= 1;
     }
 }
 

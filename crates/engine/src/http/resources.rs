@@ -60,10 +60,10 @@ fn fill_branches(
     loop {
         let Some(page) = page(cx, index) else { return };
         let more = !page.cut && page.next < page.links.len();
-        if !more && page.under_way == 0 {
+        if !more && page.in_flight == 0 {
             return end_page(cx, index);
         }
-        if !more || page.under_way >= page.at_a_time {
+        if !more || page.in_flight >= page.at_a_time {
             return;
         }
         let link = page.next;
@@ -71,7 +71,7 @@ fn fill_branches(
         if page.results[link].is_some() {
             continue;
         }
-        page.under_way += 1;
+        page.in_flight += 1;
         let id = page.id;
         start_branch(outgoing, cx, sessions, (index, id), link);
     }
@@ -140,7 +140,7 @@ pub(crate) fn branch_done(
     let (parent, link) = put_away(cx, branch);
     if let Some(page) = page(cx, parent) {
         page.results[link] = Some(result);
-        page.under_way -= 1;
+        page.in_flight -= 1;
         page.lag += timing.lag;
         page.timing.end = page.timing.end.max(timing.end);
         page.cut |= outcome == Outcome::CutByEnd;

@@ -16,8 +16,8 @@ use crate::users::NO_USER;
 /// Takes the cookies of a response.
 pub(crate) fn take_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
     let Some(manager) = cookie_manager(cx, id) else { return };
-    let holder = own_jar(cx, index, manager);
-    cookies::store_cookies(cx, holder, id, stash);
+    let owner = own_jar(cx, index, manager);
+    cookies::store_cookies(cx, owner, id, stash);
 }
 
 /// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
@@ -32,19 +32,19 @@ pub(crate) fn merge_cookies(
         return;
     }
     let Some(manager) = cookie_manager(cx, id) else { return };
-    let holder = own_jar(cx, index, manager);
-    let before = cookies_in(cx, holder, manager);
+    let owner = own_jar(cx, index, manager);
+    let before = cookies_in(cx, owner, manager);
     copies.sort_by_key(|(link, _)| *link);
     let mut copies = copies.into_iter().peekable();
     let mut changed = false;
     for (link, _) in parts.iter().enumerate().filter(|(_, is_part)| **is_part) {
         match copies.next_if(|(of, _)| *of == link) {
             Some((_, copy)) => {
-                add_cookies(cx, holder, manager, copy.iter());
+                add_cookies(cx, owner, manager, copy.iter());
                 changed = true;
             }
             None if changed => {
-                add_cookies(cx, holder, manager, before.iter());
+                add_cookies(cx, owner, manager, before.iter());
                 changed = false;
             }
             None => {}
@@ -52,24 +52,24 @@ pub(crate) fn merge_cookies(
     }
 }
 
-/// The holder of the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
+/// The owner of the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
 /// or the user.
 fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
-    let mut holder = index;
-    while cx.users[holder].branch_of != NO_USER && !page::is_beside_others(cx, holder) {
-        holder = cx.users[holder].branch_of;
+    let mut owner = index;
+    while cx.users[owner].branch_of != NO_USER && !page::is_beside_others(cx, owner) {
+        owner = cx.users[owner].branch_of;
     }
-    let from = cx.jar_around(holder, manager);
-    let Some(at) = cx.jar(from, manager) else { return holder };
-    if from != holder {
+    let from = cx.jar_around(owner, manager);
+    let Some(at) = cx.jar(from, manager) else { return owner };
+    if from != owner {
         let copy = cx.users[from].extra().jars[at].clone();
-        let jars = &mut cx.users[holder].extra().jars;
+        let jars = &mut cx.users[owner].extra().jars;
         if jars.len() <= at {
             jars.resize_with(at + 1, || None);
         }
         jars[at] = copy;
     }
-    holder
+    owner
 }
 
 fn cookie_manager(cx: &Context<'_>, id: SamplerId) -> Option<u32> {
@@ -79,23 +79,23 @@ fn cookie_manager(cx: &Context<'_>, id: SamplerId) -> Option<u32> {
     }
 }
 
-fn cookies_in(cx: &mut Context<'_>, holder: UserId, manager: u32) -> Vec<Cookie> {
-    let jars = &cx.users[holder].extra().jars;
+fn cookies_in(cx: &mut Context<'_>, owner: UserId, manager: u32) -> Vec<Cookie> {
+    let jars = &cx.users[owner].extra().jars;
     let jar = jars.get(manager as usize).and_then(Option::as_ref);
     jar.map_or(Vec::new(), |jar| jar.iter().cloned().collect())
 }
 
 fn add_cookies<'c>(
     cx: &mut Context<'_>,
-    holder: UserId,
+    owner: UserId,
     manager: u32,
     cookies: impl Iterator<Item = &'c Cookie>,
 ) {
     for cookie in cookies {
         if cx.run.settings.cookies.save {
-            cookies::show_cookie(cx, holder, &cookie.name, &cookie.value);
+            cookies::show_cookie(cx, owner, &cookie.name, &cookie.value);
         }
-        if let Some(jar) = &mut cx.users[holder].extra().jars[manager as usize] {
+        if let Some(jar) = &mut cx.users[owner].extra().jars[manager as usize] {
             jar.add(cookie.clone());
         }
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use plan::hosted::TextId;
+use plan::java_backed::TextId;
 use plan::plan::{SamplerId, SamplerKind};
 use plan::vars::VarId;
 

@@ -9,11 +9,13 @@ use plan::plan::SamplerId;
 use plan::result::Request;
 use stats::{Outcome, Phases};
 
+use super::amend::amend;
+use super::next::must_end;
 use super::reply::{Failed, Out};
 use super::result::Found;
 use super::{
-    Act, Addressee, Closing, Ended, Jobs, Reply, Then, UnderWay, apply, closing, controller,
-    listeners, session,
+    Act, Addressee, InFlight, Jobs, Next, Reply, Then, apply, closing, controller, listeners,
+    session,
 };
 use crate::context::Context;
 use crate::ids::UserId;
@@ -22,35 +24,6 @@ use crate::reports::line::Line;
 use crate::time::clock::{MS, Nanos};
 use crate::time::timing::Timing;
 use crate::users::Wait;
-
-/// The next thing to be done for a user whose job is done, or is broken off.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// It goes on, unless it waits again.
-    GoOn,
-    /// Its sampler has given no result.
-    NoResult(SamplerId),
-    /// Its sample, the core's result, is closed further.
-    Close(Closing),
-    /// The run's end has cut its sampler; the core's result says so.
-    Cut(SamplerId, Timing),
-    /// A transaction has ended, whose sample, the core's result, has been checked.
-    Checked(Ended),
-    /// It begins a sampler.
-    Start(SamplerId),
-    /// It goes on with the pre-processors from a place on.
-    Before(SamplerId, usize),
-    /// It goes on with the timers from a place on, those before having taken so long.
-    Timers(SamplerId, usize, u64),
-    /// It starts its sampler, whose texts are known.
-    Begin(SamplerId),
-    /// It stops before its sampler.
-    Stop,
-    /// It has run all that there is for it.
-    EndOfPlan,
-    /// It ends.
-    EndUser,
-}
 
 impl Jobs {
     /// A job is done, or why it is not: gives what is next for its user, if that waits for it.
@@ -61,8 +34,8 @@ impl Jobs {
         reply: Result<Vec<u8>, String>,
         done: Instant,
     ) -> Option<Next> {
-        let job = self.under_way.remove(&to.ticket)?;
-        self.shared.news.under_way.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+        let job = self.in_flight.remove(&to.ticket)?;
+        self.shared.news.in_flight.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
         let done = cx.clock.of_instant(done).min(cx.clock.now());
         let (message, error) = match reply {
             Ok(message) => (message, None),
@@ -107,7 +80,7 @@ impl Jobs {
         cx: &mut Context<'_>,
         index: UserId,
         then: Then,
-        job: &UnderWay,
+        job: &InFlight,
         read: Result<Reply<'_>, Failed>,
         done: Nanos,
     ) -> Next {
@@ -130,13 +103,13 @@ impl Jobs {
             }
             Then::Close(mut closing) => {
                 closing::take_kept(cx, index);
-                put(cx, &mut closing.timing, &read, job);
+                amend(cx, &mut closing.timing, &read, job);
                 closing.since = done;
                 Next::Close(closing)
             }
             Then::Ended(mut ended, next) => {
                 closing::take_kept(cx, index);
-                put(cx, &mut ended.timing, &read, job);
+                amend(cx, &mut ended.timing, &read, job);
                 self.check_in_turn(cx, index, ended, next).map_or(Next::GoOn, Next::Checked)
             }
             Then::Started => {
@@ -175,7 +148,7 @@ impl Jobs {
 }
 
 /// Says in the log that a job has failed which belongs to no sample.
-fn log_failure(cx: &Context<'_>, read: &Result<Reply<'_>, Failed>, job: &UnderWay) {
+fn log_failure(cx: &Context<'_>, read: &Result<Reply<'_>, Failed>, job: &InFlight) {
     if let Err(failed) = read {
         cx.log(format!("{}: {failed}", job.what));
     }
@@ -212,7 +185,7 @@ fn proceed(
     cx: &mut Context<'_>,
     index: UserId,
     then: &Then,
-    job: &UnderWay,
+    job: &InFlight,
     reply: &Reply<'_>,
     done: Nanos,
 ) -> Next {
@@ -249,59 +222,13 @@ fn apply(cx: &mut Context<'_>, index: UserId, then: &Then, reply: &Reply<'_>) {
     apply_ask(cx, index, reply.ask);
 }
 
-/// A script asked the user to end, or everybody was told to: it is stopping.
-pub(crate) fn must_end(cx: &mut Context<'_>, index: UserId) -> bool {
-    let asked = cx.users[index].java().asked;
-    let user = &mut cx.users[index];
-    user.stopping |= asked >= Request::StopUser;
-    user.stopping
-}
-
-/// Puts what Java says of the result under work into it; a job that failed fails it as an assertion.
-pub(super) fn put(
-    cx: &mut Context<'_>,
-    timing: &mut Timing,
-    read: &Result<Reply<'_>, Failed>,
-    job: &UnderWay,
-) {
-    let mut result = cx.lend_result();
-    let reply = match read {
-        Ok(reply) => reply,
-        Err(failed) => {
-            result.success = false;
-            result.add_assertion(&job.what).go_wrong(failed);
-            return cx.return_result(result);
-        }
-    };
-    if let Some(found) = &reply.result {
-        let start_ms = result.start_ms;
-        let times = (result.elapsed, result.idle);
-        found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
-        timing.start += (result.start_ms - start_ms).saturating_mul(MS);
-        if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
-            timing.idle = result.idle;
-            timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
-        }
-        (timing.latency, timing.connect) = (result.latency, result.connect);
-        timing.phases = Phases::of_times(result.elapsed, result.latency, result.connect);
-        (timing.received, timing.sent) = (result.bytes, result.sent);
-    }
-    if let Out::Verdicts(verdicts) = &reply.out {
-        for verdict in verdicts {
-            verdict.add_to(&mut result);
-            result.success &= !(verdict.failure || verdict.error);
-        }
-    }
-    cx.return_result(result);
-}
-
 /// Takes the sample that Java has made.
 fn take_sample(
     cx: &mut Context<'_>,
     index: UserId,
     id: SamplerId,
     found: &Found<'_>,
-    job: &UnderWay,
+    job: &InFlight,
     done: Nanos,
 ) {
     let mut result = cx.lend_result();
@@ -339,7 +266,7 @@ fn fail(
     cx: &mut Context<'_>,
     index: UserId,
     id: SamplerId,
-    job: &UnderWay,
+    job: &InFlight,
     why: &str,
     done: Nanos,
 ) {

@@ -4,7 +4,7 @@
 //! has cut sees no job any more.
 
 use plan::extract::Extractor;
-use plan::hosted::Job;
+use plan::java_backed::Job;
 use plan::plan::SamplerId;
 use stats::Outcome;
 

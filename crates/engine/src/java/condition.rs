@@ -1,7 +1,7 @@
 //! Texts that controllers need before they can be asked: conditions, counts, names.
 //!
-//! A look for a sampler that comes to a controller with such texts ends there, with nothing changed, and the user waits; when they are known, the next look finds
-//! the same way and uses them. They hold for that look alone, and only until the controller begins anew; a While Controller's hold for one question.
+//! A search for a sampler that comes to a controller with such texts ends there, with nothing changed, and the user waits; when they are known, the next search finds
+//! the same way and uses them. They hold for that search alone, and only until the controller begins anew; a While Controller's hold for one question.
 
 use std::sync::Arc;
 
@@ -11,16 +11,20 @@ use super::{Act, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// Whether a controller's texts are known in the look for a sampler under way, or it has none.
+/// Whether a controller's texts are known in the current search for a sampler, or it has none.
 pub(crate) fn are_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) -> bool {
     cx.controller(id).evaluates.is_empty() || cx.users[index].java().fresh.contains(&id)
 }
 
 /// The next question to a controller needs its texts evaluated anew.
+#[inline]
 pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
-    if cx.controller(id).evaluates.is_empty() {
-        return;
+    if !cx.controller(id).evaluates.is_empty() {
+        forget_known(cx, index, id);
     }
+}
+
+fn forget_known(cx: &mut Context<'_>, index: UserId, id: ControllerId) {
     if let Some(java) =
         cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
     {
@@ -28,7 +32,7 @@ pub(crate) fn forget_texts(cx: &mut Context<'_>, index: UserId, id: ControllerId
     }
 }
 
-/// A look for a sampler has come to its end.
+/// A search for a sampler has come to its end.
 pub(crate) fn forget_all_texts(cx: &mut Context<'_>, index: UserId) {
     if let Some(java) =
         cx.users[index].extra.as_mut().and_then(|extra| extra.parts.get_mut::<super::Java>())
@@ -50,8 +54,8 @@ impl Jobs {
             && !std::mem::replace(&mut cx.users[index].java().started, true)
         {
             let starting = Arc::clone(&self.shared.hearing.starting);
-            let mine = starting.iter().filter(|id| plan.hosted.concerns(**id, group));
-            let mut mine = mine.map(|id| plan::hosted::Job::Run(*id)).peekable();
+            let mine = starting.iter().filter(|id| plan.java_backed.concerns(**id, group));
+            let mut mine = mine.map(|id| plan::java_backed::Job::Run(*id)).peekable();
             if mine.peek().is_some() {
                 self.hand_over_run(cx, index, Then::Started, Act::Start, mine);
                 return false;
@@ -61,8 +65,8 @@ impl Jobs {
             return true;
         }
         let iterating = Arc::clone(&self.shared.hearing.iterating);
-        let jobs = iterating.iter().filter(|id| plan.hosted.concerns(**id, group));
-        let mut jobs = jobs.map(|id| plan::hosted::Job::Run(*id)).peekable();
+        let jobs = iterating.iter().filter(|id| plan.java_backed.concerns(**id, group));
+        let mut jobs = jobs.map(|id| plan::java_backed::Job::Run(*id)).peekable();
         if jobs.peek().is_none() {
             return true;
         }

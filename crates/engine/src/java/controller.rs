@@ -2,17 +2,17 @@
 //!
 //! The children of such a controller stay native. Java has the controller's own object, with a stand-in for each child: a sampler's is what the controller gives, and
 //! a controller's asks back, so that a question may be open while the native tree is asked inside of it, down to another such controller. The user waits for
-//! each answer as for any job, and the next look for a sampler finds the same way down ([`pending_calls`]) and goes on with it. What JMeter only tells a
-//! controller (it begins, its pass is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
+//! each answer as for any job, and the next search for a sampler finds the same way down ([`pending_calls`]) and goes on with it. What JMeter only tells a
+//! controller (it begins, its iteration is over, its loop is left) is told with the next question. Plans without such a controller pay two comparisons for
 //! each controller that is asked.
 
-use plan::hosted::HostedId;
-use plan::plan::{ControllerId, ControllerKind};
+use plan::java_backed::JavaBackedId;
+use plan::plan::ControllerId;
 
-use super::message::{Answer, Need, Notice, Question, SaidKind, Tell, Turn};
-use super::reader::{Malformed, Reader};
+use super::message::{Answer, Notice, Question, Tell, Turn};
 use super::reply::{Failed, Out};
-use super::{Act, Jobs, Next, Reply, Then, UnderWay, arrive};
+use super::said::Said;
+use super::{Act, InFlight, Jobs, Next, Reply, Then, next};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::reports::line::{Line, LogLevel};
@@ -20,30 +20,6 @@ use crate::users::controllers as state;
 
 /// Notices that are kept for a controller which is not asked for long; the first are forgotten.
 const MOST_UNTOLD: usize = 1000;
-
-/// The answer of a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// It has nothing (more) in this pass; whether it never has again.
-    Nothing(bool),
-    Sampler(u32),
-    /// The sample of a transaction below it that is complete.
-    Transaction(u32),
-    /// It asks for something first.
-    Asks(Ask),
-}
-
-/// The question of a controller before it can say which sampler is next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
-    /// A child for its next sampler.
-    Next(u32),
-    Initialize(u32),
-    EndOfLoop(u32),
-    IsDone(u32),
-    /// That its iteration with this number begins be known; whether it counts from one.
-    Begins(i32, bool),
-}
 
 /// A question to a controller that is not answered yet.
 #[derive(Debug)]
@@ -64,12 +40,12 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// A look for a sampler has come to its end.
+    /// A search for a sampler has come to its end.
     pub(super) fn close(&mut self) {
         self.open.clear();
     }
 
-    fn tell(&mut self, element: HostedId, what: Tell, number: u32) {
+    fn tell(&mut self, element: JavaBackedId, what: Tell, number: u32) {
         let one = Notice { element: element.0, what, number };
         // To be initialised twice is to be initialised.
         let mut last = self.untold.iter().rev().filter(|told| told.element == element.0);
@@ -80,48 +56,6 @@ impl Questions {
             self.untold.remove(0);
         }
         self.untold.push(one);
-    }
-}
-
-impl Said {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(match SaidKind::read(reader)? {
-            SaidKind::Nothing => Self::Nothing(reader.byte()? != 0),
-            SaidKind::Sampler => Self::Sampler(reader.int()?),
-            SaidKind::Transaction => Self::Transaction(reader.int()?),
-            SaidKind::Asks => {
-                let need = Need::read(reader)?;
-                let number = reader.int()?;
-                Self::Asks(match need {
-                    Need::Next => Ask::Next(number),
-                    Need::Initialize => Ask::Initialize(number),
-                    Need::EndOfLoop => Ask::EndOfLoop(number),
-                    Need::IsDone => Ask::IsDone(number),
-                    Need::Begins => Ask::Begins(number as i32, false),
-                    Need::BeginsFromOne => Ask::Begins(number as i32, true),
-                })
-            }
-        })
-    }
-
-    /// Whether it speaks of what the plan has, and asks for children of such controllers: those that are told something may ask for theirs.
-    fn fits(self, plan: &plan::plan::Plan) -> bool {
-        let controller = |at: u32| plan.controllers.get(at as usize);
-        match self {
-            Self::Nothing(_) | Self::Asks(Ask::Begins(..)) => true,
-            Self::Sampler(at) => (at as usize) < plan.samplers.len(),
-            Self::Transaction(at) => {
-                controller(at).is_some_and(|one| matches!(one.kind, ControllerKind::Transaction(_)))
-            }
-            Self::Asks(
-                Ask::Next(at) | Ask::Initialize(at) | Ask::EndOfLoop(at) | Ask::IsDone(at),
-            ) => {
-                let around = controller(at).and_then(|one| one.parent);
-                around
-                    .and_then(|around| controller(around.0))
-                    .is_some_and(|around| matches!(around.kind, ControllerKind::Hosted(_)))
-            }
-        }
     }
 }
 
@@ -165,7 +99,7 @@ pub(crate) fn close_calls(cx: &mut Context<'_>, index: UserId, at: usize) {
 pub(crate) fn tell_controller(
     cx: &mut Context<'_>,
     index: UserId,
-    element: HostedId,
+    element: JavaBackedId,
     what: Tell,
     number: u32,
 ) {
@@ -178,7 +112,7 @@ impl Jobs {
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        (id, element): (ControllerId, HostedId),
+        (id, element): (ControllerId, JavaBackedId),
         at: usize,
     ) {
         let java = cx.users[index].java();
@@ -198,7 +132,7 @@ impl Jobs {
         &mut self,
         cx: &mut Context<'_>,
         index: UserId,
-        (id, element): (ControllerId, HostedId),
+        (id, element): (ControllerId, JavaBackedId),
         at: usize,
         (answer, number): (Answer, u32),
     ) {
@@ -206,7 +140,7 @@ impl Jobs {
         java.questions.open.truncate(at + 1);
         let Some(open) = java.questions.open.get_mut(at) else { return };
         open.said = None;
-        // Its children may be asked once more in this look, and then anew.
+        // Its children may be asked once more in this search, and then anew.
         java.fresh.truncate(open.known);
         let turn = Turn::GoOn;
         let question = Question { element: element.0, depth: at as u32, turn, answer, number };
@@ -221,7 +155,7 @@ pub(super) fn hear_controller(
     index: UserId,
     id: ControllerId,
     read: Result<Reply<'_>, Failed>,
-    job: &UnderWay,
+    job: &InFlight,
 ) -> Next {
     let said = match read {
         Ok(Reply { gives_up: false, out: Out::Said(said), .. }) => {
@@ -242,7 +176,7 @@ pub(super) fn hear_controller(
         return Next::EndOfPlan;
     };
     // One that must end does so when it has its next sampler.
-    arrive::must_end(cx, index);
+    next::must_end(cx, index);
     if let Said::Nothing(done) = said {
         let mut place = cx.controller_state(index, id);
         place.clear(state::DONE);

@@ -3,7 +3,7 @@
 //! Each is a call that waits for its reply, as the test itself ([`USER`]). What cannot be evaluated is nothing, and a sentence says why.
 
 use plan::env::Env;
-use plan::hosted::TextId;
+use plan::java_backed::TextId;
 use plan::vars::VarId;
 
 use super::apply::told;
@@ -35,9 +35,9 @@ impl<'a> Early<'a> {
         offload: Option<&'a dyn Offload>,
         facts: RunFacts<'_>,
     ) -> Option<Self> {
-        let hosted = &plan.hosted;
-        let blocks = hosted.variables.iter().any(|range| !range.is_empty());
-        if !blocks && hosted.at_start.is_empty() {
+        let java_backed = &plan.java_backed;
+        let blocks = java_backed.variables.iter().any(|range| !range.is_empty());
+        if !blocks && java_backed.at_start.is_empty() {
             return None;
         }
         let offload = offload?;
@@ -94,7 +94,7 @@ impl<'a> Early<'a> {
             flags: 0,
             thread: "StandardJMeterEngine",
             label: "",
-            now_ms: env.now_ms,
+            now_ms: env.now_ms(),
             group_active: 0,
             all_active: 0,
             started: 0,

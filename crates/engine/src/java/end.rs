@@ -33,15 +33,15 @@ impl Jobs {
         self.keeps_previous || self.previous_of_transactions
     }
 
-    /// Whether something is under way that the end must wait for.
+    /// Whether a job is in flight that the end must wait for.
     pub(crate) fn are_open(&self) -> bool {
-        self.under_way.values().any(|job| !job.abandoned)
+        self.in_flight.values().any(|job| !job.abandoned)
     }
 
     /// Complaints about jobs that take long, once for each name.
     fn slow_lines(&mut self, now: Nanos) -> Vec<String> {
         let mut long: Vec<(Arc<str>, Nanos, u32)> = Vec::new();
-        for job in self.under_way.values().filter(|job| now - job.since >= LONG) {
+        for job in self.in_flight.values().filter(|job| now - job.since >= LONG) {
             let age = now - job.since;
             match long.iter_mut().find(|(what, ..)| *what == job.what) {
                 Some((_, oldest, count)) => (*oldest, *count) = (age.max(*oldest), *count + 1),
@@ -78,7 +78,7 @@ impl Jobs {
 impl Jobs {
     /// Tells of jobs that take long.
     pub(crate) fn watch_jobs(&mut self, cx: &Context<'_>, now: Nanos) {
-        if self.under_way.is_empty() {
+        if self.in_flight.is_empty() {
             return;
         }
         for line in self.slow_lines(now) {
@@ -100,7 +100,7 @@ impl Jobs {
             return;
         }
         // Of a user that Java still works for it is told when that is done.
-        if let Some(job) = self.under_way.get_mut(&java.ticket) {
+        if let Some(job) = self.in_flight.get_mut(&java.ticket) {
             job.abandoned = true;
             return;
         }
@@ -117,7 +117,7 @@ impl Jobs {
         }
         let then = cx.users[index].java().then.take();
         let ticket = cx.users[index].java().ticket;
-        let since = self.under_way.get(&ticket).map(|job| job.since);
+        let since = self.in_flight.get(&ticket).map(|job| job.since);
         cx.users[index].wait = Wait::Ready;
         match then {
             Some(Then::Sampled(id)) => {
@@ -157,15 +157,15 @@ impl Jobs {
 
 #[cfg(test)]
 mod tests {
-    use plan::hosted::TextRange;
+    use plan::java_backed::TextRange;
 
-    use super::super::UnderWay;
+    use super::super::InFlight;
     use super::*;
 
     #[test]
     fn jobs_that_take_long_are_told_of_at_each_doubling() {
         let mut jobs = Jobs::default();
-        let job = |what: &str, since| UnderWay {
+        let job = |what: &str, since| InFlight {
             act: None,
             range: TextRange::default(),
             user: 1,
@@ -173,16 +173,16 @@ mod tests {
             since,
             abandoned: false,
         };
-        jobs.under_way.insert(1, job("loops", 0));
-        jobs.under_way.insert(2, job("loops", 5 * SECOND));
-        jobs.under_way.insert(3, job("short", 9 * SECOND));
+        jobs.in_flight.insert(1, job("loops", 0));
+        jobs.in_flight.insert(2, job("loops", 5 * SECOND));
+        jobs.in_flight.insert(3, job("short", 9 * SECOND));
         let told = |jobs: &mut Jobs, seconds| jobs.slow_lines(seconds * SECOND).len();
         let counts = [9, 10, 11, 19, 20, 39, 40, 41].map(|seconds| told(&mut jobs, seconds));
         // The second name joins at 19 s, and is told of next when it has taken 20 s.
         assert_eq!(counts, [0, 1, 0, 1, 1, 1, 1, 0]);
-        jobs.under_way.clear();
+        jobs.in_flight.clear();
         assert_eq!(told(&mut jobs, 80), 0);
-        jobs.under_way.insert(4, job("loops", 80 * SECOND));
+        jobs.in_flight.insert(4, job("loops", 80 * SECOND));
         assert_eq!(told(&mut jobs, 90), 1, "another job of that name begins anew");
     }
 }

@@ -1,6 +1,6 @@
 //! Transactions with a parent sample whose assertions are checked in Java: the transaction has ended, and its user waits before its sample is reported.
 
-use plan::hosted::Job;
+use plan::java_backed::Job;
 use plan::plan::ControllerKind;
 
 use super::{Act, Jobs, Then};

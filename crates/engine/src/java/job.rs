@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use plan::hosted::Reads;
+use plan::java_backed::Reads;
 use plan::plan::{Plan, SamplerId};
 use plan::result::SampleResult;
 use plan::vars::VarId;
@@ -90,7 +90,7 @@ impl Jobs {
             _ => {
                 let ids = if act == Act::Controller { &ids[..1] } else { ids };
                 let elements =
-                    ids.iter().filter_map(|id| cx.plan.hosted.elements.get(*id as usize));
+                    ids.iter().filter_map(|id| cx.plan.java_backed.elements.get(*id as usize));
                 elements.fold(kept, |reads, element| reads | element.reads)
             }
         }

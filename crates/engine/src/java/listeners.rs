@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use plan::hosted::{HostedId, Job};
+use plan::java_backed::{JavaBackedId, Job};
 use plan::plan::{ListenerId, ListenerKind, Plan};
 use plan::result::SampleResult;
 use stats::Outcome;
 
 use super::reply::{Failed, Reply};
-use super::{Act, Closing, Jobs, Then, UnderWay, arrive, closing};
+use super::{Act, Closing, InFlight, Jobs, Then, amend, closing};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
@@ -43,8 +43,8 @@ impl Untold {
     }
 
     /// The next listeners of Java's among those that are yet to be told.
-    pub(crate) fn hosted(&self, plan: &Plan) -> Option<Range<usize>> {
-        hosted_from(plan, &self.listeners, self.next, None)
+    pub(crate) fn java_backed(&self, plan: &Plan) -> Option<Range<usize>> {
+        java_backed_from(plan, &self.listeners, self.next, None)
     }
 }
 
@@ -69,7 +69,7 @@ impl Jobs {
         closing.told = places.end;
         let told = plan.samplers[closing.id.0 as usize].listeners[places].iter();
         let told = told.filter(|id| !heard.is_some_and(|heard| heard.contains(id)));
-        let told = told.filter_map(|id| hosted_listener(plan, *id)).map(Job::Run);
+        let told = told.filter_map(|id| java_backed_listener(plan, *id)).map(Job::Run);
         self.hand_over_run(cx, index, Then::Close(*closing), Act::Listener, told);
     }
 
@@ -82,7 +82,7 @@ impl Jobs {
         named: bool,
     ) -> bool {
         let waits = self.listens
-            && (hosted_from(cx.plan, listeners, 0, None).is_some()
+            && (java_backed_from(cx.plan, listeners, 0, None).is_some()
                 || !cx.users[index].java().untold.is_empty());
         if !waits {
             return false;
@@ -108,7 +108,7 @@ impl Jobs {
         untold.next = places.end;
         let plan = cx.plan;
         let told = untold.listeners[places].to_vec();
-        let told = told.into_iter().filter_map(|id| hosted_listener(plan, id)).map(Job::Run);
+        let told = told.into_iter().filter_map(|id| java_backed_listener(plan, id)).map(Job::Run);
         cx.users[index].java().untold.push_front(untold);
         self.hand_over_run(cx, index, then, Act::Listener, told);
     }
@@ -116,7 +116,7 @@ impl Jobs {
     /// Tells all of a transaction's listeners that are Java's and were not yet; nobody waits for them.
     pub(crate) fn tell_in_passing(&mut self, cx: &mut Context<'_>, index: UserId, untold: &Untold) {
         let told = untold.listeners[untold.next..].iter();
-        let told = told.filter_map(|id| hosted_listener(cx.plan, *id));
+        let told = told.filter_map(|id| java_backed_listener(cx.plan, *id));
         let told: Vec<u32> = told.map(|id| id.0).collect();
         if !told.is_empty() {
             self.tell_listeners(cx, index, &told);
@@ -131,7 +131,7 @@ pub(crate) fn next_told(
     heard: Option<&[ListenerId]>,
 ) -> Option<Range<usize>> {
     let listeners = &plan.samplers[closing.id.0 as usize].listeners;
-    hosted_from(plan, listeners, closing.told, heard)
+    java_backed_from(plan, listeners, closing.told, heard)
 }
 
 /// The transaction's sample that is to be told first; its result is the core's.
@@ -150,11 +150,11 @@ pub(super) fn take_told(
     cx: &mut Context<'_>,
     index: UserId,
     read: &Result<Reply<'_>, Failed>,
-    job: &UnderWay,
+    job: &InFlight,
 ) {
     closing::take_kept(cx, index);
     match read {
-        Ok(_) => arrive::put(cx, &mut Timing::default(), read, job),
+        Ok(_) => amend::amend(cx, &mut Timing::default(), read, job),
         // It is no matter of the transaction's.
         Err(failed) => cx.log(format!("{}: {failed}", job.what)),
     }
@@ -166,23 +166,23 @@ pub(super) fn take_told(
 }
 
 /// The next listeners of Java's that follow each other, and are not among those that have `heard`.
-fn hosted_from(
+fn java_backed_from(
     plan: &Plan,
     listeners: &[ListenerId],
     from: usize,
     heard: Option<&[ListenerId]>,
 ) -> Option<Range<usize>> {
     let hears = |id: &ListenerId| !heard.is_some_and(|heard| heard.contains(id));
-    let is_hosted = |id: &ListenerId| hosted_listener(plan, *id).is_some();
+    let is_java_backed = |id: &ListenerId| java_backed_listener(plan, *id).is_some();
     let behind = listeners.get(from..)?;
-    let at = from + behind.iter().position(|id| is_hosted(id) && hears(id))?;
-    let run = listeners[at..].iter().take_while(|id| is_hosted(id)).count();
+    let at = from + behind.iter().position(|id| is_java_backed(id) && hears(id))?;
+    let run = listeners[at..].iter().take_while(|id| is_java_backed(id)).count();
     Some(at..at + run)
 }
 
-fn hosted_listener(plan: &Plan, id: ListenerId) -> Option<HostedId> {
+fn java_backed_listener(plan: &Plan, id: ListenerId) -> Option<JavaBackedId> {
     match plan.listeners[id.0 as usize].kind {
-        ListenerKind::Hosted(id) => Some(id),
+        ListenerKind::JavaBacked(id) => Some(id),
         _ => None,
     }
 }

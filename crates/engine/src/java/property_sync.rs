@@ -1,12 +1,12 @@
 //! Properties that native code changes while Java works: jobs that run already are told at once, for a script may wait for one.
 //!
-//! A job carries what was changed before it; so nothing is told while none is under way, and a core that changes nothing pays for one comparison a turn.
+//! A job carries what was changed before it; so nothing is told while none is in flight, and a core that changes nothing pays for one comparison a turn.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use plan::function::Shared;
-use plan::hosted::TextRange;
+use plan::java_backed::TextRange;
 
 use super::Jobs;
 use super::message::{Kind, Property};
@@ -19,8 +19,8 @@ use crate::ids::UserId;
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Messages to Java of all cores whose replies are yet to come.
-    pub(super) under_way: AtomicUsize,
-    /// The version of the properties that jobs under way have been told of.
+    pub(super) in_flight: AtomicUsize,
+    /// The version of the properties that jobs in flight have been told of.
     told: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl Writer<'_> {
 impl Jobs {
     /// A message goes out; a job carries all that was changed before.
     pub(super) fn goes_informed(&self, is_job: bool) {
-        let others = self.shared.news.under_way.fetch_add(1, Relaxed);
+        let others = self.shared.news.in_flight.fetch_add(1, Relaxed);
         if !is_job {
             return;
         }
@@ -57,7 +57,7 @@ impl Jobs {
     pub(crate) fn tell_properties(&mut self, cx: &mut Context<'_>) {
         let run = cx.run;
         let version = run.shared.version();
-        if version == self.looked || self.shared.news.under_way.load(Relaxed) == 0 {
+        if version == self.looked || self.shared.news.in_flight.load(Relaxed) == 0 {
             return;
         }
         self.looked = version;

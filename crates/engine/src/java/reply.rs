@@ -5,10 +5,10 @@
 use plan::result::Request;
 use wire::cookie::Cookie;
 
-use super::controller::Said;
 use super::message::{self, Act, Assertion, LogLine, NAMED};
 use super::reader::{Malformed, Reader};
 use super::result::Found;
+use super::said::Said;
 use super::{cookies, request};
 use request::Changed;
 
@@ -169,7 +169,7 @@ pub fn read_reply(message: &[u8], act: u8) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::controller::Ask;
+    use super::super::said::Ask;
     use super::*;
 
     /// A reply that says nothing, as far as its result.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use plan::hosted::{Element, HostedId, Reads, Role, shown};
+use plan::java_backed::{Element, JavaBackedId, Reads, Role, shown};
 use plan::plan::{Child, Controller, ControllerKind, Plan};
 use plan::vars::{Initial, VarId};
 
@@ -56,13 +56,13 @@ pub(crate) struct Read {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hearing {
     /// Elements that hear of the start of users.
-    pub(crate) starting: Arc<[HostedId]>,
+    pub(crate) starting: Arc<[JavaBackedId]>,
     /// Of the elements that may hear of iterations, those whose classes listen.
-    pub(crate) iterating: Arc<[HostedId]>,
+    pub(crate) iterating: Arc<[JavaBackedId]>,
     /// Controllers that can be broken out of.
-    pub(crate) breaking: Arc<[HostedId]>,
+    pub(crate) breaking: Arc<[JavaBackedId]>,
     /// Controllers that hear of the iterations around them.
-    pub(crate) counting: Arc<[HostedId]>,
+    pub(crate) counting: Arc<[JavaBackedId]>,
 }
 
 /// Has Java read its part of the plan and start the test, which may change the variables that users begin with. `groups`: names and users.
@@ -76,8 +76,8 @@ pub(crate) fn begin(
     let Read { findings, mut said, hearing } = set_up(offload, plan, facts, groups)?;
     let mut missing = Vec::new();
     for finding in findings {
-        let element = finding.element.and_then(|id| plan.hosted.elements.get(id as usize));
-        let text = finding.text.and_then(|id| plan.hosted.texts.get(id as usize));
+        let element = finding.element.and_then(|id| plan.java_backed.elements.get(id as usize));
+        let text = finding.text.and_then(|id| plan.java_backed.texts.get(id as usize));
         let of = element.map(|element| &*element.path).or(text.map(|text| shown(text)));
         let of = of.unwrap_or("the Java machine");
         let words = match finding.line {
@@ -132,13 +132,13 @@ pub(crate) fn set_up(
         })?;
         let said = lines(reader)?.iter().map(told).collect();
         let mut ids = || {
-            let mut ids = reader.list(|reader| Ok(HostedId(reader.int()?)))?;
-            ids.retain(|id| (id.0 as usize) < plan.hosted.elements.len());
+            let mut ids = reader.list(|reader| Ok(JavaBackedId(reader.int()?)))?;
+            ids.retain(|id| (id.0 as usize) < plan.java_backed.elements.len());
             Ok(ids)
         };
         let starting = ids()?.into();
         let listening = ids()?;
-        let iterating = plan.hosted.iterating.iter().copied();
+        let iterating = plan.java_backed.iterating.iter().copied();
         let iterating = iterating.filter(|id| listening.contains(id)).collect();
         let (breaking, counting) = (ids()?.into(), ids()?.into());
         let hearing = Hearing { starting, iterating, breaking, counting };
@@ -153,7 +153,7 @@ fn setup(plan: &Plan, facts: RunFacts<'_>, groups: &[(String, u32)]) -> Vec<u8> 
     let properties = facts.properties.iter().map(|(name, value)| (&**name, &**value));
     let pair = |(name, value)| message::Pair { name, value };
     let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    let owner = |owner: &plan::hosted::Owner| message::Owner {
+    let owner = |owner: &plan::java_backed::Owner| message::Owner {
         sampler: owner.sampler.0,
         element: owner.element.0,
         configs: owner.configs.iter().map(|id| id.0).collect(),
@@ -174,11 +174,11 @@ fn setup(plan: &Plan, facts: RunFacts<'_>, groups: &[(String, u32)]) -> Vec<u8> 
         plan: &path_text(&file),
         process: facts.shard,
         slots: slots.map(|slot| plan.names.name(VarId(slot))).collect(),
-        elements: plan.hosted.elements.iter().map(element).collect(),
-        owners: plan.hosted.owners.iter().map(owner).collect(),
-        texts: plan.hosted.texts.iter().map(|text| &**text).collect(),
+        elements: plan.java_backed.elements.iter().map(element).collect(),
+        owners: plan.java_backed.owners.iter().map(owner).collect(),
+        texts: plan.java_backed.texts.iter().map(|text| &**text).collect(),
         groups: plan_groups.collect(),
-        reads_any_name: plan.hosted.reads_any_name,
+        reads_any_name: plan.java_backed.reads_any_name,
         insides: plan.controllers.iter().filter_map(|one| inside(plan, one)).collect(),
     }
     .write(&mut Writer(&mut bytes));
@@ -221,7 +221,7 @@ fn element(element: &Element) -> message::Element<'_> {
 
 /// The children of a controller that is executed by its Java class.
 fn inside<'a>(plan: &'a Plan, controller: &'a Controller) -> Option<message::Inside<'a>> {
-    let ControllerKind::Hosted(element) = controller.kind else { return None };
+    let ControllerKind::JavaBacked(element) = controller.kind else { return None };
     let child = |child: &Child| {
         let (is_controller, id, name) = match child {
             Child::Sampler(id) => (false, id.0, &plan.samplers[id.0 as usize].name),

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use plan::hosted::{HostedId, Job, TextRange};
+use plan::java_backed::{JavaBackedId, Job, TextRange};
 use plan::plan::SamplerId;
 
 use super::message::Kind;
 use super::writer::Writer;
-use super::{Act, Addressee, Java, Jobs, Then, UnderWay};
+use super::{Act, Addressee, InFlight, Java, Jobs, Then};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::inbox::Message;
@@ -55,7 +55,7 @@ impl Jobs {
         cx: &mut Context<'_>,
         index: UserId,
         id: SamplerId,
-        element: HostedId,
+        element: JavaBackedId,
     ) {
         let run = std::iter::once(Job::Run(element));
         self.hand_over_run(cx, index, Then::Sampled(id), Act::Sampler, run);
@@ -173,7 +173,7 @@ impl Jobs {
         cx.users.tickets += 1;
         let ticket = cx.users.tickets;
         let reply_to = cx.run.inbox(cx.index);
-        let under_way = UnderWay {
+        let in_flight = InFlight {
             act,
             range,
             user,
@@ -181,7 +181,7 @@ impl Jobs {
             since: cx.clock.now(),
             abandoned: false,
         };
-        self.under_way.insert(ticket, under_way);
+        self.in_flight.insert(ticket, in_flight);
         self.goes_informed(act.is_some());
         let to = Addressee { index, ticket };
         match &self.shared.offload {

@@ -19,6 +19,7 @@ use wire::dns::{self, Answer, Name};
 
 use crate::ids::UserId;
 use crate::inbox::{Inbox, Message, Wake};
+use crate::net::allowed::Targets;
 use crate::net::driver::{self, Driver, Events, INBOX};
 use crate::net::ports::Ports;
 use crate::net::resolve;
@@ -33,12 +34,14 @@ const ALIASES: u8 = 6;
 const LONGEST: usize = 65_535 + 2;
 
 /// How servers are asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Manners {
     /// Their port.
     pub(crate) port: u16,
     /// How long each try may take.
     pub(crate) patience: Duration,
+    /// Targets that questions may go to, as connections may.
+    pub(crate) allowed: Targets,
 }
 
 /// Names to be looked up for a user.
@@ -124,7 +127,7 @@ fn read_search_path(text: &str) -> SearchPath {
     path
 }
 
-/// A lookup under way.
+/// A lookup that waits for its answers.
 #[derive(Debug)]
 struct Task {
     lookup: Lookup,
@@ -138,7 +141,7 @@ struct Task {
     aliases: u8,
     /// How often each server was asked for it.
     asked: Vec<u8>,
-    /// Asks under way.
+    /// Questions that wait for an answer.
     open: u32,
 }
 
@@ -302,6 +305,7 @@ impl Asking {
             all.sort_by_key(SocketAddr::is_ipv6);
             all.first().copied()
         });
+        let found = found.filter(|to| self.manners.allowed.permit(asked, *to, true));
         self.known.insert(name.to_owned(), found);
         found
     }

@@ -37,17 +37,20 @@ const CONNECTS: u32 = 64;
 pub(crate) struct Opening {
     /// The route whose addresses are tried; a pinned one for users that look names up for themselves.
     pub(crate) route: RouteId,
+    /// The user's place in its core, as far as it tells local addresses apart.
+    user: u16,
     /// Local addresses that have been tried for this address.
-    sources_tried: u16,
-    /// Which of the route's addresses is being tried.
+    sources_tried: u8,
+    /// Which of the route's addresses is being tried; with [`FIRST_ONLY`], no other one will be.
     attempt: u8,
-    /// Only the first address of a name is tried.
-    pub(crate) first_only: bool,
     /// Time spent in this process; while queued, less the time since when.
     own: Nanos,
 }
 
 const _: () = assert!(size_of::<Opening>() == 16);
+
+/// The bit of `attempt` with which only the first address of a name is tried.
+const FIRST_ONLY: u8 = 0x80;
 
 /// The result of a step of an opening.
 #[derive(Debug)]
@@ -79,11 +82,21 @@ pub(crate) struct Shaken {
 
 impl Opening {
     /// No connection is being opened.
-    pub(crate) const NONE: Self = Self::of(RouteId(0));
+    pub(crate) const NONE: Self = Self::of(RouteId(0), UserId::NONE);
 
-    /// The opening of a connection to a route that has yet to begin.
-    pub(crate) const fn of(route: RouteId) -> Self {
-        Self { route, sources_tried: 0, attempt: 0, first_only: false, own: 0 }
+    /// The opening of a user's connection to a route that has yet to begin.
+    pub(crate) const fn of(route: RouteId, user: UserId) -> Self {
+        Self { route, user: user.at() as u16, sources_tried: 0, attempt: 0, own: 0 }
+    }
+
+    /// Only the first address of a name is to be tried.
+    pub(crate) const fn first_only(self) -> Self {
+        Self { attempt: self.attempt | FIRST_ONLY, ..self }
+    }
+
+    /// Which of the route's addresses is being tried.
+    const fn attempt(&self) -> usize {
+        (self.attempt & !FIRST_ONLY) as usize
     }
 
     /// Time of the opening that was spent in this process, nanoseconds.
@@ -353,7 +366,7 @@ impl Net {
     /// The address at hand.
     pub(crate) fn address(&self, opening: &Opening) -> Result<SocketAddr, Failure> {
         let route = &self.routes[opening.route];
-        let address = route.addresses.get(usize::from(opening.attempt)).copied();
+        let address = route.addresses.get(opening.attempt()).copied();
         address.ok_or(if route.pinned {
             Failure::NoAddress
         } else {
@@ -368,14 +381,28 @@ impl Net {
         slot: Slot,
     ) -> Result<(), Failure> {
         let to = self.address(opening)?;
-        let wanted = &self.routes[opening.route].source;
+        let route = &self.routes[opening.route];
+        let behind = route.tunnel.as_ref();
+        if !self.allowed.permit(&route.host, to, !route.pinned)
+            || behind.is_some_and(|tunnel| !self.allowed.permit_behind(&tunnel.host, tunnel.port))
+        {
+            let words = "this machine does not permit that target (throng.targets.allowed)";
+            let error = io::Error::new(io::ErrorKind::PermissionDenied, words);
+            return Err(Failure::Connect(error));
+        }
+        let wanted = &route.source;
         let from = if wanted.is_any() {
-            self.sources.current(to)
+            self.sources.of(opening.user.into(), opening.sources_tried.into(), to)
         } else {
             Some(source::address(wanted).map_err(Failure::UnknownSource)?)
         };
         let token = slot.token(transport);
         let fd = self.driver.connect(to, from, &mut self.ports, token);
+        if let (Err(error), Some(from)) = (&fd, from)
+            && source::is_exhausted(error)
+        {
+            self.sources.pass_over(from);
+        }
         transport.fd = Some(fd.map_err(Failure::Connect)?);
         Ok(())
     }
@@ -400,12 +427,9 @@ impl Net {
         if !source::is_exhausted(error)
             || !self.routes[opening.route].source.is_any()
             || usize::from(tried) + 1 >= self.sources.len()
+            || tried == u8::MAX
         {
             return false;
-        }
-        let spent = self.address(opening).ok().and_then(|to| self.sources.current(to));
-        if let Some(spent) = spent {
-            self.sources.pass_over(spent);
         }
         opening.sources_tried = tried + 1;
         self.retries += 1;
@@ -414,10 +438,10 @@ impl Net {
     }
 
     fn next_address(&mut self, opening: &mut Opening, transport: &mut Transport) -> bool {
-        let next = usize::from(opening.attempt) + 1;
-        if opening.first_only
+        let next = opening.attempt() + 1;
+        if opening.attempt & FIRST_ONLY != 0
             || next >= self.routes[opening.route].addresses.len()
-            || next > usize::from(u8::MAX)
+            || next >= usize::from(FIRST_ONLY)
         {
             return false;
         }

@@ -1,7 +1,7 @@
 //! Local addresses to connect from: a list of addresses, ranges and interfaces, used in turn, and those that plans name.
 //!
-//! A local address has as many ports to a destination as the kernel's range; when it has none left, the next address
-//! is used. The port is chosen when the destination is known (`ports`), so that every address gives its range to each of them.
+//! Each user has an address of its own as long as there are enough, as clients have that a proxy tells apart by them. An address
+//! has as many ports to a destination as the kernel's range; when it has none left, the next one is used. The port is chosen when the destination is known (`ports`), so that every address gives its range to each of them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
@@ -11,34 +11,51 @@ use plan::http::{Source, SourceKind};
 /// The most addresses that one range may name.
 const MOST: u32 = 65_536;
 
-/// The addresses of one core, and the one in use.
+/// Connections that pass an address over that had no port left: to find that out costs 1 to 2 ms of processor time.
+const PASSES: u32 = 1000;
+
+/// The addresses of one core, and where its users begin.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     addresses: Vec<IpAddr>,
-    at: usize,
+    first: usize,
+    /// Of each address, how many connections will yet pass it over.
+    passes: Vec<u32>,
 }
 
 impl Sources {
     /// `first`: where to begin, so that cores and processes begin at different ones.
     pub(crate) fn new(addresses: &[IpAddr], first: usize) -> Self {
-        let at = if addresses.is_empty() { 0 } else { first % addresses.len() };
-        Self { addresses: addresses.to_vec(), at }
+        Self { addresses: addresses.to_vec(), first, passes: vec![0; addresses.len()] }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.addresses.len()
     }
 
-    /// The address to connect from; `None` is the kernel's choice.
-    pub(crate) fn current(&self, to: SocketAddr) -> Option<IpAddr> {
-        let all = self.addresses.iter().cycle().skip(self.at).take(self.addresses.len());
-        all.copied().find(|address| address.is_ipv4() == to.is_ipv4())
+    /// The address to connect from, of the user at that place in the core, which has tried so many; `None` is the kernel's choice.
+    pub(crate) fn of(&mut self, user: usize, tried: usize, to: SocketAddr) -> Option<IpAddr> {
+        let len = self.addresses.len();
+        let at = (self.first + user + tried).checked_rem(len)?;
+        let mut passed_over = None;
+        for at in (at..len).chain(0..at) {
+            let (address, passes) = (self.addresses[at], &mut self.passes[at]);
+            if address.is_ipv4() != to.is_ipv4() {
+                continue;
+            }
+            if *passes == 0 {
+                return Some(address);
+            }
+            *passes -= 1;
+            passed_over = passed_over.or(Some(address));
+        }
+        passed_over
     }
 
-    /// No port is left at an address: the next one is used from now on.
+    /// No port is left at an address: as long as others have some, it is passed over for a while.
     pub(crate) fn pass_over(&mut self, spent: IpAddr) {
         if let Some(at) = self.addresses.iter().position(|address| *address == spent) {
-            self.at = (at + 1) % self.addresses.len();
+            self.passes[at] = PASSES;
         }
     }
 }
@@ -220,14 +237,31 @@ mod tests {
     }
 
     #[test]
-    fn the_next_address_is_used_when_one_is_spent() {
+    fn each_user_has_an_address_and_the_next_one_when_it_is_spent() {
         let addresses = parse("10.0.0.1-10.0.0.2,::1").expect("valid");
         let mut sources = Sources::new(&addresses, 4);
         let v4: SocketAddr = "10.1.1.1:80".parse().expect("an address");
         let v6: SocketAddr = "[::2]:80".parse().expect("an address");
-        assert_eq!(sources.current(v4), Some(addresses[1]));
-        assert_eq!(sources.current(v6), Some(addresses[2]));
+        assert_eq!(sources.of(0, 0, v4), Some(addresses[1]));
+        assert_eq!(sources.of(0, 0, v6), Some(addresses[2]));
+        assert_eq!(sources.of(0, 1, v4), Some(addresses[0]));
+        assert_eq!(sources.of(2, 0, v4), Some(addresses[0]));
+        assert_eq!(sources.of(3, 0, v4), Some(addresses[1]));
+        assert_eq!(Sources::default().of(3, 1, v4), None);
+        // One that is spent is passed over, but for the time when there is no other.
         sources.pass_over(addresses[1]);
-        assert_eq!(sources.current(v4), Some(addresses[0]));
+        assert_eq!(
+            (sources.of(0, 0, v4), sources.of(0, 1, v4)),
+            (Some(addresses[0]), Some(addresses[0]))
+        );
+        sources.pass_over(addresses[0]);
+        assert_eq!(
+            (sources.of(0, 0, v4), sources.of(0, 1, v4)),
+            (Some(addresses[1]), Some(addresses[0]))
+        );
+        for _ in 0..PASSES {
+            let _ = sources.of(0, 0, v4);
+        }
+        assert_eq!(sources.of(3, 0, v4), Some(addresses[1]));
     }
 }

@@ -204,8 +204,13 @@ impl Made {
         opened.map_err(|error| Failed { error, lost: 0 }).and_then(|mut out| out.close())
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it has rows, and no elements of XML.
+    pub fn has_rows(&self) -> bool {
+        self.form == Form::Rows
     }
 }
 

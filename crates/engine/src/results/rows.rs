@@ -20,8 +20,8 @@ use crate::results::output::{self, Failed, Made, Output};
 
 /// Bytes at which a chunk is handed over.
 const CHUNK: usize = 64 * 1024;
-/// Chunks that may be under way at once, all cores together: 64 MiB.
-const UNDER_WAY: usize = 1024;
+/// Chunks that may wait for the writer at once, all cores together: 64 MiB.
+const IN_FLIGHT: usize = 1024;
 /// Empty chunks that wait for a core; those beyond are freed.
 const SPARE: usize = 4;
 
@@ -99,7 +99,7 @@ impl Rows {
 
     /// Gives a response away that is to be a file of its own.
     pub(crate) fn save(&mut self, path: PathBuf, bytes: Vec<u8>) {
-        if self.backlog.chunks() >= UNDER_WAY {
+        if self.backlog.chunks() >= IN_FLIGHT {
             self.dropped += 1;
             return;
         }
@@ -156,7 +156,7 @@ impl Rows {
     fn hand_over(&mut self, at: usize) {
         let sink = &mut self.sinks[at];
         let samples = std::mem::take(&mut sink.samples);
-        if self.backlog.chunks() >= UNDER_WAY {
+        if self.backlog.chunks() >= IN_FLIGHT {
             self.dropped += samples;
             sink.chunk.clear();
             return;

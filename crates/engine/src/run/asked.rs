@@ -24,6 +24,8 @@ pub struct Asked {
     /// From the start of the run to the planned end of the last group. `None` where some group ends by its loops, or where set-up
     /// groups run first: when they are done is not known before.
     pub length_ms: Option<i64>,
+    /// The same from the start of the main groups on, which is known with set-up groups too.
+    pub main_length_ms: Option<i64>,
     /// Iterations start whatever the answers do.
     pub open: bool,
 }
@@ -57,19 +59,20 @@ impl Evaluated {
         let most = Rate::new(schedule.clone()).most();
         let length = |group: &Loaded<'_>| Some(group.numbers.delay + group.numbers.length()?);
         let lengths: Option<Vec<i64>> = groups.iter().map(length).collect();
+        let main_length_ms = lengths
+            .and_then(|all| {
+                let behind_each_other = plan.serialize_groups.then(|| all.iter().sum());
+                behind_each_other.or_else(|| all.into_iter().max())
+            })
+            .map(|length| length / MS)
+            .filter(|ms| *ms > 0 && *ms < NEVER_MS);
         Asked {
             users: groups.iter().map(Loaded::users).sum::<f64>() as u64,
             rate: (!rates.is_empty())
                 .then(|| if schedule.is_empty() { rates.iter().sum() } else { most }),
             schedule: if rates.is_empty() { Vec::new() } else { schedule },
-            length_ms: lengths
-                .filter(|_| !later)
-                .and_then(|all| {
-                    let behind_each_other = plan.serialize_groups.then(|| all.iter().sum());
-                    behind_each_other.or_else(|| all.into_iter().max())
-                })
-                .map(|length| length / MS)
-                .filter(|ms| *ms > 0 && *ms < NEVER_MS),
+            length_ms: main_length_ms.filter(|_| !later),
+            main_length_ms,
             open,
         }
     }

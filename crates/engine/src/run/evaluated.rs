@@ -2,7 +2,7 @@
 
 use plan::element::{KeySelection, Span};
 use plan::env::Env;
-use plan::text::Text;
+use plan::template::Template;
 use serde::{Deserialize, Serialize};
 
 use crate::reports::line::Line;
@@ -90,7 +90,7 @@ impl Evaluated {
 }
 
 /// A text's value, for the whole run.
-pub(super) fn value(text: &Text, env: &mut Env<'_>) -> String {
+pub(super) fn value(text: &Template, env: &mut Env<'_>) -> String {
     let mut value = String::new();
     text.eval(env, &mut value);
     value

@@ -11,7 +11,7 @@ use lang::java::{parse_int, parse_long};
 use plan::element::{Bounds, key_selection};
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
-use plan::hosted::{TextId, Values};
+use plan::java_backed::{TextId, Values};
 use plan::load::Rate;
 use plan::number::Setting;
 use plan::plan::{Group, Listener, ListenerKind, Plan};
@@ -31,7 +31,7 @@ use crate::run::options::Options;
 use crate::run::paces::Paces;
 use crate::settings::Settings;
 use crate::shared::group::GroupSettings;
-use crate::shared::polling::Looks;
+use crate::shared::polling::Polls;
 use crate::shared::savers::{SaverStart, place};
 use crate::time::clock::{Clock, MS, Nanos, SECOND};
 
@@ -67,7 +67,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         run: &state,
         shared: &shared,
         core: &mut texts,
-        now_ms: clock.wall_ms(clock.now()),
+        clock: &clock,
     };
     let mut early = Early::begin(plan, options.offload.as_deref(), options.facts());
     let initial = initial_variables(plan, early.as_mut(), &mut env);
@@ -82,7 +82,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
         Ok(keys) => ((keys.first, keys.last, keys.variable), None),
         Err(problem) => (Default::default(), Some(problem)),
     };
-    let java = plan.hosted.at_start.iter();
+    let java = plan.java_backed.at_start.iter();
     let java = java.filter_map(|id| Some((id.0, env.notes.java()?.get(*id)?.to_owned()))).collect();
     let variables = initial.iter().map(|(id, value)| (id.0, value.to_string())).collect();
     complaints.extend(log.try_iter().map(Line::from));
@@ -107,15 +107,15 @@ fn initial_variables(
     env: &mut Env<'_>,
 ) -> plan::vars::Initial {
     let mut initial = plan.initial_variables_after(env, |block, env| {
-        let range = plan.hosted.variables.get(block).copied().unwrap_or_default();
+        let range = plan.java_backed.variables.get(block).copied().unwrap_or_default();
         let texts: Vec<_> = (0..range.count).map(|nth| TextId(range.first + nth)).collect();
         if let Some(early) = early.as_deref_mut() {
             // The Test Plan's own come first, before anything is there.
-            early.evaluate(&texts, env, block == 0 && plan.hosted.begins_blank);
+            early.evaluate(&texts, env, block == 0 && plan.java_backed.begins_blank);
         }
     });
     if let Some(early) = early {
-        early.evaluate(&plan.hosted.at_start, env, false);
+        early.evaluate(&plan.java_backed.at_start, env, false);
     }
     if let Some(variable) = plan.names.find(LAST_SAMPLE_OK) {
         initial.set(variable, "true");
@@ -189,7 +189,7 @@ pub(crate) fn prepare(
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
         tail: if numbers.given { "" } else { group.profile.tail() },
-        looks: numbers.replaces.then(Looks::new),
+        polls: numbers.replaces.then(Polls::new),
         rate: numbers.rate.map(|phases| Rate::new(phases).into()),
         loops: numbers.loops,
         arrivals: numbers.arrivals.map(|(users, arrivals, end)| Bounds { users, arrivals, end }),
@@ -236,7 +236,7 @@ fn told(kind: &ListenerKind, env: &mut Env<'_>) -> Vec<String> {
         ListenerKind::Saver(saver) => {
             vec![value(&saver.digits, env), saver.prefix.known_start(env)]
         }
-        ListenerKind::Hosted(_) => Vec::new(),
+        ListenerKind::JavaBacked(_) => Vec::new(),
         ListenerKind::Backend(backend) => backend
             .parameters
             .iter()
@@ -339,7 +339,7 @@ fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Lin
         let text = value(&group.duration, env);
         odd(Setting::Duration, &text);
         let duration_s = parse_long(&text).unwrap_or(0);
-        // Where threads are made when they start, nobody looks whether the delay is one.
+        // Where threads are made when they start, nobody polls whether the delay is one.
         let invalid = if delay_s < 0 && !group.delayed_start {
             Some(format!("Invalid delay {delay_s} set in Thread Group:{name}"))
         } else if duration_s <= 0 {

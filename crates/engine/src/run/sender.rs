@@ -5,7 +5,6 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::sync::Arc;
 use std::time::Duration;
 
 use stats::backend::{Metric, pickle};
@@ -64,7 +63,7 @@ impl Lines {
                     .user_agent("ApacheJMeter5.6.3")
                     .max_redirects(0)
                     .max_redirects_will_error(false)
-                    .tls_config(system_roots())
+                    .tls_config(trust::by_roots_of_system())
                     .build();
                 let token = settings.get("influxdbToken").filter(|token| !token.trim().is_empty());
                 Way::Http {
@@ -101,17 +100,6 @@ impl Lines {
     pub(crate) fn end(&mut self, complain: &impl Fn(String)) {
         sum_up(self.failures, complain);
     }
-}
-
-/// Certificates are checked against the system's roots, as Java does.
-fn system_roots() -> ureq::tls::TlsConfig {
-    use ureq::tls::{Certificate, RootCerts, TlsConfig};
-    let found = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-        .build()
 }
 
 fn post(agent: &Agent, url: &str, token: Option<&str>, lines: &str) -> Result<(), String> {

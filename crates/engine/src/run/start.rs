@@ -117,7 +117,7 @@ fn shared_state(
 ) -> Result<Arc<RunShared>, StartError> {
     let groups = plan.groups.len();
     let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());
-    let names = asks.then(|| NameServers::start(settings.connect.names)).transpose();
+    let names = asks.then(|| NameServers::start(settings.connect.names.clone())).transpose();
     Ok(Arc::new(RunShared {
         zero,
         cores: cores_of(options),
@@ -280,7 +280,7 @@ impl Listeners {
 /// Why it cannot, in words.
 pub fn set_up(plan: &Plan, options: &Options) -> Result<(Vec<Finding>, Vec<Line>), String> {
     match &options.offload {
-        Some(offload) if !plan.hosted.is_empty() => {
+        Some(offload) if !plan.java_backed.is_empty() => {
             let read = crate::java::session::set_up(&**offload, plan, options.facts(), &[])?;
             Ok((read.findings, read.said))
         }
@@ -295,7 +295,7 @@ fn start_java(
     prepared: &mut Prepared,
     shared: &plan::function::Shared,
 ) -> Result<Arc<crate::java::Shared>, String> {
-    if plan.hosted.is_empty() {
+    if plan.java_backed.is_empty() {
         return Ok(Arc::default());
     }
     let offload = options.offload.clone().ok_or("there is no Java machine")?;

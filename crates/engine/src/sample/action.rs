@@ -2,7 +2,7 @@
 
 use plan::action::Action;
 use plan::plan::SamplerId;
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::ids::UserId;
 use crate::reports::Report;
@@ -11,7 +11,7 @@ use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 use crate::time::clock::MS;
-use crate::users::{Leave, Wait};
+use crate::users::{LoopControl, Wait};
 
 impl Samples {
     /// Carries out a Flow Control Action.
@@ -32,9 +32,11 @@ impl Samples {
                 let now = matches!(action, Action::StopTestNow);
                 let _ = on.cx.reports.send(Report::StopTest { now });
             }
-            Action::NextIteration => return leave(on, (index, id), Leave::NextIteration),
-            Action::NextLoopIteration => return leave(on, (index, id), Leave::NextLoopIteration),
-            Action::BreakLoop => return leave(on, (index, id), Leave::BreakLoop),
+            Action::NextIteration => return leave(on, (index, id), LoopControl::NextIteration),
+            Action::NextLoopIteration => {
+                return leave(on, (index, id), LoopControl::NextLoopIteration);
+            }
+            Action::BreakLoop => return leave(on, (index, id), LoopControl::BreakLoop),
         }
         self.after_action(on, index, id)
     }
@@ -56,7 +58,7 @@ impl Samples {
     }
 }
 
-fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Text) -> Step {
+fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Template) -> Step {
     let pause = on.cx.number(index, text, 0);
     if on.cx.has_thrown() {
         return Step::Lose(id);
@@ -76,7 +78,7 @@ fn pause(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), text: &Te
     Step::Done
 }
 
-fn leave(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), how: Leave) -> Step {
+fn leave(on: &mut Reporting<'_, '_>, (index, id): (UserId, SamplerId), how: LoopControl) -> Step {
     let from = on.cx.plan.samplers[id.0 as usize].controller;
     continue_or_stop(on, index, Some((from, how)))
 }

@@ -21,23 +21,23 @@ impl Samples {
         &mut self,
         on: &mut Reporting<'_, '_>,
         (index, id): (UserId, SamplerId),
-        timing: Timing,
+        timing: &Timing,
         outcome: Outcome,
     ) -> Step {
         self.unwatch(on.cx, index, id);
         let observed = on.cx.observes(id);
         names::name_at_end(on.cx, index, id, observed);
         let (at, since, told) = (None, Nanos::MIN, 0);
-        let mut closing = Closing { id, timing, outcome, observed, at, since, told };
+        let mut closing = Closing { id, timing: *timing, outcome, observed, at, since, told };
         if observed {
-            if is_processed(on, id, &timing) {
+            if is_processed(on, id, timing) {
                 closing.at = Some(0);
                 note(on.cx, index, id);
             } else if !on.cx.result.success && outcome == Outcome::Ok {
                 closing.outcome = Outcome::Assertion;
             }
         }
-        self.close_on(on, index, closing)
+        self.close_on(on, index, &mut closing)
     }
 
     /// Goes on with a sample's end.
@@ -45,10 +45,10 @@ impl Samples {
         &mut self,
         on: &mut Reporting<'_, '_>,
         index: UserId,
-        mut closing: Closing,
+        closing: &mut Closing,
     ) -> Step {
         if let Some(at) = closing.at {
-            if !on.jobs.process(on.cx, index, &mut closing, at) {
+            if !on.jobs.process(on.cx, index, closing, at) {
                 return Step::Done;
             }
             closing.at = None;
@@ -60,13 +60,13 @@ impl Samples {
             on.cx.set_last_ok(index, on.cx.result.success);
             on.jobs.keep_previous(on.cx, index);
         }
-        if closing.observed && on.tell_java(index, &mut closing) {
+        if closing.observed && on.tell_java(index, closing) {
             return Step::Done;
         }
         if closing.told > 0 {
             on.jobs.keep_previous(on.cx, index);
         }
-        self.finish(on, index, &closing)
+        self.finish(on, index, closing)
     }
 
     /// The sampler gave nothing, which nobody is told of.

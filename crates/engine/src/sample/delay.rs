@@ -1,7 +1,7 @@
 //! A sampler's timers: the delay before it begins. Hot.
 
 use plan::element::{SyncTimer, Timer};
-use plan::hosted::Job;
+use plan::java_backed::Job;
 use plan::plan::SamplerId;
 
 use crate::context::Context;
@@ -33,12 +33,25 @@ enum Timed {
 }
 
 /// Runs a sampler's timers from one on, after those before it took `delay`; then the sampler.
+#[inline]
 pub(crate) fn run_timers(
     cx: &mut Context<'_>,
     jobs: &mut Jobs,
     of: (UserId, SamplerId),
     from: usize,
     delay: u64,
+) -> Step {
+    if delay == 0 && from >= cx.plan.samplers[of.1.0 as usize].timers.len() {
+        return begin::begin(cx, jobs, of);
+    }
+    run_rest(cx, jobs, of, (from, delay))
+}
+
+fn run_rest(
+    cx: &mut Context<'_>,
+    jobs: &mut Jobs,
+    of: (UserId, SamplerId),
+    (from, delay): (usize, u64),
 ) -> Step {
     let (index, id) = of;
     let timers = &cx.plan.samplers[id.0 as usize].timers;

@@ -1,7 +1,7 @@
 //! The last phase of a sample: it is recorded, or becomes part of another, its listeners hear of it, and its outcome counts. Hot.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
-use stats::kept::{Texts, Why};
+use stats::kept::{Reasons, Texts};
 use stats::{Counter, Outcome, Sample};
 
 use crate::context::Context;
@@ -98,11 +98,11 @@ impl Samples {
         // What Java or a script has made may have another name.
         let foreign = *since != Nanos::MIN
             || sampler.needs.contains(Needs::LABEL)
-            || matches!(sampler.kind, SamplerKind::Hosted(_));
+            || matches!(sampler.kind, SamplerKind::JavaBacked(_));
         if foreign && *observed {
             sample.label = on.cx.recorder.intern(&on.cx.result.label);
         }
-        let mut why = on.cx.recorder.record(&sample);
+        let mut reasons = on.cx.recorder.record(&sample);
         if on.cx.net.was_stalled(timing) {
             on.cx.recorder.stalled(&sample);
         }
@@ -112,12 +112,10 @@ impl Samples {
         if !success {
             let result = &on.cx.result;
             let message = result.failure_message().unwrap_or(&result.message);
-            if on.cx.recorder.error(&sample, &result.code, message) {
-                why = Some(Why::Error);
-            }
+            reasons.error = on.cx.recorder.error(&sample, &result.code, message);
         }
-        if let Some(why) = why {
-            keep(on.cx, why, &sample, *observed);
+        if reasons.any() {
+            keep(on.cx, reasons, &sample, *observed);
         }
         if *observed {
             on.write_rows(index, &sampler.listeners, Part::From(*told), true);
@@ -176,11 +174,10 @@ impl Samples {
 
 /// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
 #[cold]
-fn keep(cx: &mut Context<'_>, why: Why, sample: &Sample, observed: bool) {
+fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, observed: bool) {
     let result = &*cx.result;
     let mut texts = Texts::default();
-    // Those at random are many at first, and are there for their times.
-    if why != Why::Random && (observed || !sample.success) {
+    if observed || !sample.success {
         texts.code = &result.code;
         texts.message = result.failure_message().unwrap_or(&result.message);
         let line = [&*result.method, " ", &*result.url, "\n"];
@@ -188,7 +185,7 @@ fn keep(cx: &mut Context<'_>, why: Why, sample: &Sample, observed: bool) {
         texts.request = [line[0], line[1], line[2], line[3], &result.request_headers];
         texts.response = [&result.response_headers, "\n", &result.text];
     }
-    cx.recorder.keep(why, sample, &texts);
+    cx.recorder.keep(reasons, sample, &texts);
 }
 
 /// The requests of a sample that has been reported: its result's, those of scripts, and those of its sampler at a failure.

@@ -89,7 +89,7 @@ impl Samples {
         (timing.latency, timing.connect) = (result.latency, result.connect);
         (timing.received, timing.sent) = (result.bytes, result.sent);
         let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
-        self.close(on, (index, id), timing, outcome)
+        self.close(on, (index, id), &timing, outcome)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ids::UserId;
 use crate::reports::Report;
 use crate::sample::reporting::Reporting;
 use crate::sample::step::Step;
-use crate::users::Leave;
+use crate::users::LoopControl;
 
 /// The requests of a sample to its user: to end, and to leave where it is. JMeter does both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,11 +23,11 @@ impl Asked {
     }
 
     /// Where a user leaves to.
-    fn leaves(self) -> Option<Leave> {
+    fn leaves(self) -> Option<LoopControl> {
         match self.leave {
-            Request::BreakLoop => Some(Leave::BreakLoop),
-            Request::NextLoopIteration => Some(Leave::NextLoopIteration),
-            Request::NextIteration => Some(Leave::NextIteration),
+            Request::BreakLoop => Some(LoopControl::BreakLoop),
+            Request::NextLoopIteration => Some(LoopControl::NextLoopIteration),
+            Request::NextIteration => Some(LoopControl::NextIteration),
             _ => None,
         }
     }
@@ -69,9 +69,10 @@ pub(crate) fn after_sample(
 pub(crate) fn continue_or_stop(
     on: &mut Reporting<'_, '_>,
     index: UserId,
-    leave: Option<(ControllerId, Leave)>,
+    leave: Option<(ControllerId, LoopControl)>,
 ) -> Step {
-    let time_is_up = on.cx.time_is_up(index);
+    // The clock was read when the sample ended.
+    let time_is_up = on.cx.ends_at(index).is_some_and(|end| on.cx.clock.latest() >= end);
     let group = &on.cx.run.groups[on.cx.users[index].group.at()];
     let ends_here = time_is_up && group.ends_with_samples();
     if time_is_up && !ends_here {
@@ -82,7 +83,7 @@ pub(crate) fn continue_or_stop(
         on.end_transactions(index);
     }
     match leave {
-        Some((from, how)) => Step::Leave { from, how, ends: ends_here || stopping },
+        Some((from, how)) => Step::LoopControl { from, how, ends: ends_here || stopping },
         None if ends_here => Step::EndOfPlan,
         None => Step::Done,
     }

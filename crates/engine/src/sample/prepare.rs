@@ -1,6 +1,6 @@
 //! A sampler's pre-processors. Hot.
 
-use plan::hosted::Job;
+use plan::java_backed::Job;
 use plan::plan::{Before, SamplerId};
 
 use crate::context::Context;

@@ -60,7 +60,7 @@ impl Reporting<'_, '_> {
                     }
                 }
                 ListenerKind::Saver(saver) => self.save_response(index, *id, saver),
-                ListenerKind::Hosted(_) => {}
+                ListenerKind::JavaBacked(_) => {}
                 ListenerKind::Backend(_) => self.feed(*id, &thread_name, active.1),
             }
         }

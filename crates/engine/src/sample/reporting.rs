@@ -57,7 +57,7 @@ impl Reporting<'_, '_> {
     pub(crate) fn catch_up(&mut self, index: UserId, then: Then) -> bool {
         while let Some(untold) = listeners::next_untold(self.cx, index) {
             let (next, named) = (untold.next(), untold.is_named());
-            let Some(places) = untold.hosted(self.cx.plan) else {
+            let Some(places) = untold.java_backed(self.cx.plan) else {
                 self.write_rows(index, untold.listeners(), Part::From(next), named);
                 continue;
             };

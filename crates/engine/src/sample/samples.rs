@@ -1,6 +1,6 @@
 //! State of a core's samples: labels, branches, time limits.
 
-use plan::plan::{Needs, Plan, SamplerKind};
+use plan::plan::{Needs, Plan, Sampler, SamplerKind};
 use stats::{LabelId, Recorder};
 
 use crate::sample::interrupt::Watch;
@@ -26,11 +26,18 @@ impl Samples {
 
 /// Whether anybody looks at results beyond their measurements, by sampler. `all`: somebody looks at those of whatever samplers.
 pub(crate) fn observed(plan: &Plan, all: bool) -> Box<[bool]> {
-    let looked_at = |sampler: &plan::plan::Sampler| {
+    let looked_at = |sampler: &Sampler| {
         all || sampler.needs.intersects(Needs::all().difference(Needs::ROW))
             || !sampler.after.is_empty()
             || !sampler.checks.is_empty()
+            || decrypts_always(plan, sampler)
             || !matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_))
     };
     plan.samplers.iter().map(looked_at).collect()
+}
+
+/// Whether an answer of a mobile gateway fails the sample where it cannot be decrypted, whoever reads it.
+fn decrypts_always(plan: &Plan, sampler: &Sampler) -> bool {
+    let SamplerKind::Http(http) = &sampler.kind else { return false };
+    http.gateway.is_some_and(|at| plan.gateways[at as usize].may_decrypt_always())
 }

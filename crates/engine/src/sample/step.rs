@@ -2,7 +2,7 @@
 
 use plan::plan::{BarrierId, ControllerId, SamplerId};
 
-use crate::users::Leave;
+use crate::users::LoopControl;
 
 /// The next step of a user's sample, which the core takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Step {
     /// The user stops before the sampler that it has; `cut` if that is because the run or the group ends.
     Stop { cut: bool },
     /// The user leaves controllers from one on; it `ends` behind that.
-    Leave { from: ControllerId, how: Leave, ends: bool },
+    LoopControl { from: ControllerId, how: LoopControl, ends: bool },
     /// The user has run all that there is for it.
     EndOfPlan,
 }

@@ -76,7 +76,7 @@ impl<'p> Reporting<'_, 'p> {
         open.push(transaction);
     }
 
-    /// The end of the run, or of the group, cuts what a user does: the transactions under way have no end of their own, and are in no figure.
+    /// The end of the run, or of the group, cuts what a user does: the open transactions have no end of their own, and are in no figure.
     pub(crate) fn cut_transactions(&mut self, index: UserId) {
         for open in self.cx.users[index].transactions() {
             open.cut = true;
@@ -92,7 +92,7 @@ impl<'p> Reporting<'_, 'p> {
         open.filter(|open| open.controller == id).for_each(|open| open.calls += calls);
     }
 
-    /// The innermost transaction with a parent sample around what stands in a controller: its place among those under way.
+    /// The innermost transaction with a parent sample around what stands in a controller: its position among the open ones.
     pub(crate) fn parent_around(&self, index: UserId, inside: ControllerId) -> Option<usize> {
         let open = &self.cx.users[index].extra.as_ref()?.transactions;
         if open.iter().all(|open| open.parent.is_none()) {
@@ -132,8 +132,12 @@ impl<'p> Reporting<'_, 'p> {
         timing: &Timing,
         success: bool,
     ) {
-        let inside = self.cx.plan.samplers[id.0 as usize].controller;
-        self.add_below(index, inside, timing, success, None);
+        let user = &self.cx.users[index];
+        // A branch's transactions are others' as well.
+        if user.extra.is_some() || user.parallel {
+            let inside = self.cx.plan.samplers[id.0 as usize].controller;
+            self.add_below(index, inside, timing, success, None);
+        }
     }
 
     /// The same for a sample that becomes part of a transaction with a parent sample: those hear of it that JMeter does not count among that

@@ -31,13 +31,15 @@ pub(super) fn feed(
         return Ok(Fed { used: bytes.len(), done: false });
     };
     let mut at = 0;
+    let counts_content = facts.counts_content();
     loop {
         let next = connection.decoder.next_with(&bytes[at..], memo);
         let (used, event) = next.map_err(|error| Broken { at, error })?;
         at += used;
         facts.received += match &event {
-            Event::Body(piece) if facts.counts_content() => piece.len() as u64,
-            Event::NeedMore | Event::End if facts.counts_content() && *began => 0,
+            _ if !counts_content => used as u64,
+            Event::Body(piece) => piece.len() as u64,
+            Event::NeedMore | Event::End if *began => 0,
             _ => used as u64,
         };
         match event {

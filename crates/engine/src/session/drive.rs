@@ -85,7 +85,7 @@ impl Sessions {
         self.send_request(around, id, ticket, bytes);
     }
 
-    /// Whether an exchange is under way on a line.
+    /// Whether an exchange is in flight on a line.
     #[inline]
     pub(crate) fn is_on(&self, id: LineId, ticket: Ticket) -> bool {
         self.lines[id].ticket == Some(ticket)

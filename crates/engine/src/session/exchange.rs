@@ -392,7 +392,7 @@ impl Exchanges {
         Ticket { index, generation: entry.generation }
     }
 
-    /// Whether an exchange is under way.
+    /// Whether an exchange is in flight.
     #[inline]
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         self.all.get(ticket.index as usize).is_some_and(|one| one.generation == ticket.generation)

@@ -278,8 +278,8 @@ impl Held {
     }
 
     /// When the heartbeats want to be looked at.
-    pub(crate) fn next_look(&self) -> Option<Nanos> {
-        self.beats.next_look()
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
+        self.beats.next_due()
     }
 
     /// Tells the user of a connection.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use mgs::SessionKey;
 use stats::ClassId;
 use wire::http1::Head;
 
@@ -25,6 +26,8 @@ pub(crate) struct HttpExchange {
     pub(crate) status: u16,
     /// The value of the header that exchanges are told apart by.
     pub(crate) header: ClassId,
+    /// The gateway's result code, if it is one of failure; else 0.
+    pub(crate) result_code: i32,
     /// Seconds for which the server says that it keeps the connection; 0 if it does not say.
     pub(crate) keep_alive_s: u32,
     /// The number of times that it was sent again after its connection turned out dead.
@@ -68,6 +71,7 @@ impl HttpExchange {
         received: 0,
         status: 0,
         header: ClassId::NONE,
+        result_code: 0,
         keep_alive_s: 0,
         retries: 0,
         keep_alive: false,
@@ -96,6 +100,7 @@ impl HttpExchange {
             sent: 0,
             received: 0,
             status: 0,
+            result_code: 0,
             keep_alive_s: 0,
             retries: 0,
             keep_alive: false,
@@ -185,6 +190,16 @@ pub(crate) struct Stash {
     pub(crate) query_string: String,
     /// The fault that HttpClient finds in the request when there is an answer; else empty.
     pub(crate) connection_fault: String,
+    /// The key that the answer may be encrypted with.
+    pub(crate) encrypted: Option<Encrypted>,
+}
+
+/// The key of an answer of a mobile gateway.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encrypted {
+    pub(crate) key: SessionKey,
+    /// An answer that is not encrypted fails.
+    pub(crate) always: bool,
 }
 
 impl Stash {
@@ -226,6 +241,7 @@ impl Stash {
         self.cookies.clear();
         self.query_string.clear();
         self.connection_fault.clear();
+        self.encrypted = None;
     }
 }
 

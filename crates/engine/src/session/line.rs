@@ -37,8 +37,8 @@ pub(crate) enum Place {
     /// The one that the sampler has, whatever the peer, or a new one.
     Held(SamplerId),
     /// One that this client of HTTP has kept for the user, and that no other may use, or a new one. The user that a line counts for
-    /// among the branches of a Parallel Controller is the `holder`.
-    Client { java: bool, holder: u16 },
+    /// among the branches of a Parallel Controller is the `owner`.
+    Client { java: bool, owner: u16 },
     /// One of the core's pool of that number, which all its users share.
     Named(u32),
 }

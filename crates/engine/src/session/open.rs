@@ -63,8 +63,10 @@ impl Sessions {
             _ => Speaker::Stream(Stream::default()),
         };
         // The clients of these protocols try no other address.
-        let mut opening = Opening::of(route);
-        opening.first_only = !matches!(speaker, Speaker::Redis(_) | Speaker::Http(_));
+        let opening = match speaker {
+            Speaker::Redis(_) | Speaker::Http(_) => Opening::of(route, owner),
+            _ => Opening::of(route, owner).first_only(),
+        };
         let id = self.lines.open((owner, route, place), opening, speaker);
         (self.lines[id].ticket, self.lines[id].state) = (Some(ticket), State::Naming);
         self.exchanges[ticket].line = id;

@@ -405,7 +405,7 @@ impl Exchange {
     }
 }
 
-/// Bytes of the answer under way that may be dropped unseen.
+/// Bytes of the answer that arrives that may be dropped unseen.
 #[inline]
 fn unread_left(line: &Line, exchange: &Exchange) -> u64 {
     match (&line.speaker, &exchange.call) {

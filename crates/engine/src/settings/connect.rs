@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Properties;
+use crate::net::allowed::Targets;
 use crate::net::resolve::Preference;
 use crate::net::tls::Secure;
 use crate::time::clock::{Nanos, SECOND};
@@ -17,6 +18,8 @@ pub(crate) struct Connect {
     pub(crate) names: crate::net::nameserver::Manners,
     /// Local addresses to connect from (`throng.source.addresses`).
     pub(crate) sources: Vec<std::net::IpAddr>,
+    /// Targets that connections may lead to; all if there is none (`throng.targets.allowed`).
+    pub(crate) allowed: Targets,
     /// Connections opened per second by the whole run at most; 0 is no limit (`throng.connect.rate`).
     pub(crate) rate: f64,
     pub(crate) secure: Secure,
@@ -34,6 +37,8 @@ impl Connect {
         };
         let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));
         let sources = sources.unwrap_or_default();
+        let allowed = Targets::read(&get.text("throng.targets.allowed", ""));
+        let allowed = allowed.unwrap_or_else(|_| Targets::nothing());
         let (secure, complaint) = Secure::from_properties(&|key: &str| get.of(key));
         let settings = Self {
             address_life: match get.number("sun.net.inetaddr.ttl", 30) {
@@ -46,8 +51,10 @@ impl Connect {
                 patience: Duration::from_millis(
                     get.number("throng.dns.timeout_ms", 5000).max(1) as u64
                 ),
+                allowed: allowed.clone(),
             },
             sources,
+            allowed,
             rate: get
                 .of("throng.connect.rate")
                 .and_then(|rate| rate.trim().parse().ok())

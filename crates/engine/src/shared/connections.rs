@@ -12,6 +12,7 @@ impl RunShared {
         let seed = self.seed.rotate_left(29) ^ u64::from(std::process::id());
         net::Parts {
             sources: &settings.connect.sources,
+            allowed: settings.connect.allowed.clone(),
             ports: Ports::new(self.ports.clone(), rank, ranks, seed),
             rank,
             ranks,

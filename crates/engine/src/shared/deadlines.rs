@@ -13,8 +13,8 @@ impl RunShared {
     /// When a user of a group must end, if it must.
     pub(crate) fn ends_at(&self, group: GroupId, number: u32) -> Option<Nanos> {
         let closing = self.closings[group.at()].load(Ordering::Relaxed);
-        let closing = (closing != Nanos::MAX).then_some(closing);
-        [self.scheduled_end(group, number), closing].into_iter().flatten().min()
+        let end = self.scheduled_end(group, number).unwrap_or(Nanos::MAX).min(closing);
+        (end != Nanos::MAX).then_some(end)
     }
 
     fn scheduled_end(&self, group: GroupId, number: u32) -> Option<Nanos> {
@@ -28,8 +28,8 @@ impl RunShared {
             // Its end is known when nobody comes any more.
             Some(_) if settings.arrivals.is_some() => None,
             // They end together, and numbers are those of starts.
-            Some(spans) if let Some(looks) = &settings.looks => {
-                spans.first().map(|(_, last)| looks.after(end + last * MS))
+            Some(spans) if let Some(polls) = &settings.polls => {
+                spans.first().map(|(_, last)| polls.after(end + last * MS))
             }
             // Whoever was added while the run goes on ends with the last of the others.
             Some(spans) => match spans.get(number as usize) {

@@ -8,7 +8,7 @@ use plan::load::Rate;
 use plan::plan::{GroupId, OnError};
 use plan::state::Shard;
 
-use crate::shared::polling::Looks;
+use crate::shared::polling::Polls;
 use crate::time::clock::Nanos;
 
 /// Settings of a group, evaluated when the run starts.
@@ -17,8 +17,8 @@ pub(crate) struct GroupSettings {
     pub(crate) name: String,
     /// The text behind the name in the names of users.
     pub(crate) tail: &'static str,
-    /// Users that end early are replaced, and this is when somebody looks. All spans end together then.
-    pub(crate) looks: Option<Looks>,
+    /// Poll times of a group that replaces users that end early. All spans end together then.
+    pub(crate) polls: Option<Polls>,
     /// Its spans are arrivals, and this is what bounds them.
     pub(crate) arrivals: Option<Bounds>,
     /// Arrivals come at this rate, not at the spans.
@@ -41,7 +41,7 @@ pub(crate) struct GroupSettings {
 impl GroupSettings {
     /// Nothing but the end of a sample ends its users when the group does: it is one of bzm's.
     pub(crate) fn ends_with_samples(&self) -> bool {
-        self.looks.is_some() || self.arrivals.is_some()
+        self.polls.is_some() || self.arrivals.is_some()
     }
 }
 

@@ -1,6 +1,6 @@
-//! When a group that keeps a number of users looks at the clock: as soon as one of them ends, and else once a second.
+//! When a group that keeps a number of users reads the clock: as soon as one of them ends, and else once a second.
 //!
-//! Only then are users started that are wanted by now, and only then is the end found to have come. A look is shared by all cores of a process; one of
+//! Only then are users started that are wanted by now, and only then is the end found to have come. A poll is shared by all cores of a process; one of
 //! another core is heard of at the next occasion. Costs an atomic read where users of such groups ask when they must end.
 
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::time::clock::{Nanos, SECOND};
 
-/// The looks of a group.
+/// The polls of a group.
 #[derive(Clone, Debug)]
-pub(crate) struct Looks {
+pub(crate) struct Polls {
     /// The last that somebody's end or start set off; the others follow from it.
     last: Arc<AtomicI64>,
 }
 
-impl Looks {
+impl Polls {
     /// Nobody is there yet.
     pub(crate) fn new() -> Self {
         Self { last: Arc::new(Nanos::MIN.into()) }
     }
 
-    /// The first user starts: a look every second from now on.
+    /// The first user starts: a poll every second from now on.
     pub(crate) fn begin(&self, at: Nanos) {
         let begun = (Nanos::MIN, at);
         let _ = self.last.compare_exchange(begun.0, begun.1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// A user ends.
-    pub(crate) fn look(&self, at: Nanos) {
+    pub(crate) fn poll(&self, at: Nanos) {
         self.last.fetch_max(at, Ordering::Relaxed);
     }
 
-    /// The look that finds a moment passed. Before the first user there is one at any time.
+    /// The first poll at or after `moment`. Before the first user there is one at any time.
     pub(crate) fn after(&self, moment: Nanos) -> Nanos {
         let last = self.last.load(Ordering::Relaxed);
         if last >= moment || last == Nanos::MIN {
@@ -49,16 +49,16 @@ mod tests {
     use crate::time::clock::MS;
 
     #[test]
-    fn looks_are_a_second_apart_from_the_last_that_was_set_off() {
-        let looks = Looks::new();
-        assert_eq!(looks.after(1_300 * MS), 1_300 * MS);
-        looks.begin(100 * MS);
-        looks.begin(200 * MS);
-        assert_eq!(looks.after(1_300 * MS), 2_100 * MS);
-        assert_eq!(looks.after(1_100 * MS), 1_100 * MS);
-        looks.look(1_250 * MS);
-        assert_eq!(looks.after(1_300 * MS), 2_250 * MS);
-        looks.look(1_350 * MS);
-        assert_eq!(looks.after(1_300 * MS), 1_300 * MS);
+    fn polls_are_a_second_apart_from_the_last_that_was_set_off() {
+        let polls = Polls::new();
+        assert_eq!(polls.after(1_300 * MS), 1_300 * MS);
+        polls.begin(100 * MS);
+        polls.begin(200 * MS);
+        assert_eq!(polls.after(1_300 * MS), 2_100 * MS);
+        assert_eq!(polls.after(1_100 * MS), 1_100 * MS);
+        polls.poll(1_250 * MS);
+        assert_eq!(polls.after(1_300 * MS), 2_250 * MS);
+        polls.poll(1_350 * MS);
+        assert_eq!(polls.after(1_300 * MS), 1_300 * MS);
     }
 }

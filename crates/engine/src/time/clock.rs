@@ -3,6 +3,10 @@
 //!
 //! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] brings them to the same scale. The
 //! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
+//!
+//! It is read for every sample, so it asks the system for nanoseconds; an [`Instant`] takes about fifty instructions more.
+
+use std::cell::Cell;
 
 use nix::time::{ClockId, clock_gettime};
 use plan::state::Shard;
@@ -24,6 +28,28 @@ pub(crate) fn thread_cpu() -> u64 {
         .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
+/// The monotonic clock, nanoseconds.
+#[inline]
+fn monotonic() -> Nanos {
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map_or(0, |time| time.tv_sec() * SECOND + time.tv_nsec())
+}
+
+/// The reading of the monotonic clock at a moment: the one of several that took least, for a thread may be interrupted
+/// between its two clocks.
+fn monotonic_at(moment: Instant) -> Nanos {
+    let read = || {
+        let before = monotonic();
+        let now = Instant::now();
+        let after = monotonic();
+        let since = now.saturating_duration_since(moment).as_nanos() as Nanos;
+        let until = moment.saturating_duration_since(now).as_nanos() as Nanos;
+        (after - before, after - since + until)
+    };
+    let readings = [read(), read(), read()];
+    readings.into_iter().min().map_or(0, |(_, at)| at)
+}
+
 /// When a core hands over next. Processes of a run take turns within the second, so that they do not all want a
 /// processor at the same moment.
 pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
@@ -34,7 +60,11 @@ pub(crate) fn second_after(now: Nanos, shard: Shard) -> Nanos {
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     zero: Instant,
+    /// The monotonic clock at the zero.
+    monotonic_at_zero: Nanos,
     wall_at_zero: i64,
+    /// The last reading.
+    latest: Cell<Nanos>,
     /// How far it has been moved on; 0 but in tests.
     skipped: Nanos,
 }
@@ -42,7 +72,13 @@ pub(crate) struct Clock {
 impl Clock {
     /// A clock whose zero is `zero`, the same for all cores of a run.
     pub(crate) fn new(zero: Instant) -> Self {
-        let mut clock = Self { zero, wall_at_zero: 0, skipped: 0 };
+        let mut clock = Self {
+            zero,
+            monotonic_at_zero: monotonic_at(zero),
+            wall_at_zero: 0,
+            latest: Cell::new(0),
+            skipped: 0,
+        };
         clock.sync();
         clock
     }
@@ -53,17 +89,29 @@ impl Clock {
         self.wall_at_zero = wall - self.elapsed();
     }
 
+    #[inline]
     pub(crate) fn now(&self) -> Nanos {
-        self.elapsed() + self.skipped
+        let now = self.elapsed() + self.skipped;
+        self.latest.set(now);
+        now
     }
 
+    /// The last reading, for what need not be exact: it is as old as what the core does just now.
+    #[inline]
+    pub(crate) fn latest(&self) -> Nanos {
+        self.latest.get()
+    }
+
+    #[inline]
     fn elapsed(&self) -> Nanos {
-        self.zero.elapsed().as_nanos() as i64
+        // The zero of a run in several processes may be yet to come.
+        (monotonic() - self.monotonic_at_zero).max(0)
     }
 
     /// Moves the clock on, the wall clock with it.
     pub(crate) fn skip(&mut self, by: Nanos) {
         self.skipped += by;
+        self.latest.set(self.latest.get() + by);
     }
 
     /// A moment on this clock's scale.
@@ -79,5 +127,10 @@ impl Clock {
     /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
     pub(crate) fn of_wall(&self, wall: i64) -> Nanos {
         wall - self.wall_at_zero + self.skipped
+    }
+}
+impl plan::env::WallClock for Clock {
+    fn now_ms(&self) -> i64 {
+        self.wall_ms(self.now())
     }
 }

@@ -1,7 +1,7 @@
 //! Timers of one core: a hierarchical wheel whose links live inside the things that wait.
 //!
 //! Five levels of 64 slots, four ticks a millisecond: inserting, removing and expiring cost a few memory accesses
-//! each and no allocation, whatever the number of timers. A timer fires at the first look at the wheel after its
+//! each and no allocation, whatever the number of timers. A timer fires at the first call of `expire` after its
 //! deadline, never before it.
 
 use crate::time::clock::{MS, Nanos};
@@ -125,8 +125,8 @@ impl Wheel {
         }
     }
 
-    /// When to look again at the latest; `None` if nothing waits.
-    pub(crate) fn next_look(&self) -> Option<Nanos> {
+    /// When `expire` is to be called again at the latest; `None` if nothing waits.
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
         if self.armed == 0 {
             return None;
         }
@@ -245,12 +245,12 @@ mod tests {
         }
         let mut fired = vec![false; all.len()];
         let mut due = Vec::new();
-        while let Some(look) = wheel.next_look() {
-            wheel.expire(look, &mut all, &mut due);
+        while let Some(next) = wheel.next_due() {
+            wheel.expire(next, &mut all, &mut due);
             for index in due.drain(..) {
                 let deadline = deadlines[index as usize];
-                assert!(deadline <= look, "{index} fired early");
-                assert!(deadline >= look - TICK, "{index} fired late: {deadline} at {look}");
+                assert!(deadline <= next, "{index} fired early");
+                assert!(deadline >= next - TICK, "{index} fired late: {deadline} at {next}");
                 assert!(
                     !std::mem::replace(&mut fired[index as usize], true),
                     "{index} fired twice"
@@ -299,6 +299,6 @@ mod tests {
         due.clear();
         wheel.expire(25 * MS, &mut all, &mut due);
         assert_eq!(due, [1]);
-        assert_eq!(wheel.next_look(), None);
+        assert_eq!(wheel.next_due(), None);
     }
 }

@@ -16,14 +16,14 @@ pub(crate) struct Branches {
     pub(crate) lag: u64,
     /// The branch that starts next.
     pub(crate) next: usize,
-    pub(crate) under_way: usize,
+    pub(crate) in_flight: usize,
     pub(crate) at_a_time: usize,
     /// The user is in line to look after them.
     pub(crate) called: bool,
     /// The user ends with them.
     pub(crate) stops: bool,
     /// The user goes on with the next iteration of its group.
-    pub(crate) leaves: bool,
+    pub(crate) ends_iteration: bool,
     /// The run ends at once.
     pub(crate) cut: bool,
 }

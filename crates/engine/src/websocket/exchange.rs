@@ -131,7 +131,7 @@ impl WebSockets {
         }
     }
 
-    /// Whether the sample under way is a talk.
+    /// Whether the sample in flight is a talk.
     pub(super) fn talks(&self, on: &On<'_, '_>, at: u32) -> bool {
         match &self.tasks[at as usize] {
             Task::Work(work) => sampler_on(on, at, work.sampler)

@@ -20,7 +20,7 @@ use crate::websocket::sample::{refuse, sampler_on};
 /// A message's fragments are put together up to this, bytes; what is longer is matched by its end.
 const MESSAGE: usize = 1 << 20;
 
-/// A hold under way.
+/// A hold that has not ended.
 #[derive(Debug)]
 pub(crate) struct Holding {
     sampler: SamplerId,
@@ -65,7 +65,7 @@ impl WebSockets {
             message: Vec::new(),
         };
         self.tasks[at as usize] = Task::Hold(Box::new(holding));
-        user.wait = Wait::Socket(id);
+        user.wait = Wait::WebSocket(id);
         let mut end = now + (settings.duration_ms as i64).saturating_mul(MS);
         if let Some(last) = on.cx.ends_at(index) {
             end = end.min(last.max(now));

@@ -154,7 +154,7 @@ impl WebSockets {
                 work.shown.url.push_str(url);
             }
             self.tasks[at as usize] = Task::Work(work);
-            on.cx.users[index].wait = Wait::Socket(id);
+            on.cx.users[index].wait = Wait::WebSocket(id);
             if let Act::Exchange(exchange) = &sampler.act {
                 self.begin_talk(on, index, exchange, call, true);
             }
@@ -171,7 +171,7 @@ impl WebSockets {
         let at = on.held.add(index, route, session);
         self.settle_in(at, Task::Work(work), call);
         on.cx.users[index].socket = at;
-        on.cx.users[index].wait = Wait::Socket(id);
+        on.cx.users[index].wait = Wait::WebSocket(id);
         if let Act::Exchange(exchange) = &sampler.act {
             self.begin_talk(on, index, exchange, call, false);
         }

@@ -47,6 +47,28 @@ pub(crate) fn http_plan(
     ))
 }
 
+/// A call through a mobile gateway for ever, with those settings of *RPC Gateway Security*. Its body is read.
+pub(crate) fn gateway_plan(port: u16, settings: &[(&str, &str)]) -> Arc<plan::plan::Plan> {
+    let text = |(name, value): &(&str, &str)| {
+        format!("<stringProp name=\"throng.mgs.{name}\">{value}</stringProp>")
+    };
+    let settings: String = settings.iter().map(text).collect();
+    let body = "x".repeat(1000);
+    compiled(&format!(
+        r#"<ConfigTestElement guiclass="SimpleConfigGui" testclass="ConfigTestElement" testname="RPC Gateway Security">{settings}</ConfigTestElement><hashTree/>
+<HeaderManager testclass="HeaderManager" testname="headers" enabled="true"><collectionProp name="HeaderManager.headers">
+<elementProp name="" elementType="Header"><stringProp name="Header.name">Operation-Type</stringProp><stringProp name="Header.value">com.example.login</stringProp></elementProp></collectionProp></HeaderManager><hashTree/>
+<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="call" enabled="true">
+<stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+<stringProp name="HTTPSampler.path">/mgw.htm</stringProp><stringProp name="HTTPSampler.method">POST</stringProp>
+<boolProp name="HTTPSampler.use_keepalive">true</boolProp><boolProp name="HTTPSampler.postBodyRaw">true</boolProp>
+<elementProp name="HTTPsampler.Arguments" elementType="Arguments"><collectionProp name="Arguments.arguments"><elementProp name="" elementType="HTTPArgument">
+<stringProp name="Argument.value">[{{"_requestBody":"${{__Random(1,9)}}{body}"}}]</stringProp></elementProp></collectionProp></elementProp>
+</HTTPSamplerProxy><hashTree><ResponseAssertion testclass="ResponseAssertion" testname="plain" enabled="true"><collectionProp name="Asserion.test_strings"><stringProp name="1">an answer in plain</stringProp></collectionProp>
+<stringProp name="Assertion.test_field">Assertion.response_data</stringProp><intProp name="Assertion.test_type">2</intProp></ResponseAssertion><hashTree/></hashTree>"#
+    ))
+}
+
 /// A plan whose users, four unless a property says otherwise, do this for ever.
 pub(crate) fn compiled(body: &str) -> Arc<plan::plan::Plan> {
     let text = format!(

@@ -25,7 +25,18 @@ fn with_each(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
 
 /// Answers every request with the same bytes, without allocating.
 pub(crate) fn serve() -> SocketAddr {
-    with_each(|mut stream| {
+    // Requests of these plans have no body.
+    answer_each(|held| held.ends_with(b"\r\n\r\n"), ANSWER)
+}
+
+/// Answers every request that has a body with the same bytes, without allocating.
+pub(crate) fn serve_posts(answer: &'static [u8]) -> SocketAddr {
+    answer_each(|held| length(held).is_some_and(|length| held.len() >= length), answer)
+}
+
+/// Answers what is a whole request; they come one at a time.
+fn answer_each(is_whole: fn(&[u8]) -> bool, answer: &'static [u8]) -> SocketAddr {
+    with_each(move |mut stream| {
         let mut buffer = [0u8; 8192];
         let mut held = 0;
         while let Ok(n) = stream.read(&mut buffer[held..]) {
@@ -33,16 +44,24 @@ pub(crate) fn serve() -> SocketAddr {
                 return;
             }
             held += n;
-            // Requests of these plans have no body, and come one at a time.
-            if buffer[..held].ends_with(b"\r\n\r\n") {
+            if is_whole(&buffer[..held]) {
                 held = 0;
                 SERVED.fetch_add(1, Ordering::Relaxed);
-                if stream.write_all(ANSWER).is_err() {
+                if stream.write_all(answer).is_err() {
                     return;
                 }
             }
         }
     })
+}
+
+/// Bytes of a request, head and body, once its head is there.
+fn length(held: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"\r\nContent-Length: ";
+    let head = held.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    let at = held[..head].windows(NAME.len()).position(|name| name.eq_ignore_ascii_case(NAME))?;
+    let digits = held[at + NAME.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+    Some(head + digits.fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0')))
 }
 
 /// Takes connections and answers nothing.

@@ -4,18 +4,18 @@ use jmx::Props;
 
 use crate::env::Env;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 use crate::websocket::binary;
 
 /// A compiled Binary Content Assertion.
 #[derive(Debug)]
 pub struct BinaryContentAssertion {
-    value: Text,
-    comparison: Text,
+    value: Template,
+    comparison: Template,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> BinaryContentAssertion {
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> BinaryContentAssertion {
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     BinaryContentAssertion { value: text("compareValue"), comparison: text("comparisonType") }
 }
 

@@ -7,18 +7,18 @@ use jmx::Props;
 use super::grouped;
 use crate::env::Env;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled Duration Assertion.
 #[derive(Debug)]
 pub struct DurationAssertion {
     /// Longest time allowed, milliseconds; 0 and less is no limit.
-    limit: Text,
+    limit: Template,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> DurationAssertion {
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> DurationAssertion {
     let limit = props.str("DurationAssertion.duration").unwrap_or("");
-    DurationAssertion { limit: Text::compile(limit, compiler) }
+    DurationAssertion { limit: Template::compile(limit, compiler) }
 }
 
 impl DurationAssertion {

@@ -6,7 +6,7 @@ use jmx::Props;
 
 use crate::env::Env;
 use crate::pattern::Pattern;
-use crate::text::TextCompiler;
+use crate::template::TemplateCompiler;
 
 /// The value expected at the end of a path.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> Self {
+    pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> Self {
         let flag = |name: &str, default: bool| props.bool(name).unwrap_or(default);
         Self {
             value: Pattern::compile(props.str("EXPECTED_VALUE").unwrap_or(""), compiler),

@@ -10,19 +10,19 @@ use super::expectation::Expectation;
 use super::fail_for_null;
 use crate::env::Env;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled JMESPath Assertion.
 #[derive(Debug)]
 pub struct JmesPathAssertion {
-    expression: Text,
+    expression: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<JmesPath, Failure>>,
     expected: Expectation,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> JmesPathAssertion {
-    let expression = Text::compile(props.str("JMES_PATH").unwrap_or(""), compiler);
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> JmesPathAssertion {
+    let expression = Template::compile(props.str("JMES_PATH").unwrap_or(""), compiler);
     JmesPathAssertion {
         fixed: expression.fixed().map(JmesPath::new),
         expression,

@@ -12,12 +12,12 @@ use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::Problem;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::template::{Template, TemplateCompiler, unreadable};
 
 /// A compiled JSON Assertion.
 #[derive(Debug)]
 pub struct JsonAssertion {
-    path: Text,
+    path: Template,
     /// The path, if it is known before the run.
     fixed: Option<Result<JsonPath, Failure>>,
     /// The part of a document that it can see.
@@ -30,7 +30,7 @@ pub struct JsonAssertion {
 pub(super) fn compile(
     props: &Props,
     of_plugin: bool,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<JsonAssertion, Problem> {
     if of_plugin && props.str("INPUT_FORMAT") == Some("YAML") {
         return Err(Problem {
@@ -39,7 +39,7 @@ pub(super) fn compile(
             help: "check JSON".into(),
         });
     }
-    let path = Text::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
+    let path = Template::compile(props.str("JSON_PATH").unwrap_or(""), compiler);
     let fixed = path.fixed().map(JsonPath::new);
     let mut projection = Projection::WHOLE;
     if let Some(Ok(fixed)) = &fixed {

@@ -8,17 +8,17 @@ use md5::Digest;
 use super::fail_for_null;
 use crate::env::Env;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled MD5Hex Assertion.
 #[derive(Debug)]
 pub struct Md5HexAssertion {
-    wanted: Text,
+    wanted: Template,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> Md5HexAssertion {
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> Md5HexAssertion {
     Md5HexAssertion {
-        wanted: Text::compile(props.str("MD5HexAssertion.size").unwrap_or(""), compiler),
+        wanted: Template::compile(props.str("MD5HexAssertion.size").unwrap_or(""), compiler),
     }
 }
 

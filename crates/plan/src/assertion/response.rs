@@ -15,7 +15,7 @@ use crate::function::Shared;
 use crate::pattern::Pattern;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 const MATCH: i32 = 1;
 const CONTAINS: i32 = 2;
@@ -31,13 +31,13 @@ pub struct ResponseAssertion {
     kind: i32,
     expected: Vec<Expected>,
     assume_success: bool,
-    message: Text,
+    message: Template,
 }
 
 #[derive(Debug)]
 enum Expected {
     Pattern(Pattern),
-    Text(Text),
+    Text(Template),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum Field {
 pub(super) fn compile(
     props: &Props,
     scope: &Scope,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(ResponseAssertion, Needs), Problem> {
     let (field, needs) = match props.str("Assertion.test_field").unwrap_or("") {
         "Assertion.response_data" => (Field::Text, Needs::TEXT),
@@ -87,11 +87,11 @@ pub(super) fn compile(
             if is_pattern {
                 Expected::Pattern(Pattern::compile(text, compiler))
             } else {
-                Expected::Text(Text::compile(text, compiler))
+                Expected::Text(Template::compile(text, compiler))
             }
         })
         .collect();
-    let message = Text::compile(props.str("Assertion.custom_message").unwrap_or(""), compiler);
+    let message = Template::compile(props.str("Assertion.custom_message").unwrap_or(""), compiler);
     let assume_success = props.bool("Assertion.assume_success").unwrap_or(false);
     let made = ResponseAssertion { field, kind, expected, assume_success, message };
     Ok((made, scope.needs(needs)))

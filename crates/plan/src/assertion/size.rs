@@ -12,14 +12,14 @@ use crate::env::Env;
 use crate::extract::Scope;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled Size Assertion.
 #[derive(Debug)]
 pub struct SizeAssertion {
     field: Field,
-    wanted: Text,
-    operator: Text,
+    wanted: Template,
+    operator: Template,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ enum Field {
 pub(super) fn compile(
     props: &Props,
     scope: &Scope,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> (SizeAssertion, Needs) {
     let (field, needs) = match props.str("Assertion.test_field").unwrap_or("") {
         "SizeAssertion.response_headers" => (Field::Headers, Needs::HEADERS),
@@ -44,7 +44,7 @@ pub(super) fn compile(
         "SizeAssertion.response_message" => (Field::Message, Needs::empty()),
         _ => (Field::Whole, Needs::empty()),
     };
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let made = SizeAssertion {
         field,
         wanted: text("SizeAssertion.size"),

@@ -12,12 +12,12 @@ use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath, tolerant, xpath_complaint};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled XPath Assertion.
 #[derive(Debug)]
 pub struct XPathAssertion {
-    query: Text,
+    query: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<XPath, Unusable>>,
     tolerant: bool,
@@ -27,7 +27,7 @@ pub struct XPathAssertion {
 
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<XPathAssertion, Problem> {
     let flag = |name: &str| props.bool(name).unwrap_or(false);
     let tolerant = tolerant(props, "XPath")?;
@@ -38,7 +38,7 @@ pub(super) fn compile(
             help: "switch `Validate XML` off".into(),
         });
     }
-    let query = Text::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
+    let query = Template::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
     Ok(XPathAssertion {
         fixed: fixed_xpath(&query)?,
         query,

@@ -11,13 +11,13 @@ use super::fail_for_null;
 use crate::env::Env;
 use crate::extract::{Problem, Scope, fixed_xpath2, xpath_complaint};
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled XPath2 Assertion.
 #[derive(Debug)]
 pub struct XPath2Assertion {
-    query: Text,
-    namespaces: Text,
+    query: Template,
+    namespaces: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<XPath, Unusable>>,
     negated: bool,
@@ -25,10 +25,10 @@ pub struct XPath2Assertion {
 
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<XPath2Assertion, Problem> {
-    let query = Text::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
-    let namespaces = Text::compile(props.str("XPath.namespaces").unwrap_or(""), compiler);
+    let query = Template::compile(props.str("XPath.xpath").unwrap_or("/"), compiler);
+    let namespaces = Template::compile(props.str("XPath.namespaces").unwrap_or(""), compiler);
     Ok(XPath2Assertion {
         fixed: fixed_xpath2(&query, &namespaces)?,
         query,

@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 use jmx::{Diag, Document, ElementId, Prop, Props};
 
-use super::{Settings, hosting};
+use super::{Settings, java_backing};
 use crate::script::{SWITCH, Scripted, puts_objects};
 use crate::support::Level;
-use crate::text::{Reason, Text, TextCompiler};
+use crate::template::{Reason, Template, TemplateCompiler};
 
 /// State of a compilation that elements write to.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) doc: &'a Document,
     pub(crate) settings: &'a Settings,
-    pub(crate) text: TextCompiler,
+    pub(crate) text: TemplateCompiler,
     diags: Vec<Diag>,
     told: HashSet<(Option<String>, u32, &'static str, String)>,
     /// Remarks that lower the level of an element: its own, not its class's.
     remarks: BTreeMap<ElementId, Vec<(Level, String)>>,
     /// Elements and texts that run in Java.
-    pub(super) hosting: hosting::State,
+    pub(super) java_backing: java_backing::State,
     /// Scripts of elements, as far as they are simple.
     pub(crate) scripts: HashMap<ElementId, Option<Arc<Scripted>>>,
 }
@@ -33,8 +33,8 @@ impl<'a> Context<'a> {
         // A file that is run before may give names other meanings.
         let leaves_scripts = !settings.is(SWITCH, true)
             || settings.properties.contains_key("beanshell.function.init");
-        let mut text = TextCompiler::of(settings.hosting, leaves_scripts);
-        text.property_objects = settings.hosting && !leaves_scripts && puts_objects(doc);
+        let mut text = TemplateCompiler::of(settings.java_backing, leaves_scripts);
+        text.property_objects = settings.java_backing && !leaves_scripts && puts_objects(doc);
         Self {
             doc,
             settings,
@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
             diags: Vec::new(),
             told: HashSet::new(),
             remarks: BTreeMap::new(),
-            hosting: hosting::State::default(),
+            java_backing: java_backing::State::default(),
             scripts: HashMap::new(),
         }
     }
@@ -52,7 +52,11 @@ impl<'a> Context<'a> {
     }
 
     /// Cells of a table, as texts; one that is missing is empty.
-    pub(crate) fn cells<const N: usize>(&mut self, id: ElementId, rows: &[Prop]) -> Vec<[Text; N]> {
+    pub(crate) fn cells<const N: usize>(
+        &mut self,
+        id: ElementId,
+        rows: &[Prop],
+    ) -> Vec<[Template; N]> {
         let mut row = |row: &Prop| {
             let cells = row.members();
             std::array::from_fn(|at| {
@@ -63,19 +67,19 @@ impl<'a> Context<'a> {
     }
 
     /// Compiles text of an element.
-    pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Text {
-        let text = Text::compile(source, &mut self.text);
+    pub(crate) fn text(&mut self, id: ElementId, source: &str) -> Template {
+        let text = Template::compile(source, &mut self.text);
         self.settle(id);
         text
     }
 
     /// Compiles the text of a property; a missing one is empty.
-    pub(crate) fn prop(&mut self, id: ElementId, name: &str) -> Text {
+    pub(crate) fn prop(&mut self, id: ElementId, name: &str) -> Template {
         self.prop_or(id, name, "")
     }
 
     /// Compiles the text of a property, with a default for a missing one.
-    pub(crate) fn prop_or(&mut self, id: ElementId, name: &str, default: &str) -> Text {
+    pub(crate) fn prop_or(&mut self, id: ElementId, name: &str, default: &str) -> Template {
         let source = self.props(id).str(name).unwrap_or(default);
         self.text(id, source)
     }
@@ -96,7 +100,7 @@ impl<'a> Context<'a> {
         for problem in std::mem::take(&mut self.text.problems) {
             let (function, source) = (problem.function, problem.source);
             match problem.reason {
-                Reason::NeedsJvm if self.settings.hosting => {
+                Reason::NeedsJvm if self.settings.java_backing => {
                     self.remark(id, Level::Jvm, format!("{function} runs in Java: {source}"));
                 }
                 Reason::NeedsJvm => {
@@ -106,7 +110,7 @@ impl<'a> Context<'a> {
                         format!("{function} needs a JVM: {source} stays as it is"),
                     );
                 }
-                Reason::Unknown if self.settings.hosting => {
+                Reason::Unknown if self.settings.java_backing => {
                     let message = format!(
                         "{function} is no function of JMeter itself: it runs in Java if a jar there has it, and stays as it is if none has"
                     );
@@ -142,7 +146,7 @@ impl<'a> Context<'a> {
 
     /// Tells that a part of an element is a class of Java.
     pub(crate) fn remark_class(&mut self, id: ElementId, part: &str, class: &str) {
-        let what = if self.settings.hosting {
+        let what = if self.settings.java_backing {
             format!("{part} {class} is looked for in the jars that are there")
         } else {
             format!("{part} {class} needs a JVM")
@@ -171,7 +175,7 @@ impl<'a> Context<'a> {
     }
 
     /// Everything that was found wrong, in the order of the file.
-    pub(crate) fn finish(mut self) -> (TextCompiler, Vec<Diag>) {
+    pub(crate) fn finish(mut self) -> (TemplateCompiler, Vec<Diag>) {
         self.diags.sort_by_key(|diag| (diag.file.clone(), diag.line, diag.span.map(|s| s.start)));
         (self.text, self.diags)
     }

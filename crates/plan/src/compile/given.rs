@@ -6,10 +6,10 @@
 
 use super::Context;
 use crate::element;
-use crate::hosted::Owner;
 use crate::http::Header;
+use crate::java_backed::Owner;
 use crate::plan::{Managers, Plan, SamplerId, SamplerKind};
-use crate::text::Text;
+use crate::template::Template;
 use crate::websocket::Around;
 
 /// A sampler as scripts have left it.
@@ -27,13 +27,15 @@ pub struct GivenSampler {
 
 /// The sampler that an object in Java has become. Where there is no native form of that its own class runs it. `None`: it runs as planned.
 pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<SamplerKind> {
-    let owner = plan.hosted.owner(id)?;
+    let owner = plan.java_backed.owner(id)?;
     let planned = &plan.samplers[id.0 as usize].kind;
     match planned {
-        SamplerKind::Http(_) | SamplerKind::Parallel(_) | SamplerKind::Hosted(_) => return None,
+        SamplerKind::Http(_) | SamplerKind::Parallel(_) | SamplerKind::JavaBacked(_) => {
+            return None;
+        }
         // A hold is made of what stands below the action.
         SamplerKind::WebSocket(socket) if socket.is_hold() => return None,
-        SamplerKind::Script(_) => return Some(SamplerKind::Hosted(owner.element)),
+        SamplerKind::Script(_) => return Some(SamplerKind::JavaBacked(owner.element)),
         _ => {}
     }
     let mut made = compiled(plan, owner, given)?;
@@ -41,8 +43,8 @@ pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<Sampler
         (SamplerKind::WebSocket(made), SamplerKind::WebSocket(planned)) => {
             let headers = given.headers.as_ref().map(|headers| {
                 headers.iter().map(|(name, value)| Header {
-                    name: Text::Fixed(name.as_str().into()),
-                    value: Text::Fixed(value.as_str().into()),
+                    name: Template::Fixed(name.as_str().into()),
+                    value: Template::Fixed(value.as_str().into()),
                     inherited: false,
                 })
             });
@@ -55,7 +57,7 @@ pub fn given(plan: &Plan, id: SamplerId, given: &GivenSampler) -> Option<Sampler
 }
 
 fn compiled(plan: &Plan, owner: &Owner, given: &GivenSampler) -> Option<SamplerKind> {
-    let settings = plan.hosted.settings.as_ref()?;
+    let settings = plan.java_backed.settings.as_ref()?;
     let text = format!(
         "<jmeterTestPlan version=\"1.2\" properties=\"5.0\"><hashTree>{}<hashTree/></hashTree></jmeterTestPlan>",
         given.xml
@@ -65,5 +67,5 @@ fn compiled(plan: &Plan, owner: &Owner, given: &GivenSampler) -> Option<SamplerK
     let mut ctx = Context::new(&doc, settings);
     ctx.text.literal = true;
     let made = element::sampler(&mut ctx, root, &[], Managers::default(), Around::default());
-    made.or(Some(SamplerKind::Hosted(owner.element)))
+    made.or(Some(SamplerKind::JavaBacked(owner.element)))
 }

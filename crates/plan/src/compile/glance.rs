@@ -5,7 +5,7 @@
 
 use super::Context;
 use super::scope::class;
-use crate::compile::hosting::is_script;
+use crate::compile::java_backing::is_script;
 
 /// Functions that read variables by names that are made during the run.
 const BY_NAME: &[&str] =
@@ -17,11 +17,11 @@ const READERS: &[&str] =
 impl Context<'_> {
     /// Whether a script may switch the loading of embedded resources on.
     pub(crate) fn scripts_load_pages(&mut self) -> bool {
-        if let Some(known) = self.hosting.loads_pages {
+        if let Some(known) = self.java_backing.loads_pages {
             return known;
         }
         let found = self.scripts_mention(&["setImageParser", "image_parser"]);
-        self.hosting.loads_pages = Some(found);
+        self.java_backing.loads_pages = Some(found);
         found
     }
 
@@ -52,7 +52,7 @@ impl Context<'_> {
 
     fn mentions(&self, found: impl Fn(&str, &str) -> bool) -> bool {
         let doc = self.doc;
-        self.settings.hosting
+        self.settings.java_backing
             && doc.ids().any(|id| doc.is_enabled(id) && found(class(doc, id), &doc.xml(id)))
     }
 }

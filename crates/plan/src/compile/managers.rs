@@ -6,6 +6,7 @@ use jmx::ElementId;
 use super::Walk;
 use super::scope::class;
 use crate::element::{auth_manager, cache_manager, cookie_manager, dns_cache_manager};
+use crate::gateway;
 use crate::plan::Managers;
 
 impl Walk<'_> {
@@ -15,6 +16,7 @@ impl Walk<'_> {
         let outermost = |name| configs.iter().rev().copied().find(|id| class(doc, *id) == name);
         let (cookies, cache) = (outermost("CookieManager"), outermost("CacheManager"));
         let (auth, dns) = (outermost("AuthManager"), outermost("DNSCacheManager"));
+        let near = configs.iter().copied().find(|id| gateway::is_one(&self.ctx, *id));
         let handler = cookies.and_then(|id| cookie_manager::complaint(&self.ctx, id));
         Managers {
             cookie_handler_missing: handler.is_some(),
@@ -27,9 +29,27 @@ impl Walk<'_> {
             dns: dns.and_then(|id| {
                 self.tabled(id, dns_cache_manager::compile, |plan| &mut plan.dns_managers)
             }),
+            gateway: match near {
+                Some(id) => self.tabled(id, gateway::compile, |plan| &mut plan.gateways),
+                None => self.gateway_of_run(),
+            },
             auth: auth.and_then(|id| {
                 self.tabled(id, auth_manager::compile, |plan| &mut plan.auth_managers)
             }),
         }
+    }
+
+    /// The gateway that the properties of the run describe, in the table once.
+    fn gateway_of_run(&mut self) -> Option<u32> {
+        if let Some(known) = self.gateway_of_run.get() {
+            return *known;
+        }
+        let made = gateway::of_run(self.ctx.settings).map(|made| {
+            gateway::review_of_run(&mut self.ctx, &made);
+            self.plan.gateways.push(made);
+            self.plan.gateways.len() as u32 - 1
+        });
+        let _ = self.gateway_of_run.set(made);
+        made
     }
 }

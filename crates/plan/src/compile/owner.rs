@@ -13,7 +13,7 @@ use crate::assertion::Assertion;
 use crate::element::auth_manager;
 use crate::element::{Timer, USER_TOKEN};
 use crate::extract::Extractor;
-use crate::hosted::{HostedId, Job, Owner, Reads, Role};
+use crate::java_backed::{JavaBackedId, Job, Owner, Reads, Role};
 use crate::plan::{
     Before, ControllerId, ControllerKind, GroupId, Listener, ListenerKind, Needs, Sampler,
     SamplerId, SamplerKind,
@@ -37,27 +37,27 @@ impl Walk<'_> {
     pub(super) fn asks_for_java(&self, id: ElementId, configs: &[ElementId]) -> bool {
         let doc = self.ctx.doc;
         let manager = || configs.iter().rev().find(|id| class(doc, **id) == "AuthManager");
-        self.ctx.settings.hosting
+        self.ctx.settings.java_backing
             && class(doc, id) == "HTTPSamplerProxy"
             && manager().is_some_and(|manager| auth_manager::asks_for_kerberos(&self.ctx, *manager))
     }
 
     /// A sampler without a native form, whose texts since the mark are its class's.
-    pub(super) fn hosted_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
+    pub(super) fn java_backed_sampler(&mut self, id: ElementId, mark: u32) -> Option<SamplerKind> {
         self.ctx.forget(mark);
         // Native with some of their settings only; others of the native ones are not allowed what they ask for.
         let partly =
             ["HTTPSamplerProxy", "JavaSampler", "TCPSampler", "kg.apc.jmeter.samplers.UDPSampler"];
-        let hosted = if partly.contains(&class(self.ctx.doc, id)) {
+        let java_backed = if partly.contains(&class(self.ctx.doc, id)) {
             self.ctx.host_as_is(id, Role::Sampler)
         } else {
             self.ctx.host(id, Role::Sampler)
         };
-        hosted.map(SamplerKind::Hosted)
+        java_backed.map(SamplerKind::JavaBacked)
     }
 
     /// A controller that its own class is. In a branch there is none: a branch is another user to Java.
-    pub(super) fn hosted_controller(
+    pub(super) fn java_backed_controller(
         &mut self,
         id: ElementId,
         around: ControllerId,
@@ -72,25 +72,25 @@ impl Walk<'_> {
             }
             at = outer.parent;
         }
-        self.ctx.host(id, Role::Controller).map(ControllerKind::Hosted)
+        self.ctx.host(id, Role::Controller).map(ControllerKind::JavaBacked)
     }
 
     /// A listener that its own class is.
-    pub(super) fn hosted_listener(&mut self, id: ElementId) -> Option<Listener> {
-        let hosted = if class(self.ctx.doc, id) == "BackendListener" {
+    pub(super) fn java_backed_listener(&mut self, id: ElementId) -> Option<Listener> {
+        let java_backed = if class(self.ctx.doc, id) == "BackendListener" {
             self.ctx.host_as_is(id, Role::Listener)
         } else {
             self.ctx.host(id, Role::Listener)
         };
         let name = self.ctx.doc.element(id).name.clone();
-        hosted.map(|id| Listener { name, kind: ListenerKind::Hosted(id) })
+        java_backed.map(|id| Listener { name, kind: ListenerKind::JavaBacked(id) })
     }
 
     /// Tells Java of a sampler, if it has to know it.
     pub(super) fn own(&mut self, at: SamplerId, id: ElementId, configs: &[ElementId]) {
         let sampler = &self.plan.samplers[at.0 as usize];
         let element = match sampler.kind {
-            SamplerKind::Hosted(element) => element,
+            SamplerKind::JavaBacked(element) => element,
             SamplerKind::Parallel(_) => {
                 if self.is_read(sampler) {
                     let what =
@@ -104,9 +104,9 @@ impl Walk<'_> {
                 let sends =
                     matches!(sampler.kind, SamplerKind::Http(_) | SamplerKind::WebSocket(_));
                 if headers && sends && !self.is_read_before(sampler) {
-                    self.ctx.hosting.unread.push((at, id, configs.to_vec()));
+                    self.ctx.java_backing.unread.push((at, id, configs.to_vec()));
                 }
-                if !self.ctx.hosting.hosted.previous_sampler && !self.is_read(sampler) {
+                if !self.ctx.java_backing.java_backed.previous_sampler && !self.is_read(sampler) {
                     return;
                 }
                 self.known_only(id)
@@ -116,13 +116,13 @@ impl Walk<'_> {
     }
 
     /// Makes a sampler that runs natively known to Java.
-    fn known_only(&mut self, id: ElementId) -> HostedId {
+    fn known_only(&mut self, id: ElementId) -> JavaBackedId {
         let at = self.ctx.enlist(id, Role::Sampler);
-        let hosted = &mut self.ctx.hosting.hosted;
-        hosted.elements[at.0 as usize].native = true;
-        if hosted.settings.is_none() {
-            let settings = Settings { hosting: false, ..self.ctx.settings.clone() };
-            hosted.settings = Some(Arc::new(settings));
+        let java_backed = &mut self.ctx.java_backing.java_backed;
+        java_backed.elements[at.0 as usize].native = true;
+        if java_backed.settings.is_none() {
+            let settings = Settings { java_backing: false, ..self.ctx.settings.clone() };
+            java_backed.settings = Some(Arc::new(settings));
         }
         at
     }
@@ -132,20 +132,21 @@ impl Walk<'_> {
         &mut self,
         at: SamplerId,
         id: ElementId,
-        element: HostedId,
+        element: JavaBackedId,
         configs: &[ElementId],
     ) {
-        let hosted = matches!(self.plan.samplers[at.0 as usize].kind, SamplerKind::Hosted(_));
+        let java_backed =
+            matches!(self.plan.samplers[at.0 as usize].kind, SamplerKind::JavaBacked(_));
         let mut found = Vec::new();
         for config in configs {
             let name = class(self.ctx.doc, *config);
-            if super::hosting::is_script(class(self.ctx.doc, id)) {
+            if super::java_backing::is_script(class(self.ctx.doc, id)) {
                 break;
             }
             if CONFIGS.contains(&name) {
                 let at = self.ctx.enlist(*config, Role::Config);
                 found.push(at);
-                if hosted && name.ends_with("Manager") {
+                if java_backed && name.ends_with("Manager") {
                     self.iterates(*config, at);
                 }
             } else {
@@ -153,12 +154,12 @@ impl Walk<'_> {
             }
         }
         let owner = Owner { sampler: at, element, configs: found, asks_for_headers: false };
-        self.ctx.hosting.hosted.owners.push(owner);
+        self.ctx.java_backing.java_backed.owners.push(owner);
     }
 
     /// Has Java know the samplers that send headers of managers which scripts in the scope of others may change.
     pub(super) fn share_headers(&mut self) {
-        let unread = std::mem::take(&mut self.ctx.hosting.unread);
+        let unread = std::mem::take(&mut self.ctx.java_backing.unread);
         if unread.is_empty() || !self.ctx.scripts_touch_headers() {
             return;
         }
@@ -168,11 +169,11 @@ impl Walk<'_> {
             if !managers.any(|id| self.ctx.known(*id).is_some()) {
                 continue;
             }
-            if self.ctx.hosting.hosted.owner(at).is_none() {
+            if self.ctx.java_backing.java_backed.owner(at).is_none() {
                 let element = self.known_only(id);
                 self.enlist_owner(at, id, element, &configs);
             }
-            let owners = &mut self.ctx.hosting.hosted.owners;
+            let owners = &mut self.ctx.java_backing.java_backed.owners;
             if let Some(owner) = owners.iter_mut().find(|owner| owner.sampler == at) {
                 owner.asks_for_headers = true;
             }
@@ -180,11 +181,11 @@ impl Walk<'_> {
     }
 
     /// Has an element told of the iterations of the group in which it stands, or of all groups.
-    fn iterates(&mut self, id: ElementId, at: HostedId) {
+    fn iterates(&mut self, id: ElementId, at: JavaBackedId) {
         debug_assert_eq!(self.ctx.known(id), Some(at));
-        let hosted = &mut self.ctx.hosting.hosted;
-        if !hosted.iterating.contains(&at) {
-            hosted.iterating.push(at);
+        let java_backed = &mut self.ctx.java_backing.java_backed;
+        if !java_backed.iterating.contains(&at) {
+            java_backed.iterating.push(at);
         }
     }
 
@@ -227,7 +228,7 @@ impl Walk<'_> {
         let checks = sampler.checks.iter().filter_map(Assertion::job);
         let listeners = sampler.listeners.iter().filter_map(|listener| {
             match self.plan.listeners[listener.0 as usize].kind {
-                ListenerKind::Hosted(id) => Some(Job::Run(id)),
+                ListenerKind::JavaBacked(id) => Some(Job::Run(id)),
                 _ => None,
             }
         });
@@ -250,7 +251,7 @@ impl Walk<'_> {
             }
             open.extend(children(doc, id).into_iter().rev());
         }
-        let needs = self.ctx.hosting.of_previous;
+        let needs = self.ctx.java_backing.of_previous;
         if needs != Needs::empty() {
             self.plan.samplers.iter_mut().for_each(|sampler| sampler.needs |= needs);
         }
@@ -258,44 +259,45 @@ impl Walk<'_> {
 
     /// Has Java choose the keys for HTTPS that scripts open, where the plan chooses some and certificates of servers are not checked.
     fn host_keys(&mut self) {
-        let hosts = !self.ctx.hosting.hosted.elements.is_empty() || self.ctx.mark() > 0;
+        let hosts = !self.ctx.java_backing.java_backed.elements.is_empty() || self.ctx.mark() > 0;
         let verify = self.ctx.settings.property("throng.tls.verify", "").trim().to_owned();
-        if !self.ctx.settings.hosting || !hosts || !matches!(verify.as_str(), "" | "false") {
+        if !self.ctx.settings.java_backing || !hosts || !matches!(verify.as_str(), "" | "false") {
             return;
         }
         for id in std::mem::take(&mut self.keystores) {
             let at = self.ctx.enlist(id, Role::Config);
-            self.ctx.hosting.hosted.elements[at.0 as usize].native = true;
+            self.ctx.java_backing.java_backed.elements[at.0 as usize].native = true;
         }
     }
 
     /// Puts what Java does into the plan.
-    pub(super) fn take_hosted(&mut self) {
+    pub(super) fn take_java_backed(&mut self) {
         self.share_headers();
         self.host_keys();
         let of_groups = self.ctx.all_known().into_iter();
         let of_groups = of_groups.filter_map(|(at, id)| Some((at, self.group_of(id)?)));
-        self.ctx.hosting.hosted.of_groups = of_groups.collect();
-        if !self.ctx.hosting.hosted.elements.is_empty() {
+        self.ctx.java_backing.java_backed.of_groups = of_groups.collect();
+        if !self.ctx.java_backing.java_backed.elements.is_empty() {
             let reads_any_name = self.ctx.reads_any_name();
-            self.ctx.hosting.hosted.reads_any_name = reads_any_name;
+            self.ctx.java_backing.java_backed.reads_any_name = reads_any_name;
             if reads_any_name {
                 self.ctx.text.names.intern(USER_TOKEN);
             }
         }
-        let variables = std::mem::take(&mut self.plan.hosted.variables);
-        let begins_blank = self.plan.hosted.begins_blank;
-        self.plan.hosted = self.ctx.take_hosted();
-        self.plan.hosted.variables = variables;
-        self.plan.hosted.begins_blank = begins_blank;
+        let variables = std::mem::take(&mut self.plan.java_backed.variables);
+        let begins_blank = self.plan.java_backed.begins_blank;
+        self.plan.java_backed = self.ctx.take_java_backed();
+        self.plan.java_backed.variables = variables;
+        self.plan.java_backed.begins_blank = begins_blank;
         let controllers = &self.plan.controllers;
         let has_transactions =
             controllers.iter().any(|one| matches!(one.kind, ControllerKind::Transaction(_)));
-        let reads = |one: &crate::hosted::Element| {
+        let reads = |one: &crate::java_backed::Element| {
             matches!(one.role, Role::Assertion | Role::Listener)
                 && one.reads.contains(Reads::PREVIOUS)
         };
-        let hosted = &mut self.plan.hosted;
-        hosted.previous_of_transactions = has_transactions && hosted.elements.iter().any(reads);
+        let java_backed = &mut self.plan.java_backed;
+        java_backed.previous_of_transactions =
+            has_transactions && java_backed.elements.iter().any(reads);
     }
 }

@@ -38,16 +38,18 @@ fn of_element(ctx: &mut Context<'_>, id: ElementId) -> Support {
     let doc = ctx.doc;
     let element = doc.element(id);
     let name = class(doc, id);
-    let hosting = ctx.settings.hosting;
+    let java_backing = ctx.settings.java_backing;
     let (mut level, mut consequence) = match support::find(name) {
-        _ if ctx.is_hosted(id) => (Level::Jvm, runs_in_java(name)),
+        _ if ctx.is_java_backed(id) => (Level::Jvm, runs_in_java(name)),
         Some(class) if class.level == Level::Native => (Level::Native, String::new()),
         Some(_) if scripted(ctx, id, &mut Needs::empty()).is_some() => {
             (Level::Native, String::new())
         }
-        Some(class) if class.level == Level::Jvm && hosting => (Level::Ignored, UNUSED.to_string()),
+        Some(class) if class.level == Level::Jvm && java_backing => {
+            (Level::Ignored, UNUSED.to_string())
+        }
         Some(class) => (class.level, class.note.to_string()),
-        None if hosting => unknown(doc, id),
+        None if java_backing => unknown(doc, id),
         None => (Level::Unsupported, "this element is not known".to_string()),
     };
     element::review(ctx, id);
@@ -88,7 +90,7 @@ fn runs_in_java(name: &str) -> String {
     }
 }
 
-/// The remark on an element that is neither known nor hosted.
+/// The remark on an element that is neither known nor Java-backed.
 fn unknown(doc: &Document, id: ElementId) -> (Level, String) {
     match scope::kind(doc, id) {
         Kind::Group => (

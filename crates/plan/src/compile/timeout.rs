@@ -31,7 +31,7 @@ pub(super) fn applies(kind: &SamplerKind) -> bool {
         | SamplerKind::HttpRaw(_)
         | SamplerKind::Udp(_)
         | SamplerKind::Java(_)
-        | SamplerKind::Hosted(_)
+        | SamplerKind::JavaBacked(_)
         | SamplerKind::Action(Action::Pause(_))
         | SamplerKind::Parallel(_) => true,
         SamplerKind::Debug(_)

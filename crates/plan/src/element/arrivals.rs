@@ -12,7 +12,7 @@ use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::load::{self, Phase};
 use crate::support::Level;
-use crate::text::Text;
+use crate::template::Template;
 
 /// One of bzm's groups of arrivals.
 pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup";
@@ -20,7 +20,7 @@ pub(super) const ARRIVALS: &str = "com.blazemeter.jmeter.threads.arrivals.Arriva
 pub(super) const FREE_FORM: &str =
     "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup";
 
-/// Where the rate is 0, the plug-in looks again so much later, milliseconds.
+/// Where the rate is 0, the plug-in polls again so much later, milliseconds.
 const AGAIN_MS: f64 = 200.0;
 
 /// A group's settings.
@@ -28,17 +28,17 @@ const AGAIN_MS: f64 = 200.0;
 pub struct Arrivals {
     rates: Rates,
     /// `M` is minutes, else seconds.
-    unit: Text,
-    users: Text,
-    limit: Text,
+    unit: Template,
+    users: Template,
+    limit: Template,
 }
 
 #[derive(Debug)]
 enum Rates {
     /// Target, ramp-up, steps, hold.
-    Target([Text; 4]),
+    Target([Template; 4]),
     /// Rate at the start and at the end, and how long, of each row.
-    Rows(Vec<[Text; 3]>),
+    Rows(Vec<[Template; 3]>),
 }
 
 /// Bounds of a group of arrivals.
@@ -75,7 +75,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Arrivals {
     }
 }
 
-fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 3]> {
+fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 3]> {
     let rows = ctx.props(id).collection("Schedule");
     if let Some((nth, row)) = (1_u32..).zip(rows).find(|(_, row)| row.members().len() < 3) {
         let given = row.members().len();
@@ -138,10 +138,10 @@ impl Arrivals {
                 })
             }
             Rates::Rows(rows) => {
-                let number = |text: &Text, env: &mut Env<'_>| {
+                let number = |text: &Template, env: &mut Env<'_>| {
                     text.parsed(env, |text| text.trim().parse::<f64>().unwrap_or(0.0))
                 };
-                let of_row = |[begin, end, length]: &[Text; 3]| {
+                let of_row = |[begin, end, length]: &[Template; 3]| {
                     let length = number(length, env) * unit;
                     if length == 0.0 {
                         return Err(
@@ -198,9 +198,25 @@ impl Rate {
         }
     }
 
+    /// About the fewest arrivals that there are: the area below the rates where it is known to be walked through.
+    fn area(&self) -> f64 {
+        match self {
+            Self::Target { target, hold, .. } => target * *hold as f64,
+            // A rate below 0 is the end.
+            Self::Rows(rows) if rows.iter().flatten().any(|number| *number < 0.0) => 0.0,
+            Self::Rows(rows) => {
+                rows.iter().map(|[begin, end, length]| (begin + end) / 2.0 * length.floor()).sum()
+            }
+        }
+    }
+
     /// The moments of arrivals, and that at which the schedule is found to be over: milliseconds.
     fn moments(&self) -> Result<(Vec<i64>, i64), String> {
         let (mut at, mut starts) = (0.0_f64, Vec::new());
+        // To count them one by one takes seconds and much memory.
+        if self.area() > 2.0 * MOST as f64 {
+            return Err(too_many());
+        }
         for _ in 0..MOST {
             let rate = self.at(at / 1000.0, starts.len() as u64);
             if rate.is_nan() {
@@ -216,8 +232,12 @@ impl Rate {
             starts.push(at.round() as i64);
             at += 1000.0 / rate;
         }
-        Err(format!("more than {MOST} arrivals are asked for"))
+        Err(too_many())
     }
+}
+
+fn too_many() -> String {
+    format!("more than {MOST} arrivals are asked for")
 }
 
 #[cfg(test)]
@@ -254,7 +274,23 @@ mod tests {
         let rows = Rate::Rows(vec![[1.0, 1.0, 2.0], [2.0, 4.0, 1.0]]);
         assert_eq!(rows.moments(), Ok((vec![0, 1_000, 2_000, 3_000], 3_250)));
         let (starts, _) = Rate::Rows(vec![[0.0, 10.0, 1.0]]).moments().expect("moments");
-        // The first look that finds a rate is after 200 ms.
+        // The first poll that finds a rate is after 200 ms.
         assert_eq!(starts[..2], [200, 700]);
+    }
+
+    #[test]
+    fn more_than_any_machine_holds_are_refused_without_counting_them() {
+        let many = MOST as f64;
+        for rate in [
+            target(many, 0, 0, i64::MAX),
+            target(many, 10, 0, 3),
+            Rate::Rows(vec![[many, many, 1e9], [0.0, 1.0, 1.0]]),
+        ] {
+            assert!(rate.area() > 2.0 * many && rate.moments().is_err(), "{rate:?}");
+        }
+        // The end comes before, or nobody in its time.
+        let ends = Rate::Rows(vec![[-1.0, -1.0, 1.0], [many, many, 1e9]]);
+        assert_eq!(ends.moments(), Ok((vec![], 0)));
+        assert_eq!(target(0.0, 0, 0, 1).area(), 0.0);
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
         let Some(entry) = prop.object() else { continue };
         match mechanism(entry.props.str("Authorization.mechanism")) {
             "BASIC" | "BASIC_DIGEST" | "DIGEST" => {}
-            "KERBEROS" if ctx.settings.hosting => {
+            "KERBEROS" if ctx.settings.java_backing => {
                 let what = "Kerberos (Authorization.mechanism): requests in its scope run in Java";
                 ctx.remark(id, Level::Jvm, what);
             }

@@ -24,7 +24,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<BackendLis
 
 pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     let class = ctx.props(id).str("classname").unwrap_or("");
-    if ctx.is_hosted(id) {
+    if ctx.is_java_backed(id) {
         ctx.remark_class(id, "the client", class);
     } else if client(class).is_none() {
         let what = format!("the client {class} needs a JVM: nothing is sent to its server");

@@ -1,7 +1,7 @@
 //! Concurrency Thread Group (bzm): as many users at once as are wanted, and from when on each of them is.
 //!
-//! The plug-in looks at the clock when one of its users ends, and else once a second; then it starts whoever is missing, and finds out that
-//! the time is over. Those looks are the engine's; here are the moments that they look for. A number that cannot be read as a time or as steps keeps the
+//! The plug-in reads the clock when one of its users ends, and else once a second; then it starts whoever is missing, and finds out that
+//! the time is over. Those polls are the engine's; here are the times that they compare with. A number that cannot be read as a time or as steps keeps the
 //! group from starting; as a target it is 0.
 
 use jmx::ElementId;
@@ -9,10 +9,10 @@ use jmx::ElementId;
 use super::profile::{Span, few_enough};
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// Target, ramp-up, steps, hold, and the unit of both times.
-pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Text; 5] {
+pub(super) fn texts(ctx: &mut Context<'_>, id: ElementId) -> [Template; 5] {
     no_log(ctx, id);
     [("TargetLevel", "1"), ("RampUp", ""), ("Steps", ""), ("Hold", "1"), ("Unit", "")]
         .map(|(name, default)| ctx.prop_or(id, name, default))
@@ -42,7 +42,7 @@ struct Wish {
 }
 
 /// From when on each user is wanted, and until when all are: milliseconds after the group's start.
-pub(super) fn spans(texts: &[Text; 5], env: &mut Env<'_>) -> Result<Vec<Span>, String> {
+pub(super) fn spans(texts: &[Template; 5], env: &mut Env<'_>) -> Result<Vec<Span>, String> {
     let [target, ramp_up, steps, hold, unit] = texts.each_ref().map(|text| {
         let mut value = String::new();
         text.eval(env, &mut value);
@@ -100,7 +100,7 @@ impl Wish {
         Some((wanted + 0.5).floor() as i64)
     }
 
-    /// `pause`: between looks as long as there is no user, milliseconds. It looks without end for the first.
+    /// `pause`: between polls as long as there is no user, milliseconds. It polls without end for the first.
     fn spans(&self, pause: i64) -> Vec<Span> {
         let end = self.ramp_up.saturating_add(self.hold).saturating_add(self.shift.max(0));
         let end = end.clamp(0, i64::MAX / 4000) * 1000;
@@ -108,7 +108,7 @@ impl Wish {
         let starts = (1..=users).map_while(|wanted| {
             // What is planned only grows, until it ends.
             let step = if wanted == 1 { pause } else { 1 };
-            let there = |look: i64| self.planned(look * step).is_none_or(|at| at >= wanted);
+            let there = |poll: i64| self.planned(poll * step).is_none_or(|at| at >= wanted);
             let (mut least, mut most) = (-1, end / step + 1);
             while most - least > 1 {
                 let middle = i64::midpoint(least, most);
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn users_are_wanted_from_the_middle_of_their_part() {
         assert_eq!(wish(3, 6, 0, 2).spans(10), [(1_000, 8_000), (3_000, 8_000), (5_000, 8_000)]);
-        // The first is found by a look every 10 ms.
+        // The first is found by a poll every 10 ms.
         let starts = wish(4, 1, 0, 1).spans(10).into_iter().map(|(start, _)| start);
         assert_eq!(starts.collect::<Vec<_>>(), [130, 375, 625, 875]);
     }

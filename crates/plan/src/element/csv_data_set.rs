@@ -7,6 +7,7 @@
 //! A blank line counts as the end of the file unless values may be quoted: JMeter's way of splitting makes no value
 //! of it.
 
+mod dealt;
 mod file;
 mod parse;
 mod source;
@@ -18,10 +19,12 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::event::Stop;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::plan::GroupId;
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 use crate::vars::VarId;
 
+pub use dealt::{DealtFile, Odd};
 use source::Key;
 pub(crate) use source::Sources;
 
@@ -32,15 +35,15 @@ const SHOWN: usize = 60;
 #[derive(Debug)]
 pub struct CsvDataSet {
     name: String,
-    file: Text,
-    encoding: Text,
+    file: Template,
+    encoding: Template,
     names: Names,
-    delimiter: Text,
+    delimiter: Template,
     quoted: Flag,
     recycle: Flag,
     stop_user: Flag,
     ignore_first: Flag,
-    share: Text,
+    share: Template,
     /// The value of variables at the end of the file.
     end: Box<str>,
 }
@@ -50,7 +53,7 @@ pub struct CsvDataSet {
 enum Names {
     Known(Vec<VarId>),
     /// Names in a text; the file's first line where it is empty.
-    Text(Text),
+    Text(Template),
 }
 
 /// A user's place in a file.
@@ -86,6 +89,14 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> CsvDataSet {
     }
 }
 
+/// The value of a flag that is no expression.
+fn known(flag: &Flag) -> Option<bool> {
+    match flag {
+        Flag::Fixed(value) => Some(*value),
+        Flag::Text(_) => None,
+    }
+}
+
 /// The delimiter between values that may be quoted, which is one character.
 fn first_char(delimiter: &str) -> char {
     match delimiter {
@@ -103,26 +114,24 @@ impl CsvDataSet {
     /// Reads the file into memory if its name and form are known before any user starts. What is wrong with it is
     /// told to the first user who needs it.
     pub(crate) fn preload(&self, sources: &Sources) {
-        let flag = |flag: &Flag| match flag {
-            Flag::Fixed(value) => Some(*value),
-            Flag::Text(_) => None,
-        };
-        let key = || {
-            let from_header = match &self.names {
-                Names::Known(_) => false,
-                Names::Text(text) => text.fixed()?.is_empty(),
-            };
-            Some(Key {
-                file: self.file.fixed()?.trim().to_string(),
-                encoding: self.encoding.fixed()?.trim().to_string(),
-                quoted: flag(&self.quoted)?.then_some(first_char(self.delimiter.fixed()?)),
-                skip_first: from_header || flag(&self.ignore_first)?,
-                share: source::Share::All,
-            })
-        };
-        if let Some(key) = key() {
+        if let Some(key) = self.known_key() {
             sources.preload(&key);
         }
+    }
+
+    /// The file and its form, if they are known before any user starts; as for a place that all users share.
+    fn known_key(&self) -> Option<Key> {
+        let from_header = match &self.names {
+            Names::Known(_) => false,
+            Names::Text(text) => text.fixed()?.is_empty(),
+        };
+        Some(Key {
+            file: self.file.fixed()?.trim().to_string(),
+            encoding: self.encoding.fixed()?.trim().to_string(),
+            quoted: known(&self.quoted)?.then_some(first_char(self.delimiter.fixed()?)),
+            skip_first: from_header || known(&self.ignore_first)?,
+            share: source::Share::All,
+        })
     }
 
     /// Reads the next line into the user's variables.
@@ -137,7 +146,7 @@ impl CsvDataSet {
     }
 
     fn open(&self, env: &mut Env<'_>) -> Result<Handle, Stop> {
-        let value = |text: &Text, env: &mut Env<'_>| text.parsed(env, str::to_string);
+        let value = |text: &Template, env: &mut Env<'_>| text.parsed(env, str::to_string);
         let file = value(&self.file, env).trim().to_string();
         let listed = match &self.names {
             Names::Known(_) => String::new(),
@@ -289,9 +298,14 @@ impl CsvDataSet {
 
 /// Whom the place in the file is shared with. Modes saved by old versions in words are taken as JMeter takes them.
 fn share(mode: &str, env: &Env<'_>) -> source::Share {
+    share_of(mode, env.notes.group())
+}
+
+/// As [`share`], for users of that group.
+fn share_of(mode: &str, group: GroupId) -> source::Share {
     match mode {
         "" | "shareMode.all" | "All threads" => source::Share::All,
-        "shareMode.group" | "Current thread group" => source::Share::Group(env.notes.group()),
+        "shareMode.group" | "Current thread group" => source::Share::Group(group),
         "shareMode.thread" | "Current thread" => source::Share::User,
         word => source::Share::Word(word.to_string()),
     }

@@ -7,7 +7,7 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::flag::{self, Flag};
+use crate::template::flag::{self, Flag};
 
 /// A compiled Debug Sampler.
 #[derive(Debug)]

@@ -6,22 +6,22 @@ use lang::url;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled Dummy Sampler.
 #[derive(Debug)]
 pub struct DummySampler {
     successful: Flag,
     waits: Flag,
-    code: Text,
-    message: Text,
-    request: Text,
-    response: Text,
-    url: Text,
-    time: Text,
-    latency: Text,
-    connect: Text,
+    code: Template,
+    message: Template,
+    request: Template,
+    response: Template,
+    url: Template,
+    time: Template,
+    latency: Template,
+    connect: Template,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> DummySampler {
@@ -71,7 +71,7 @@ impl DummySampler {
 }
 
 /// A number of milliseconds. The plug-in catches what says that it is none.
-fn number(text: &Text, env: &mut Env<'_>) -> i32 {
+fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     let before = env.core.thrown.take();
     let number = text.int(env);
     env.core.thrown.take_if(|thrown| thrown.is_no_number());

@@ -4,7 +4,7 @@ use jmx::ElementId;
 
 use crate::action::Action;
 use crate::compile::Context;
-use crate::text::Text;
+use crate::template::Template;
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Action {
     const WHOLE_TEST: i64 = 2;
@@ -18,6 +18,6 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Action {
         (4, _) => Action::NextLoopIteration,
         (5, _) => Action::BreakLoop,
         // Nothing that JMeter would do.
-        _ => Action::Pause(Text::default()),
+        _ => Action::Pause(Template::default()),
     }
 }

@@ -6,12 +6,12 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::plan::{ControllerKind, ForEach};
-use crate::text::Text;
+use crate::template::Template;
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
     let end = match ctx.props(id).str("ForeachController.endIndex") {
-        None => Text::default(),
-        Some("") => Text::Fixed("0".into()),
+        None => Template::default(),
+        Some("") => Template::Fixed("0".into()),
         Some(source) => ctx.text(id, source),
     };
     ControllerKind::ForEach(ForEach {

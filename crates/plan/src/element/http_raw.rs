@@ -11,17 +11,17 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled HTTP Raw Request.
 #[derive(Debug)]
 pub struct HttpRaw {
-    host: Text,
-    port: Text,
-    data: Text,
-    file: Text,
-    timeout: Text,
+    host: Template,
+    port: Template,
+    data: Template,
+    file: Template,
+    timeout: Template,
     keep: Flag,
     parse: Flag,
     /// Answers longer than this are not kept any further.

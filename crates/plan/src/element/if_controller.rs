@@ -4,10 +4,10 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::condition::{Condition, is_native_script};
-use crate::hosted::CONDITION;
+use crate::java_backed::CONDITION;
 use crate::plan::ControllerKind;
 use crate::support::Level;
-use crate::text::Text;
+use crate::template::Template;
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
     let condition = if ctx.flag(id, "IfController.useExpression", false) {
@@ -26,7 +26,7 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if props.bool("IfController.useExpression").unwrap_or(false) || is_native_script(source) {
         return;
     }
-    let what = if ctx.settings.hosting {
+    let what = if ctx.settings.java_backing {
         "the condition is JavaScript, which runs in Java"
     } else {
         "the condition is JavaScript, which needs a JVM"
@@ -37,17 +37,17 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
 /// Whether the condition is JavaScript that is not computed here, and may run in Java.
 fn is_foreign(ctx: &Context<'_>, id: ElementId) -> bool {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
-    ctx.settings.hosting && !is_native_script(source.trim())
+    ctx.settings.java_backing && !is_native_script(source.trim())
 }
 
 /// The condition as Java is told it.
-fn in_java(ctx: &mut Context<'_>, id: ElementId) -> Text {
+fn in_java(ctx: &mut Context<'_>, id: ElementId) -> Template {
     let source = ctx.props(id).str("IfController.condition").unwrap_or("");
     let name = &ctx.doc.element(id).name;
     // For the names in it, which scripts may set.
-    let mark = ctx.text.hosted.len();
-    Text::compile(source, &mut ctx.text);
+    let mark = ctx.text.java_backed.len();
+    Template::compile(source, &mut ctx.text);
     ctx.text.problems.clear();
-    ctx.text.hosted.truncate(mark);
-    Text::in_java(source, format!("{CONDITION}{name}{CONDITION}{source}").into(), &mut ctx.text)
+    ctx.text.java_backed.truncate(mark);
+    Template::in_java(source, format!("{CONDITION}{name}{CONDITION}{source}").into(), &mut ctx.text)
 }

@@ -7,7 +7,7 @@ use jmx::ElementId;
 use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A compiled Java Request.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct JavaSampler {
     /// Which element of the plan it is.
     element: u32,
     class: Class,
-    parameters: Vec<(Text, Text)>,
+    parameters: Vec<(Template, Template)>,
 }
 
 /// Values that a `SleepTest` keeps for a user.
@@ -90,7 +90,7 @@ impl JavaSampler {
                 result.label.clear();
                 result.label.push_str(label);
                 let (base, mask) = (*base, *mask);
-                let sleep = vary(base, mask, env.now_ms);
+                let sleep = vary(base, mask, env.now_ms());
                 let _ = write!(result.sampler_data, "Sleep Test: time = {sleep}");
                 result.success = true;
                 sleep
@@ -110,7 +110,7 @@ impl JavaSampler {
     fn answer(&self, env: &mut Env<'_>, result: &mut SampleResult) -> i64 {
         let base = self.long(("Sleep_Time", 100), env);
         let mask = self.long(("Sleep_Mask", 0xff), env);
-        let sleep = vary(base, mask, env.now_ms);
+        let sleep = vary(base, mask, env.now_ms());
         self.value("ResponseCode", env, &mut result.code);
         self.value("ResponseMessage", env, &mut result.message);
         let mut text = env.core.take();

@@ -7,15 +7,15 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A compiled Keystore Configuration.
 #[derive(Debug)]
 pub struct KeystoreConfig {
-    preload: Text,
-    first: Text,
-    last: Text,
-    variable: Text,
+    preload: Template,
+    first: Template,
+    last: Template,
+    variable: Template,
 }
 
 /// Which keys of the store are loaded, and how one is chosen.
@@ -68,7 +68,7 @@ impl KeystoreConfig {
         env: &mut Env<'_>,
         property: &impl Fn(&str) -> Option<String>,
     ) -> Result<KeySelection, String> {
-        let mut number = |text: &Text, key: &str, default: i32| {
+        let mut number = |text: &Template, key: &str, default: i32| {
             let default = property(key).and_then(|n| n.trim().parse().ok()).unwrap_or(default);
             i64::from(value(text, env).parse().unwrap_or(default))
         };
@@ -89,7 +89,7 @@ impl KeystoreConfig {
     }
 }
 
-fn value(text: &Text, env: &mut Env<'_>) -> String {
+fn value(text: &Template, env: &mut Env<'_>) -> String {
     let mut out = String::new();
     text.eval(env, &mut out);
     out

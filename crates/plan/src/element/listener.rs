@@ -33,7 +33,7 @@ pub(crate) fn needs(listener: &Listener, settings: &Settings, functional: bool) 
     match &listener.kind {
         ListenerKind::File(file) => result_collector::needs(file, settings, functional),
         ListenerKind::Saver(_) => Needs::ROW | Needs::BODY,
-        ListenerKind::Hosted(_) => Needs::all(),
+        ListenerKind::JavaBacked(_) => Needs::all(),
         ListenerKind::Backend(_) => Needs::ROW,
     }
 }

@@ -10,22 +10,22 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::support::Level;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled OS Process Sampler.
 #[derive(Debug)]
 pub struct OsProcess {
-    command: Text,
-    arguments: Vec<Text>,
-    environment: Vec<(Text, Text)>,
-    directory: Text,
+    command: Template,
+    arguments: Vec<Template>,
+    environment: Vec<(Template, Template)>,
+    directory: Template,
     checks: Flag,
-    expected: Text,
-    stdin: Text,
-    stdout: Text,
-    stderr: Text,
-    timeout: Text,
+    expected: Template,
+    stdin: Template,
+    stdout: Template,
+    stderr: Template,
+    timeout: Template,
 }
 
 /// One run of a program.
@@ -90,7 +90,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Option<OsProcess>
 impl OsProcess {
     /// The program to run now.
     pub fn command(&self, env: &mut Env<'_>) -> Command {
-        let mut text = |text: &Text| text.parsed(env, str::to_owned);
+        let mut text = |text: &Template| text.parsed(env, str::to_owned);
         let mut environment: Vec<(String, String)> = Vec::new();
         for (name, value) in &self.environment {
             let (name, value) = (text(name), text(value));

@@ -8,8 +8,8 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::ControllerKind;
 use crate::support::Level;
-use crate::text::Text;
-use crate::text::variable::Variable;
+use crate::template::Template;
+use crate::template::variable::Variable;
 
 /// Variables of one controller.
 const MOST: usize = 1000;
@@ -17,7 +17,7 @@ const MOST: usize = 1000;
 /// The variables that a controller sets.
 #[derive(Debug)]
 pub struct Parameters {
-    variables: Vec<(Variable, Text)>,
+    variables: Vec<(Variable, Template)>,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
@@ -54,7 +54,7 @@ impl Parameters {
 }
 
 /// All values are found before any is set.
-fn set(variables: &[(Variable, Text)], env: &mut Env<'_>) {
+fn set(variables: &[(Variable, Template)], env: &mut Env<'_>) {
     let Some(((name, value), rest)) = variables.split_first() else { return };
     let mut found = env.core.take();
     value.eval(env, &mut found);

@@ -8,7 +8,7 @@ use super::result_collector;
 use crate::compile::Context;
 use crate::plan::FileWriter;
 use crate::support::Level;
-use crate::text::Text;
+use crate::template::Template;
 
 pub(crate) const CLASS: &str = "kg.apc.jmeter.perfmon.PerfMonCollector";
 
@@ -18,7 +18,7 @@ pub struct PerfMon {
     /// Name of the element.
     pub name: String,
     /// Host, port, metric and its parameters: a row for each figure.
-    pub rows: Vec<[Text; 4]>,
+    pub rows: Vec<[Template; 4]>,
     /// The file of the figures, if it has one.
     pub file: Option<FileWriter>,
 }

@@ -13,7 +13,7 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::function::Level;
 use crate::state::Deal;
-use crate::text::Text;
+use crate::template::Template;
 
 /// Moments of a stretch at most: 400 MB, and some seconds to draw them, during which a core does nothing else.
 const MOST: f64 = 50e6;
@@ -24,13 +24,13 @@ const PART: usize = 256;
 #[derive(Debug)]
 pub struct PreciseTimer {
     element: ElementId,
-    throughput: Text,
+    throughput: Template,
     /// Seconds that the throughput is about.
-    period: Text,
+    period: Template,
     /// Length of a stretch, seconds.
-    duration: Text,
-    batch: Text,
-    seed: Text,
+    duration: Template,
+    batch: Template,
+    seed: Template,
 }
 
 /// The moments of a group.
@@ -113,7 +113,7 @@ impl PreciseTimer {
             // No sample at all was asked for: the wait ends with the group.
             return u64::MAX >> 2;
         };
-        let delay = (moment * 1000.0 + (run.started_ms() - env.now_ms) as f64) as i64;
+        let delay = (moment * 1000.0 + (run.started_ms() - env.now_ms()) as f64) as i64;
         u64::try_from(delay).unwrap_or(0).saturating_mul(1_000_000)
     }
 }

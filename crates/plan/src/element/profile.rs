@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::load::Phase;
 use crate::plan::Profile;
 use crate::support::Level;
-use crate::text::Text;
+use crate::template::Template;
 
 /// When a user starts and when it must end, milliseconds after its group's start.
 pub type Span = (i64, i64);
@@ -53,7 +53,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId, class: &str) -> Prof
     }
 }
 
-fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Text; 5]> {
+fn rows(ctx: &mut Context<'_>, id: ElementId) -> Vec<[Template; 5]> {
     let props = ctx.props(id);
     let mut rows = props.collection("ultimatethreadgroupdata");
     if rows.is_empty() {
@@ -73,7 +73,8 @@ impl Profile {
     /// The moments of all users by their numbers; `None` where they follow from the ramp-up. The error is what is wrong with a schedule.
     /// `seed`: for schedules that have none.
     pub fn spans(&self, env: &mut Env<'_>, seed: u64) -> Result<Option<Vec<Span>>, String> {
-        let mut number = |text: &Text| text.parsed(env, |text| text.trim().parse().unwrap_or(0));
+        let mut number =
+            |text: &Template| text.parsed(env, |text| text.trim().parse().unwrap_or(0));
         Ok(Some(match self {
             Self::RampUp => return Ok(None),
             Self::Rows(rows) => {
@@ -311,7 +312,10 @@ mod tests {
         let spans = [(0, 100_000), (10, 20), (15, 100_000), (20, 100_000), (40_000, 100_000)];
         let rows = Profile::Rows(Vec::new());
         assert_eq!(rows.at_once(&spans), 4);
-        let open = Profile::Open { schedule: Text::Fixed("".into()), seed: Text::Fixed("".into()) };
+        let open = Profile::Open {
+            schedule: Template::Fixed("".into()),
+            seed: Template::Fixed("".into()),
+        };
         assert_eq!(open.at_once(&spans), 3);
         assert_eq!(rows.at_once(&[]), 0);
     }

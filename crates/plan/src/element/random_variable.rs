@@ -10,18 +10,18 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::state::Deal;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
-use crate::text::number_format::NumberFormat;
-use crate::text::variable::Variable;
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
+use crate::template::number_format::NumberFormat;
+use crate::template::variable::Variable;
 
 /// A compiled Random Variable.
 #[derive(Debug)]
 pub struct RandomVariable {
     variable: Variable,
-    minimum: Text,
-    maximum: Text,
-    seed: Text,
+    minimum: Template,
+    maximum: Template,
+    seed: Template,
     format: NumberFormat,
     per_user: Flag,
 }

@@ -6,8 +6,8 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 use crate::vars::VarId;
 
 /// The port of a Redis server that the plan does not name.
@@ -17,20 +17,20 @@ const PORT: u16 = 6379;
 #[derive(Debug)]
 pub struct RedisDataSet {
     name: String,
-    host: Text,
-    port: Text,
+    host: Template,
+    port: Template,
     secure: Flag,
-    timeout: Text,
-    password: Text,
-    database: Text,
-    key: Text,
+    timeout: Template,
+    password: Template,
+    database: Template,
+    key: Template,
     names: Names,
-    delimiter: Text,
+    delimiter: Template,
     recycle: Flag,
     legacy: Flag,
-    data_type: Text,
-    most: Text,
-    wait: Text,
+    data_type: Template,
+    most: Template,
+    wait: Template,
     blocks: Flag,
 }
 
@@ -38,7 +38,7 @@ pub struct RedisDataSet {
 #[derive(Debug)]
 enum Names {
     Known(Vec<VarId>),
-    Text(Text),
+    Text(Template),
 }
 
 /// The command that takes a value.
@@ -152,10 +152,10 @@ impl RedisDataSet {
 
     /// Evaluates the exchange of an iteration that begins now.
     pub fn call(&self, call: &mut RedisCall, env: &mut Env<'_>) {
-        let number = |text: &Text, env: &mut Env<'_>, default: i64| {
+        let number = |text: &Template, env: &mut Env<'_>, default: i64| {
             text.parsed(env, |text| text.trim().parse().unwrap_or(default))
         };
-        let into = |text: &Text, env: &mut Env<'_>, out: &mut String| {
+        let into = |text: &Template, env: &mut Env<'_>, out: &mut String| {
             out.clear();
             text.eval(env, out);
         };

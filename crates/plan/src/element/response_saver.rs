@@ -7,17 +7,17 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled Save Responses to a file.
 #[derive(Debug)]
 pub struct ResponseSaver {
     /// The prefix of file names.
-    pub prefix: Text,
-    variable: Text,
+    pub prefix: Template,
+    variable: Template,
     /// Digits of the number, evaluated at the start.
-    pub digits: Text,
+    pub digits: Template,
     /// Files are named by the start of the run.
     pub stamped: bool,
     errors_only: Flag,

@@ -8,14 +8,14 @@ use lang::url;
 
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A compiled SSE Sampler.
 #[derive(Debug)]
 pub struct SseSampler {
-    url: Text,
-    duration: Text,
-    headers: Text,
+    url: Template,
+    duration: Template,
+    headers: Template,
 }
 
 /// One exchange.

@@ -7,15 +7,15 @@ use jmx::ElementId;
 use crate::compile::Context;
 use crate::env::Env;
 use crate::plan::BarrierId;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A compiled Synchronizing Timer.
 #[derive(Debug)]
 pub struct SyncTimer {
     /// Which one it is; copies for several groups share it.
     pub at: BarrierId,
-    size: Text,
-    timeout_ms: Text,
+    size: Template,
+    timeout_ms: Template,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> SyncTimer {

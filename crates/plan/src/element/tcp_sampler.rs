@@ -11,20 +11,20 @@ use lang::property_file;
 
 use crate::compile::{Context, Settings, scope};
 use crate::env::Env;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled TCP Sampler.
 #[derive(Debug)]
 pub struct TcpSampler {
     client: Client,
-    server: Text,
-    port: Text,
-    request: Text,
-    timeout: Text,
-    connect_timeout: Text,
-    linger: Text,
-    end: Text,
+    server: Template,
+    port: Template,
+    request: Template,
+    timeout: Template,
+    connect_timeout: Template,
+    linger: Template,
+    end: Template,
     no_delay: Flag,
     reuse: Flag,
     close: Flag,
@@ -40,7 +40,7 @@ pub struct TcpSampler {
 /// How bytes are written and read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Client {
-    /// Text, to the end byte or to the end of the stream.
+    /// Template, to the end byte or to the end of the stream.
     #[default]
     Text,
     /// Hexadecimal digits; without an end byte also to the time limit.
@@ -104,20 +104,20 @@ pub(super) fn compile(
     };
     let chain: Vec<_> =
         std::iter::once(id).chain(configs.iter().copied().filter(applies)).collect();
-    let holder = |ctx: &Context<'_>, name: &str| {
+    let from = |ctx: &Context<'_>, name: &str| {
         let has = |id: &ElementId| ctx.props(*id).str(name).is_some_and(|text| !text.is_empty());
         chain.iter().copied().find(has).unwrap_or(id)
     };
     let text = |ctx: &mut Context<'_>, name: &str| {
-        let id = holder(ctx, name);
+        let id = from(ctx, name);
         let value = ctx.props(id).str(name).unwrap_or("").to_owned();
         ctx.text(id, &value)
     };
     let on = |ctx: &mut Context<'_>, name: &str, default: bool| {
-        let id = holder(ctx, name);
+        let id = from(ctx, name);
         flag::compile(ctx, id, name, default)
     };
-    let class = ctx.props(holder(ctx, "TCPSampler.classname")).str("TCPSampler.classname");
+    let class = ctx.props(from(ctx, "TCPSampler.classname")).str("TCPSampler.classname");
     let class = class.filter(|class| !class.is_empty());
     let class = class.unwrap_or_else(|| ctx.settings.property("tcp.handler", "TCPClientImpl"));
     let Some((client, usual_end)) = client_of(class, ctx.settings) else {

@@ -4,6 +4,7 @@ use jmx::ElementId;
 
 use super::user_defined_variables;
 use crate::compile::Context;
+use crate::gateway;
 use crate::plan::Plan;
 use crate::support::Level;
 use crate::vars::Names;
@@ -39,13 +40,14 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         dns_managers: Vec::new(),
         frame_filters: Vec::new(),
         heartbeats: Vec::new(),
+        gateways: Vec::new(),
         timeouts: Vec::new(),
         throughput_timers: 0,
         serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),
         functional_mode: ctx.flag(id, "TestPlan.functional_mode", false),
         scripts: Vec::new(),
-        hosted: crate::hosted::Hosted::default(),
+        java_backed: crate::java_backed::JavaBacked::default(),
         class_path: class_path(ctx, id).map(str::to_owned).collect(),
         names_call: false,
         hash: 0,
@@ -57,6 +59,8 @@ pub(super) fn review(ctx: &mut Context<'_>, id: ElementId) {
     if class_path(ctx, id).next().is_some() {
         ctx.remark(id, Level::Native, "its class path is used by what runs in Java only");
     }
+    let own = class_path(ctx, id);
+    gateway::review_class_path(ctx, id, own);
 }
 
 /// Jars and folders that the plan adds to the class path.

@@ -8,7 +8,7 @@ use super::arrivals::{ARRIVALS, FREE_FORM};
 use super::{loop_controller, profile};
 use crate::compile::{Context, scope};
 use crate::plan::{ControllerId, ControllerKind, Group, LoopCount, OnError, Phase};
-use crate::text::Text;
+use crate::template::Template;
 
 /// bzm's group that keeps a number of users.
 pub(super) const CONCURRENCY: &str =
@@ -40,7 +40,7 @@ pub(crate) fn phase(class: &str) -> Option<Phase> {
 
 /// The loop around everything in the group.
 pub(crate) fn main_loop(ctx: &mut Context<'_>, id: ElementId) -> ControllerKind {
-    let once = || LoopCount::Count(Text::Fixed("1".into()));
+    let once = || LoopCount::Count(Template::Fixed("1".into()));
     if scope::class(ctx.doc, id) == "OpenModelThreadGroup" {
         return ControllerKind::Loop { count: once(), once: true };
     }

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use super::{PreciseTimer, ShapingTimer, SyncTimer, ThroughputTimer};
 use crate::env::Env;
-use crate::hosted::Job;
+use crate::java_backed::Job;
 use crate::script::Scripted;
-use crate::text::Text;
+use crate::template::Template;
 
 /// A timer.
 #[derive(Debug)]
 pub enum Timer {
     /// The same delay each time, milliseconds.
-    Constant(Text),
+    Constant(Template),
     /// An offset and a random part, both milliseconds.
     Random {
         /// How the random part is distributed.
         shape: Shape,
         /// Added to the random part.
-        offset: Text,
+        offset: Template,
         /// Width of a uniform part, standard deviation of a normal one, mean of one after Poisson.
-        range: Text,
+        range: Template,
         /// The delay is multiplied with it.
         factor: f32,
     },

@@ -10,19 +10,19 @@ use super::http_raw::{buffer_size, port};
 use super::tcp_sampler::unhex;
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::flag::{self, Flag};
-use crate::text::{Text, Thrown};
+use crate::template::flag::{self, Flag};
+use crate::template::{Template, Thrown};
 
 /// A compiled UDP Request.
 #[derive(Debug)]
 pub struct UdpSampler {
     encoder: Encoder,
-    host: Text,
-    port: Text,
-    bind_address: Text,
-    bind_port: Text,
-    data: Text,
-    timeout: Text,
+    host: Template,
+    port: Template,
+    bind_address: Template,
+    bind_port: Template,
+    data: Template,
+    timeout: Template,
     wait: Flag,
     close: Flag,
     buffer: usize,
@@ -31,7 +31,7 @@ pub struct UdpSampler {
 /// How bytes are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoder {
-    /// Text of Windows-1252; answers as they are.
+    /// Template of Windows-1252; answers as they are.
     Raw,
     /// Hexadecimal digits, both ways.
     Hex,

@@ -6,17 +6,17 @@
 use jmx::{ElementId, Props};
 
 use crate::compile::Context;
-use crate::text::Text;
+use crate::template::Template;
 use crate::vars::VarId;
 
-pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Text)> {
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Template)> {
     let props = ctx.props(id);
     block(ctx, id, props)
 }
 
 /// The variables of an `Arguments` element.
-pub(super) fn block(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Vec<(VarId, Text)> {
-    let mut found: Vec<(VarId, Text)> = Vec::new();
+pub(super) fn block(ctx: &mut Context<'_>, id: ElementId, props: &Props) -> Vec<(VarId, Template)> {
+    let mut found: Vec<(VarId, Template)> = Vec::new();
     for argument in props.collection("Arguments.arguments") {
         let Some(argument) = argument.object() else { continue };
         let name = argument.props.str("Argument.name").unwrap_or("");

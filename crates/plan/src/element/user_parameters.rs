@@ -4,22 +4,22 @@ use jmx::{ElementId, Prop};
 
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
-use crate::text::variable::Variable;
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
+use crate::template::variable::Variable;
 
 /// Compiled User Parameters.
 #[derive(Debug)]
 pub struct UserParameters {
     names: Vec<Variable>,
     /// Values of a user; users take turns.
-    columns: Vec<Vec<Text>>,
+    columns: Vec<Vec<Template>>,
     per_iteration: Flag,
 }
 
 pub(super) fn compile(ctx: &mut Context<'_>, id: ElementId) -> UserParameters {
     let props = ctx.props(id);
-    let texts = |ctx: &mut Context<'_>, members: &[Prop]| -> Vec<Text> {
+    let texts = |ctx: &mut Context<'_>, members: &[Prop]| -> Vec<Template> {
         members.iter().map(|member| ctx.text(id, member.text().unwrap_or(""))).collect()
     };
     let names = texts(ctx, props.collection("UserParameters.names"));

@@ -15,7 +15,7 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::load::Phase;
 use crate::state::Shard;
-use crate::text::Text;
+use crate::template::Template;
 
 /// Where the schedule is: the table in the plan, and the property in its place, by itself or behind the timer's name and a dot.
 const PROFILE: &str = "load_profile";
@@ -27,7 +27,7 @@ pub struct ShapingTimer {
     pub(crate) at: u32,
     name: String,
     /// Rate at the beginning, at the end, seconds.
-    rows: Vec<[Text; 3]>,
+    rows: Vec<[Template; 3]>,
 }
 
 /// When a user may go on.
@@ -89,8 +89,8 @@ impl ShapingTimer {
             return Turn { wait: None, end: 0 };
         };
         let schedule =
-            shared.begun.get_or_init(|| Schedule { start: env.now_ms, rows: self.schedule(env) });
-        shared.take(schedule, env.now_ms, shard)
+            shared.begun.get_or_init(|| Schedule { start: env.now_ms(), rows: self.schedule(env) });
+        shared.take(schedule, env.now_ms(), shard)
     }
 
     fn schedule(&self, env: &mut Env<'_>) -> Vec<Row> {
@@ -100,7 +100,7 @@ impl ShapingTimer {
         if let Some(text) = given.next() {
             return text.split(')').filter_map(chunk).flatten().collect();
         }
-        let mut row = |[from, to, seconds]: &[Text; 3]| Row {
+        let mut row = |[from, to, seconds]: &[Template; 3]| Row {
             from: from.double(env),
             to: to.double(env),
             seconds: seconds.parsed(env, |text| text.parse().unwrap_or(0)),

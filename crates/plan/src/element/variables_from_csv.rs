@@ -7,14 +7,14 @@ use jmx::ElementId;
 
 use crate::compile::Context;
 use crate::support::Level;
-use crate::text::{Text, unreadable};
+use crate::template::{Template, unreadable};
 use crate::vars::VarId;
 
 /// Both names that its class has had.
 pub(crate) const CLASSES: [&str; 2] =
     ["kg.apc.jmeter.config.VariablesFromCSV", "kg.apc.jmeter.config.VariablesFromCSVFile"];
 
-pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Text)> {
+pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Template)> {
     let props = ctx.props(id);
     let text = |name: &str| props.str(name).unwrap_or("").to_owned();
     let (prefix, file, separator) = (text("variablesPrefix"), text("filename"), text("delimiter"));
@@ -43,11 +43,11 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Vec<(VarId, Text)
             return Vec::new();
         }
     };
-    let mut found: Vec<(VarId, Text)> = Vec::new();
+    let mut found: Vec<(VarId, Template)> = Vec::new();
     for (name, value) in pairs(&String::from_utf8_lossy(&content), &separator, skipped) {
         let name = ctx.text.names.intern(&format!("{prefix}{name}"));
         found.retain(|(known, _)| *known != name);
-        found.push((name, Text::Fixed(value.into())));
+        found.push((name, Template::Fixed(value.into())));
     }
     found
 }

@@ -38,7 +38,8 @@ impl WeightedSwitch {
         chance: f64,
         env: &mut Env<'_>,
     ) -> Option<usize> {
-        let read = |text: &crate::text::Text| text.parsed(env, |text| text.parse::<i64>().ok());
+        let read =
+            |text: &crate::template::Template| text.parsed(env, |text| text.parse::<i64>().ok());
         let weights = self.weights.iter().map(read).collect::<Option<Vec<i64>>>()?;
         let shares = shares(&weights);
         if self.random {

@@ -14,16 +14,16 @@ use super::{Field, Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled Boundary Extractor.
 #[derive(Debug)]
 pub struct BoundaryExtractor {
-    reference: Text,
-    left: Text,
-    right: Text,
-    number: Text,
-    default: Text,
+    reference: Template,
+    left: Template,
+    right: Template,
+    number: Template,
+    default: Template,
     empty_default: bool,
     field: Field,
     scope: Scope,
@@ -32,12 +32,12 @@ pub struct BoundaryExtractor {
 /// Compiles the properties of a Boundary Extractor.
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(BoundaryExtractor, Needs), Problem> {
     let field = Field::parse(props.str("BoundaryExtractor.useHeaders").unwrap_or("false"))?;
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(field.needs());
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let made = BoundaryExtractor {
         reference: text("BoundaryExtractor.refname"),
         left: text("BoundaryExtractor.lboundary"),

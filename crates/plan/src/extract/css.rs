@@ -15,19 +15,19 @@ use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled CSS Selector Extractor.
 #[derive(Debug)]
 pub struct CssExtractor {
-    reference: Text,
-    selector: Text,
+    reference: Template,
+    selector: Template,
     engine: Engine,
     /// The selector, if it is known before the run.
     fixed: Option<Result<Read, Unread>>,
-    attribute: Text,
-    number: Text,
-    default: Text,
+    attribute: Template,
+    number: Template,
+    default: Template,
     empty_default: bool,
     scope: Scope,
 }
@@ -82,7 +82,7 @@ impl Read {
 
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(CssExtractor, Needs), Problem> {
     let needs_jvm = |message: String| Problem {
         needs_jvm: true,
@@ -96,7 +96,7 @@ pub(super) fn compile(
     };
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let selector = text("HtmlExtractor.expr");
     let attribute = text("HtmlExtractor.attribute");
     let fixed = match selector.fixed() {

@@ -10,35 +10,35 @@ use jmx::Props;
 use crate::element::debug_sampler;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled Debug PostProcessor.
 #[derive(Debug)]
 pub struct DebugPostProcessor {
-    name: Text,
-    sampler: Text,
-    variables: Text,
-    properties: Text,
-    system: Text,
+    name: Template,
+    sampler: Template,
+    variables: Template,
+    properties: Template,
+    system: Template,
     /// Its sub-results keep their labels.
     functional: bool,
     /// Properties of the sampler that are plain texts.
-    shown: Vec<(String, Text)>,
+    shown: Vec<(String, Template)>,
 }
 
 pub(super) fn compile(
     name: &str,
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> DebugPostProcessor {
     compiler.names.intern(debug_sampler::USER_TOKEN);
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     DebugPostProcessor {
         sampler: text("displaySamplerProperties"),
         variables: text("displayJMeterVariables"),
         properties: text("displayJMeterProperties"),
         system: text("displaySystemProperties"),
-        name: Text::compile(name, compiler),
+        name: Template::compile(name, compiler),
         functional: compiler.functional,
         shown: Vec::new(),
     }
@@ -46,14 +46,14 @@ pub(super) fn compile(
 
 impl DebugPostProcessor {
     /// Takes over what the plan says of the sampler it stands by.
-    pub(crate) fn show_sampler(&mut self, props: &Props, compiler: &mut TextCompiler) {
+    pub(crate) fn show_sampler(&mut self, props: &Props, compiler: &mut TemplateCompiler) {
         let texts = props.iter().filter_map(|prop| Some((prop.name.clone(), prop.text()?)));
-        self.shown = texts.map(|(name, text)| (name, Text::compile(text, compiler))).collect();
+        self.shown = texts.map(|(name, text)| (name, Template::compile(text, compiler))).collect();
     }
 
     /// Runs it.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
-        let is = |flag: &Text, env: &mut Env<'_>| {
+        let is = |flag: &Template, env: &mut Env<'_>| {
             flag.parsed(env, |text| text.eq_ignore_ascii_case("true"))
         };
         let (mut text, mut request) = (env.core.take(), env.core.take());
@@ -99,7 +99,7 @@ impl DebugPostProcessor {
         sub.code.push_str("200");
         sub.message.push_str("OK");
         sub.data_type = "text";
-        sub.start_ms = env.now_ms;
+        sub.start_ms = env.now_ms();
         sub.bytes = text.len() as u64;
         sub.body.extend_from_slice(text.as_bytes());
         sub.text.push_str(&text);

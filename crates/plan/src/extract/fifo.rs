@@ -3,17 +3,17 @@
 use jmx::Props;
 
 use crate::env::Env;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled FIFO Put Post-Processor.
 #[derive(Debug)]
 pub struct FifoPut {
-    queue: Text,
-    value: Text,
+    queue: Template,
+    value: Template,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> FifoPut {
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> FifoPut {
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     FifoPut { queue: text("FifoName"), value: text("Value") }
 }
 

@@ -13,24 +13,27 @@ use super::variable::Family;
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled JMESPath Extractor.
 #[derive(Debug)]
 pub struct JmesPathExtractor {
-    reference: Text,
-    expression: Text,
+    reference: Template,
+    expression: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<JmesPath, Failure>>,
-    number: Text,
-    default: Text,
+    number: Template,
+    default: Template,
     scope: Scope,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JmesPathExtractor, Needs) {
+pub(super) fn compile(
+    props: &Props,
+    compiler: &mut TemplateCompiler,
+) -> (JmesPathExtractor, Needs) {
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let expression = text("JMESExtractor.jmesPathExpr");
     let made = JmesPathExtractor {
         reference: text("JMESExtractor.referenceName"),

@@ -12,15 +12,15 @@ use super::variable::Family;
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::template::{Template, TemplateCompiler, unreadable};
 
 /// A compiled JSON Extractor.
 #[derive(Debug)]
 pub struct JsonExtractor {
-    references: Text,
-    paths: Text,
-    numbers: Text,
-    defaults: Text,
+    references: Template,
+    paths: Template,
+    numbers: Template,
+    defaults: Template,
     concatenate: bool,
     scope: Scope,
     /// The paths, if they are known before the run.
@@ -29,10 +29,10 @@ pub struct JsonExtractor {
     projection: Option<Projection>,
 }
 
-pub(super) fn compile(props: &Props, compiler: &mut TextCompiler) -> (JsonExtractor, Needs) {
+pub(super) fn compile(props: &Props, compiler: &mut TemplateCompiler) -> (JsonExtractor, Needs) {
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let references = text("JSONPostProcessor.referenceNames");
     let paths = text("JSONPostProcessor.jsonPathExprs");
     let numbers = text("JSONPostProcessor.match_numbers");

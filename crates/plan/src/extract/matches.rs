@@ -29,7 +29,7 @@ impl Matches {
         spare
     }
 
-    /// Forgets all, if the evaluation under way gave up: what it found is not all there is.
+    /// Forgets all, if the current evaluation gave up: what it found is not all there is.
     pub(super) fn complete(mut self) -> Self {
         if work::gave_up().is_some() {
             self.text.clear();

@@ -12,16 +12,16 @@ use super::variable::Family;
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::template::{Template, TemplateCompiler, unreadable};
 
 /// A compiled JSON Path Extractor.
 #[derive(Debug)]
 pub struct PluginJsonExtractor {
-    reference: Text,
-    path: Text,
-    default: Text,
+    reference: Template,
+    path: Template,
+    default: Template,
     /// The variable that is read instead of the response.
-    variable: Option<Text>,
+    variable: Option<Template>,
     /// The path, if it is known before the run.
     fixed: Option<Result<JsonPath, Failure>>,
     projection: Projection,
@@ -29,7 +29,7 @@ pub struct PluginJsonExtractor {
 
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(PluginJsonExtractor, Needs), Problem> {
     if props.str("INPUT_FORMAT") == Some("YAML") {
         return Err(Problem {
@@ -38,7 +38,7 @@ pub(super) fn compile(
             help: "extract from JSON".into(),
         });
     }
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let (reference, path, default) = (text("VAR"), text("JSONPATH"), text("DEFAULT"));
     let variable = (props.str("SUBJECT") == Some("VAR")).then(|| text("VARIABLE"));
     if let Some(reference) = reference.fixed() {

@@ -9,24 +9,24 @@ use std::ops::ControlFlow;
 use jmx::Props;
 use lang::regexp::Regexp;
 
+use super::group_template::GroupTemplate;
 use super::matches::Matches;
-use super::template::Template;
 use super::variable::{Family, number};
 use super::{Field, Problem, Scope};
 use crate::env::Env;
 use crate::pattern::Pattern;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled Regular Expression Extractor.
 #[derive(Debug)]
 pub struct RegexExtractor {
-    reference: Text,
+    reference: Template,
     pattern: Pattern,
-    template: Template,
-    number: Text,
-    default: Text,
+    template: GroupTemplate,
+    number: Template,
+    default: Template,
     empty_default: bool,
     field: Field,
     scope: Scope,
@@ -35,14 +35,14 @@ pub struct RegexExtractor {
 /// Compiles the properties of a Regular Expression Extractor.
 pub(super) fn compile(
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(RegexExtractor, Needs), Problem> {
     let field = Field::parse(props.str("RegexExtractor.useHeaders").unwrap_or("false"))?;
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(field.needs());
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let reference = text("RegexExtractor.refname");
-    let template = Template::new(text("RegexExtractor.template"));
+    let template = GroupTemplate::new(text("RegexExtractor.template"));
     let number = text("RegexExtractor.match_number");
     let default = text("RegexExtractor.default");
     let pattern = Pattern::compile(props.str("RegexExtractor.regex").unwrap_or(""), compiler);

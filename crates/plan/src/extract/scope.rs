@@ -6,7 +6,7 @@ use jmx::Props;
 
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// How deep sub-results are followed, as in JMeter.
 const MAX_LEVEL: i32 = 3;
@@ -22,21 +22,22 @@ pub enum Scope {
     /// Both.
     All,
     /// None: the variable of that name.
-    Variable(Text),
+    Variable(Template),
     /// None at all: a word that JMeter does not know.
     Nothing,
 }
 
 impl Scope {
     /// Reads the scope from the property `key`, which extractors and assertions name differently.
-    pub fn compile(props: &Props, key: &str, compiler: &mut TextCompiler) -> Self {
+    pub fn compile(props: &Props, key: &str, compiler: &mut TemplateCompiler) -> Self {
         match props.str(key).unwrap_or("parent") {
             "parent" => Self::Main,
             "children" => Self::Children,
             "all" => Self::All,
-            "variable" => {
-                Self::Variable(Text::compile(props.str("Scope.variable").unwrap_or(""), compiler))
-            }
+            "variable" => Self::Variable(Template::compile(
+                props.str("Scope.variable").unwrap_or(""),
+                compiler,
+            )),
             _ => Self::Nothing,
         }
     }

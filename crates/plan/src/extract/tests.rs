@@ -77,7 +77,7 @@ enum Made {
 /// The outcome of the element: variables, or findings.
 fn answer(class: &str, props: &Value, before: &Value, fields: &Value) -> Value {
     let element = element(class, props);
-    let mut compiler = TextCompiler::default();
+    let mut compiler = TemplateCompiler::default();
     let made = match compile(&element, &mut compiler) {
         Some(made) => Made::Extractor(made.expect("it runs natively").0),
         None => Made::Assertion(
@@ -145,7 +145,7 @@ fn number_zero_chooses_any_match() {
         ),
     ] {
         let element = element(class, &props);
-        let mut compiler = TextCompiler::default();
+        let mut compiler = TemplateCompiler::default();
         let (extractor, _) = compile(&element, &mut compiler).unwrap().unwrap();
         let mut result = SampleResult::default();
         fill(&mut result, &fields);
@@ -168,13 +168,13 @@ fn documents_need_a_jvm() {
         ("BoundaryExtractor", "BoundaryExtractor.useHeaders", "as_document"),
     ] {
         let element = element(class, &serde_json::json!({ property: value }));
-        let made = compile(&element, &mut TextCompiler::default()).unwrap();
+        let made = compile(&element, &mut TemplateCompiler::default()).unwrap();
         assert!(made.is_err_and(|problem| problem.needs_jvm), "{class}");
     }
     let field =
         serde_json::json!({ "Assertion.test_field": "Assertion.response_data_as_document" });
     let made =
-        assertion::compile(&element("ResponseAssertion", &field), &mut TextCompiler::default())
+        assertion::compile(&element("ResponseAssertion", &field), &mut TemplateCompiler::default())
             .unwrap();
     assert!(made.is_err_and(|problem| problem.needs_jvm));
 }
@@ -183,7 +183,7 @@ fn documents_need_a_jvm() {
 fn what_cannot_be_read_is_told_before_the_run() {
     let complaint = |class: &str, props: &Value| {
         let element = element(class, props);
-        let mut compiler = TextCompiler::default();
+        let mut compiler = TemplateCompiler::default();
         match compile(&element, &mut compiler) {
             Some(made) => made.unwrap().0.complaint(),
             None => assertion::compile(&element, &mut compiler).unwrap().unwrap().0.complaint(),
@@ -205,7 +205,7 @@ fn what_cannot_be_read_is_told_before_the_run() {
 fn needs_follow_field_and_scope() {
     let needs = |class: &str, props: Value| {
         let element = element(class, &props);
-        let mut compiler = TextCompiler::default();
+        let mut compiler = TemplateCompiler::default();
         match compile(&element, &mut compiler) {
             Some(made) => made.unwrap().1,
             None => assertion::compile(&element, &mut compiler).unwrap().unwrap().1,

@@ -3,7 +3,7 @@
 use std::fmt::{Arguments, Write};
 
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 use crate::vars::Names;
 
 /// The variables that belong to one reference name.
@@ -14,7 +14,7 @@ pub(super) struct Family {
 
 impl Family {
     /// Evaluates the reference name. Give the buffer back with [`Family::end`].
-    pub(super) fn new(reference: &Text, env: &mut Env<'_>) -> Self {
+    pub(super) fn new(reference: &Template, env: &mut Env<'_>) -> Self {
         let mut name = env.core.take();
         reference.eval(env, &mut name);
         let stem = name.len();
@@ -93,7 +93,7 @@ impl Family {
 }
 
 /// Evaluates a whole number as JMeter reads an integer property: what is none is 0.
-pub(super) fn number(text: &Text, env: &mut Env<'_>) -> i32 {
+pub(super) fn number(text: &Template, env: &mut Env<'_>) -> i32 {
     if let Some(fixed) = text.fixed() {
         return fixed.parse().unwrap_or(0);
     }

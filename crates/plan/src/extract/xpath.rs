@@ -16,19 +16,19 @@ use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler, unreadable};
+use crate::template::{Template, TemplateCompiler, unreadable};
 
 /// A compiled XPath Extractor.
 #[derive(Debug)]
 pub struct XPathExtractor {
-    name: Text,
-    reference: Text,
-    query: Text,
+    name: Template,
+    reference: Template,
+    query: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<XPath, Unusable>>,
     /// Without it all matches.
-    number: Option<Text>,
-    default: Text,
+    number: Option<Template>,
+    default: Template,
     tolerant: bool,
     namespaces: bool,
     fragment: bool,
@@ -38,11 +38,11 @@ pub struct XPathExtractor {
 pub(super) fn compile(
     name: &str,
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(XPathExtractor, Needs), Problem> {
     let scope = Scope::compile(props, "Sample.scope", compiler);
     let needs = scope.needs(Needs::TEXT);
-    let mut text = |name: &str| Text::compile(props.str(name).unwrap_or(""), compiler);
+    let mut text = |name: &str| Template::compile(props.str(name).unwrap_or(""), compiler);
     let flag = |name: &str| props.bool(&format!("XPathExtractor.{name}")).unwrap_or(false);
     let query = text("XPathExtractor.xpathQuery");
     let fixed = fixed(&query)?;
@@ -52,12 +52,12 @@ pub(super) fn compile(
         fixed,
         number: props
             .str("XPathExtractor.matchNumber")
-            .map(|number| Text::compile(number, compiler)),
-        default: Text::compile(props.str("XPathExtractor.default").unwrap_or(""), compiler),
+            .map(|number| Template::compile(number, compiler)),
+        default: Template::compile(props.str("XPathExtractor.default").unwrap_or(""), compiler),
         tolerant: tolerant(props, "XPathExtractor")?,
         namespaces: flag("namespace"),
         fragment: flag("fragment"),
-        name: Text::compile(name, compiler),
+        name: Template::compile(name, compiler),
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
@@ -67,7 +67,7 @@ pub(super) fn compile(
 }
 
 /// The expression, if it is known before the run. One that asks for more than is known here cannot run.
-pub(crate) fn fixed(query: &Text) -> Result<Option<Result<XPath, Unusable>>, Problem> {
+pub(crate) fn fixed(query: &Template) -> Result<Option<Result<XPath, Unusable>>, Problem> {
     let parsed = query.fixed().map(XPath::parse);
     match parsed {
         Some(Err(Unusable::Beyond(message))) => {
@@ -91,7 +91,10 @@ pub(crate) fn tolerant(props: &Props, of: &str) -> Result<bool, Problem> {
 }
 
 /// The message about an expression that is known before the run and cannot be read.
-pub(crate) fn complaint(query: &Text, fixed: Option<&Result<XPath, Unusable>>) -> Option<String> {
+pub(crate) fn complaint(
+    query: &Template,
+    fixed: Option<&Result<XPath, Unusable>>,
+) -> Option<String> {
     let unusable = fixed?.as_ref().err()?;
     Some(unreadable("query", query.fixed()?, &unusable.message()))
 }
@@ -199,7 +202,7 @@ impl XPathExtractor {
 }
 
 /// Sets the variables as they are if nothing is found, and returns the count of an earlier run.
-pub(super) fn set_default(default: &Text, family: &mut Family, env: &mut Env<'_>) -> i32 {
+pub(super) fn set_default(default: &Template, family: &mut Family, env: &mut Env<'_>) -> i32 {
     let mut buffer = env.core.take();
     default.eval(env, &mut buffer);
     family.put(env, format_args!(""), Some(&buffer));

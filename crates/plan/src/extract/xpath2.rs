@@ -16,26 +16,26 @@ use super::{Problem, Scope};
 use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::SampleResult;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// A compiled XPath2 Extractor.
 #[derive(Debug)]
 pub struct XPath2Extractor {
-    name: Text,
-    reference: Text,
-    query: Text,
-    namespaces: Text,
+    name: Template,
+    reference: Template,
+    query: Template,
+    namespaces: Template,
     /// The expression, if it is known before the run.
     fixed: Option<Result<XPath, Unusable>>,
-    number: Text,
-    default: Text,
+    number: Template,
+    default: Template,
     scope: Scope,
 }
 
 pub(super) fn compile(
     name: &str,
     props: &Props,
-    compiler: &mut TextCompiler,
+    compiler: &mut TemplateCompiler,
 ) -> Result<(XPath2Extractor, Needs), Problem> {
     if props.bool("XPathExtractor2.fragment").unwrap_or(false) {
         return Err(Problem {
@@ -49,7 +49,7 @@ pub(super) fn compile(
     let needs = scope.needs(Needs::TEXT);
     let mut text = |name: &str, default: &str| {
         let name = format!("XPathExtractor2.{name}");
-        Text::compile(props.str(&name).unwrap_or(default), compiler)
+        Template::compile(props.str(&name).unwrap_or(default), compiler)
     };
     let (query, namespaces) = (text("xpathQuery", ""), text("namespaces", ""));
     let made = XPath2Extractor {
@@ -59,7 +59,7 @@ pub(super) fn compile(
         default: text("default", ""),
         query,
         namespaces,
-        name: Text::compile(name, compiler),
+        name: Template::compile(name, compiler),
         scope,
     };
     if let Some(reference) = made.reference.fixed() {
@@ -70,8 +70,8 @@ pub(super) fn compile(
 
 /// The expression, if it is known before the run. One that asks for more than is known here cannot run.
 pub(crate) fn fixed(
-    query: &Text,
-    namespaces: &Text,
+    query: &Template,
+    namespaces: &Template,
 ) -> Result<Option<Result<XPath, Unusable>>, Problem> {
     let (Some(query), Some(namespaces)) = (query.fixed(), namespaces.fixed()) else {
         return Ok(None);

@@ -10,7 +10,7 @@ use lang::charset::Charset;
 use lang::java_date::Pattern;
 
 use super::shared::{Map, Shared};
-use crate::text::Text;
+use crate::template::Template;
 
 /// Entries after which a map of the cache starts afresh: expressions and patterns that are made up at run time
 /// could otherwise grow it without bound.
@@ -21,7 +21,7 @@ const MOST: usize = 1_000;
 pub(crate) struct Cache {
     version: u64,
     written: Arc<Map>,
-    texts: HashMap<Box<str>, Text>,
+    texts: HashMap<Box<str>, Template>,
     patterns: HashMap<Box<str>, Result<Arc<Pattern>, String>>,
     files: HashMap<Box<str>, Kept>,
     /// Levels of run-time evaluation at the moment.
@@ -49,12 +49,12 @@ impl Cache {
         }
     }
 
-    /// Text that was compiled before under the same source.
-    pub(super) fn text(&self, source: &str) -> Option<Text> {
+    /// Template that was compiled before under the same source.
+    pub(super) fn text(&self, source: &str) -> Option<Template> {
         self.texts.get(source).cloned()
     }
 
-    pub(super) fn keep_text(&mut self, source: &str, text: Text) {
+    pub(super) fn keep_text(&mut self, source: &str, text: Template) {
         if self.texts.len() >= MOST {
             self.texts.clear();
         }

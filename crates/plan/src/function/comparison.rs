@@ -6,7 +6,7 @@
 use super::Call;
 use crate::condition::{Dialect, compute};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__jexl2(script, variable)`.
 pub(super) fn jexl(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Call, is_true};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__counter(per user, variable)`: anything but `true` counts for all users together.
 pub(super) fn count(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::split::tokens;
 use super::{Call, Level, Shared};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// Rows of a file.
 #[derive(Debug)]

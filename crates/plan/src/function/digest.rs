@@ -6,7 +6,7 @@ use md5::Digest;
 
 use super::{Call, Level, is_true};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__digest(algorithm, text, salt, upper case, variable)`: hexadecimal.
 pub(super) fn digest(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

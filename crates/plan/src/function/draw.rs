@@ -7,7 +7,7 @@ use lang::work;
 use super::{Call, trim};
 use crate::env::Env;
 use crate::random::Random;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// Characters of a random string beyond which Java's default heap does not suffice either.
 const LONGEST: i32 = 1 << 28;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Call;
 use crate::env::Env;
 use crate::extract::html;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__escapeHtml(text)`: the names of HTML 4.
 pub(super) fn to_html(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__fifoPut(queue, text)`: the text.
 pub(super) fn put(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

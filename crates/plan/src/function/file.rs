@@ -11,7 +11,7 @@ use lang::charset::Charset;
 use super::{Call, Level, is_true, trim};
 use crate::env::Env;
 use crate::root::Root;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__FileToString(file, character set, variable)`.
 pub(super) fn read(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -6,7 +6,7 @@ use lang::log;
 use super::{Call, Level};
 use crate::condition::with_values;
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// Whether a script of a plan can be computed here, whatever stands for the values of its variables.
 pub(crate) fn is_known(source: &str) -> bool {

@@ -13,7 +13,7 @@ use md5::Digest;
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__strLen(text, variable)`: in UTF-16 units.
 pub(super) fn length(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

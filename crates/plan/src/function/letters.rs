@@ -2,7 +2,7 @@
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__char(number, …)`: each number is a UTF-16 unit; what is no number is left out.
 pub(super) fn char(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

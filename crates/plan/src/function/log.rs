@@ -2,7 +2,7 @@
 
 use super::{Call, Level, Said, trim};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__log(text, level = INFO, exception, comment)`: gives the text.
 pub(super) fn log(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -4,7 +4,7 @@
 
 use super::{Call, is_true, trim};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__P(name, default = 1)`.
 pub(super) fn p(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

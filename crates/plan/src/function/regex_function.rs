@@ -9,11 +9,11 @@ use lang::regexp::{Found, Regexp};
 
 use super::{Call, trim};
 use crate::env::Env;
-use crate::extract::template;
-use crate::text::{Outcome, Text, Thrown};
+use crate::extract::group_template;
+use crate::template::{Outcome, Template, Thrown};
 
 /// Finds calls that would search the sample before.
-pub(super) fn check(args: &[Text]) -> Option<String> {
+pub(super) fn check(args: &[Template]) -> Option<String> {
     let names_variable = args.get(6).is_some_and(|name| name.fixed() != Some(""));
     (!names_variable).then(|| {
         "without the name of an input variable it searches the response of the sample before, which is not kept".into()
@@ -23,7 +23,7 @@ pub(super) fn check(args: &[Text]) -> Option<String> {
 /// `__regexFunction(pattern, template, which = 1, between, default, variable, input variable)`.
 pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let template = call.arg(1, env)?;
-    let pieces = template::pieces(&template);
+    let pieces = group_template::pieces(&template);
     env.core.give(template);
     let (which, between, default) = (call.arg(2, env)?, call.arg(3, env)?, call.arg(4, env)?);
     let (name, input) = (call.arg(5, env)?, call.arg(6, env)?);
@@ -56,7 +56,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
                         }
                         at += 1;
                         let from = out.len();
-                        template::write(&pieces, |group| found.group(group), out);
+                        group_template::write(&pieces, |group| found.group(group), out);
                         save(&name, found, regexp.groups(), &out[from..], env);
                         std::ops::ControlFlow::Continue(())
                     });
@@ -68,7 +68,7 @@ pub(super) fn search(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcom
                         if at <= index {
                             return std::ops::ControlFlow::Continue(());
                         }
-                        template::write(&pieces, |group| found.group(group), out);
+                        group_template::write(&pieces, |group| found.group(group), out);
                         save(&name, found, regexp.groups(), &out[start..], env);
                         std::ops::ControlFlow::Break(())
                     });

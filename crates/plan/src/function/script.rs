@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// `__groovy(script, variable)`, `__BeanShell(script, variable)`. What throws comes to nothing and is said in the log, as in JMeter.
 pub(super) fn run(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

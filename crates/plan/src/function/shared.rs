@@ -71,7 +71,7 @@ pub struct Shared {
     /// This process's share of what all users of the run count up.
     deal: Deal,
     /// The plan is looked at and not run: functions that do more than to work out a value are not carried out.
-    only_looks: bool,
+    is_inert: bool,
     /// The messages that the user of the program has had.
     said: Mutex<HashSet<Box<str>>>,
     /// Calls of such functions so far.
@@ -126,7 +126,7 @@ impl Shared {
             writing: Mutex::new(()),
             queues: Queues::default(),
             deal: Deal::default(),
-            only_looks: false,
+            is_inert: false,
             said: Mutex::default(),
             passed_over: AtomicU32::new(0),
             base_dir,
@@ -219,9 +219,9 @@ impl Shared {
         Some((version, all.collect()))
     }
 
-    /// Shared state for looking at a plan that is not run: functions that read or write files, ask other machines or run code
+    /// Shared state for a plan that is read and not run: functions that read or write files, ask other machines or run code
     /// come to their own name in `${…}`, and what would be logged is not.
-    pub fn looking<K, V>(
+    pub fn inert<K, V>(
         properties: impl IntoIterator<Item = (K, V)>,
         base_dir: impl Into<PathBuf>,
     ) -> Self
@@ -230,11 +230,11 @@ impl Shared {
         V: Into<Box<str>>,
     {
         let properties = properties.into_iter().map(|(name, value)| (name.into(), value.into()));
-        Self { only_looks: true, ..Self::build(properties, base_dir.into(), None) }
+        Self { is_inert: true, ..Self::build(properties, base_dir.into(), None) }
     }
 
-    pub(crate) fn only_looks(&self) -> bool {
-        self.only_looks
+    pub(crate) fn is_inert(&self) -> bool {
+        self.is_inert
     }
 
     pub(super) fn pass_over(&self) {

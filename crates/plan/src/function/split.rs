@@ -6,7 +6,7 @@ use lang::work;
 
 use super::{Call, trim};
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// Steps that a piece costs, which also bounds the memory of its variable.
 const PIECE: u64 = 20;

@@ -8,7 +8,7 @@ use lang::decimal_format::DecimalFormat;
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// The text for a line that cannot be read.
 const ERROR: &str = "**ERR**";

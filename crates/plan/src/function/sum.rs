@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Call, trim};
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__intSum(number, …, number or variable)`.
 pub(super) fn int(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

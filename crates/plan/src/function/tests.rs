@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use super::{Level, Memory, Said, Shared};
-use crate::text::{Problem, Reason, Text, TextCompiler};
+use crate::template::{Problem, Reason, Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
 
@@ -22,9 +22,9 @@ fn world(names: Names, zone: TimeZone) -> World {
 }
 
 /// Compiles the texts of one plan.
-fn compiled<const N: usize>(sources: [&str; N]) -> ([Text; N], World, Vec<Problem>) {
-    let mut compiler = TextCompiler::default();
-    let texts = sources.map(|source| Text::compile(source, &mut compiler));
+fn compiled<const N: usize>(sources: [&str; N]) -> ([Template; N], World, Vec<Problem>) {
+    let mut compiler = TemplateCompiler::default();
+    let texts = sources.map(|source| Template::compile(source, &mut compiler));
     (texts, world(compiler.names, TimeZone::UTC), compiler.problems)
 }
 
@@ -46,8 +46,8 @@ const VARIABLES: [(&str, &str); 8] = [
 
 /// The text that JMeter would have written for an expression.
 fn outcome(source: &str, zone: &TimeZone) -> String {
-    let mut compiler = TextCompiler::default();
-    let text = Text::compile(&text_of(source), &mut compiler);
+    let mut compiler = TemplateCompiler::default();
+    let text = Template::compile(&text_of(source), &mut compiler);
     let invalid = compiler.problems.iter().find_map(|problem| match &problem.reason {
         Reason::Invalid(message) => Some(message.clone()),
         _ => None,
@@ -94,8 +94,8 @@ fn check(table: &str, zone: &TimeZone) {
 fn check_known(table: &str) {
     let runs = |line: &&str| {
         let source = line.split('\t').next().unwrap_or_default();
-        let mut compiler = TextCompiler::default();
-        Text::compile(&text_of(source), &mut compiler);
+        let mut compiler = TemplateCompiler::default();
+        Template::compile(&text_of(source), &mut compiler);
         compiler.problems.is_empty()
     };
     let known: Vec<_> = table.lines().filter(runs).collect();
@@ -211,14 +211,14 @@ fn what_cannot_run_is_told_and_stays_as_it_is() {
 
 #[test]
 fn properties_that_are_read_are_noted() {
-    let mut compiler = TextCompiler::default();
-    Text::compile(
+    let mut compiler = TemplateCompiler::default();
+    Template::compile(
         "${__P(users,1)}${__property(host)}${__isPropDefined(x)}${__setProperty(y,1)}",
         &mut compiler,
     );
     assert_eq!(compiler.properties.iter().collect::<Vec<_>>(), ["host", "users", "x"]);
     assert!(!compiler.any_property);
-    Text::compile("${__P(${name})}", &mut compiler);
+    Template::compile("${__P(${name})}", &mut compiler);
     assert!(compiler.any_property);
 }
 

@@ -12,14 +12,14 @@ use lang::java_date::{Defaults, Moment, Pattern, Zone, epoch_day};
 
 use super::{Call, Level, trim};
 use crate::env::Env;
-use crate::text::{Outcome, Text, Thrown};
+use crate::template::{Outcome, Template, Thrown};
 
 /// `__time(format, variable)`: milliseconds if there is no format.
 pub(super) fn time(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
     let start = out.len();
     let format = call.arg(0, env)?;
     if format.is_empty() {
-        let _ = write!(out, "{}", env.now_ms);
+        let _ = write!(out, "{}", env.now_ms());
     } else {
         format_now(&format, env, out)?;
     }
@@ -43,7 +43,7 @@ fn format_now(format: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
     };
     if let Some(divisor) = divisor(format) {
         let divisor: i64 = divisor.parse().map_err(|_| Thrown::not_a_number(divisor))?;
-        let Some(value) = env.now_ms.checked_div(divisor) else {
+        let Some(value) = env.now_ms().checked_div(divisor) else {
             return Err(Thrown::new("java.lang.ArithmeticException", "/ by zero"));
         };
         let _ = write!(out, "{value}");
@@ -294,11 +294,11 @@ fn print(pattern: &Pattern, moment: &Moment<'_>, out: &mut String) -> Outcome {
 }
 
 fn now(env: &Env<'_>) -> Timestamp {
-    Timestamp::from_millisecond(env.now_ms).unwrap_or_default()
+    Timestamp::from_millisecond(env.now_ms()).unwrap_or_default()
 }
 
 /// Languages other than English.
-pub(super) fn check_locale(args: &[Text]) -> Option<String> {
+pub(super) fn check_locale(args: &[Template]) -> Option<String> {
     // Four parameters hold no locale, the last one is the variable.
     let locale = args.get(3).filter(|_| args.len() == 5)?.fixed().map(trim)?;
     (!locale.is_empty() && !locale.starts_with("en"))

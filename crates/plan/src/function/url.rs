@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Call;
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__urlencode(text)`.
 pub(super) fn encode(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::Call;
 use crate::env::Env;
-use crate::text::{Outcome, Thrown};
+use crate::template::{Outcome, Thrown};
 
 /// `__threadNum()`: from 1.
 pub(super) fn number(_: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {

@@ -1,11 +1,11 @@
 //! Functions on variables: `__V`, `__eval`, `__evalVar`, `__isVarDefined`.
 //!
-//! Text made at run time is compiled once per core and kept; calls in it start afresh each time, so a `__counter`
+//! Template made at run time is compiled once per core and kept; calls in it start afresh each time, so a `__counter`
 //! in evaluated text is always 1, as in JMeter.
 
 use super::{Call, Level};
 use crate::env::Env;
-use crate::text::{Outcome, Text, Thrown};
+use crate::template::{Outcome, Template, Thrown};
 
 /// Levels of text that evaluates text, after which JMeter's stack would be exhausted or soon be.
 const DEEPEST: u32 = 32;
@@ -70,9 +70,9 @@ fn evaluate(source: &str, env: &mut Env<'_>, out: &mut String) -> Outcome {
 }
 
 #[cold]
-fn compile(source: &str, env: &mut Env<'_>) -> Text {
+fn compile(source: &str, env: &mut Env<'_>) -> Template {
     let mut problems = Vec::new();
-    let text = Text::compile_late(source, env.names, &mut problems);
+    let text = Template::compile_late(source, env.names, &mut problems);
     for problem in problems {
         let words =
             format!("{} cannot run and is left as it stands: {}", problem.function, problem.source);

@@ -11,7 +11,7 @@ use lang::xpath::{Value, XPath};
 
 use super::{Call, Level};
 use crate::env::Env;
-use crate::text::Outcome;
+use crate::template::Outcome;
 
 /// Nodes that expressions found in files.
 #[derive(Debug, Default)]

@@ -18,13 +18,13 @@ use crate::compile::Context;
 use crate::env::Env;
 use crate::evaluation;
 use crate::result::SampleResult;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// A compiled HTTP URL Re-writing Modifier.
 #[derive(Debug)]
 pub struct Session {
-    name: Text,
+    name: Template,
     /// The number goes into the path, not among the parameters.
     path: Flag,
     /// … without `=`.
@@ -47,9 +47,9 @@ pub(crate) struct Noted {
 /// Compiled RegEx User Parameters: values of parameters from what a Regular Expression Extractor found.
 #[derive(Debug)]
 pub(crate) struct Fields {
-    reference: Text,
-    names: Text,
-    values: Text,
+    reference: Template,
+    names: Template,
+    values: Template,
 }
 
 /// A change of requests, in the order of the plan.

@@ -16,8 +16,8 @@ use crate::compile::{Context, scope};
 use crate::pattern::Pattern;
 use crate::plan::Managers;
 use crate::support::Level;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// Compiles a sampler with the configuration in its scope, nearest first.
 pub(crate) fn compile(
@@ -36,6 +36,7 @@ pub(crate) fn compile(
         cache: managers.cache,
         auth: managers.auth,
         dns: managers.dns,
+        gateway: managers.gateway,
         method: chain.text(ctx, "HTTPSampler.method", "GET"),
         protocol: chain.text(ctx, "HTTPSampler.protocol", ""),
         domain: chain.text(ctx, "HTTPSampler.domain", ""),
@@ -112,10 +113,10 @@ impl Chain {
         last
     }
 
-    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Text {
+    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Template {
         match self.find(ctx, name) {
             Some((id, prop)) => ctx.text(id, prop.text().unwrap_or("")),
-            None => Text::Fixed(default.into()),
+            None => Template::Fixed(default.into()),
         }
     }
 
@@ -258,7 +259,9 @@ impl Http {
             &self.keep_alive,
         ];
         let is_fixed = |flag: &Flag| matches!(flag, Flag::Fixed(_));
-        texts.iter().all(|text| text.fixed().is_some())
+        // A signature has the time in it.
+        self.gateway.is_none()
+            && texts.iter().all(|text| text.fixed().is_some())
             && self.protocol.fixed() != Some("file")
             && flags.iter().all(|flag| is_fixed(flag))
             && self.proxy.iter().all(|proxy| {
@@ -277,7 +280,8 @@ impl Http {
 
 /// Tells what of a sampler or of its defaults is not sent as JMeter would.
 pub(crate) fn review(ctx: &mut Context<'_>, id: ElementId) {
-    if scope::class(ctx.doc, id) == "ConfigTestElement" && !is_defaults(ctx, id) {
+    let gateway = crate::gateway::is_one(ctx, id);
+    if scope::class(ctx.doc, id) == "ConfigTestElement" && !is_defaults(ctx, id) && !gateway {
         return ctx.remark(id, Level::Ignored, "defaults of samplers that do not run natively");
     }
     let props = ctx.props(id);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::Unsendable;
 use crate::env::Env;
 use crate::input;
-use crate::text::Text;
+use crate::template::Template;
 
 /// JMeter's text in place of a file's content.
 pub(super) const NOT_SHOWN: &str = "<actual file content, not shown here>";
@@ -22,10 +22,10 @@ const MOST: usize = 512 << 20;
 /// A file of a request.
 #[derive(Debug)]
 pub(super) struct FileArgument {
-    pub(super) path: Text,
+    pub(super) path: Template,
     /// Name of the parameter; without one, a single file is the body.
-    pub(super) name: Text,
-    pub(super) mime: Text,
+    pub(super) name: Template,
+    pub(super) mime: Template,
 }
 
 impl FileArgument {

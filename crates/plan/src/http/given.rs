@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::file::FileArgument;
 use super::{Argument, Header, Http};
-use crate::text::Text;
-use crate::text::flag::Flag;
+use crate::template::Template;
+use crate::template::flag::Flag;
 
 /// A request as scripts have left it; all texts are evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct GivenFile {
 impl Http {
     /// The same request with what scripts have left of it.
     pub fn given(&self, given: Given) -> Self {
-        let text = |text: String| Text::Fixed(text.into());
+        let text = |text: String| Template::Fixed(text.into());
         let flag = Flag::Fixed;
         let argument = |argument: GivenArgument| Argument {
             name: text(argument.name),
@@ -89,6 +89,7 @@ impl Http {
             cache: self.cache,
             auth: self.auth,
             dns: self.dns,
+            gateway: self.gateway,
             method: text(given.method),
             protocol: text(given.protocol),
             domain: text(given.domain),

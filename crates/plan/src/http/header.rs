@@ -78,11 +78,7 @@ impl Present {
     /// Looks through the lines once.
     pub(super) fn of(headers: &[u8]) -> Self {
         let mut present = Self::default();
-        let mut rest = headers;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let (line, after) = rest.split_at(end);
-            rest = after;
+        for line in lines(headers) {
             if value_of(line, b"Host").is_some() {
                 present.host = true;
             } else if value_of(line, b"User-Agent").is_some() {
@@ -107,8 +103,19 @@ impl Present {
     }
 }
 
+/// Header lines, each with its end. Searched for by vector instructions: byte by byte they would cost as much as a short digest.
+pub fn lines(headers: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = headers;
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let (line, after) = rest.split_at(end);
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
 /// The value of a line of that name.
-fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // The place of the colon tells most lines apart before a letter is compared.
     (line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name))
         .then(|| line[name.len() + 1..].trim_ascii())
@@ -117,8 +124,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 /// The complaint of HttpClient's reader of tokens (`BasicTokenIterator`) about the `Connection` lines. It reads them behind the head of the answer, one
 /// token further than the first `close`.
 pub(super) fn connection_fault(headers: &[u8]) -> Option<String> {
-    let lines = headers.split_inclusive(|byte| *byte == b'\n');
-    let values = lines.filter_map(|line| value_of(line, b"Connection"));
+    let values = lines(headers).filter_map(|line| value_of(line, b"Connection"));
     let mut closes = false;
     for value in values {
         let fault = |words: &str, at: usize| {
@@ -162,9 +168,7 @@ fn is_token(byte: u8) -> bool {
 
 /// Whether there is a line of that name.
 pub(super) fn has(headers: &[u8], name: &str) -> bool {
-    headers
-        .split_inclusive(|byte| *byte == b'\n')
-        .any(|line| value_of(line, name.as_bytes()).is_some())
+    lines(headers).any(|line| value_of(line, name.as_bytes()).is_some())
 }
 
 impl Http {

@@ -15,7 +15,7 @@ use super::change::{Added, Changed, decoded_or_none};
 use crate::env::Env;
 use crate::evaluation;
 use crate::result::SampleResult;
-use crate::text::Text;
+use crate::template::Template;
 
 /// The last answer, if it was one to an HTTP request.
 #[derive(Debug, Default)]
@@ -266,7 +266,7 @@ impl Http {
     }
 }
 
-fn evaluated(text: &Text, env: &mut Env<'_>) -> String {
+fn evaluated(text: &Template, env: &mut Env<'_>) -> String {
     let mut out = String::new();
     text.eval(env, &mut out);
     out

@@ -6,8 +6,8 @@ use lang::links::Parsers;
 
 use crate::env::Env;
 use crate::pattern::Pattern;
-use crate::text::Text;
-use crate::text::flag::Flag;
+use crate::template::Template;
+use crate::template::flag::Flag;
 
 /// Downloads at a time where the plan gives no number.
 const POOL: usize = 6;
@@ -17,7 +17,7 @@ const POOL: usize = 6;
 pub struct Resources {
     pub(super) enabled: Flag,
     pub(super) concurrent: Flag,
-    pub(super) pool: Text,
+    pub(super) pool: Template,
     /// Patterns that a whole URL must match, and must not match; empty ones do not count.
     pub(super) allow: Pattern,
     pub(super) exclude: Pattern,

@@ -2,7 +2,7 @@
 
 use crate::compile::Context;
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// The local end of a connection, as a plan names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,13 +60,13 @@ impl SourceKind {
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
     pub(super) kind: SourceKind,
-    pub(super) name: Text,
+    pub(super) name: Template,
 }
 
 impl Spread {
     pub(super) fn compile(
         ctx: &mut Context<'_>,
-        text: impl Fn(&mut Context<'_>, &str, &str) -> Text,
+        text: impl Fn(&mut Context<'_>, &str, &str) -> Template,
     ) -> Self {
         let kind = text(ctx, "HTTPSampler.ipSourceType", "0");
         let kind = kind.fixed().and_then(|kind| kind.parse().ok()).and_then(SourceKind::of);

@@ -6,14 +6,14 @@ use super::{Place, Role, Script, Stage};
 use crate::env::Env;
 use crate::function::Level;
 use crate::result::{AssertionResult, SampleResult};
-use crate::text::{Text, Thrown};
+use crate::template::{Template, Thrown};
 
 impl Script {
     /// Runs it as a pre- or post-processor, or as a listener.
     pub(crate) fn process(
         &self,
         name: &str,
-        parameters: &Text,
+        parameters: &Template,
         result: Option<&mut SampleResult>,
         env: &mut Env<'_>,
     ) {
@@ -22,7 +22,7 @@ impl Script {
     }
 
     /// Runs it as a timer: the delay, milliseconds.
-    pub(crate) fn delay(&self, name: &str, parameters: &Text, env: &mut Env<'_>) -> i64 {
+    pub(crate) fn delay(&self, name: &str, parameters: &Template, env: &mut Env<'_>) -> i64 {
         let stage = Stage { result: None, finding: None, name, parameters };
         let Some(Outcome { value: Some(value), .. }) = self.settle(name, stage, env) else {
             return 0;
@@ -39,7 +39,7 @@ impl Script {
     pub(crate) fn check(
         &self,
         name: &str,
-        parameters: &Text,
+        parameters: &Template,
         result: &mut SampleResult,
         finding: &mut AssertionResult,
         env: &mut Env<'_>,
@@ -65,7 +65,7 @@ impl Script {
         &self,
         source: &str,
         name: &str,
-        parameters: &Text,
+        parameters: &Template,
         result: &mut SampleResult,
         env: &mut Env<'_>,
     ) {
@@ -104,7 +104,7 @@ impl Script {
 
     /// Runs it as a function: appends its value; false if it threw.
     pub(crate) fn function(&self, env: &mut Env<'_>, out: &mut String) -> bool {
-        let parameters = Text::default();
+        let parameters = Template::default();
         let stage = Stage { result: None, finding: None, name: "", parameters: &parameters };
         match self.run(env, stage) {
             Ok(outcome) => {

@@ -13,7 +13,7 @@ use crate::env::Env;
 use crate::plan::Needs;
 use crate::result::{AssertionResult, SampleResult};
 use crate::support::Level;
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 
 /// The property by which all scripts are left to Java.
 pub(crate) const SWITCH: &str = "throng.scripts.native";
@@ -22,8 +22,8 @@ pub(crate) const SWITCH: &str = "throng.scripts.native";
 #[derive(Debug)]
 pub struct Scripted {
     script: Script,
-    name: Text,
-    parameters: Text,
+    name: Template,
+    parameters: Template,
     source: Box<str>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn puts_objects(doc: &Document) -> bool {
         }
         let name = if prefix.is_empty() { "script" } else { "query" };
         let source = props.str(&format!("{prefix}{name}")).unwrap_or("");
-        source.contains("${") || compile(source, place, &mut TextCompiler::default()).is_err()
+        source.contains("${") || compile(source, place, &mut TemplateCompiler::default()).is_err()
     })
 }
 
@@ -189,7 +189,7 @@ impl Scripted {
     }
 
     /// Name of the element.
-    pub(crate) fn label(&self) -> &Text {
+    pub(crate) fn label(&self) -> &Template {
         &self.name
     }
 

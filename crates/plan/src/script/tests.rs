@@ -11,7 +11,7 @@ use super::{Language, NotSimple, Place, Role, Script, compile};
 use crate::env::Env;
 use crate::function::{Level, Said, Shared};
 use crate::result::{AssertionResult, Request, SampleResult};
-use crate::text::{Text, TextCompiler};
+use crate::template::{Template, TemplateCompiler};
 use crate::vars::Names;
 use crate::world::{World, column, text_of};
 
@@ -109,7 +109,7 @@ fn run_in_role(
     result.response_headers.push_str("HTTP/1.1 201 Made\nX: y\n");
     let _ = write!(result.text, "body of <b>{}</b>", setting.len());
     let mut finding = AssertionResult::default();
-    let parameters = Text::compile("one  two", &mut TextCompiler::default());
+    let parameters = Template::compile("one  two", &mut TemplateCompiler::default());
     match script.place.role {
         Role::Before | Role::After | Role::Listener => {
             script.process("Script", &parameters, Some(&mut result), env);
@@ -202,7 +202,7 @@ fn run(table: &str) -> (usize, Vec<String>, Vec<String>) {
         let columns: Vec<_> = line.split('\t').collect();
         let [words, source, expected @ ..] = &columns[..] else { continue };
         let source = text_of(source);
-        let mut compiler = TextCompiler::default();
+        let mut compiler = TemplateCompiler::default();
         for (name, _) in SETTINGS.iter().copied().flatten() {
             compiler.names.intern(name);
         }

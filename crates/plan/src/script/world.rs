@@ -8,7 +8,7 @@ use crate::env::Env;
 use crate::function::{self, Said};
 use crate::plan::Needs;
 use crate::result::{AssertionResult, Request, SampleResult};
-use crate::text::TextCompiler;
+use crate::template::TemplateCompiler;
 
 /// Parts of a sample that are kept for a script.
 pub(super) fn needs(reads: Reads) -> Needs {
@@ -22,7 +22,7 @@ pub(super) fn needs(reads: Reads) -> Needs {
     read.fold(Needs::empty(), |all, (_, need)| all | need)
 }
 
-impl Surroundings for TextCompiler {
+impl Surroundings for TemplateCompiler {
     fn checks_transactions(&self) -> bool {
         self.checks_transactions
     }
@@ -80,7 +80,7 @@ impl World for Env<'_> {
     }
 
     fn now_ms(&self) -> i64 {
-        self.now_ms
+        self.now_ms()
     }
 
     fn new_id(&mut self, out: &mut String) {

@@ -4,8 +4,8 @@ use crate::element::counter::Own;
 use crate::element::csv_data_set::Handle;
 use crate::element::java_sampler::Setup;
 use crate::element::random_variable::JavaRandom;
-use crate::hosted::Values;
 use crate::http::{Noted, Page};
+use crate::java_backed::Values;
 use crate::plan::GroupId;
 
 /// Memory of a user.

@@ -1,5 +1,5 @@
 //! State that elements share between all users of a run. Nothing in here is locked on the way of a sample but the first
-//! look at a data file, and the list of moments that users of Precise Throughput Timers take from.
+//! use of a data file, and the list of moments that users of Precise Throughput Timers take from.
 //!
 //! Where the run is spread over several processes, what users of all of them share is dealt out by [`Deal`].
 
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Deal, Shard};
-use crate::element::csv_data_set::Sources;
+use crate::element::csv_data_set::{DealtFile, Sources};
 use crate::element::precise_throughput_timer::Moments;
 use crate::element::throughput_timer::Turns;
 use crate::element::{counter, random_variable, throughput_controller, variable_throughput_timer};
-use crate::hosted::{TextId, Values};
+use crate::java_backed::{TextId, Values};
 use crate::plan::{ControllerId, ControllerKind, GroupId, OnIteration, Plan};
 
 /// Shared state of a run.
@@ -119,7 +119,7 @@ impl RunState {
         Self { groups: many(plan.groups.len()), ..Self::default() }
     }
 
-    /// Sets what Java said of the texts that are evaluated at the start ([`Hosted::at_start`](crate::hosted::Hosted::at_start)).
+    /// Sets what Java said of the texts that are evaluated at the start ([`JavaBacked::at_start`](crate::java_backed::JavaBacked::at_start)).
     pub fn set_java(&mut self, values: Values) {
         self.java = values;
     }
@@ -233,6 +233,31 @@ fn events(plan: &Plan, group: usize) -> impl Iterator<Item = &OnIteration> {
     };
     let all = plan.controllers.iter().enumerate();
     all.filter(move |(at, _)| inside(*at)).flat_map(|(_, controller)| &controller.on_iteration)
+}
+
+/// Names of data files, each with how its lines are dealt out among the users of all processes; `None`: each user reads it
+/// by itself, or its form is not known. `users` are those of each group. No names at all: the plan has one that is not known.
+pub fn dealt_files(plan: &Plan, users: &[u32]) -> Vec<(String, Option<DealtFile>)> {
+    let reads = |group: usize| {
+        events(plan, group).filter_map(|event| match event {
+            OnIteration::Csv(at) => plan.csv.get(*at as usize),
+            _ => None,
+        })
+    };
+    let groups = || (0..plan.groups.len()).zip(users.iter().copied());
+    let readers = groups().filter(|(group, _)| reads(*group).next().is_some());
+    let all = readers.map(|(_, users)| users).max().unwrap_or(0);
+    let mut found = Vec::new();
+    for (group, own) in groups() {
+        for element in reads(group) {
+            match element.dealt(GroupId(group as u32), all, own) {
+                Ok(file) => found.push((file.file.clone(), Some(file))),
+                Err(Some(name)) => found.push((name.to_owned(), None)),
+                Err(None) => return Vec::new(),
+            }
+        }
+    }
+    found
 }
 
 fn raise(most: &mut [u32], at: u32, users: u32) {

@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 use crate::plan::Plan;
-use crate::text::Text;
+use crate::template::Template;
 use crate::vars::Initial;
 
 /// Variables that JMeter sets for every user, the last one as long as users stay the same over iterations.
@@ -30,14 +30,14 @@ impl Plan {
         mut before: impl FnMut(usize, &mut Env<'_>),
     ) -> Initial {
         let mut initial = Initial::default();
-        env.shared.set_property(TEST_START, &env.now_ms.to_string());
+        env.shared.set_property(TEST_START, &env.now_ms().to_string());
         for (name, source) in START_VARIABLES.iter().zip(VALUES) {
             let Some(id) = env.names.find(name) else { continue };
             let mut value = String::new();
             match env.shared.property(name) {
                 Some(of_start) => value.push_str(&of_start),
                 None => {
-                    let text = Text::compile_late(source, env.names, &mut Vec::new());
+                    let text = Template::compile_late(source, env.names, &mut Vec::new());
                     text.eval(env, &mut value);
                 }
             }

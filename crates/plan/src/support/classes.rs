@@ -303,7 +303,7 @@ pub(super) const CLASSES: &[Class] = &[
         "ConfigTestElement",
         Kind::Config,
         Level::Native,
-        "defaults of HTTP Request and of WebSocket samplers; heartbeats and holds ([websocket.md](websocket.md))",
+        "defaults of HTTP Request and of WebSocket samplers; heartbeats and holds ([websocket.md](websocket.md)); security of a mobile gateway ([mgs.md](mgs.md))",
     ),
     class("CookieManager", Kind::Config, Level::Native, ""),
     class("eu.luminis.jmeter.wssampler.TextFrameFilter", Kind::Config, Level::Native, ""),

@@ -14,8 +14,8 @@ use crate::compile::{Context, scope};
 use crate::http::{self, Header};
 use crate::pattern::Pattern;
 use crate::support::Level;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 const PACKAGE: &str = "eu.luminis.jmeter.wssampler.";
 
@@ -102,10 +102,10 @@ pub(crate) fn hold_of(ctx: &mut Context<'_>, id: ElementId, around: Around) -> O
         peer: Peer::default(),
         headers: Vec::new(),
         payload: Payload::default(),
-        connect_timeout: Text::default(),
-        read_timeout: Text::default(),
+        connect_timeout: Template::default(),
+        read_timeout: Template::default(),
         optional: Flag::Fixed(false),
-        close_status: Text::default(),
+        close_status: Template::default(),
         fixed: false,
     })
 }
@@ -183,10 +183,10 @@ impl Reader {
         last
     }
 
-    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Text {
+    fn text(&self, ctx: &mut Context<'_>, name: &str, default: &str) -> Template {
         match self.find(ctx, name) {
             Some((id, prop)) => ctx.text(id, prop.text().unwrap_or("")),
-            None => Text::Fixed(default.into()),
+            None => Template::Fixed(default.into()),
         }
     }
 
@@ -223,13 +223,13 @@ impl Reader {
 
     fn want(&self, ctx: &mut Context<'_>) -> Want {
         match self.word(ctx, "dataType", "").as_str() {
-            "Text" => Want::Text,
+            "Template" => Want::Text,
             "Binary" => Want::Binary,
             "Any" => Want::Any,
             other => {
                 if !other.is_empty() && !other.contains("${") {
-                    let message = format!("dataType {other} is none of Text, Binary and Any");
-                    let help = "it is read as Text; JMeter fails each such sample";
+                    let message = format!("dataType {other} is none of Template, Binary and Any");
+                    let help = "it is read as Template; JMeter fails each such sample";
                     ctx.warn(self.chain[0], "unknown-word", message, help);
                 }
                 let binary = matches!(self.flag(ctx, "binaryPayload", false), Flag::Fixed(true));

@@ -19,8 +19,8 @@
 use super::{Frame, FrameKind, binary};
 use crate::env::Env;
 use crate::pattern::Pattern;
-use crate::text::Text;
-use crate::text::flag::Flag;
+use crate::template::Template;
+use crate::template::flag::Flag;
 
 /// Index of a filter in [`Plan::frame_filters`](crate::plan::Plan::frame_filters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,14 +29,14 @@ pub struct FilterId(pub u32);
 /// A compiled frame filter.
 #[derive(Debug)]
 pub struct FrameFilter {
-    pub(super) name: Text,
+    pub(super) name: Template,
     pub(super) test: Test,
 }
 
 /// The test of a filter.
 #[derive(Debug)]
 pub(super) enum Test {
-    Text(Comparison, Text),
+    Text(Comparison, Template),
     Pattern {
         /// The pattern must match the whole text.
         whole: bool,
@@ -46,9 +46,9 @@ pub(super) enum Test {
     },
     Binary {
         comparison: Comparison,
-        value: Text,
+        value: Template,
         /// Where the value is looked for; anywhere if this is no number.
-        at: Text,
+        at: Template,
     },
     Ping {
         pings: bool,

@@ -7,7 +7,7 @@ use jmx::ElementId;
 
 use crate::compile::{Context, scope};
 use crate::env::Env;
-use crate::text::Text;
+use crate::template::Template;
 
 /// The beginning of the names of its properties.
 pub(super) const PREFIX: &str = "throng.websocket.heartbeat.";
@@ -28,7 +28,7 @@ pub struct HeartbeatId(pub u32);
 /// A compiled heartbeat.
 #[derive(Debug)]
 pub struct Heartbeat {
-    texts: [Text; PROPERTIES.len()],
+    texts: [Template; PROPERTIES.len()],
 }
 
 /// A heartbeat's settings, evaluated once per run.
@@ -69,7 +69,7 @@ impl Heartbeat {
     /// Evaluates the settings.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<HeartbeatSettings, String> {
         let [interval, jitter, payload, missed, reply] = &self.texts;
-        let mut number = |text: &Text, at: usize| {
+        let mut number = |text: &Template, at: usize| {
             text.parsed(env, |text| match text.trim().parse::<u32>() {
                 Ok(number) => Ok(number),
                 Err(_) if text.trim().is_empty() => Ok(0),

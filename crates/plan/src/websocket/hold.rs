@@ -11,7 +11,7 @@ use jmx::ElementId;
 use crate::compile::{Context, scope};
 use crate::env::Env;
 use crate::pattern::Pattern;
-use crate::text::Text;
+use crate::template::Template;
 
 /// The beginning of the names of its properties.
 pub(super) const PREFIX: &str = "throng.websocket.hold.";
@@ -21,12 +21,12 @@ const PROPERTIES: [&str; 5] = ["until_messages", "least_messages", "match", "tim
 /// A compiled hold.
 #[derive(Debug)]
 pub struct Hold {
-    duration: Text,
-    until: Text,
-    least: Text,
+    duration: Template,
+    until: Template,
+    least: Template,
     pattern: Option<Pattern>,
     time: Option<Pattern>,
-    unit: Text,
+    unit: Template,
 }
 
 /// A hold's settings, evaluated at the start of its sample.
@@ -93,7 +93,7 @@ pub(super) fn compile(ctx: &mut Context<'_>, action: ElementId, id: ElementId) -
 impl Hold {
     /// Evaluates the settings.
     pub fn settings(&self, env: &mut Env<'_>) -> Result<HoldSettings, String> {
-        let mut number = |text: &Text, what: &str| {
+        let mut number = |text: &Template, what: &str| {
             text.parsed(env, |text| match text.trim().parse::<u64>() {
                 Ok(number) => Ok(number),
                 Err(_) if text.trim().is_empty() => Ok(0),

@@ -12,7 +12,7 @@ use lang::url;
 use super::{Act, Call, Form, Peer, Refusal, WebSocket, binary};
 use crate::env::Env;
 use crate::input;
-use crate::text::{Text, Thrown};
+use crate::template::{Template, Thrown};
 
 /// The plug-in's reason of a close.
 const CLOSE_REASON: &str = "sampler requested close";
@@ -268,7 +268,7 @@ impl Limit {
     const UNCHECKED: Self = Self { name: "Read timeout", least: 0, most: i32::MAX, checked: false };
 }
 
-fn timeout(text: &Text, env: &mut Env<'_>, limit: Limit) -> Result<u32, Refusal> {
+fn timeout(text: &Template, env: &mut Env<'_>, limit: Limit) -> Result<u32, Refusal> {
     let Limit { name, least, most, checked } = limit;
     text.parsed(env, |text| {
         let text = trim(text);

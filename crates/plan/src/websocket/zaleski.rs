@@ -16,8 +16,8 @@ use super::{Call, Refusal, WebSocket};
 use crate::compile::Context;
 use crate::env::Env;
 use crate::result::SampleResult;
-use crate::text::Text;
-use crate::text::flag::{self, Flag};
+use crate::template::Template;
+use crate::template::flag::{self, Flag};
 
 /// Messages that are kept where the plan does not say how many.
 const BACKLOG: usize = 3;
@@ -29,25 +29,25 @@ const TIMEOUT: u32 = 20_000;
 pub struct Zaleski {
     /// The connection stays open for later samplers.
     streaming: Flag,
-    connection: Text,
-    address: Text,
-    port: Text,
-    protocol: Text,
-    path: Text,
+    connection: Template,
+    address: Template,
+    port: Template,
+    protocol: Template,
+    path: Template,
     arguments: Vec<Argument>,
-    payload: Text,
-    connect_timeout: Text,
-    response_timeout: Text,
-    response: Text,
-    close: Text,
-    backlog: Text,
+    payload: Template,
+    connect_timeout: Template,
+    response_timeout: Template,
+    response: Template,
+    close: Template,
+    backlog: Template,
 }
 
 /// A parameter of the query.
 #[derive(Debug)]
 struct Argument {
-    name: Text,
-    value: Text,
+    name: Template,
+    value: Template,
     encode: Flag,
 }
 
@@ -132,7 +132,7 @@ impl Zaleski {
         call.opens = true;
         call.keeps = self.streaming.get(env);
         self.connection.eval(env, &mut call.connection);
-        let number = |text: &Text, env: &mut Env<'_>| {
+        let number = |text: &Template, env: &mut Env<'_>| {
             let value = text.parsed(env, |text| text.parse::<i32>().ok());
             value.map_or(TIMEOUT, |ms| u32::try_from(ms).unwrap_or(0))
         };
@@ -236,7 +236,7 @@ impl Zaleski {
     pub fn open(&self, call: &Call, env: &mut Env<'_>) -> Talk {
         let mut talk = Talk::default();
         talk.log.push_str("\n\n[Execution Flow]\n - Opening new connection\n");
-        let mut pattern = |text: &Text, what: &str, invalid: &str| {
+        let mut pattern = |text: &Template, what: &str, invalid: &str| {
             let mut source = String::new();
             text.eval(env, &mut source);
             let _ = writeln!(talk.log, " - Using {what} pattern \"{source}\"");

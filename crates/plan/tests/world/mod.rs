@@ -14,7 +14,7 @@ use subject::http::{Http, Request, Unsendable};
 use subject::plan::{Plan, SamplerKind};
 use subject::result::SampleResult;
 use subject::state::{Memory, RunState};
-use subject::text::Text;
+use subject::template::Template;
 use subject::vars::{Names, Vars};
 
 /// One user and the run around it.
@@ -98,7 +98,7 @@ impl World {
             run: &self.run,
             shared: &self.shared,
             core: &mut self.core,
-            now_ms: self.now_ms,
+            clock: &self.now_ms,
         };
         work(&self.plan, &mut env)
     }
@@ -133,7 +133,7 @@ impl World {
         (result, sleep)
     }
 
-    pub(crate) fn eval(&mut self, text: &Text) -> String {
+    pub(crate) fn eval(&mut self, text: &Template) -> String {
         let mut out = String::new();
         self.with(|_, env| text.eval(env, &mut out));
         out

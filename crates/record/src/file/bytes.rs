@@ -59,6 +59,9 @@ impl Out {
     }
 }
 
+/// Parts of a list that room is made for before they are read.
+const MOST_ROOM: u64 = 64;
+
 /// Bytes being read.
 #[derive(Clone, Debug)]
 pub(crate) struct In<'a> {
@@ -148,7 +151,9 @@ impl<'a> In<'a> {
     /// A list; each of its parts has at least one byte.
     pub(crate) fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let length = self.number();
-        let mut list = Vec::new();
+        // A part takes a byte at least; a damaged length is none to make room for.
+        let room = length.min(self.rest.len() as u64).min(MOST_ROOM) as usize;
+        let mut list = Vec::with_capacity(room);
         for _ in 0..length {
             if self.rest.is_empty() {
                 self.odd = true;

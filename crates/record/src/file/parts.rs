@@ -23,9 +23,9 @@ mod flag {
     pub(super) const NO_SLOTS: u64 = 16;
 }
 
-fn write_part(part: &Part, most: usize, out: &mut Out) {
+pub(crate) fn write_part(part: &Part, most: usize, out: &mut Out) {
     let is = |flag: u64, is: bool| if is { flag } else { 0 };
-    let flags = is(flag::RESPONSE_IS_SERVICE, part.response == part.service)
+    let flags = is(flag::RESPONSE_IS_SERVICE, *part.response() == part.service)
         | is(flag::FAILED_IS_NONE, part.failed.is_empty())
         | is(flag::FAILED_IS_SERVICE, part.failed == part.service)
         | is(flag::NO_PHASES, part.phases == Phases::default())
@@ -52,7 +52,7 @@ fn write_part(part: &Part, most: usize, out: &mut Out) {
     }
 }
 
-fn read_part(from: &mut In<'_>) -> Part {
+pub(crate) fn read_part(from: &mut In<'_>) -> Part {
     let flags = from.number();
     let mut part = Part {
         count: from.number(),
@@ -65,10 +65,9 @@ fn read_part(from: &mut In<'_>) -> Part {
         service: from.bins(),
         ..Part::default()
     };
-    part.response = match flags & flag::RESPONSE_IS_SERVICE {
-        0 => from.bins(),
-        _ => part.service.clone(),
-    };
+    if flags & flag::RESPONSE_IS_SERVICE == 0 {
+        part.response = from.bins();
+    }
     if flags & flag::FAILED_IS_NONE == 0 {
         part.failed = match flags & flag::FAILED_IS_SERVICE {
             0 => from.bins(),
@@ -82,6 +81,12 @@ fn read_part(from: &mut In<'_>) -> Part {
         part.slots = [(); SLOTS].map(|()| from.small());
     }
     part
+}
+
+/// Samples and errors of a part.
+pub(crate) fn read_counts(from: &mut In<'_>) -> (u64, u64) {
+    let _flags = from.number();
+    (from.number(), from.number())
 }
 
 /// Writes a histogram with so many bins at most: neighbours, 2, 4, 8 … of them, are counted in the middle one.
@@ -116,17 +121,18 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     // Without shared labels and shortened histograms the sum of all follows from the labels.
     let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
     let most = (MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST);
-    let shortened = second.labels.iter().any(|label| bins(&label.1) > most);
+    let shortened = second.labels.iter().any(|(_, part)| bins(&part) > most);
     out.truth(shortened);
     if shortened {
         write_part(&second.all, MOST_OF_ALL, out);
     }
     let mut before = 0;
-    out.list(&second.labels, |out, (number, part)| {
+    out.number(second.labels.len() as u64);
+    for (number, part) in &second.labels {
         out.number(u64::from(number - before));
-        write_part(part, most, out);
-        before = *number;
-    });
+        write_part(&part, most, out);
+        before = number;
+    }
     Columns::write_counters(&second.counters, out);
     out.list(&second.causes, |out, (cause, n)| {
         out.number(u64::from(*cause));
@@ -197,16 +203,17 @@ pub(crate) fn read_second(
     second.missed = from.number();
     let all = from.truth().then(|| read_part(from));
     let mut before = 0u32;
-    second.labels = from.list(|from| {
+    let labels = from.list(|from| {
         before = before.saturating_add(from.small());
         (before, read_part(from))
     });
     second.all = all.unwrap_or_else(|| {
         let mut all = Part::default();
-        let requests = second.labels.iter().filter(|label| !transaction(label.0));
+        let requests = labels.iter().filter(|label| !transaction(label.0));
         requests.for_each(|label| all.merge(&label.1));
         all
     });
+    second.labels = labels.into();
     second.counters = columns.read_counters(from);
     second.causes = from.list(|from| (from.small(), from.number()));
     (second.connect, second.tls, second.room) = (from.bins(), from.bins(), from.bins());
@@ -218,6 +225,7 @@ pub(crate) fn read_second(
     second.closes = from.list(read_close).into_iter().flatten().collect();
     (second.stalled.count, second.stalled.sum) = (from.number(), from.number());
     second.stalled.response = from.bins();
+    second.shrink();
     second
 }
 

@@ -11,6 +11,15 @@ const MOST: usize = 10;
 
 /// The differences, or the smallest that would have shown: a sentence each.
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
+    let mut out = differences(comparison);
+    if comparison.all.refusal.is_none() && comparison.different().next().is_none() {
+        out.push(nothing(comparison));
+    }
+    out
+}
+
+/// The differences, a sentence each, or the reason for which nothing can be said of them.
+pub fn differences(comparison: &Comparison) -> Vec<Words> {
     let within = match comparison.runs {
         (1, 1) => words("within these two runs", "就这两次运行而言"),
         (a, b) => {
@@ -47,8 +56,6 @@ pub fn sentences(comparison: &Comparison) -> Vec<Words> {
             format!("Nothing can be said of chance: {refusal}."),
             "数据太少，无法判断差异是否出于偶然。",
         ));
-    } else if different.is_empty() {
-        out.push(nothing(comparison));
     }
     out
 }

@@ -20,9 +20,7 @@ pub(crate) fn screen(page: &CapacityPage) -> Html {
     answer::section(&mut out, &page.sentences, &page.notes);
     bounds(&mut out, page);
     super::criteria(&mut out, &page.criteria);
-    if let Some(words) = &page.limited_by {
-        out.raw("<p class=\"note\">").words(words).raw("</p>");
-    }
+    out.raw("<p class=\"note\">").words(&page.limited_by).raw("</p>");
     super::verdict(&mut out, &page.verdict);
     out.raw("<section class=\"pictures\">");
     draw(&mut out, &ladder(page));

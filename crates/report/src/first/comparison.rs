@@ -20,7 +20,8 @@ const MOST_CHANGED: usize = 12;
 const LARGE: usize = 6;
 
 /// Words for changes that were asked about: not there, there, not known.
-const LAMPS: [(&str, &str); 3] = [("passed", "通过"), ("failed", "失败"), ("not known", "未知")];
+pub(crate) const LAMPS: [(&str, &str); 3] =
+    [("passed", "通过"), ("failed", "失败"), ("not known", "未知")];
 /// Labels with a picture.
 const PICTURES: usize = 2;
 
@@ -29,7 +30,7 @@ pub(crate) fn title(page: &ComparisonPage) -> String {
     format!("{} – {}", name(&page.a), name(&page.b))
 }
 
-fn name(about: &About) -> &str {
+pub(crate) fn name(about: &About) -> &str {
     if about.run.is_empty() { &about.title } else { &about.run }
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn heading(out: &mut Html, page: &ComparisonPage) {
     out.raw("</div>");
 }
 
-fn facts(about: &About) -> Words {
+pub(crate) fn facts(about: &About) -> Words {
     let length = clock(about.length_ms);
     let (mut en, mut zh) = (utc(about.start_ms), utc(about.start_ms));
     en += &format!(" · {length} long");
@@ -93,10 +94,11 @@ fn verdict(out: &mut Html, page: &ComparisonPage) {
     out.raw("</section>");
 }
 
-fn differences(out: &mut Html, page: &ComparisonPage) {
+/// The rows of the first screen, and how many more of labels could stand there: all of the requests as a whole; of labels
+/// the figures that differ, those with the largest changes first, of the others the p95.
+pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let (all, labels): (Vec<&Row>, Vec<&Row>) =
         page.rows.iter().partition(|row| row.label.is_none());
-    // Of labels the figures that differ, those with the largest changes first; of the others the p95.
     let mut sizes: HashMap<Option<&str>, f64> = HashMap::new();
     for row in labels.iter().filter(|row| row.different) {
         let size = if row.unit == "share" { 0.0 } else { row.change.abs() };
@@ -111,7 +113,11 @@ fn differences(out: &mut Html, page: &ComparisonPage) {
     shown.sort_by(|a, b| size(b).unwrap_or(-1.0).total_cmp(&size(a).unwrap_or(-1.0)));
     let more = shown.len().saturating_sub(MOST_ROWS);
     shown.truncate(MOST_ROWS);
-    let rows: Vec<&Row> = all.into_iter().chain(shown).collect();
+    (all.into_iter().chain(shown).collect(), more)
+}
+
+fn differences(out: &mut Html, page: &ComparisonPage) {
+    let (rows, more) = shown(page);
     if rows.is_empty() {
         return;
     }
@@ -133,16 +139,21 @@ fn differences(out: &mut Html, page: &ComparisonPage) {
     }
     out.raw("<th scope=\"col\"><span class=\"visually-hidden\">").both("Picture", "图示");
     out.raw("</span>");
-    axis.head(out);
+    if !changes.is_empty() {
+        axis.head(out);
+    }
     out.raw("</th></tr></thead><tbody>");
     for row in rows {
         line(out, row, &axis);
     }
-    out.raw("</tbody></table></div><p class=\"note\">").both(
-        "A filled dot is a difference beyond chance that is large enough to count: red is worse, green is better. The shaded part around 0 is too small to count. Arrows: the interval goes on.",
-        "实心点表示超出偶然且大到值得计入的差异：红色为变差，绿色为变好。0 附近的阴影部分太小，不计入。箭头表示区间超出坐标轴。",
-    );
-    out.raw("</p>");
+    out.raw("</tbody></table></div>");
+    if !changes.is_empty() {
+        out.raw("<p class=\"note\">").both(
+            "A filled dot is a difference beyond chance that is large enough to count: red is worse, green is better. The shaded part around 0 is too small to count. Arrows: the interval goes on.",
+            "实心点表示超出偶然且大到值得计入的差异：红色为变差，绿色为变好。0 附近的阴影部分太小，不计入。箭头表示区间超出坐标轴。",
+        );
+        out.raw("</p>");
+    }
     if more > 0 {
         out.raw("<p class=\"note\">");
         out.words(&words(
@@ -212,6 +223,12 @@ pub(crate) fn moved(change: f64, unit: &str) -> Words {
     }
 }
 
+/// A share below 1 as percent, with one digit that is no nine: three digits would make 100 % of many.
+fn nines(share: f64) -> String {
+    let decimals = (-(1.0 - share).max(1e-9).log10() - 1.0 + 1e-9).floor().max(0.0) as usize;
+    format!("{:.decimals$} %", share * 100.0)
+}
+
 fn percentiles(of: &Tails) -> Curves {
     let curve = |name: &str, values: &[u64], join| Curve {
         name: words(name, name),
@@ -225,14 +242,23 @@ fn percentiles(of: &Tails) -> Curves {
         dots: false,
     };
     let last = of.p.last().copied().unwrap_or(0.0);
-    // As many nines as it has: three digits would make 100 % of them.
-    let all = format!("{:.5}", last * 100.0);
-    let all = all.trim_end_matches('0').trim_end_matches('.').to_owned() + " %";
+    let all = nines(last);
     let shown = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
     let name = |p: f64| if p == 0.0 { "min".to_owned() } else { format!("p{}", digits(p * 100.0)) };
     let at = |values: &[u64]| values.last().map_or_else(String::new, |us| time(*us as f64));
-    let middle = of.p.iter().position(|p| *p >= 0.5).unwrap_or(0);
-    let half = |values: &[u64]| values.get(middle).map_or_else(String::new, |us| time(*us as f64));
+    // The only step of the axis that the table above has, too.
+    let tenth = of.p.iter().position(|p| (*p - 0.9).abs() < 1e-9).filter(|_| last > 0.9);
+    let most = |values: &[u64]| {
+        tenth.and_then(|n| values.get(n)).map_or_else(String::new, |us| time(*us as f64))
+    };
+    let (a, b) = (most(&of.a_us), most(&of.b_us));
+    let first = match tenth {
+        Some(_) => words(
+            format!("90 % of A's requests took at most {a}, of B's {b}; "),
+            format!("A 的 90 % 请求不超过 {a}，B 为 {b}；"),
+        ),
+        None => words("", ""),
+    };
     Curves {
         title: match &of.label {
             None => words("Percentiles of both: all requests", "双方的百分位数：所有请求"),
@@ -241,22 +267,8 @@ fn percentiles(of: &Tails) -> Curves {
             }
         },
         caption: words(
-            format!(
-                "Half of A's requests took at most {}, of B's {}; {} of A's at most {}, of B's {}.",
-                half(&of.a_us),
-                half(&of.b_us),
-                all,
-                at(&of.a_us),
-                at(&of.b_us)
-            ),
-            format!(
-                "A 的一半请求不超过 {}，B 为 {}；A 的 {} 不超过 {}，B 为 {}。",
-                half(&of.a_us),
-                half(&of.b_us),
-                all,
-                at(&of.a_us),
-                at(&of.b_us)
-            ),
+            format!("{}{all} of A's at most {}, of B's {}.", first.en, at(&of.a_us), at(&of.b_us)),
+            format!("{}A 的 {all} 不超过 {}，B 为 {}。", first.zh, at(&of.a_us), at(&of.b_us)),
         ),
         across: words(
             "Percentile; each step leaves a tenth as many samples",

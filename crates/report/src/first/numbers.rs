@@ -4,7 +4,7 @@ use answers::verdict::Words;
 
 use crate::captions::{bytes, digits, grouped, share, time};
 use crate::html::Html;
-use crate::model::{Quantile, Totals, words};
+use crate::model::{Gateway, Quantile, Totals, words};
 
 pub(super) fn section(out: &mut Html, totals: &Totals) {
     let error_share = totals.failed as f64 / totals.samples.max(1) as f64;
@@ -29,6 +29,10 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
         let note = words("cut by the end, in no other figure", "被结束切断，不计入其他数据");
         fact(out, "In flight at the end", "结束时在途", &grouped(cut as f64), Some(&note));
     }
+    for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
+        out.raw("<div><dt>").words(&name).raw("</dt><dd>").text(&value);
+        out.raw(" <small>").words(&note).raw("</small></dd></div>");
+    }
     out.raw("</dl></section>");
 }
 
@@ -40,7 +44,7 @@ fn fact(out: &mut Html, en: &'static str, zh: &'static str, value: &str, note: O
     out.raw("</dd></div>");
 }
 
-pub(super) fn interval(of: &Quantile) -> Words {
+pub(crate) fn interval(of: &Quantile) -> Words {
     match (of.low.map(time), of.high.map(time)) {
         // Known better than it is written.
         (Some(low), Some(high)) if low == high => plain(String::new()),

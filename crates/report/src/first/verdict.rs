@@ -8,14 +8,28 @@ use crate::model::{Finding, Verdict, words};
 /// Findings that have a sentence on the first screen; the page of findings has all.
 const MOST: usize = 5;
 
+/// The verdict on one run.
 pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
+    let doubt = words(
+        "The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.",
+        "负载机或其所在机器成为瓶颈：被测系统的数据不可信。",
+    );
+    with(out, verdict, &doubt);
+}
+
+/// The verdict on the points of a sweep, of which some may be doubtful and the others not.
+pub(crate) fn of_points(out: &mut Html, verdict: &Verdict) {
+    let doubt = words(
+        "At some points the generator did not keep up, or its machine was the bottleneck: figures of those points are doubtful.",
+        "在部分测点，负载机或其所在机器成为瓶颈：这些测点的数据不可信。",
+    );
+    with(out, verdict, &doubt);
+}
+
+fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
     out.raw("<section class=\"verdict\"><h2>").both("Verdict", "结论").raw("</h2>");
     if verdict.findings.iter().any(|finding| finding.about == About::Generator) {
-        out.raw("<p class=\"doubt\">").both(
-            "The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.",
-            "负载机或其所在机器成为瓶颈：被测系统的数据不可信。",
-        );
-        out.raw("</p>");
+        out.raw("<p class=\"doubt\">").words(doubt).raw("</p>");
     }
     if verdict.findings.is_empty() {
         let nothing = ("Nothing stands out.", "没有发现异常。");

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use record::Record;
 use stats::jtl::stream::{self, Fields, Left};
 
 use super::settings::{Refused, Settings};
 use super::statistics::{Figure, Statistics, Sum};
 use super::{Figures, TOTAL, apdex, errors};
+use crate::model::{Words, words};
 
 /// The message of a transaction begins so, and goes on with its samples.
 const TRANSACTION: &str = "Number of samples in transaction";
@@ -78,6 +80,32 @@ impl std::fmt::Display for Note {
     }
 }
 
+impl Note {
+    /// The note in both languages.
+    pub fn words(&self) -> Words {
+        let zh = match self {
+            Self::Torn { file, bytes } => {
+                format!("{}：最后一行不完整（{bytes} 字节），已略去", file.display())
+            }
+            Self::Odd { file, rows, first_line } => {
+                format!("{}：{rows} 行不是样本，已略去，首行为第 {first_line} 行", file.display())
+            }
+            Self::NoHeading { file } => {
+                format!(
+                    "{}：没有表头，按 jmeter.save.saveservice.* 的列读取；与 JMeter 相同，首行不计",
+                    file.display()
+                )
+            }
+            Self::Missing { file, columns } => {
+                format!("{}：缺少的列按 0 或空计：{}", file.display(), columns.join("、"))
+            }
+            Self::Part { file } => format!("{} 作为后续部分一并读取", file.display()),
+            Self::Property(words) => words.clone(),
+        };
+        words(self.to_string(), zh)
+    }
+}
+
 /// Sums of a label.
 #[derive(Debug)]
 struct Label {
@@ -105,6 +133,8 @@ pub struct Gatherer<'s> {
     /// Any row was taken.
     some: bool,
     notes: Vec<Note>,
+    /// The record of the rows that count, if it is wanted.
+    rows: Option<record::jtl::Rows>,
 }
 
 impl<'s> Gatherer<'s> {
@@ -121,7 +151,13 @@ impl<'s> Gatherer<'s> {
             span_ms: None,
             some: false,
             notes: settings.warnings.iter().cloned().map(Note::Property).collect(),
+            rows: None,
         }
+    }
+
+    /// Makes the record of the rows, too, in the same pass.
+    pub fn with_record(self) -> Self {
+        Self { rows: Some(record::jtl::Rows::default()), ..self }
     }
 
     /// Reads a file; `name` is for notes and errors.
@@ -150,7 +186,7 @@ impl<'s> Gatherer<'s> {
                 name.display()
             )));
         }
-        self.end(name, left);
+        self.left_out(name, left);
         Ok(())
     }
 
@@ -162,13 +198,16 @@ impl<'s> Gatherer<'s> {
         }
     }
 
-    fn end(&mut self, name: &Path, left: Left) {
+    fn left_out(&mut self, name: &Path, left: Left) {
         if left.torn > 0 {
             self.notes.push(Note::Torn { file: name.to_owned(), bytes: left.torn });
         }
         if left.odd > 0 {
             let (rows, first_line) = (left.odd, left.first_line);
             self.notes.push(Note::Odd { file: name.to_owned(), rows, first_line });
+        }
+        if let Some(rows) = &mut self.rows {
+            rows.leave_out(&left);
         }
     }
 
@@ -188,6 +227,12 @@ impl<'s> Gatherer<'s> {
         let empty = controller && message.starts_with(EMPTY_TRANSACTION);
         let Some(at) = self.place(&name, controller) else { return Some(()) };
         self.some = true;
+        // A row whose time cannot be counts here, as in JMeter.
+        if let Some(rows) = &mut self.rows
+            && rows.add(fields, row.start_ms).is_none()
+        {
+            rows.leave_out(&Left { odd: 1, first_line: fields.line(), torn: 0 });
+        }
         let error = (!row.success).then(|| {
             let code = fields.get("responseCode").unwrap_or_default();
             let failure = fields.get("failureMessage").unwrap_or_default();
@@ -262,8 +307,14 @@ impl<'s> Gatherer<'s> {
         })
     }
 
-    /// The figures; an error where no row was taken.
-    pub fn figures(self) -> Result<Figures, Refused> {
+    /// The figures, and the record if it was wanted; an error where no row was taken.
+    pub fn end(mut self) -> Result<Read, Refused> {
+        let rows = self.rows.take();
+        let figures = self.figures()?;
+        Ok(Read { figures, record: rows.map(record::jtl::Rows::record) })
+    }
+
+    fn figures(self) -> Result<Figures, Refused> {
         if !self.some {
             let why = match self.span_ms {
                 Some(_) => {
@@ -302,6 +353,7 @@ impl<'s> Gatherer<'s> {
             errors,
             top5,
             requests: self.requests,
+            window: settings.window,
             percentages: settings.percentages.each_ref().map(|(text, _)| text.clone()),
             span_ms: self.span_ms,
             title: settings.title.clone(),
@@ -332,9 +384,24 @@ pub fn parts(file: &Path) -> Vec<PathBuf> {
     found.into_values().collect()
 }
 
-/// The figures of a result file and its further parts.
-pub fn figures(file: &Path, further: &[PathBuf], settings: &Settings) -> Result<Figures, Refused> {
+/// The figures of result files, and the record of the rows that count in them.
+#[derive(Debug)]
+pub struct Read {
+    pub figures: Figures,
+    pub record: Option<Record>,
+}
+
+/// Reads a result file and its further parts once. `record`: their record is wanted.
+pub fn read(
+    file: &Path,
+    further: &[PathBuf],
+    settings: &Settings,
+    record: bool,
+) -> Result<Read, Refused> {
     let mut gatherer = Gatherer::new(settings);
+    if record {
+        gatherer = gatherer.with_record();
+    }
     for (n, path) in std::iter::once(file).chain(further.iter().map(PathBuf::as_path)).enumerate() {
         let open = File::open(path).and_then(|open| Ok((open.metadata()?.is_file(), open)));
         let Ok((true, open)) = open else {
@@ -345,5 +412,5 @@ pub fn figures(file: &Path, further: &[PathBuf], settings: &Settings) -> Result<
         }
         gatherer.read(path, BufReader::with_capacity(1 << 20, open))?;
     }
-    gatherer.figures()
+    gatherer.end()
 }

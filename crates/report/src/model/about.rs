@@ -5,6 +5,7 @@ use record::{Ending, Has, Record};
 use serde::Serialize;
 
 use super::words;
+use crate::jmeter::Figures;
 
 /// The sources of a page.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ pub struct Given<'a> {
     /// Words on the plan from before it ran.
     pub notes: &'a [String],
     /// The figures of JMeter's dashboard, if they were asked for.
-    pub jmeter: Option<&'a serde_json::Value>,
+    pub jmeter: Option<&'a Figures>,
     pub live: bool,
 }
 
@@ -81,11 +82,14 @@ pub struct Machine {
 
 impl About {
     pub fn new(given: &Given<'_>) -> Self {
+        let of = Self::of(given.record, given.run);
+        let title = given.jmeter.and_then(|figures| figures.title.clone());
         Self {
             ending: How::new(&given.record.frame.ending, given.live),
             properties: given.properties.to_vec(),
             notes: given.notes.to_vec(),
-            ..Self::of(given.record, given.run)
+            title: title.unwrap_or(of.title),
+            ..of
         }
     }
 
@@ -130,6 +134,20 @@ impl About {
             flaws: record.flaws.iter().map(flaw).collect(),
             has: record.has,
         }
+    }
+}
+
+impl About {
+    /// The facts of a row of runs, of which this is one: from when to when, epoch ms, and no load is that of all.
+    pub(super) fn spanning(&mut self, (start_ms, end_ms): (i64, i64)) {
+        (self.start_ms, self.length_ms) = (start_ms, (end_ms - start_ms).max(0));
+        self.load = Load { users: 0, rate: None, length_ms: None, open: self.load.open };
+    }
+
+    /// The facts of runs under different loads: no load is that of all, and their lengths add up.
+    pub(super) fn of_several<'r>(&mut self, records: impl Iterator<Item = &'r Record>) {
+        self.length_ms = records.map(|record| record.frame.length_ms).sum();
+        self.load = Load { users: 0, rate: None, length_ms: None, open: self.load.open };
     }
 }
 

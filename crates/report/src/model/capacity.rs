@@ -12,6 +12,9 @@ use super::timeline::Timeline;
 use super::{About, Criterion, Verdict, words};
 use crate::captions::numbers::{load, number, percent};
 
+/// Share of failed requests from which on an answer without a criterion on errors says so.
+const MUCH_FAILED: f64 = 0.01;
+
 /// A probe.
 #[derive(Clone, Debug, Serialize)]
 pub struct Probe {
@@ -33,6 +36,9 @@ pub struct Probe {
     pub words: Words,
     /// Folder of its run.
     pub run: String,
+    /// Share of requests that failed.
+    #[serde(skip)]
+    pub failed: f64,
     #[serde(skip)]
     pub purpose: Purpose,
     #[serde(skip)]
@@ -74,8 +80,8 @@ pub struct CapacityPage {
     pub sentences: Vec<Words>,
     pub notes: Vec<Words>,
     pub probes: Vec<Probe>,
-    /// The run that decided, in words.
-    pub limited_by: Option<Words>,
+    /// The run whose verdict is shown, in words.
+    pub limited_by: Words,
     pub caption: Words,
 }
 
@@ -88,6 +94,14 @@ pub struct Searched<'a> {
     /// It was ended, or failed, before there was an answer.
     pub unfinished: bool,
     pub probes: &'a [Probe],
+}
+
+/// The run that says what the limit is.
+#[derive(Debug)]
+pub struct Speaking<'a> {
+    pub load: f64,
+    pub record: &'a Record,
+    pub verdict: &'a answers::verdict::Verdict,
 }
 
 /// The result of a probe: doubtful for the generator, the criteria that did not hold, or that they did.
@@ -129,29 +143,36 @@ pub fn purpose(purpose: Purpose) -> Words {
 }
 
 impl CapacityPage {
-    /// `record`: that of the probe that decided, with the verdict on it; `criteria`: as they were judged at the lower bound.
+    /// `criteria`: as they were judged at the lower bound; `span_ms`: from when to when all probes lasted, epoch ms.
     pub fn new(
         name: &str,
-        record: &Record,
-        verdict: &answers::verdict::Verdict,
+        speaking: &Speaking<'_>,
+        span_ms: (i64, i64),
         criteria: Vec<Criterion>,
         of: &Searched<'_>,
     ) -> Self {
-        let unit = of.axis.unit();
-        let limited_by = of.decided().map(|probe| {
-            let at = load(probe.load);
+        let (unit, unit_zh) = (of.unit_of(speaking.load), of.axis.unit().zh);
+        let shown = load(speaking.load);
+        let limited_by = if speaking.verdict.findings.is_empty() {
             words(
-                format!("The run at {at} {} says what limited it.", of.unit_of(probe.load)),
-                format!("限制因素见 {at} {} 的运行。", unit.zh),
+                format!("Of the run at {shown} {unit}, which decided:"),
+                format!("起决定作用的是 {shown} {unit_zh}的运行，其结论："),
             )
-        });
+        } else {
+            words(
+                format!("The run at {shown} {unit} says what limited it:"),
+                format!("限制因素见 {shown} {unit_zh}的运行："),
+            )
+        };
+        let mut about = About::of(speaking.record, name);
+        about.spanning(span_ms);
         let held = of.probes.iter().filter(|probe| probe.verdict == Held::Good).count();
         let failed = of.probes.iter().filter(|probe| probe.verdict == Held::Bad).count();
         Self {
             kind: "capacity",
             form: 1,
-            about: About { run: name.to_owned(), ..About::of(record, name) },
-            verdict: Verdict::new(verdict, &Timeline::none()),
+            about,
+            verdict: Verdict::new(speaking.verdict, &Timeline::none()),
             axis: of.axis,
             criteria,
             answer: Bounds {
@@ -246,12 +267,12 @@ impl Searched<'_> {
             Limit::Criteria if self.shared().is_some() => vec![words(
                 format!(
                     "At least {at} {}{en}: {criteria} held; the machine was shared, and it was full.",
-                    unit.en
+                    self.unit_of(lower)
                 ),
                 format!("至少 {at} {}{zh}：{criteria} 达到；机器为共用，且已满载。", unit.zh),
             )],
             Limit::Criteria => vec![words(
-                format!("The criteria hold up to {at} {}{en}: {criteria}.", unit.en),
+                format!("The criteria hold up to {at} {}{en}: {criteria}.", self.unit_of(lower)),
                 format!("直到 {at} {}{zh}标准均达到：{criteria}。", unit.zh),
             )],
             Limit::Generator => self.by_generator(&at, (&en, &zh), &criteria),
@@ -265,7 +286,7 @@ impl Searched<'_> {
             Limit::Most => vec![words(
                 format!(
                     "At least {at} {}{en}: {criteria} held, and nothing larger was to be tried (--at-most).",
-                    unit.en
+                    self.unit_of(lower)
                 ),
                 format!(
                     "至少 {at} {}{zh}：{criteria} 达到，未要求尝试更大负载（--at-most）。",
@@ -303,6 +324,14 @@ impl Searched<'_> {
     pub fn notes(&self) -> Vec<Words> {
         let answer = self.answer;
         let mut notes = Vec::new();
+        let failed = answer.lower.and_then(|lower| self.at(lower)).map_or(0.0, |held| held.failed);
+        if failed > MUCH_FAILED && self.criteria.iter().all(|text| !text.contains("error")) {
+            let share = percent(failed);
+            notes.push(words(
+                format!("{share} of the requests failed there, and no criterion is about errors: add one, as --fail 'error% < 1'"),
+                format!("那里有 {share} 的请求失败，而没有关于错误的标准：请添加，例如 --fail 'error% < 1'"),
+            ));
+        }
         if answer.doubtful {
             notes.push(words("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there", "下限存疑：只有轻载试探达标，而负载机在那里就跟不上"));
         }
@@ -312,13 +341,13 @@ impl Searched<'_> {
                 "搜索在得出答案前结束：上下限来自此前的试探",
             ));
         }
-        if answer.limit == Limit::Criteria && !answer.confirmed {
+        if answer.limit == Limit::Criteria && answer.lower.is_some() && !answer.confirmed {
             notes.push(words(
                 "the lower bound is not confirmed by a run of its own",
                 "下限未经单独运行确认",
             ));
         }
-        if answer.upper.is_some() && !answer.narrow {
+        if answer.upper.is_some() && answer.lower.is_some() && !answer.narrow {
             notes
                 .push(words("the bounds are wider apart than was asked for", "上下限之差大于要求"));
         }
@@ -393,18 +422,19 @@ impl Searched<'_> {
         let (light, over) = (find(Purpose::Light)?, find(Purpose::Overload)?);
         let best =
             self.probes.iter().filter(sound).map(|probe| probe.rate_per_s).fold(0.0, f64::max);
-        let is_flat = !over.holds
-            && over.rate_per_s > 0.9 * best
-            && light.in_flight <= 2.0
-            && light.samples >= 20;
-        if !is_flat || over.rate_per_s < 1.5 * light.rate_per_s {
+        let is_flat = !over.holds && over.rate_per_s > 0.9 * best && light.samples >= 20;
+        let at_once = concurrency(over.rate_per_s, light.p50_us / 1e6);
+        // With more users than it works on at once, the light probe waited, too.
+        let is_light = light.in_flight <= 1.05 || light.in_flight <= 0.8 * at_once;
+        if !is_flat || !is_light || over.in_flight < 1.5 * at_once {
             return None;
         }
         let (rate, alone) = (number(over.rate_per_s), number(light.p50_us / 1000.0));
-        let at_once = number(concurrency(over.rate_per_s, light.p50_us / 1e6));
+        let at_once = number(at_once);
+        let noun = if at_once == "1" { "request" } else { "requests" };
         Some(words(
             format!(
-                "Beyond the limit it answers {rate}/s, whatever the load: about {at_once} requests at once, at {alone} ms each when none waits."
+                "Beyond the limit it answers {rate}/s, whatever the load: about {at_once} {noun} at once, at {alone} ms each when none waits."
             ),
             format!(
                 "超过极限后，无论负载多大，每秒应答 {rate} 个：同时处理约 {at_once} 个请求，无等待时每个 {alone} ms。"

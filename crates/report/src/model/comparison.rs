@@ -2,12 +2,12 @@
 
 use answers::compare::{self, Comparison, Difference, Doubt, Outcome, Settings};
 use answers::verdict::Words;
-use record::{Part, Record};
+use record::Record;
 use serde::Serialize;
 use stats::hist::Hist;
 
 use super::{About, Criterion, distribution, words};
-use crate::captions::comparison::{is_errors, metric, sentences};
+use crate::captions::comparison::{differences, is_errors, metric, sentences};
 
 /// Labels whose percentiles have a picture of their own.
 const MOST_TAILS: usize = 5;
@@ -109,6 +109,10 @@ impl ComparisonPage {
             changed: Vec::new(),
             notes: Vec::new(),
         };
+        if points.len() > 1 {
+            page.a.of_several(points.iter().flat_map(|point| point.a));
+            page.b.of_several(points.iter().flat_map(|point| point.b));
+        }
         for point in points {
             page.add(point);
         }
@@ -119,6 +123,17 @@ impl ComparisonPage {
             ));
         }
         Some(page)
+    }
+
+    /// Notes the loads that only one of two sweeps has: the name of each such side, and its loads.
+    pub fn add_apart(&mut self, sides: &[(&str, String)]) {
+        let note = |(side, loads): &(&str, String)| {
+            words(
+                format!("Only {side} has {loads}: not compared."),
+                format!("只有 {side} 有 {loads}：未比较。"),
+            )
+        };
+        self.notes.extend(sides.iter().map(note));
     }
 
     /// Two runs with the settings of `throng compare`; the names are those that a reader knows them by.
@@ -169,15 +184,13 @@ impl ComparisonPage {
             None => {
                 self.sentences.extend(sentences(comparison));
                 self.tails = tails(comparison, of);
-                self.notes.extend(notes(comparison));
             }
-            // Of each load, what differs.
-            Some(load) if comparison.different().next().is_some() => {
-                let told = sentences(comparison);
-                self.sentences.extend(told.into_iter().map(|words| at(Some(load), words)));
+            Some(load) => {
+                let told = differences(comparison).into_iter();
+                self.sentences.extend(told.map(|words| at(Some(load), words)));
             }
-            Some(_) => {}
         }
+        self.notes.extend(notes(comparison).into_iter().map(|words| at(of.at, words)));
     }
 }
 
@@ -253,16 +266,16 @@ fn hist(runs: &[Record], label: Option<&str>) -> Hist {
     let mut all = Hist::new();
     for record in runs {
         let number = label.map(|name| record.labels.iter().position(|one| &*one.name == name));
-        let parts = record.seconds.iter().flat_map(|second| -> Box<dyn Iterator<Item = &Part>> {
+        for second in &record.seconds {
             match number {
-                None => Box::new(std::iter::once(&second.all)),
+                None => all.add(&second.all.service),
                 Some(number) => {
-                    let of = move |(place, _): &&(u32, Part)| Some(*place as usize) == number;
-                    Box::new(second.labels.iter().filter(of).map(|(_, part)| part))
+                    if let Some(part) = number.and_then(|number| second.labels.get(number as u32)) {
+                        all.add(&part.service);
+                    }
                 }
             }
-        });
-        parts.for_each(|part| all.add(&part.service));
+        }
     }
     all
 }

@@ -1,5 +1,6 @@
 //! Causes of errors over the run, and exchanges by address or header.
 
+use record::kept::Why;
 use record::{ClassName, Record};
 use serde::Serialize;
 use stats::hist::Hist;
@@ -55,7 +56,7 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
             }
         }
     }
-    for kept in &record.kept {
+    for kept in record.kept.iter().filter(|kept| kept.why == Why::Error) {
         let place = order.place(kept.label);
         let Some((place, cause)) = place.zip(kept.cause.and_then(|at| found.get_mut(at as usize)))
         else {

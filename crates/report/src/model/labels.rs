@@ -64,11 +64,11 @@ impl Order {
 }
 
 /// Sums all labels and puts them in order.
-pub(super) fn order(record: &Record) -> Order {
+pub(super) fn order(record: &Record, most: usize) -> Order {
     let mut sums = vec![Part::default(); record.labels.len()];
     for (label, part) in record.seconds.iter().flat_map(|second| &second.labels) {
-        if let Some(sum) = sums.get_mut(*label as usize) {
-            sum.merge(part);
+        if let Some(sum) = sums.get_mut(label as usize) {
+            sum.merge(&part);
         }
     }
     let mut time = [0.0; 2];
@@ -78,7 +78,7 @@ pub(super) fn order(record: &Record) -> Order {
     let mut all: Vec<u32> = (0..sums.len() as u32).collect();
     all.retain(|label| sums[*label as usize].count > 0);
     all.sort_by_key(|label| (std::cmp::Reverse(sums[*label as usize].elapsed), *label));
-    let rest = all.split_off(all.len().min(MOST_LABELS));
+    let rest = all.split_off(all.len().min(most));
     Order { shown: all, rest, sums, time }
 }
 
@@ -88,8 +88,13 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
         let of = &record.labels[*number as usize];
         let sum = &order.sums[*number as usize];
         let hist = hist([sum]);
-        let units = units(steady.seconds(record), Some(*number));
-        let quantiles = quantiles(&hist, independent(&units, sum.count));
+        // To look through all seconds for each of thousands of labels takes long: those have no intervals.
+        let independent = if place < MOST_LABELS {
+            independent(&units(steady.seconds(record), Some(*number)), sum.count)
+        } else {
+            0.0
+        };
+        let quantiles = quantiles(&hist, independent);
         let columns = if place < MOST_TIMED_LABELS { columns(place).to_vec() } else { Vec::new() };
         Label {
             name: of.name.to_string(),

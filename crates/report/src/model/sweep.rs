@@ -85,6 +85,8 @@ pub struct Swept<'a> {
     pub name: &'a str,
     /// The record of a run of it: of the last point.
     pub record: &'a Record,
+    /// From when to when all of its runs lasted, epoch ms.
+    pub span_ms: (i64, i64),
     pub axis: Axis,
     pub points: Vec<Point>,
     pub choice: &'a Choice,
@@ -126,7 +128,8 @@ impl Point {
 impl SweepPage {
     pub fn new(of: Swept<'_>) -> Self {
         let sentences = sentences(&of.points, of.choice, of.axis);
-        let about = About { run: of.name.to_owned(), ..About::of(of.record, of.name) };
+        let mut about = About::of(of.record, of.name);
+        about.spanning(of.span_ms);
         Self {
             kind: "sweep",
             form: 1,

@@ -8,6 +8,8 @@ use record::{Part, Record};
 use serde::Serialize;
 use stats::hist::Hist;
 
+use super::Gateway;
+
 /// The percentiles that are shown.
 pub(super) const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
@@ -38,6 +40,9 @@ pub struct Totals {
     pub own_share: Option<f64>,
     /// Samples in flight when the run ended, which were cut.
     pub under_way_at_end: Option<u64>,
+    /// In runs with requests for a mobile gateway. The page's script does not read it.
+    #[serde(skip)]
+    pub gateway: Option<Gateway>,
 }
 
 impl Totals {
@@ -63,6 +68,7 @@ impl Totals {
             quantiles: quantiles(&hist, independent(&units, all.count)),
             own_share: own,
             under_way_at_end: (all.cut > 0).then_some(all.cut),
+            gateway: Gateway::new(&record.seconds),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::html::Html;
 
 const WIDTH: f64 = 220.0;
 /// Room for a half of a text at both ends.
-const SIDE: f64 = 22.0;
+const SIDE: f64 = 30.0;
 
 /// The axis, from `-most` to `most`.
 #[derive(Clone, Copy, Debug)]

@@ -58,6 +58,9 @@ proptest! {
         }
         prop_assert_eq!(one.quantile(quantile), union.quantile(quantile));
         prop_assert!(one.iter().eq(union.iter()));
+        let mut list = bins(&a);
+        list.merge(&bins(&b));
+        prop_assert_eq!(list.quantile(quantile), union.quantile(quantile));
     }
 
     #[test]
@@ -68,6 +71,31 @@ proptest! {
         let mut merged = bins(&a);
         merged.merge(&bins(&b));
         prop_assert_eq!(merged, bins(&[a, b].concat()));
+    }
+
+    #[test]
+    fn packed_bins_are_the_same_bins(
+        a in prop::collection::vec((0u32..layout::BINS, 1u64..), 0..100),
+        b in prop::collection::vec(value(), 0..100),
+    ) {
+        let mut list = Bins::default();
+        for (bin, count) in a {
+            list.add(bin, count);
+        }
+        let mut packed = list.clone();
+        packed.shrink();
+        prop_assert_eq!(&packed, &list);
+        prop_assert_eq!((packed.len(), packed.total()), (list.len(), list.total()));
+        prop_assert_eq!(packed.is_empty(), list.is_empty());
+        prop_assert_eq!(serde_json::to_string(&packed).unwrap(), serde_json::to_string(&list).unwrap());
+        // What is added makes a list of it again, and it can be added to others.
+        let mut sum = bins(&b);
+        sum.merge(&packed);
+        packed.merge(&bins(&b));
+        prop_assert_eq!(&packed, &sum);
+        packed.shrink();
+        packed.clear();
+        prop_assert!(packed.is_empty() && packed.iter().len() == 0);
     }
 
     #[test]

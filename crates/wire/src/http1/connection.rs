@@ -30,11 +30,11 @@ pub struct Broken {
     pub error: Error,
 }
 
-/// A connection with at most one request under way.
+/// A connection with at most one request in flight.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    under_way: Option<Ticket>,
-    /// Reads the answer under way. Its head is to be given to [`Connection::note_head`], its end to [`Connection::note_end`].
+    in_flight: Option<Ticket>,
+    /// Reads the answer that arrives. Its head is to be given to [`Connection::note_head`], its end to [`Connection::note_end`].
     pub decoder: Decoder,
     kind: Kind,
     keeps: bool,
@@ -43,7 +43,7 @@ pub struct Connection {
 impl Default for Connection {
     fn default() -> Self {
         Self {
-            under_way: None,
+            in_flight: None,
             decoder: Decoder::new(false, Limits::default()),
             kind: Kind::Plain,
             keeps: false,
@@ -55,7 +55,7 @@ impl Connection {
     /// Begins an exchange whose request its caller sends as it stands, from where it is.
     #[inline]
     pub fn begin_rendered(&mut self, to: Ticket, kind: Kind) {
-        self.under_way = Some(to);
+        self.in_flight = Some(to);
         self.decoder = Decoder::new(kind == Kind::Head, Limits::default());
         (self.kind, self.keeps) = (kind, false);
     }
@@ -74,7 +74,7 @@ impl Connection {
     /// The answer has been read.
     #[inline]
     pub fn note_end(&mut self) {
-        self.under_way = None;
+        self.in_flight = None;
     }
 }
 
@@ -85,7 +85,7 @@ impl Session for Connection {
     type Broken = Broken;
 
     fn room(&self) -> Room {
-        if self.under_way.is_some() { Room::Full } else { Room::Free(1) }
+        if self.in_flight.is_some() { Room::Full } else { Room::Free(1) }
     }
 
     fn begin(&mut self, to: Ticket, call: Call<'_>, out: &mut Vec<u8>) -> Begun {
@@ -102,7 +102,7 @@ impl Session for Connection {
         _out: &mut Vec<u8>,
         tell: &mut impl for<'b> FnMut(Told<'b, Head<'b>>),
     ) -> Result<usize, Broken> {
-        let Some(to) = self.under_way else { return Ok(0) };
+        let Some(to) = self.in_flight else { return Ok(0) };
         let mut at = 0;
         loop {
             let (used, event) =
@@ -140,7 +140,7 @@ impl Session for Connection {
     fn drop_content(&mut self, bytes: u64) -> bool {
         let over = self.decoder.skip(bytes);
         if over {
-            self.under_way = None;
+            self.in_flight = None;
         }
         over
     }
@@ -150,9 +150,9 @@ impl Session for Connection {
         rest: &[u8],
         tell: &mut impl for<'b> FnMut(Told<'b, Head<'b>>),
     ) -> Result<(), Broken> {
-        let Some(to) = self.under_way else { return Ok(()) };
+        let Some(to) = self.in_flight else { return Ok(()) };
         self.decoder.eof(rest).map_err(|error| Broken { at: 0, error })?;
-        self.under_way = None;
+        self.in_flight = None;
         tell(Told::Done { to, kept: false });
         Ok(())
     }

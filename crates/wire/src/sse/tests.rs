@@ -299,7 +299,7 @@ fn a_connection_carries_one_answer_after_another() {
         assert_eq!(sse.feed(&input, &mut (), &mut out, &mut tell), Ok(input.len()));
     }
     assert_eq!((pushes, sse.last_event_id(), sse.retry_ms()), (0, b"".as_slice(), Some(2)));
-    assert_eq!(sse.end(b"", &mut |_| panic!("nothing is under way")), Ok(()));
+    assert_eq!(sse.end(b"", &mut |_| panic!("nothing is in flight")), Ok(()));
 }
 
 proptest! {

@@ -148,7 +148,7 @@ pub(crate) fn is_clear(
         return false;
     }
     let figures = Figures::of(seconds);
-    if needed(criteria, &figures) > seconds.len() as f64 {
+    if needed(criteria, figures.rate, worth(&figures)) > seconds.len() as f64 {
         return false;
     }
     let (holds, judged) = whole(criteria, record, seconds);
@@ -179,18 +179,21 @@ fn least(criterion: &Criterion) -> f64 {
     }
 }
 
-/// Seconds that a probe needs for its percentiles: ten independent samples beyond each.
-pub(crate) fn needed(criteria: &[Criterion], figures: &Figures) -> f64 {
-    if figures.rate <= 0.0 || figures.effective_samples <= 0.0 {
+/// Seconds that a probe needs for its percentiles at that rate: ten independent samples beyond each.
+pub(crate) fn needed(criteria: &[Criterion], rate: f64, worth: f64) -> f64 {
+    if rate <= 0.0 {
         return 0.0;
     }
-    // Samples that are worth one; ten at most, for an overload is no measure.
-    let worth = (figures.samples as f64 / figures.effective_samples).clamp(1.0, 10.0);
     criteria
         .iter()
-        .map(|criterion| least(criterion) * 10.0 * worth / figures.rate)
+        .map(|criterion| least(criterion) * 10.0 * worth / rate)
         .filter(|s| *s > 0.0)
         .fold(0.0, f64::max)
+}
+
+/// Samples that are worth an independent one: ten at most.
+pub(crate) fn worth(figures: &Figures) -> f64 {
+    (figures.samples as f64 / figures.effective_samples.max(1e-9)).clamp(1.0, 10.0)
 }
 
 /// A merged part, with its time.
@@ -213,14 +216,13 @@ fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
     let mut merged = Merged { part: Part::default(), seconds: 0.0 };
     for second in seconds {
         merged.seconds += f64::from(second.ms) / 1000.0;
-        let of = match label {
-            None => Some(&second.all),
+        match label {
+            None => merged.part.merge(&second.all),
             Some(label) => {
-                second.labels.iter().find(|(number, _)| *number == label).map(|(_, part)| part)
+                if let Some(of) = second.labels.get(label) {
+                    merged.part.merge(&of);
+                }
             }
-        };
-        if let Some(of) = of {
-            merged.part.merge(of);
         }
     }
     merged

@@ -3,8 +3,9 @@
 use answers::verdict::Language;
 use report::model::capacity::Searched;
 
-use super::super::figures::{load, number, table};
-use super::{Capacity, Done, EndedBy};
+use super::answer::Capacity;
+use super::probe::{Done, EndedBy};
+use crate::questions::figures::{load, number, table};
 use crate::{tty, verdict};
 
 /// A probe in a line.

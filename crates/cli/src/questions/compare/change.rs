@@ -5,6 +5,7 @@
 
 use answers::compare::{Comparison, Difference, Outcome};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat};
+use record::Record;
 use serde::Serialize;
 
 /// The changes that were named.
@@ -28,7 +29,8 @@ impl FailIf {
     /// Reads them. The error is a sentence for the user.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         let read = texts.iter().map(|text| {
-            let criterion = Criterion::parse_any(text)?;
+            let criterion = Criterion::parse_any(text)
+                .map_err(|why| format!("{why}; a change is written like 'p95 > +5%'"))?;
             if !matches!(criterion.limit, Limit::Relative(_)) {
                 return Err(format!(
                     "{text:?} is no change: write it with a sign, like 'p95 > +5%'"
@@ -45,6 +47,16 @@ impl FailIf {
             Ok(criterion)
         });
         Ok(Self(read.collect::<Result<_, _>>()?))
+    }
+
+    /// A label that is named and that none of these records has.
+    pub(super) fn unknown_label<'r>(
+        &self,
+        records: impl Iterator<Item = &'r Record> + Clone,
+    ) -> Option<&str> {
+        let is_there =
+            |name: &str| records.clone().any(|r| r.labels.iter().any(|label| *label.name == *name));
+        self.0.iter().filter_map(|one| one.label.as_deref()).find(|name| !is_there(name))
     }
 
     pub(super) fn judge(&self, comparison: &Comparison) -> Vec<Judged> {
@@ -104,6 +116,7 @@ mod tests {
         for (bad, words) in [
             ("p95 > 5s", "is no change"),
             ("max > +5%", "compared are"),
+            ("p95 > +5", "a change is written like 'p95 > +5%'"),
             ("p95 = +5%", "more or less"),
         ] {
             assert!(read(bad).unwrap_err().contains(words), "{bad}");

@@ -161,15 +161,30 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
                 .chain(["rate", "mean", "p50", "p95", "p99", "error%"].map(cell))
                 .collect(),
         );
-        for judged in point.failed.iter().filter(|judged| judged.is_there) {
+        for judged in point.failed.iter().filter(|judged| judged.is_there || judged.unknown) {
             notes.push_str(&format!("{name}: {}", fail_if(judged)));
         }
-        if let Some(refusal) = &comparison.all.refusal {
-            notes.push_str(&format!("{name}: {refusal}\n"));
+        for words in comparison::differences(comparison) {
+            notes.push_str(&format!("{name}: {}\n", words.en));
         }
     }
+    for change in passed(points) {
+        notes.push_str(&format!("passed at all of these loads: {change}\n"));
+    }
+    notes.extend(points.first().map(|point| point.sources.apart.text()));
     format!(
-        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval\n\n{}{notes}",
+        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval\n\n{}\n{notes}",
         table(&rows)
     )
+}
+
+/// Changes of `--fail-if` that are at no load, beyond doubt.
+fn passed<'c>(points: &[&'c Compared]) -> Vec<&'c str> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let passed = |at: usize| {
+        let is_clear = |judged: &super::change::Judged| !judged.is_there && !judged.unknown;
+        points.iter().all(|point| point.failed.get(at).is_some_and(is_clear))
+    };
+    let changes = first.failed.iter().enumerate().filter(|(at, _)| passed(*at));
+    changes.map(|(_, judged)| &*judged.change).collect()
 }

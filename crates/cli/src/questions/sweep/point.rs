@@ -239,7 +239,7 @@ pub(crate) fn name(folder: &Path) -> String {
 }
 
 fn length(seconds: &[Second]) -> f64 {
-    seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum()
+    seconds.iter().map(|second| second.ms).sum::<u32>() as f64 / 1000.0
 }
 
 fn rate(seconds: &[Second]) -> f64 {

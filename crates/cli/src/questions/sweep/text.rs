@@ -1,5 +1,6 @@
 //! A sweep as text: first the sentence, then the table, then what was left out.
 
+use answers::shared::Shared;
 use report::model::sweep as page;
 
 use super::super::figures::{load, number, percent, table};
@@ -100,12 +101,6 @@ fn notes(sweep: &Sweep) -> String {
         if let Some(why) = &point.excluded {
             note(format!("{at} (○) is not among the points of the model: {}", why.en));
         }
-        if let Some(shared) = &point.shared {
-            note(format!(
-                "{at}: {}: on a machine of its own the target may do more",
-                shared.words()
-            ));
-        }
         if point.warm_up.seconds > 0 {
             let (with, without) = (&point.with_warm_up, &point.figures);
             note(format!(
@@ -122,6 +117,12 @@ fn notes(sweep: &Sweep) -> String {
         if point.warm_up.unsteady {
             note(format!("{at}: the run did not become steady"));
         }
+    }
+    let shared = sweep.points.iter().filter(|point| point.shared.is_some());
+    let loads: Vec<String> = shared.clone().map(|point| load(point.load)).collect();
+    if let Some(shared) = Shared::together(shared.filter_map(|point| point.shared.as_ref())) {
+        let (at, words) = (loads.join(", "), shared.words());
+        note(format!("{at}: {words}: on a machine of its own the target may do more"));
     }
     if sweep.points.iter().any(|point| point.warm_up.not_looked_for) {
         note("no warm-up was looked for in points shorter than 20 s".to_owned());

@@ -16,8 +16,8 @@ const FEW: &str = "too_few_samples";
 pub(super) fn text(points: &[Point], unit: &str) -> String {
     let width = tty::output_width().unwrap_or(verdict::WIDTH).clamp(40, verdict::WIDTH);
     let mut ids: Vec<&str> = Vec::new();
-    for finding in points.iter().rev().flat_map(|point| &point.verdict.findings) {
-        if !ids.contains(&finding.id) && finding.id != FEW {
+    for finding in points.iter().rev().flat_map(findings) {
+        if !ids.contains(&finding.id) {
             ids.push(finding.id);
         }
     }
@@ -46,13 +46,13 @@ pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     // Names with the loads at which they stand.
     let mut there: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
     for point in points {
-        for finding in &point.verdict.findings {
+        for finding in findings(point) {
             there.entry(finding.id).or_default().push(point);
         }
     }
-    for finding in points.iter().rev().flat_map(|point| &point.verdict.findings) {
+    for finding in points.iter().rev().flat_map(findings) {
         let is_new = all.findings.iter().all(|known| known.id != finding.id);
-        if is_new && finding.id != FEW {
+        if is_new {
             let points = &there[finding.id];
             let zh: Vec<String> = points.iter().map(|point| load(point.load)).collect();
             let told = words(
@@ -76,8 +76,14 @@ pub(super) fn together(points: &[Point], unit: &Words) -> Verdict {
     Verdict { silent, unchecked, ..all }
 }
 
+/// The findings on a point that are told.
+fn findings(point: &Point) -> impl Iterator<Item = &Finding> {
+    let is_empty = point.figures.samples == 0;
+    point.verdict.findings.iter().filter(move |finding| finding.id != FEW || is_empty)
+}
+
 fn is_quiet(point: &Point) -> bool {
-    point.verdict.findings.iter().all(|finding| finding.id == FEW)
+    findings(point).next().is_none()
 }
 
 fn told(finding: &Finding, there: &[&Point], unit: &str, width: usize) -> String {

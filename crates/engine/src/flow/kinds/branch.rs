@@ -2,7 +2,7 @@
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
-use crate::users::Leave;
+use crate::users::LoopControl;
 
 /// Its child has run.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
@@ -11,12 +11,12 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
 }
 
 /// A sampler in it asks for what leads out of it: the branch ends, and its user may have to go on elsewhere.
-pub(crate) fn leaves(visit: &mut Visit<'_, '_>, how: Leave) {
+pub(crate) fn leaves(visit: &mut Visit<'_, '_>, how: LoopControl) {
     visit.end_for_good();
     let parent = visit.cx.users[visit.index].branch_of;
-    if how == Leave::NextIteration
+    if how == LoopControl::NextIteration
         && let Some(branches) = visit.cx.branches_mut(parent)
     {
-        branches.leaves = true;
+        branches.ends_iteration = true;
     }
 }

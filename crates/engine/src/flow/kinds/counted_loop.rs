@@ -3,6 +3,7 @@
 //! Its state has how often it is to run, once that was asked.
 
 use plan::plan::LoopCount;
+use plan::template::Template;
 
 use crate::flow::kinds::Counting;
 use crate::flow::search::Pull;
@@ -28,9 +29,9 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -
     Some(Pull::Nothing)
 }
 
-/// A pass has ended: is there another?
+/// An iteration has ended: is there another?
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -> Option<Pull> {
-    visit.end_pass();
+    visit.end_iteration();
     if !is_over(visit, count) {
         return None;
     }
@@ -54,6 +55,7 @@ pub(crate) fn end_for_good(state: &mut ControllerState<'_>) {
 
 /// Whether it has run as often as it should. How often is asked once for all of its iterations, but anew where that is 0 or
 /// without end.
+#[inline]
 fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
     if visit.state().is(BROKEN) {
         return true;
@@ -61,9 +63,14 @@ fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
     if let Some(given) = visit.given_loops() {
         return given > -1 && visit.state().count() >= given;
     }
-    let mut state = visit.state();
     let (LoopCount::Count(text) | LoopCount::Limit(text)) = count else { return false };
-    let mut most = state.more()[0] as i32;
+    let most = most(visit, count, text);
+    most > -1 && visit.state().count() >= most
+}
+
+/// How often it is to run; without end below 0.
+fn most(visit: &mut Visit<'_, '_>, count: &LoopCount, text: &Template) -> i32 {
+    let mut most = visit.state().more()[0] as i32;
     if matches!(most, -1 | 0) {
         most = match count {
             LoopCount::Limit(_) => {
@@ -75,5 +82,5 @@ fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
         visit.cx.forgive_number();
         visit.state().more()[0] = most as u32;
     }
-    most > -1 && visit.state().count() >= most
+    most
 }

@@ -2,7 +2,7 @@
 //!
 //! A lock has an owner core, as a barrier has ([`crate::flow::barriers`]). A section inside of another with the same lock is entered at once.
 
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
@@ -10,12 +10,12 @@ use crate::inbox::Ask;
 use crate::users::{Held, Wait};
 
 /// The section is entered before its first child.
-pub(crate) fn before(visit: &mut Visit<'_, '_>, lock: &Text) -> Option<Pull> {
+pub(crate) fn before(visit: &mut Visit<'_, '_>, lock: &Template) -> Option<Pull> {
     if visit.is_first() && !enter(visit, lock) { Some(Pull::Later) } else { None }
 }
 
 /// A user comes to the section. False: it waits.
-fn enter(visit: &mut Visit<'_, '_>, lock: &Text) -> bool {
+fn enter(visit: &mut Visit<'_, '_>, lock: &Template) -> bool {
     let (index, id) = (visit.index, visit.id);
     if let Some(extra) = &visit.cx.users[index].extra
         && let Some(held) = extra.locks.iter().find(|held| held.controller == id)
@@ -46,8 +46,8 @@ fn enter(visit: &mut Visit<'_, '_>, lock: &Text) -> bool {
     false
 }
 
-/// A pass ends: the user leaves the section.
-pub(crate) fn end_pass(visit: &mut Visit<'_, '_>) {
+/// An iteration ends: the user leaves the section.
+pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     let Some(extra) = &mut visit.cx.users[visit.index].extra else { return };
     let Some(at) = extra.locks.iter().position(|held| held.controller == visit.id) else { return };

@@ -11,7 +11,7 @@ use crate::users::controllers::BROKEN;
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: false };
 
-/// It looks at them each time.
+/// It reads them each time.
 pub(crate) fn reads_texts() -> bool {
     true
 }
@@ -22,14 +22,14 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> 
         return None;
     }
     visit.state().clear(BROKEN);
-    visit.end_pass();
+    visit.end_iteration();
     visit.forget_count();
     Some(Pull::Nothing)
 }
 
-/// A pass has ended: is there another value?
+/// An iteration has ended: is there another value?
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> {
-    visit.end_pass();
+    visit.end_iteration();
     let over = visit.is_broken()
         || !has_value(visit, each)
         || visit.state().count() >= last_value(visit, each);

@@ -9,7 +9,7 @@ pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, evaluate_all: bool, at_end:
     !at_end && (visit.is_first() || evaluate_all)
 }
 
-/// Looks at the condition before the first child, or before each.
+/// Evaluates the condition before the first child, or before each.
 pub(crate) fn before(
     visit: &mut Visit<'_, '_>,
     condition: &Condition,
@@ -22,7 +22,7 @@ pub(crate) fn before(
     if !visit.begin_children() {
         return Some(Pull::Ends);
     }
-    visit.end_pass();
+    visit.end_iteration();
     Some(Pull::Nothing)
 }
 
@@ -34,5 +34,5 @@ pub(crate) fn is_done() -> bool {
 /// A sampler in it has left it: what it holds begins anew.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>) {
     visit.begin_children();
-    visit.end_pass();
+    visit.end_iteration();
 }

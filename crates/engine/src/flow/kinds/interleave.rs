@@ -1,6 +1,6 @@
-//! Interleave and Random Controllers: one child a pass, in turn or by chance.
+//! Interleave and Random Controllers: one child an iteration, in turn or by chance.
 //!
-//! The state has the child that the pass began with.
+//! The state has the child that the iteration began with.
 
 use plan::plan::Interleave;
 
@@ -12,35 +12,35 @@ use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 /// A controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
 const IN_VAIN: u32 = 500;
 
-/// Its pass may be over with the sampler that it gave last.
+/// Its iteration may be over with the sampler that it gave last.
 pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     if !visit.state().is(SKIP) {
         return None;
     }
-    visit.end_pass();
+    visit.end_iteration();
     Some(Pull::Nothing)
 }
 
-/// Its pass is over where it comes to the child that it began with.
+/// Its iteration is over where it comes to the child that it began with.
 pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     let mut state = visit.state();
     let begun_with = &mut state.more()[0];
     if *begun_with == 0 {
         *begun_with = at + 1;
     } else if *begun_with == at + 1 && state.is(MOVED) {
-        visit.end_pass();
+        visit.end_iteration();
         return Some(Pull::Nothing);
     }
     None
 }
 
-/// Its child of the pass is a sampler.
+/// Its child of the iteration is a sampler.
 pub(crate) fn gives_sampler(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     visit.state().set(SKIP);
     move_on(visit, settings);
 }
 
-/// Its child of the pass is a controller, which has given something.
+/// Its child of the iteration is a controller, which has given something.
 pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     let mut state = visit.state();
     state.set(GAVE);
@@ -52,7 +52,7 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Its child of the pass is a controller, which has nothing more.
+/// Its child of the iteration is a controller, which has nothing more.
 pub(crate) fn child_is_through(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);
@@ -84,8 +84,8 @@ pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> boo
     true
 }
 
-/// The next pass goes on with the child at which this one has stopped.
-pub(crate) fn end_pass(state: &mut ControllerState<'_>) {
+/// The next iteration goes on with the child at which this one has stopped.
+pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.clear(GAVE | MOVED | SKIP);
     state.more()[0] = 0;
 }

@@ -11,6 +11,6 @@ pub(crate) fn behind() -> Option<Pull> {
 /// The controller around it begins an iteration: with the first, so does it.
 pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, iteration: i32, is_loop: bool) {
     if iteration == i32::from(is_loop) {
-        visit.end_pass();
+        visit.end_iteration();
     }
 }

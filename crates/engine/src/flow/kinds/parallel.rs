@@ -15,7 +15,7 @@ use crate::flow::visit::Visit;
 use crate::ids::{NO_SOCKET, UserId};
 use crate::users::branches::Branches;
 use crate::users::controllers as state;
-use crate::users::{Leave, NO_USER, Wait};
+use crate::users::{LoopControl, NO_USER, Wait};
 
 /// The next step of the user of a Parallel Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Next {
     /// It waits for its branches, or for the sample around them to be closed.
     Waits,
     /// It goes on behind branches of which there is no sample; perhaps with the next iteration.
-    Behind { id: SamplerId, leaves: bool },
+    Behind { id: SamplerId, ends_iteration: bool },
 }
 
 /// A turn of a user for its branches.
@@ -53,7 +53,11 @@ impl Flow {
         let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
         // The plug-in has no threads then, or cannot make so few: no branch runs, and nothing is told of it.
         if at_a_time == 0 || closed {
-            return Turn { next: Next::Behind { id, leaves: false }, ended: None, all: true };
+            return Turn {
+                next: Next::Behind { id, ends_iteration: false },
+                ended: None,
+                all: true,
+            };
         }
         let whole = parallel.parent.then(|| whole_of(cx, index, parallel));
         let user = &mut cx.users[index];
@@ -64,11 +68,11 @@ impl Flow {
             whole,
             lag: 0,
             next: 0,
-            under_way: 0,
+            in_flight: 0,
             at_a_time,
             called: false,
             stops: false,
-            leaves: false,
+            ends_iteration: false,
             cut: false,
         }));
         let root = cx.users.of(index);
@@ -98,16 +102,16 @@ impl Flow {
             return waits;
         };
         let Some(next) = parallel.branches.get(branches.next).filter(|_| !stopping) else {
-            if branches.under_way > 0 {
+            if branches.in_flight > 0 {
                 return waits;
             }
             return Turn { next: join(cx, index), ended: None, all: true };
         };
-        if branches.under_way >= branches.at_a_time {
+        if branches.in_flight >= branches.at_a_time {
             return waits;
         }
         branches.next += 1;
-        branches.under_way += 1;
+        branches.in_flight += 1;
         let called = std::mem::replace(&mut branches.called, true);
         let ended = self.start_branch(cx, index, *next).err();
         if !called {
@@ -137,7 +141,8 @@ impl Flow {
                 cx.controller_state(branch, *inner).clear(state::DROPPED);
             }
         }
-        if !Visit::new(cx, self, branch, main).begin() {
+        let root = cx.users.root(branch);
+        if !Visit::new(cx, self, (branch, root), main).begin() {
             return Err(branch);
         }
         cx.go_on(branch);
@@ -170,7 +175,7 @@ pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId>
     user.socket = NO_SOCKET;
     cx.users.put_away(branch);
     let branches = cx.branches_mut(parent)?;
-    branches.under_way -= 1;
+    branches.in_flight -= 1;
     (!std::mem::replace(&mut branches.called, true)).then_some(parent)
 }
 
@@ -184,9 +189,9 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
         cx.stop_around(index);
     }
     let Some(mut whole) = branches.whole.take() else {
-        return Next::Behind { id: branches.id, leaves: branches.leaves };
+        return Next::Behind { id: branches.id, ends_iteration: branches.ends_iteration };
     };
-    if branches.leaves {
+    if branches.ends_iteration {
         whole.request = Request::NextIteration;
     }
     let mut timing = branches.timing;
@@ -211,12 +216,12 @@ pub(crate) fn leaves_behind(
     cx: &mut Context<'_>,
     index: UserId,
     id: SamplerId,
-    leaves: bool,
-) -> Option<(ControllerId, Leave)> {
+    ends_iteration: bool,
+) -> Option<(ControllerId, LoopControl)> {
     let sampler = &cx.plan.samplers[id.0 as usize];
     cx.users[index].intended = cx.clock.now();
     let user = &cx.users[index];
     let next_loop = cx.run.groups[user.group.at()].on_error == OnError::NextLoop;
     let failed = !user.parallel && next_loop && !user.last_ok;
-    (leaves || failed).then_some((sampler.controller, Leave::NextIteration))
+    (ends_iteration || failed).then_some((sampler.controller, LoopControl::NextIteration))
 }

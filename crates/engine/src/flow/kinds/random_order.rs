@@ -1,19 +1,19 @@
-//! Random Order Controller: all children in an order that is drawn anew for each pass; its state has the order.
+//! Random Order Controller: all children in an order that is drawn anew for each iteration; its state has the order.
 
 use plan::random::Random;
 
 use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
-/// The order of the first pass.
+/// The order of the first iteration.
 pub(crate) fn has_begun(visit: &mut Visit<'_, '_>) {
     let controller = visit.controller;
     let mut state = ControllerState::of(visit.cx.users.of(visit.index), controller);
     shuffle(&mut state, controller.children.len(), &mut visit.cx.random);
 }
 
-/// The next pass has an order of its own.
-pub(crate) fn end_pass(visit: &mut Visit<'_, '_>) {
+/// The next iteration has an order of its own.
+pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     has_begun(visit);
 }

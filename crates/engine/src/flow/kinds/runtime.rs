@@ -1,6 +1,6 @@
-//! Runtime Controller: children for so many seconds, from the first look at its time.
+//! Runtime Controller: children for so many seconds, from the first time that it is asked.
 
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::flow::kinds::Counting;
 use crate::flow::search::Pull;
@@ -10,24 +10,24 @@ use crate::users::controllers::{BROKEN, ControllerState};
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: true };
 
-/// It looks at them each time.
+/// It reads them each time.
 pub(crate) fn reads_texts() -> bool {
     true
 }
 
-/// Looks at the time before each child.
-pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Text) -> Option<Pull> {
+/// Compares the time before each child.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
     if !is_over(visit, seconds) {
         return None;
     }
-    visit.end_pass();
+    visit.end_iteration();
     visit.forget_count();
     Some(Pull::Nothing)
 }
 
-/// Looks at the time behind the last child.
-pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Text) -> Option<Pull> {
-    visit.end_pass();
+/// Compares the time behind the last child.
+pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
+    visit.end_iteration();
     if !is_over(visit, seconds) {
         return None;
     }
@@ -36,7 +36,7 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Text) -> Option<Pull> 
     Some(Pull::Nothing)
 }
 
-pub(crate) fn is_done(visit: &mut Visit<'_, '_>, seconds: &Text, done: bool) -> bool {
+pub(crate) fn is_done(visit: &mut Visit<'_, '_>, seconds: &Template, done: bool) -> bool {
     done || most(visit, seconds) <= 0 || visit.is_empty()
 }
 
@@ -45,15 +45,15 @@ pub(crate) fn forget_count(state: &mut ControllerState<'_>) {
     forget(state);
 }
 
-/// Whether its time is over; it begins with the first look.
-fn is_over(visit: &mut Visit<'_, '_>, seconds: &Text) -> bool {
+/// Whether its time is over; it begins with the first question.
+fn is_over(visit: &mut Visit<'_, '_>, seconds: &Template) -> bool {
     let now = visit.cx.clock.now();
     let run = seconds_run(&mut visit.state(), now);
     run >= most(visit, seconds)
 }
 
 /// How many seconds it is to run.
-fn most(visit: &mut Visit<'_, '_>, text: &Text) -> i64 {
+fn most(visit: &mut Visit<'_, '_>, text: &Template) -> i64 {
     let seconds = text.parsed(&mut visit.env(), |text| text.parse().unwrap_or(0));
     visit.cx.forgive_number();
     seconds
@@ -72,7 +72,7 @@ fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
     (now - start) / SECOND
 }
 
-/// Its time begins anew with the next look.
+/// Its time begins anew with the next question.
 fn forget(state: &mut ControllerState<'_>) {
     state.more()[..2].fill(0);
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_begins_with_the_first_look() {
+    fn time_begins_with_the_first_question() {
         let mut slots = [0; 5];
         let mut state = ControllerState(&mut slots);
         assert_eq!(seconds_run(&mut state, 9 * SECOND), 0);

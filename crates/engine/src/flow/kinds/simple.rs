@@ -11,25 +11,26 @@ pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
 }
 
 /// Goes to the child behind the current one.
+#[inline]
 pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
     let mut state = visit.state();
     let next = state.current().saturating_add(1);
     state.set_current(next);
 }
 
-/// All children have been asked: the pass is over.
+/// All children have been asked: the iteration is over.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
-    visit.end_pass();
+    visit.end_iteration();
     Some(Pull::Nothing)
 }
 
-/// The next pass begins with the first child.
-pub(crate) fn end_pass(state: &mut ControllerState<'_>) {
+/// The next iteration begins with the first child.
+pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.set_current(0);
 }
 
 /// The controller around it begins an iteration: it begins anew.
 pub(crate) fn around_begins(visit: &mut Visit<'_, '_>) {
-    visit.end_pass();
+    visit.end_iteration();
     visit.forget_count();
 }

@@ -1,14 +1,14 @@
 //! Switch Controller: the child that a number or a name chooses.
 
 use plan::plan::Child;
-use plan::text::Text;
+use plan::template::Template;
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::NOWHERE;
 
-/// Chooses the child of a pass.
-pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Text) -> Option<Pull> {
+/// Chooses the child of an iteration.
+pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Template) -> Option<Pull> {
     if visit.is_first() {
         let chosen = choose(visit, value);
         visit.state().set_current(chosen);
@@ -16,13 +16,13 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Text) -> Option<Pull> {
     None
 }
 
-/// There is but one child in a pass.
+/// There is but one child in an iteration.
 pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(NOWHERE);
 }
 
 /// The child that its value names: by number, else by name, else the one named `default`.
-fn choose(visit: &mut Visit<'_, '_>, value: &Text) -> u32 {
+fn choose(visit: &mut Visit<'_, '_>, value: &Template) -> u32 {
     let mut chosen = visit.cx.texts.take();
     value.eval(&mut visit.env(), &mut chosen);
     let sought = chosen.trim();

@@ -92,6 +92,6 @@ impl Walk<'_, '_> {
         let index = self.index;
         self.reporting().drop_transaction(index, id);
         let mut visit = self.visit(id);
-        if settings.parent { visit.end_pass() } else { visit.is_left() }
+        if settings.parent { visit.end_iteration() } else { visit.is_left() }
     }
 }

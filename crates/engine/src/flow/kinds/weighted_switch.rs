@@ -1,7 +1,7 @@
-//! Weighted Switch Controllers: one child a pass, which its weight chooses.
+//! Weighted Switch Controllers: one child an iteration, which its weight chooses.
 //!
-//! The plug-in sees the end of a pass only by asking the child behind the chosen one, whose sampler is not run then; so all controllers in it are told
-//! that their pass is over, and transactions that the question began are forgotten. What the question does besides, conditions and counts, is
+//! The plug-in sees the end of an iteration only by asking the child behind the chosen one, whose sampler is not run then; so all controllers in it are told
+//! that their iteration is over, and transactions that the question began are forgotten. What the question does besides, conditions and counts, is
 //! as with the plug-in.
 
 use plan::plan::{Child, ControllerId, ControllerKind, WeightedSwitch};
@@ -13,14 +13,14 @@ use crate::users::controllers::CHOSEN;
 impl Walk<'_, '_> {
     pub(crate) fn pull_weighted(&mut self, id: ControllerId, switch: &WeightedSwitch) -> Pull {
         // The plug-in looks at what comes for each time that it asks itself, but for the one that chose.
-        let mut looks = 0;
+        let mut asked = 0;
         loop {
             if !self.may_go_on() {
                 return Pull::Later;
             }
             let mut visit = self.visit(id);
             if visit.state().is(CHOSEN) {
-                looks += 1;
+                asked += 1;
             } else if !choose(&mut visit, switch) {
                 return Pull::Ends;
             }
@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
                 None => {}
                 Some(given @ (Pull::Later | Pull::Ends)) => return given,
                 Some(mut given) => {
-                    for _ in 0..looks {
+                    for _ in 0..asked {
                         if given == Pull::Nothing || !is_at_chosen(&mut self.visit(id)) {
                             self.reset_weighted(id);
                             given = Pull::Nothing;
@@ -44,23 +44,23 @@ impl Walk<'_, '_> {
         let mut visit = self.visit(id);
         choose_anew(&mut visit);
         for inner in inner(&visit) {
-            self.forget_pass(inner);
+            self.forget_iteration(inner);
         }
     }
 
-    fn forget_pass(&mut self, id: ControllerId) {
+    fn forget_iteration(&mut self, id: ControllerId) {
         if let ControllerKind::Transaction(settings) = &self.cx.controller(id).kind {
             return self.forget_transaction(id, settings);
         }
         let visit = self.visit(id);
         for inner in inner(&visit) {
-            self.forget_pass(inner);
+            self.forget_iteration(inner);
         }
         self.visit(id).is_left();
     }
 }
 
-/// Goes to the child of a new pass. False: there is none to choose.
+/// Goes to the child of a new iteration. False: there is none to choose.
 fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
     // From 0 up to 1, as Java draws it: 53 bits.
     let chance = (visit.cx.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -86,7 +86,7 @@ fn is_at_chosen(visit: &mut Visit<'_, '_>) -> bool {
     before == visit.state().more()[0] as usize
 }
 
-/// The next pass of it, and of those directly in it, begins with a choice.
+/// The next iteration of it, and of those directly in it, begins with a choice.
 fn choose_anew(visit: &mut Visit<'_, '_>) {
     visit.state().clear(CHOSEN);
     for inner in inner(visit) {

@@ -10,7 +10,7 @@ pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
     at_end || visit.is_first()
 }
 
-/// Looks at the condition before the first child.
+/// Evaluates the condition before the first child.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
     if !visit.is_first() || !asks(visit, condition, false) {
         return None;
@@ -21,9 +21,9 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> O
     Some(Pull::Nothing)
 }
 
-/// Looks at the condition behind the last child.
+/// Evaluates the condition behind the last child.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
-    visit.end_pass();
+    visit.end_iteration();
     // The condition sees the number of the iteration it decides on.
     if !asks(visit, condition, true) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> O
 
 /// A sampler in it has left it.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>, condition: &WhileCondition) {
-    visit.end_pass();
+    visit.end_iteration();
     // JMeter asks without listening; an expression may do something.
     asks(visit, condition, true);
     visit.forget_count();
@@ -61,7 +61,7 @@ fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> 
     }
 }
 
-/// Whether an evaluated condition ends it; at the end of a pass a blank one asks for the last sample.
+/// Whether an evaluated condition ends it; at the end of an iteration a blank one asks for the last sample.
 fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
     let value = value.trim();
     if (at_end && value.is_empty()) || value.eq_ignore_ascii_case("LAST") {

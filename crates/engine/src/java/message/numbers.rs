@@ -398,7 +398,7 @@ pub(crate) enum Tell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SaidKind {
-    /// It has nothing more in this pass.
+    /// It has nothing more in this iteration.
     Nothing = 0,
     /// A sampler.
     Sampler = 1,

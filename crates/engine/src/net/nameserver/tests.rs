@@ -71,7 +71,18 @@ fn look_up(
     aliases: Option<&[&str]>,
     servers: &[&str],
 ) -> Found {
-    let names = NameServers::with(Manners { port, patience }, path).expect("a thread");
+    let manners = Manners { port, patience, allowed: Targets::default() };
+    look_up_by(manners, path, host, aliases, servers)
+}
+
+fn look_up_by(
+    manners: Manners,
+    path: &SearchPath,
+    host: &str,
+    aliases: Option<&[&str]>,
+    servers: &[&str],
+) -> Found {
+    let names = NameServers::with(manners, path).expect("a thread");
     let (reply_to, answers) = Inbox::pair();
     let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
     names.ask(Lookup {
@@ -248,4 +259,17 @@ fn addresses_of_the_plans_own_are_looked_up_too() {
     let expected = vec![address("", [10, 0, 0, 9]), address("a.test.", [10, 0, 0, 1])];
     assert_eq!(found, Ok(expected));
     assert_eq!(*asked.lock().expect("no panic"), ["10.0.0.9.", "a.test."]);
+}
+
+#[test]
+fn a_server_that_is_not_permitted_is_not_asked() {
+    let patience = Duration::from_millis(200);
+    let try_with = |allowed: &str| {
+        let allowed = Targets::read(allowed).expect("targets");
+        let manners = Manners { port: 1, patience, allowed };
+        let found = look_up_by(manners, &SearchPath::default(), "a.example", None, &["127.0.0.1"]);
+        found.expect_err("nobody answers there")
+    };
+    assert!(try_with("10.0.0.0/8").contains("failed to initialize resolver"));
+    assert!(!try_with("127.0.0.1:1").contains("failed to initialize resolver"));
 }

@@ -242,7 +242,7 @@ impl Reporting<'_, '_> {
             self.show_to_branches(index, timing, success);
         } else if !open.reported {
             self.publish(index, timing, (success, open.cut), &settings.listeners, true);
-            // Those right inside of it are its listeners, too; they are under way when its user stops.
+            // Those right inside of it are its listeners, too; they are open when its user stops.
             self.add_below(index, open.controller, timing, success, None);
         }
     }

@@ -105,7 +105,7 @@ impl Held {
         around.recorder.add(Counter::WsStarted, 1);
         let line = &mut self.all[at as usize];
         line.listener = Listener::Opening;
-        opening.net = opening::Opening::of(line.route);
+        opening.net = opening::Opening::of(line.route, line.user);
         let (slot, clock) = (Self::slot(at), around.clock);
         let (user, transport) = (line.user, &mut line.transport);
         let opened =

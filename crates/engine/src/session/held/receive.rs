@@ -15,8 +15,8 @@ use crate::net::driver::{self, Ready};
 use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
 
-/// Where one look at a socket's input ended.
-enum Look {
+/// Where taking a socket's input ended.
+enum Taken {
     /// So many bytes are used up.
     Used(usize),
     /// The connection is gone, or nothing more can be understood on it.
@@ -134,11 +134,11 @@ impl Held {
         rest.need = 0;
         let generation = self[at].transport.generation;
         let now = around.clock.now();
-        let look = self.take_plain_input(around, at, &bytes, now, now);
+        let taken = self.take_plain_input(around, at, &bytes, now, now);
         if self[at].transport.generation != generation {
             return;
         }
-        if let Look::Used(used) = look {
+        if let Taken::Used(used) = taken {
             bytes.drain(..used);
             let rest = self.rest(at);
             if secure {
@@ -218,11 +218,11 @@ impl Held {
             }
             let mut tail = std::mem::take(&mut rest.tail);
             rest.need = 0;
-            let look = self.take_plain_input(around, at, &tail, arrival, now);
+            let taken = self.take_plain_input(around, at, &tail, arrival, now);
             if self[at].transport.generation != generation {
                 return;
             }
-            if let Look::Used(used) = look {
+            if let Taken::Used(used) = taken {
                 tail.drain(..used);
             } else {
                 tail.clear();
@@ -232,7 +232,7 @@ impl Held {
             }
             self.rest(at).tail = tail;
             self.input_kept(around, at);
-        } else if let Look::Used(used) = self.take_plain_input(around, at, bytes, arrival, now)
+        } else if let Taken::Used(used) = self.take_plain_input(around, at, bytes, arrival, now)
             && used < bytes.len()
             && self[at].transport.generation == generation
         {
@@ -298,7 +298,7 @@ impl Held {
         if self[at].rest.as_ref().is_some_and(|rest| !rest.plain.is_empty()) {
             self.take_with_kept(around, at, &plain, arrival, now);
         } else if !plain.is_empty()
-            && let Look::Used(used) = self.take_plain_input(around, at, &plain, arrival, now)
+            && let Taken::Used(used) = self.take_plain_input(around, at, &plain, arrival, now)
             && used < plain.len()
             && self[at].transport.generation == generation
         {
@@ -328,13 +328,13 @@ impl Held {
         }
         let mut whole = std::mem::take(&mut rest.plain);
         rest.need = 0;
-        let look = self.take_plain_input(around, at, &whole, arrival, now);
+        let taken = self.take_plain_input(around, at, &whole, arrival, now);
         if self[at].transport.generation != generation {
             return;
         }
-        match look {
-            Look::Used(used) => drop(whole.drain(..used)),
-            Look::Over => whole.clear(),
+        match taken {
+            Taken::Used(used) => drop(whole.drain(..used)),
+            Taken::Over => whole.clear(),
         }
         if whole.capacity() > 64 * 1024 && whole.is_empty() {
             whole = Vec::new();
@@ -350,7 +350,7 @@ impl Held {
         bytes: &[u8],
         arrival: Nanos,
         now: Nanos,
-    ) -> Look {
+    ) -> Taken {
         let generation = self[at].transport.generation;
         let mut used = 0;
         while used < bytes.len() {
@@ -363,14 +363,14 @@ impl Held {
                 _ => break,
             };
             if self[at].transport.generation != generation {
-                return Look::Over;
+                return Taken::Over;
             }
             if took == 0 {
                 break;
             }
             used += took;
         }
-        Look::Used(used)
+        Taken::Used(used)
     }
 
     fn take_frames(
@@ -381,7 +381,7 @@ impl Held {
         mut used: usize,
         arrival: Nanos,
         now: Nanos,
-    ) -> Look {
+    ) -> Taken {
         let generation = self[at].transport.generation;
         let largest = self.bounds.push as u64;
         while used < bytes.len() {
@@ -401,19 +401,19 @@ impl Held {
                 Ok((_, Event::Opened(_))) => {}
                 Err(_) => {
                     self.on_ended(around, at, Ending::Protocol);
-                    return Look::Over;
+                    return Taken::Over;
                 }
             }
             let socket = &self[at];
             if socket.transport.generation != generation || matches!(socket.state, State::Ended(_))
             {
-                return Look::Over;
+                return Taken::Over;
             }
             if socket.stopped {
                 break;
             }
         }
-        Look::Used(used)
+        Taken::Used(used)
     }
 
     /// Input waits for the rest of its frame: where nobody is to get it, it counts against the inbox.

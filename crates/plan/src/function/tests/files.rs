@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compiled;
 use crate::function::{Memory, Shared};
-use crate::text::Thrown;
+use crate::template::Thrown;
 use crate::world::World;
 
 /// A folder that goes when the test ends.

@@ -16,13 +16,14 @@ pub(super) struct Draft {
     pub(super) columns: Vec<Column>,
     log: bool,
     bands: Vec<(String, String)>,
-    /// Columns that the caption is about.
+    /// Columns that the caption is about: so many from the first, or this one.
     said: usize,
+    about: Option<&'static str>,
 }
 
 pub(super) fn draft(id: &'static str, page: &'static str, en: &str, zh: &str) -> Draft {
     let (columns, bands) = (Vec::new(), Vec::new());
-    Draft { id, page, title: words(en, zh), columns, log: false, bands, said: 2 }
+    Draft { id, page, title: words(en, zh), columns, log: false, bands, said: 2, about: None }
 }
 
 impl Draft {
@@ -66,12 +67,20 @@ impl Draft {
         self
     }
 
+    /// The caption is about that column.
+    pub(super) fn about(mut self, column: &'static str) -> Self {
+        self.about = Some(column);
+        self
+    }
+
     pub(super) fn into(self, timeline: &mut Timeline) {
         let known = |column: &Column| column.values.iter().any(Option::is_some);
         if !self.columns.iter().any(known) {
             return;
         }
-        let sentences = self.columns.iter().filter_map(|column| course(column, &timeline.at_ms));
+        let told = |column: &&Column| self.about.is_none_or(|id| column.id == id);
+        let sentences =
+            self.columns.iter().filter(told).filter_map(|column| course(column, &timeline.at_ms));
         timeline.charts.push(Chart {
             id: self.id.to_owned(),
             title: self.title,

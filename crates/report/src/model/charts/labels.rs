@@ -1,6 +1,6 @@
 //! Columns of labels: they have no chart on a page of their own, but one of each label.
 
-use record::{Part, Second};
+use record::Part;
 
 use super::source::Source;
 use crate::model::columns::Column;
@@ -10,14 +10,12 @@ use crate::model::{totals, words};
 
 pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timeline) {
     for (place, label) in order.timed() {
-        let part = |second: &Second| -> Option<Part> {
-            let at = second.labels.binary_search_by_key(&label, |(number, _)| *number).ok()?;
-            Some(second.labels[at].1.clone())
-        };
         let mut values: [Vec<Option<f64>>; 4] = std::array::from_fn(|_| Vec::new());
         for instant in source.instants {
             let mut sum = Part::default();
-            source.seconds(instant).iter().filter_map(part).for_each(|part| sum.merge(&part));
+            let parts =
+                source.seconds(instant).iter().filter_map(|second| second.labels.get(label));
+            parts.for_each(|part| sum.merge(&part));
             let hist = totals::hist([&sum]);
             let quantile = |p| (hist.total() > 0).then(|| hist.quantile(p) as f64);
             values[0].push(Some(sum.count as f64 / instant.length()));

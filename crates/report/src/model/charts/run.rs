@@ -45,18 +45,18 @@ pub(super) fn response(source: &Source<'_>, timeline: &mut Timeline) {
     let most =
         source.most(|second| (second.all.count > 0).then_some(second.all.longest as f64 / 1000.0));
     draft("response", "overview", "Service time", "服务时间")
-        .with("p95", "p95", "p95", "us", &source.quantile(0.95, service))
         .with("p50", "p50", "p50", "us", &source.quantile(0.5, service))
+        .with("p95", "p95", "p95", "us", &source.quantile(0.95, service))
         .with("p99", "p99", "p99", "us", &source.quantile(0.99, service))
         .with("max", "Max", "最大", "us", &most)
         .band("p50", "p99")
         .log()
-        .saying(1)
+        .about("p95")
         .into(timeline);
     if !source.record.has.response {
         return;
     }
-    let response = |second: &Second, hist: &mut Hist| hist.add(&second.all.response);
+    let response = |second: &Second, hist: &mut Hist| hist.add(second.all.response());
     let late = |second: &Second| second.all.phases.late > 0;
     if source.record.seconds.iter().any(late) {
         draft(

@@ -28,7 +28,7 @@ import org.apache.jmeter.util.JMeterUtils;
 import org.apache.jmeter.util.JSR223TestElement;
 
 /**
- * One hosted element of the plan: what the plan says of it, and the object JMeter made of its XML.
+ * One Java-backed element of the plan: what the plan says of it, and the object JMeter made of its XML.
  * How many objects of it there are at run time is decided once, here.
  */
 final class Element {

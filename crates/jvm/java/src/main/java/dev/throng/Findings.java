@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is wrong with the plan's hosted elements and texts, as SETUP answers it.
+ * What is wrong with the plan's Java-backed elements and texts, as SETUP answers it.
  */
 final class Findings {
     private final List<Records.Finding> all = new ArrayList<>();

@@ -11,10 +11,11 @@ final class Heap {
 
     /** The heap now, and all collections so far. */
     static Records.Memory now() {
-        Runtime runtime = Runtime.getRuntime();
         Records.Memory memory = new Records.Memory();
-        memory.used = runtime.totalMemory() - runtime.freeMemory();
-        memory.most = runtime.maxMemory();
+        // One reading: of a total and what is free of it, read one after the other, the heap may grow in between, and less
+        // than nothing is used.
+        memory.used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        memory.most = Runtime.getRuntime().maxMemory();
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
             if (stops(collector.getName())) {
                 memory.collections += Math.max(0, collector.getCollectionCount());

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.jmeter.testelement.TestStateListener;
 
 /**
- * The test of this process: the plan's hosted elements as {@link Setup} made them, and who runs in it.
+ * The test of this process: the plan's Java-backed elements as {@link Setup} made them, and who runs in it.
  * Does not change after the start, but for the users that keep something.
  */
 final class Loaded {

@@ -21,7 +21,7 @@ public final class Logs {
 
     /** Lines of one thread, or of all that have none. */
     static final class Lines {
-        /** A job is under way: lines of this thread are its. */
+        /** A job runs: lines of this thread are its. */
         boolean open;
         private final Output text = new Output();
         private int count;

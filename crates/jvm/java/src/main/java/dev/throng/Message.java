@@ -326,7 +326,7 @@ public final class Message {
 
     /** The kind of a controller's answer. */
     public static final class SaidKind {
-        /** It has nothing more in this pass. */
+        /** It has nothing more in this iteration. */
         public static final int NOTHING = 0;
         /** A sampler. */
         public static final int SAMPLER = 1;

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.apache.jmeter.threads.JMeterVariables;
 
 /**
- * The map behind a {@code JMeterVariables}: it reads and writes the {@link Frame} of the job that is under way.
+ * The map behind a {@code JMeterVariables}: it reads and writes the {@link Frame} of the job that runs.
  * JMeter's own class stays as it is, so that scripts and plug-ins see exactly that; only its private map is ours.
  */
 final class Variables extends AbstractMap<String, Object> {

@@ -1,0 +1,291 @@
+//! Watched hosts: connections to what is behind them that are not kept, one of several alike that is left out, processors
+//! that are busy without any load.
+//!
+//! Kernels of the hosts count what these rest on: a generator at its limit puts no doubt on it.
+
+use std::sync::Arc;
+
+use record::{Record, Second, Series};
+use stats::grouped::percent;
+
+use super::figures::{Span, rate, span, whole};
+use super::say::{found, lacks, number, words};
+use crate::verdict::{About, Confidence, Finding, Said};
+
+/// Readings without which nothing is said of a host.
+const LEAST: usize = 10;
+
+/// Requests per second without which shares of them mean nothing.
+const RATE: f64 = 10.0;
+
+/// Connections that a host opens for each request, from which on it keeps none; and those that it accepts, up to which
+/// those before it are kept.
+const OPENED: f64 = 0.5;
+const ACCEPTED: f64 = 0.2;
+
+/// Parts of a fair share below which one of several hosts alike takes part too little, and below which not at all.
+const LITTLE: f64 = 0.5;
+const NOTHING: f64 = 0.1;
+/// Bytes per second that several hosts alike must get together: an exporter that is asked gets some, too.
+const TRAFFIC: f64 = 10_000.0;
+
+/// Processors that are busy for something else, and the share of the greatest rate that counts as little load.
+const BUSY: f64 = 0.15;
+const LITTLE_LOAD: f64 = 0.2;
+/// Seconds of little load without which nothing is said.
+const CALM: usize = 5;
+
+/// The place of a host's figure among the series.
+fn place(record: &Record, host: &str, metric: &str) -> Option<u32> {
+    let is_it = |one: &Series| &*one.host == host && &*one.metric == metric;
+    record.series.iter().position(is_it).map(|at| at as u32)
+}
+
+/// Hosts that have that figure, each with its place.
+fn hosts(record: &Record, metric: &str) -> Vec<(Arc<str>, u32)> {
+    let with = record.series.iter().zip(0u32..).filter(|(one, _)| &*one.metric == metric);
+    with.map(|(one, at)| (Arc::clone(&one.host), at)).collect()
+}
+
+fn value(second: &Second, series: u32) -> Option<f64> {
+    second.watched.iter().find(|(number, _)| *number == series).map(|(_, value)| *value)
+}
+
+/// The mean over the seconds that have a reading, and how many have.
+fn mean<'s>(seconds: impl IntoIterator<Item = &'s Second>, series: u32) -> (f64, usize) {
+    let (sum, n) = seconds
+        .into_iter()
+        .filter_map(|second| value(second, series))
+        .fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
+    (sum / (n.max(1)) as f64, n)
+}
+
+pub(super) fn host_churn(record: &Record) -> Said {
+    let hosts = hosts(record, "opened");
+    if hosts.is_empty() {
+        return lacks!(
+            "connections that a watched host opens (--watch NAME=URL of a node_exporter)",
+            "被监视主机打开的连接（--watch NAME=URL，指向 node_exporter）"
+        );
+    }
+    let seconds = whole(record);
+    let churning = |(host, opened): &(Arc<str>, u32)| churns(record, seconds, host, *opened);
+    hosts.iter().find_map(churning).map_or(Said::Nothing, Finding::said)
+}
+
+fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Option<Finding> {
+    let accepted = place(record, host, "accepted")?;
+    let requests = rate(seconds);
+    let (out, n) = mean(seconds, opened);
+    let inwards = mean(seconds, accepted).0;
+    let (per_request, from_us) = (out / requests, inwards / requests);
+    // A host that accepts as many does as its clients do: then they keep none.
+    if n < LEAST || requests < RATE || per_request < OPENED || from_us > ACCEPTED {
+        return None;
+    }
+    let waiting = place(record, host, "time_wait").map(|at| mean(seconds, at).0);
+    let (each, kept) = (number(per_request), number(from_us));
+    let held = waiting.map_or(words!("", ""), |waiting| {
+        let waiting = number(waiting);
+        words!(
+            " {waiting} of them are in TIME_WAIT on average.",
+            "平均有 {waiting} 个处于 TIME_WAIT。"
+        )
+    });
+    let (held_en, held_zh) = (held.en, held.zh);
+    let all = span(seconds);
+    let finding = found(
+        "host_churn",
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "{host} opens {each} connections behind it for each request, and accepts {kept}: the connections to it are kept, those to the services behind it are not.{held_en}",
+            "主机 {host} 每个请求向后端打开 {each} 个连接，而只接受 {kept} 个：到它的连接被保持，它到后端服务的连接没有。{held_zh}"
+        ),
+    )
+    .with("opened_per_request", per_request, "connections", all)
+    .with("accepted_per_request", from_us, "connections", all)
+    .advise(words!(
+        "Let {host} keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header; a pool). Each new one costs both sides, takes a port for 60 s, and may be where a rate stops growing though no processor is full.",
+        "让 {host} 保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头；连接池）。每个新连接都让两端付出代价，并占用一个端口 60 秒；即使没有处理器跑满，速率也可能因此不再增长。"
+    ));
+    Some(match waiting {
+        Some(waiting) => finding.with("time_wait", waiting, "connections", all),
+        None => finding,
+    })
+}
+
+/// The name without the number or letter at its end, by which hosts alike are known: `gateway-1` and `gateway-2`.
+fn family(name: &str) -> &str {
+    let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if digits.len() < name.len() {
+        return digits;
+    }
+    match name.char_indices().rev().nth(1) {
+        Some((at, '-' | '_' | '.')) => &name[..=at],
+        _ => name,
+    }
+}
+
+pub(super) fn host_uneven(record: &Record) -> Said {
+    let hosts = hosts(record, "net_received");
+    let alike = |name: &str| {
+        hosts.iter().filter(|(other, _)| family(other) == family(name)).cloned().collect::<Vec<_>>()
+    };
+    let families: Vec<_> =
+        hosts.iter().map(|(name, _)| alike(name)).filter(|alike| alike.len() > 1).collect();
+    if families.is_empty() {
+        return lacks!(
+            "watched hosts alike, with names such as gateway-1 and gateway-2",
+            "名称如 gateway-1、gateway-2 的同类被监视主机"
+        );
+    }
+    let seconds = whole(record);
+    families
+        .iter()
+        .find_map(|family| left_out(seconds, family))
+        .map_or(Said::Nothing, Finding::said)
+}
+
+fn left_out(seconds: &[Second], family: &[(Arc<str>, u32)]) -> Option<Finding> {
+    let traffic: Vec<(f64, usize)> = family.iter().map(|(_, at)| mean(seconds, *at)).collect();
+    let all: f64 = traffic.iter().map(|(mean, _)| mean).sum();
+    if all < TRAFFIC || traffic.iter().any(|(_, n)| *n < LEAST) {
+        return None;
+    }
+    let (at, share) = traffic
+        .iter()
+        .map(|(mean, _)| mean / all)
+        .enumerate()
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let fair = 1.0 / family.len() as f64;
+    if share >= LITTLE * fair {
+        return None;
+    }
+    let host = &family[at].0;
+    let names: Vec<&str> = family.iter().map(|(name, _)| &**name).collect();
+    let (names, part, of) = (names.join(", "), percent(share), percent(fair));
+    let confidence = if share < NOTHING * fair { Confidence::Arithmetic } else { Confidence::Hint };
+    Some(
+        found(
+            "host_uneven",
+            About::Run,
+            confidence,
+            words!(
+                "{host} gets {part} of the traffic of {names}; a fair share is {of}.",
+                "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。"
+            ),
+        )
+        .with("share", share, "share", span(seconds))
+        .with("fair_share", fair, "share", span(seconds))
+        .advise(words!(
+            "Look whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise.",
+            "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。"
+        )),
+    )
+}
+
+pub(super) fn host_busy(record: &Record) -> Said {
+    let hosts = hosts(record, "cpu");
+    if hosts.is_empty() {
+        return lacks!(
+            "processors of a watched host (--watch NAME=URL of a node_exporter)",
+            "被监视主机的处理器（--watch NAME=URL，指向 node_exporter）"
+        );
+    }
+    let seconds = &record.seconds;
+    let of = |second: &Second| second.all.count as f64 * 1000.0 / f64::from(second.ms.max(1));
+    let most = seconds.iter().map(of).fold(0.0, f64::max);
+    let is_calm = |second: &&Second| of(second) <= LITTLE_LOAD * most;
+    let (calm, loaded): (Vec<&Second>, Vec<&Second>) = seconds.iter().partition(is_calm);
+    if most < RATE || calm.len() < CALM || loaded.len() < CALM {
+        return lacks!(
+            "five seconds with little load, at the start or while paused",
+            "五秒低负载的时间（在开始时或暂停期间）"
+        );
+    }
+    let mut found: Vec<Busy> =
+        hosts.iter().filter_map(|host| busy(host, &calm, &loaded, of)).collect();
+    found.sort_by(|one, other| other.alone.total_cmp(&one.alone));
+    let Some(most) = found.first() else { return Said::Nothing };
+    let when: Span = (calm[0].at_ms - i64::from(calm[0].ms), calm[calm.len() - 1].at_ms);
+    busy_finding(&found, most, when).said()
+}
+
+/// A host that works without load: the shares of its processors, without load and with it.
+struct Busy {
+    host: Arc<str>,
+    alone: f64,
+    under: f64,
+}
+
+fn busy(
+    (host, cpu): &(Arc<str>, u32),
+    calm: &[&Second],
+    loaded: &[&Second],
+    rate: impl Fn(&Second) -> f64,
+) -> Option<Busy> {
+    let (little, n) = mean(calm.iter().copied(), *cpu);
+    let (much, m) = mean(loaded.iter().copied(), *cpu);
+    if n < CALM || m < CALM {
+        return None;
+    }
+    let mean_rate =
+        |seconds: &[&Second]| seconds.iter().map(|s| rate(s)).sum::<f64>() / seconds.len() as f64;
+    let (slow, fast) = (mean_rate(calm), mean_rate(loaded));
+    // The line through both stretches meets a rate of nothing there.
+    let alone = little - slow * (much - little).max(0.0) / (fast - slow).max(1e-9);
+    (alone >= BUSY).then(|| Busy { host: Arc::clone(host), alone, under: much })
+}
+
+/// The finding on the hosts that are busy, the busiest first.
+fn busy_finding(all: &[Busy], most: &Busy, when: Span) -> Finding {
+    let names = all.iter().map(|busy| &*busy.host).collect::<Vec<_>>().join(", ");
+    let (part, under) = (percent(most.alone), percent(most.under));
+    let several = all.len() > 1;
+    let (of, of_zh) = if several { (" (the busiest)", "（最忙者）") } else { ("", "") };
+    found(
+        "host_busy",
+        About::Run,
+        Confidence::Hint,
+        words!(
+            "Processors of {names} are busy to {part}{of} without any load, and to {under} under load: something else runs there.",
+            "主机 {names} 的处理器在没有负载时就有 {part}{of_zh} 忙碌，在负载下为 {under}：那里还运行着别的东西。"
+        ),
+    )
+    .with("cpu_without_load", most.alone, "share", when)
+    .with("cpu_under_load", most.under, "share", when)
+    .advise(words!(
+        "Look for a process on {names} that does not belong to the test (top, sorted by processor), end it, and measure again.",
+        "在 {names} 上查找不属于测试的进程（用 top 按处理器排序），结束它，然后重新测量。"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_alike_are_known_by_their_names() {
+        for (one, other) in [("gateway-1", "gateway-2"), ("gw1", "gw12"), ("web-a", "web-b")] {
+            assert_eq!(family(one), family(other), "{one} {other}");
+        }
+        for (one, other) in [("gateway", "service"), ("web-1", "db-1"), ("store", "score")] {
+            assert_ne!(family(one), family(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn all_hosts_that_are_busy_are_named() {
+        let of = |host: &str, alone| Busy { host: host.into(), alone, under: 0.5 };
+        let all = [of("gateway-1", 0.4), of("gateway-2", 0.3)];
+        let words = |all: &[Busy]| busy_finding(all, &all[0], (0, 1)).words.en;
+        let several = words(&all);
+        assert!(
+            several.contains("gateway-1, gateway-2 are busy to 40 % (the busiest)"),
+            "{several}"
+        );
+        let one = words(&all[..1]);
+        assert!(one.contains("gateway-1 are busy to 40 % without any load"), "{one}");
+    }
+}

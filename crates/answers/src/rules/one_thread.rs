@@ -1,0 +1,83 @@
+//! One thread that never rests: programs that use one processor under load, no less and no more.
+//!
+//! Told by the process of a watched host (`process_cpu`), or, of a target on the generator's machine, by what all
+//! programs beside the generator use there. It is no finding by itself: it says where a limit of 1 lies.
+
+use record::{Record, Second, Series};
+
+use super::figures::{Span, deviation, in_flight, mean, span, whole};
+use super::say::{number, words};
+use crate::shared::target_is_here;
+use crate::verdict::{Finding, Words};
+
+/// Processors that one thread uses, and how much that varies from second to second: a thread that waits now and then uses
+/// less, and what is not one thread, more.
+const ONE: (f64, f64) = (0.9, 1.08);
+const STEADY: f64 = 0.12;
+/// Seconds of load without which nothing is said.
+const LEAST: usize = 10;
+/// A shorter piece of a second says nothing about processors, ms.
+const WHOLE_MS: u32 = 900;
+
+/// Programs that use one processor.
+pub(super) struct OneThread {
+    /// Their name in both languages: a process of a host, or all programs of the machine.
+    who: Words,
+    used: f64,
+    span: Span,
+}
+
+impl OneThread {
+    /// Words on it as the end of a sentence, and as a sentence.
+    pub(super) fn clause(&self) -> Words {
+        let (Words { en, zh }, used) = (&self.who, number(self.used));
+        words!(
+            "{en} one processor all the time ({used}), as one thread does that never rests",
+            "{zh}始终占用一个处理器（{used}），如同一个从不空闲的线程"
+        )
+    }
+
+    /// Adds it to a finding whose limit it explains.
+    pub(super) fn explain(&self, finding: Finding) -> Finding {
+        finding.with("processors_used", self.used, "processors", self.span).advise(words!(
+            "Find the thread that never rests (top -H on the target): let several work, make a request cheaper, or run more instances.",
+            "找出从不空闲的线程（在被测主机上用 top -H）：让多个线程工作、降低每个请求的开销，或运行更多实例。"
+        ))
+    }
+}
+
+/// The programs that use one processor while the target has all the work that it can do.
+pub(super) fn one_thread(record: &Record) -> Option<OneThread> {
+    let seconds = whole(record);
+    let most = seconds.iter().map(in_flight).fold(0.0, f64::max);
+    let is_busy = |second: &&Second| second.ms >= WHOLE_MS && in_flight(second) >= 0.5 * most;
+    let busy: Vec<&Second> = seconds.iter().filter(is_busy).collect();
+    let span = span(seconds);
+    let of_host = record.series.iter().zip(0u32..).filter(|(one, _)| &*one.metric == "process_cpu");
+    let of_host = of_host.filter_map(|(Series { host, .. }, at)| {
+        let value = |second: &&Second| second.watched.iter().find(|one| one.0 == at).map(|v| v.1);
+        let used = is_one(&busy.iter().filter_map(value).collect::<Vec<_>>())?;
+        let who = words!("the process on {host} uses", "{host} 上的进程");
+        Some(OneThread { who, used, span })
+    });
+    of_host.into_iter().next().or_else(|| {
+        let beside = busy.iter().filter_map(|second| beside(second)).collect::<Vec<_>>();
+        let used = is_one(&beside).filter(|_| target_is_here(record))?;
+        let who = words!("programs beside the generator use", "负载机之外的程序");
+        Some(OneThread { who, used, span })
+    })
+}
+
+/// Processors that programs beside the generator use on its machine; `None` where it has but one.
+fn beside(second: &Second) -> Option<f64> {
+    let machine = second.machine.as_ref().filter(|machine| machine.processors > 1)?;
+    let own = second.generator.cpu_s * 1000.0 / f64::from(second.ms);
+    Some(machine.cpu * f64::from(machine.processors) - own)
+}
+
+/// The mean of these values, if it is that of one thread.
+fn is_one(used: &[f64]) -> Option<f64> {
+    let middle = mean(used);
+    let one = used.len() >= LEAST && (ONE.0..=ONE.1).contains(&middle);
+    (one && deviation(used) <= STEADY).then_some(middle)
+}

@@ -1,0 +1,188 @@
+//! `throng web`: the runs of a folder in a browser.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `about` | the facts of a run, sweep, search or comparison, as the list shows them |
+//! | `catalogue` | the list, and the thread that keeps it up to date |
+//! | `made` | reports and comparisons that are made when somebody asks for them |
+//! | `changes` | names and tags, and what is deleted |
+//!
+//! A request names no path: it has the number of an entry that the list has shown, and reports have addresses of their
+//! own, which only the list tells.
+mod about;
+mod catalogue;
+mod changes;
+mod made;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use web::{Answer, Feed, Method, Right, Site};
+
+use self::catalogue::Catalogue;
+use self::made::Maker;
+use super::control::Controlled;
+use super::live::REPORT_POLICY;
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::flags::WebFlags;
+use crate::interrupt::Interrupt;
+use crate::{terminal, verdict};
+
+/// The part of the state that requests and the list's thread share.
+struct Runs {
+    shell: ::report::live::Shell,
+    catalogue: Arc<Catalogue>,
+    maker: Maker,
+    /// The folder's name, for the page.
+    folder: String,
+}
+
+/// `throng web`: serves until Ctrl-C.
+pub(crate) fn run(flags: &WebFlags) -> Exit {
+    let shown = flags.folder.display();
+    let root = match flags.folder.canonicalize() {
+        Ok(root) if root.is_dir() => root,
+        Ok(_) => return refused(&format!("{shown} is no folder: name one with runs in it")),
+        Err(error) => {
+            let help = "runs are in the folder runs, or where --runs has put them";
+            return refused(&format!("cannot open {shown}: {error}; {help}"));
+        }
+    };
+    // Before the start, so that a signal at any time ends it in order.
+    let Ok(interrupt) = Interrupt::install() else { return Exit::Bug };
+    let language = verdict::language(flags.lang);
+    let feed = Arc::new(Feed::new());
+    let catalogue = Arc::new(Catalogue::new(root.clone(), Arc::clone(&feed)));
+    let site = Runs {
+        shell: ::report::live::runs(language),
+        catalogue: Arc::clone(&catalogue),
+        maker: Maker::new(root.clone(), language),
+        folder: root.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    let server = match web::Server::start(&flags.listen, site, feed) {
+        Ok(server) => server,
+        Err(error) => return refused(&format!("cannot listen on {}: {error}", flags.listen)),
+    };
+    let keeps = Arc::clone(&catalogue);
+    let thread = std::thread::Builder::new().name("runs".into());
+    if thread.spawn(move || keeps.keep_up()).is_err() {
+        return Exit::Bug;
+    }
+    super::print_links("Runs", &server, &mut Console::new(false, false));
+    while interrupt.asked() == 0 {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Exit::Ok
+}
+
+fn refused(message: &str) -> Exit {
+    terminal::error(message);
+    Exit::Usage
+}
+
+/// Requests, as `ui/src/runs/protocol.ts` has them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    id: u64,
+    name: String,
+    tags: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deleted {
+    ids: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sides {
+    a: u64,
+    b: u64,
+}
+
+/// The answer to a body that is a request; 400 to any other.
+fn with<T: for<'a> Deserialize<'a>>(
+    request: &web::Request,
+    answer: impl FnOnce(T) -> Controlled,
+) -> Answer {
+    match serde_json::from_slice(&request.body) {
+        Ok(asked) => Answer::json(json!(answer(asked)).to_string()),
+        Err(_) => Answer::status(400),
+    }
+}
+
+impl Runs {
+    fn list(&self, request: &web::Request, right: Right) -> Answer {
+        let since = request.field("since").and_then(|since| since.parse().ok());
+        let read_only = right != Right::Change;
+        Answer::json(self.catalogue.since(since.unwrap_or(0), &self.folder, read_only))
+    }
+
+    /// A comparison of two entries. One that is kept is an entry of the list from then on.
+    fn compared(&self, sides: &Sides, keep: bool) -> Answer {
+        let found = (self.catalogue.find(sides.a), self.catalogue.find(sides.b));
+        let (Some(a), Some(b)) = found else { return Answer::status(404) };
+        match self.maker.compare(&a, &b, keep) {
+            Ok(address) => {
+                // One that is kept has the address of its entry.
+                let address = address.or_else(|kept| self.catalogue.look_for(&kept).ok_or(()));
+                Answer::json(json!({ "ok": address.is_ok(), "address": address.ok() }).to_string())
+            }
+            Err(made::Refused::Busy) => Answer::busy(),
+            Err(made::Refused::Words(words)) => {
+                Answer::json(json!(Controlled::refused(words.clone(), words)).to_string())
+            }
+        }
+    }
+
+    fn report(&self, path: &str) -> Answer {
+        let page = match self.catalogue.at(path) {
+            Some(entry) => self.maker.report(&entry),
+            None => match self.maker.comparison(path) {
+                Some(page) => Ok(page),
+                None => return Answer::status(404),
+            },
+        };
+        match page {
+            Ok(html) => Answer::page(html, REPORT_POLICY),
+            Err(made::Refused::Busy) => Answer::busy(),
+            Err(made::Refused::Words(words)) => Answer::words(409, &words),
+        }
+    }
+
+    fn compare_to_look(&self, request: &web::Request) -> Answer {
+        let side = |name| request.field(name).and_then(|id| id.parse().ok());
+        match (side("a"), side("b")) {
+            (Some(a), Some(b)) => self.compared(&Sides { a, b }, false),
+            _ => Answer::status(400),
+        }
+    }
+}
+
+impl Site for Runs {
+    fn answer(&self, request: &web::Request, right: Right) -> Answer {
+        match (request.method, request.path.as_str()) {
+            (Method::Get, "/") => Answer::page(self.shell.html.as_bytes(), &*self.shell.policy),
+            (Method::Get, "/api/runs") => self.list(request, right),
+            (Method::Get, "/api/events") => Answer::events(None),
+            (Method::Get, "/api/compare") => self.compare_to_look(request),
+            (Method::Post, "/api/compare") => match serde_json::from_slice(&request.body) {
+                Ok(sides) => self.compared(&sides, true),
+                Err(_) => Answer::status(400),
+            },
+            (Method::Post, "/api/name") => with(request, |Named { id, name, tags }| {
+                changes::name(&self.catalogue, id, &name, &tags)
+            }),
+            (Method::Post, "/api/delete") => {
+                with(request, |Deleted { ids }| changes::delete(&self.catalogue, &self.maker, &ids))
+            }
+            (Method::Get, path) => self.report(path),
+            (Method::Post, _) => Answer::status(404),
+        }
+    }
+}

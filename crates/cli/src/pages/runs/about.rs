@@ -1,0 +1,374 @@
+//! The facts of a run, sweep, search or comparison, as the list shows them.
+//!
+//! They come from the small files of its folder: the summary of a run that has ended, the data in the page of an answer, the
+//! last second of a run that goes on. Only a run that was killed is read from its record, if that is not large.
+
+mod answer;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use answers::rules;
+use answers::verdict::{About as Part, Words};
+use record::Record;
+use report::model::words;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::questions::{capacity, compare, sweep};
+use crate::{ctl, files};
+
+/// Bytes of a summary or of an answer, and of a record from which figures are made for the list, at most.
+const SUMMARY: u64 = 8 << 20;
+const RECORD: u64 = 8 << 20;
+/// Bytes at the end of the file of seconds in which the last one is found.
+const LAST: u64 = 64 << 10;
+/// Folders of runs in that of an answer.
+const MOST_RUNS: usize = 500;
+/// Characters of a text from a file, and tags, at most.
+const LONGEST: usize = 400;
+pub(super) const MOST_TAGS: usize = 20;
+/// The file with the name and the tags that a user gave.
+pub(super) const NOTE: &str = "note.json";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    #[default]
+    Run,
+    Sweep,
+    Capacity,
+    Comparison,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum State {
+    #[default]
+    Ended,
+    Running,
+    /// It has no end: it was killed.
+    Unfinished,
+}
+
+/// A name and tags, by which users find it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Note {
+    pub(super) name: String,
+    pub(super) tags: Vec<String>,
+}
+
+/// Criteria that are met, of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Criteria {
+    met: usize,
+    of: usize,
+}
+
+/// The figures of an entry. Of a sweep or a search the samples are those of all its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+struct Figures {
+    samples: Option<u64>,
+    rate_per_s: Option<f64>,
+    p95_us: Option<f64>,
+    error_share: Option<f64>,
+}
+
+/// The facts of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Facts {
+    pub(super) kind: Kind,
+    pub(super) state: State,
+    pub(super) note: Note,
+    /// Its begin, epoch ms.
+    pub(super) at_ms: i64,
+    length_ms: Option<i64>,
+    plan: String,
+    /// The first sentence of its verdict, or of its answer; of a run that goes on, its last second.
+    words: Option<Words>,
+    /// The generator or its machine was the bottleneck: the figures are doubtful.
+    doubtful: bool,
+    #[serde(flatten)]
+    figures: Figures,
+    /// The part of an answer that its figures are of.
+    of: Option<Words>,
+    /// Of a comparison the same figures of A.
+    a: Option<Figures>,
+    criteria: Option<Criteria>,
+    /// Its end as the summary names it.
+    end: Option<String>,
+}
+
+/// The facts of a folder; `None`: it is none of a run's or an answer's.
+pub(super) fn of(folder: &Path) -> Option<Facts> {
+    let inside = inside(folder)?;
+    let kind = kind(folder, &inside)?;
+    let mut facts = Facts { kind, note: note(folder), ..Facts::default() };
+    facts.at_ms = begun_ms(folder);
+    match kind {
+        Kind::Run => facts.of_run(folder),
+        _ => facts.of_answer(folder, &inside),
+    }
+    Some(facts)
+}
+
+/// The names in a folder, of files and of folders; links are none of both.
+struct Inside {
+    files: Vec<String>,
+    folders: Vec<String>,
+}
+
+fn inside(folder: &Path) -> Option<Inside> {
+    let mut inside = Inside { files: Vec::new(), folders: Vec::new() };
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+            continue;
+        };
+        if kind.is_dir() {
+            inside.folders.push(name);
+        } else if kind.is_file() {
+            inside.files.push(name);
+        }
+    }
+    Some(inside)
+}
+
+/// What a folder is of, by the files and folders in it.
+pub(super) fn kind_of(folder: &Path) -> Option<Kind> {
+    kind(folder, &inside(folder)?)
+}
+
+fn kind(folder: &Path, inside: &Inside) -> Option<Kind> {
+    let has = |name: &str| inside.files.iter().any(|file| file == name);
+    for (file, kind) in [
+        (compare::FILE, Kind::Comparison),
+        (sweep::FILE, Kind::Sweep),
+        (capacity::FILE, Kind::Capacity),
+    ] {
+        if has(file) {
+            return Some(kind);
+        }
+    }
+    if has("seconds.jsonl") && (has("properties.txt") || has(record::FILE)) {
+        return Some(Kind::Run);
+    }
+    // An answer that is not there yet has the folders of its first runs.
+    let first = inside.folders.iter().find(|name| size_of_output(folder, name).is_some())?;
+    let (word, _) = first.split_once('-')?;
+    match word {
+        "probe" => Some(Kind::Capacity),
+        "users" | "rps" => Some(Kind::Sweep),
+        "A" | "B" => Some(Kind::Comparison),
+        _ => None,
+    }
+}
+
+fn size_of_output(folder: &Path, name: &str) -> Option<u64> {
+    files::size(&folder.join(name).join("output.txt"))
+}
+
+/// Whether a test runs there, or in one of the folders of an answer.
+pub(super) fn is_running(folder: &Path, kind: Kind) -> bool {
+    if kind == Kind::Run {
+        return ctl::is_running(folder);
+    }
+    runs(folder).iter().any(|run| ctl::is_running(run))
+}
+
+/// The folders of an answer's runs.
+fn runs(folder: &Path) -> Vec<PathBuf> {
+    let below = |folder: &Path| {
+        let names = inside(folder).map(|inside| inside.folders).unwrap_or_default();
+        names.into_iter().map(|name| folder.join(name)).collect::<Vec<_>>()
+    };
+    below(folder).iter().take(MOST_RUNS).flat_map(|run| below(run)).take(MOST_RUNS).collect()
+}
+
+fn note(folder: &Path) -> Note {
+    let bytes = files::read(&folder.join(NOTE), 64 << 10).unwrap_or_default();
+    let Note { name, tags } = serde_json::from_slice(&bytes).unwrap_or_default();
+    let tags = tags.iter().take(MOST_TAGS).map(|tag| clipped(tag)).collect();
+    Note { name: clipped(&name), tags }
+}
+
+/// A text of a file, which may be one of others, at a length that a list can show.
+fn clipped(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+fn json(path: &Path, most: u64) -> Option<Value> {
+    serde_json::from_slice(&files::read(path, most)?).ok()
+}
+
+/// The time in a folder's name, or else that of its last change.
+fn begun_ms(folder: &Path) -> i64 {
+    let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let changed = || {
+        let changed = fs::symlink_metadata(folder).and_then(|about| about.modified()).ok()?;
+        jiff::Timestamp::try_from(changed).ok().map(jiff::Timestamp::as_millisecond)
+    };
+    in_name(name).or_else(changed).unwrap_or_default()
+}
+
+/// `YYYYmmdd-HHMMSS` in a name, in local time.
+fn in_name(name: &str) -> Option<i64> {
+    let parts: Vec<&str> = name.split('-').collect();
+    let digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let both = parts.windows(2).rev().find(|two| digits(two[0], 8) && digits(two[1], 6))?;
+    let time = jiff::civil::DateTime::strptime("%Y%m%d %H%M%S", both.join(" ")).ok()?;
+    let here = time.to_zoned(lang::zone::here()).ok()?;
+    Some(here.timestamp().as_millisecond())
+}
+
+/// The name of a file in a path that a result has in it.
+fn file_name(path: &str) -> String {
+    clipped(path.rsplit(['/', '\\']).next().unwrap_or_default())
+}
+
+fn nothing() -> Words {
+    words("Nothing stands out.", "没有异常。")
+}
+
+fn said(words: &Value) -> Option<Words> {
+    let text = |language: &str| words[language].as_str().map(clipped);
+    Some(Words { en: text("en")?, zh: text("zh")? })
+}
+
+impl Criteria {
+    fn new(met: impl Iterator<Item = bool>) -> Option<Self> {
+        let all: Vec<bool> = met.collect();
+        let met = all.iter().filter(|met| **met).count();
+        (!all.is_empty()).then_some(Self { met, of: all.len() })
+    }
+}
+
+impl Facts {
+    fn of_run(&mut self, folder: &Path) {
+        match json(&folder.join("summary.json"), SUMMARY) {
+            Some(summary) => self.of_summary(&summary),
+            None if is_running(folder, Kind::Run) => {
+                self.state = State::Running;
+                self.of_last_second(folder);
+            }
+            None => {
+                self.state = State::Unfinished;
+                self.of_record(folder);
+            }
+        }
+    }
+
+    fn of_summary(&mut self, summary: &Value) {
+        self.at_ms = summary["start_ms"].as_i64().unwrap_or(self.at_ms);
+        self.length_ms = summary["duration_ms"].as_i64();
+        self.plan = file_name(summary["plan"].as_str().unwrap_or_default());
+        self.figures.samples = summary["requests"].as_u64();
+        self.figures.rate_per_s = summary["requests_per_s"].as_f64();
+        self.figures.p95_us = summary["service"]["p95"].as_f64().map(|ms| ms * 1000.0);
+        let failed = summary["failed"].as_u64();
+        let share = |(failed, all): (u64, u64)| (all > 0).then(|| failed as f64 / all as f64);
+        self.figures.error_share = failed.zip(self.figures.samples).and_then(share);
+        self.end = summary["end"]["how"].as_str().map(clipped);
+        let judged = summary["criteria"]["judged"].as_array();
+        let holds = |judged: &Value| judged["holds"].as_bool().unwrap_or(false);
+        self.criteria = judged.and_then(|all| Criteria::new(all.iter().map(holds)));
+        let verdict = &summary["verdict"];
+        if let Some(findings) = verdict["findings"].as_array() {
+            let first = findings.first().map(|finding| said(&finding["words"]));
+            self.words = first.unwrap_or_else(|| Some(nothing()));
+            self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");
+        }
+    }
+
+    /// The last second of a run that goes on.
+    fn of_last_second(&mut self, folder: &Path) {
+        let tail = files::tail(&folder.join("seconds.jsonl"), LAST).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&tail);
+        // The last line may be half of one.
+        let whole = tail.rfind('\n').map_or("", |end| &tail[..end]);
+        let last = whole.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
+        let Some(last) = last else { return };
+        let last: Value = last;
+        let users = last["users"].as_u64().unwrap_or_default();
+        let rate = last["samples"].as_u64().unwrap_or_default();
+        self.length_ms = last["at_ms"].as_i64().map(|at| (at - self.at_ms).max(0));
+        self.figures.rate_per_s = Some(rate as f64);
+        self.figures.p95_us = last["p95_ms"].as_f64().filter(|_| rate > 0).map(|ms| ms * 1000.0);
+        let errors = last["errors"].as_u64().unwrap_or_default();
+        self.figures.error_share = (rate > 0).then(|| errors as f64 / rate as f64);
+        self.words = Some(words(
+            format!("In its last second: {users} users, {rate} samples, {errors} failed."),
+            format!("最近一秒：{users} 个用户，{rate} 个样本，{errors} 个失败。"),
+        ));
+    }
+
+    /// The record of a run that was killed.
+    fn of_record(&mut self, folder: &Path) {
+        let file = folder.join(record::FILE);
+        let Some(bytes) = files::read(&file, RECORD) else { return };
+        let Some(record) = Record::of_bytes(&bytes) else { return };
+        self.at_ms = record.frame.start_ms;
+        self.length_ms = Some(record.frame.length_ms);
+        self.plan = file_name(&record.frame.plan);
+        let mut hist = stats::hist::Hist::new();
+        let (mut count, mut errors) = (0, 0);
+        for second in &record.seconds {
+            hist.add(&second.all.service);
+            (count, errors) = (count + second.all.count, errors + second.all.errors);
+        }
+        self.figures.samples = Some(count);
+        if count > 0 {
+            self.figures.error_share = Some(errors as f64 / count as f64);
+            self.figures.p95_us = Some(hist.quantile(0.95) as f64);
+            let seconds = record.frame.length_ms as f64 / 1000.0;
+            self.figures.rate_per_s = (seconds > 0.0).then(|| count as f64 / seconds);
+        }
+        let verdict = rules::verdict(&record);
+        let first = verdict.findings.first().map(|finding| finding.words.clone());
+        self.words = Some(first.unwrap_or_else(nothing));
+        self.doubtful = verdict.findings.iter().any(|finding| finding.about == Part::Generator);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_found_in_names() {
+        let zone = lang::zone::here();
+        let shown = |name| {
+            let at = jiff::Timestamp::from_millisecond(in_name(name)?).ok()?;
+            Some(at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string())
+        };
+        let noon = Some("12:03:04".to_owned());
+        for name in ["20260203-120304-plan", "sweep-a-b-20260203-120304-2", "x-20260203-120304"] {
+            assert_eq!(shown(name), noon, "{name}");
+        }
+        for name in ["plan", "20260203-1203", "20269903-120304", "2026020é-120304", ""] {
+            assert_eq!(in_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_are_known_by_their_files() {
+        let root = tempfile::tempdir().expect("a folder");
+        let made = |name: &str, files: &[&str]| {
+            let folder = root.path().join(name);
+            for file in files {
+                let file = folder.join(file);
+                fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+                fs::write(file, "{}").expect("a file");
+            }
+            kind_of(&folder)
+        };
+        assert_eq!(made("a", &["seconds.jsonl", "record"]), Some(Kind::Run));
+        assert_eq!(made("b", &["seconds.jsonl"]), None, "too little to be sure");
+        assert_eq!(made("c", &["sweep.json"]), Some(Kind::Sweep));
+        assert_eq!(made("d", &["probe-1/output.txt"]), Some(Kind::Capacity));
+        assert_eq!(made("e", &["photos-1/output.txt"]), None);
+        assert_eq!(made("f", &["summary.json", "plan.jmx"]), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! Names and tags of entries, and what is deleted.
+//!
+//! A name stands in a file of the run's folder; the folder keeps its own, by which comparisons and scripts know it. What is
+//! deleted has nothing in it but files that runs have: a folder with anything else is left alone, whole.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::super::control::Controlled;
+use super::about::{self, Kind, MOST_TAGS, NOTE, Note};
+use super::catalogue::{Catalogue, Found};
+use super::made::{Maker, Refused};
+use crate::questions::{capacity, compare, sweep};
+use crate::report;
+
+/// Characters of a name and of a tag, at most.
+const LONGEST_NAME: usize = 120;
+const LONGEST_TAG: usize = 40;
+
+/// Files of a run's folder. The last ones say what it is: they go last, so that half of a deletion can be repeated.
+const OF_RUN: [&str; 12] = [
+    "plan.jmx",
+    "throng.log",
+    "summary.json",
+    "summary.txt",
+    "results.jtl",
+    "java-crash.log",
+    "ctl.sock",
+    report::file::FILE,
+    NOTE,
+    record::FILE,
+    "properties.txt",
+    "seconds.jsonl",
+];
+/// Files of an answer's folder, and of those that it has for its runs.
+const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
+const OF_TURN: [&str; 1] = ["output.txt"];
+
+/// Gives an entry a name and tags; an empty name takes it away.
+pub(super) fn name(catalogue: &Catalogue, id: u64, name: &str, tags: &[String]) -> Controlled {
+    let Some(found) = catalogue.find(id) else { return gone() };
+    let note = match noted(name, tags) {
+        Ok(note) => note,
+        Err((en, zh)) => return Controlled::refused(en, zh),
+    };
+    let file = found.path.join(NOTE);
+    let written = if note == Note::default() {
+        fs::remove_file(&file).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+    } else {
+        let text = serde_json::to_string_pretty(&note).unwrap_or_default();
+        report::file::write(&file, &format!("{text}\n"))
+    };
+    if let Err(error) = written {
+        let shown = file.display();
+        return Controlled::refused(
+            format!("cannot write {shown}: {error}"),
+            format!("无法写入 {shown}：{error}"),
+        );
+    }
+    catalogue.look_for(&found.folder);
+    Controlled::done("the name and the tags are saved", "名称和标签已保存")
+}
+
+fn gone() -> Controlled {
+    Controlled::refused("this run is not there any more", "该运行已不存在")
+}
+
+/// The name and the tags without what a reader cannot see.
+fn noted(name: &str, tags: &[String]) -> Result<Note, (String, String)> {
+    let bounded = |text: &str, most: usize| {
+        let text = text.trim();
+        let is_odd = |c: char| {
+            c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        };
+        if text.chars().count() > most {
+            return Err((
+                format!("a name has {LONGEST_NAME} characters at most, a tag {LONGEST_TAG}"),
+                format!("名称最多 {LONGEST_NAME} 个字符，标签最多 {LONGEST_TAG} 个"),
+            ));
+        }
+        if text.contains(is_odd) {
+            return Err((
+                "a name has no control characters in it".to_owned(),
+                "名称中不能有控制字符".to_owned(),
+            ));
+        }
+        Ok(text.to_owned())
+    };
+    let name = bounded(name, LONGEST_NAME)?;
+    let mut all = Vec::new();
+    for tag in tags {
+        let tag = bounded(tag, LONGEST_TAG)?;
+        if !tag.is_empty() && !all.contains(&tag) {
+            all.push(tag);
+        }
+    }
+    if all.len() > MOST_TAGS {
+        return Err((
+            format!("a run has {MOST_TAGS} tags at most"),
+            format!("每次运行最多 {MOST_TAGS} 个标签"),
+        ));
+    }
+    Ok(Note { name, tags: all })
+}
+
+/// Deletes entries, one after the other. The first that cannot be deleted is the last that is tried.
+pub(super) fn delete(catalogue: &Catalogue, maker: &Maker, ids: &[u64]) -> Controlled {
+    // No report is made of a run meanwhile.
+    let _turn = match maker.turn() {
+        Ok(turn) => turn,
+        Err(Refused::Busy) => return Controlled::refused("try again in a moment", "请稍后再试"),
+        Err(Refused::Words(words)) => return Controlled::refused(words.clone(), words),
+    };
+    for (done, id) in ids.iter().enumerate() {
+        let deleted = match catalogue.find(*id) {
+            None => Err("it is not there any more".to_owned()),
+            Some(found) => remove(&found).map_err(|words| format!("{}: {words}", found.folder)),
+        };
+        match deleted {
+            Ok(()) => catalogue.remove(*id),
+            Err(words) => {
+                return Controlled::refused(
+                    format!("{done} deleted; {words}"),
+                    format!("已删除 {done} 个；{words}"),
+                );
+            }
+        }
+    }
+    let count = ids.len();
+    Controlled::done(format!("{count} deleted"), format!("已删除 {count} 个"))
+}
+
+/// Deletes the folder of an entry. The error is a sentence for the user.
+fn remove(found: &Found) -> Result<(), String> {
+    // The folder is looked at anew: what the list knows may be old.
+    let kind = about::kind_of(&found.path).ok_or("it is no folder of a run")?;
+    if about::is_running(&found.path, kind) {
+        return Err("a test runs there: stop it first".into());
+    }
+    let mut doomed = Vec::new();
+    let inside = match kind {
+        Kind::Run => of_run(&found.path, &mut doomed),
+        _ => of_answer(&found.path, &mut doomed),
+    };
+    inside?;
+    for path in doomed {
+        let removed = match fs::symlink_metadata(&path) {
+            Ok(about) if about.is_dir() => fs::remove_dir(&path),
+            Ok(_) => fs::remove_file(&path),
+            Err(error) => Err(error),
+        };
+        removed.map_err(|error| format!("cannot delete {}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Lists what is in the folder of a run, in the order in which it goes, the folder itself last.
+fn of_run(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
+    list(folder, &OF_RUN, doomed, |_, path| Err(foreign(&path)))
+}
+
+/// The same of an answer: its own files, and the folders of its runs.
+fn of_answer(folder: &Path, doomed: &mut Vec<PathBuf>) -> Result<(), String> {
+    list(folder, &OF_ANSWER, doomed, |doomed, turn| {
+        list(&turn, &OF_TURN, doomed, |doomed, run| match about::kind_of(&run) {
+            Some(Kind::Run) => of_run(&run, doomed),
+            _ => Err(foreign(&run)),
+        })
+    })
+}
+
+/// Lists a folder whose files have these names; folders in it are for `below`.
+fn list(
+    folder: &Path,
+    files: &[&str],
+    doomed: &mut Vec<PathBuf>,
+    mut below: impl FnMut(&mut Vec<PathBuf>, PathBuf) -> Result<(), String>,
+) -> Result<(), String> {
+    let wrong = |error: io::Error| format!("cannot read {}: {error}", folder.display());
+    let mut own = Vec::new();
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let (kind, path) = (entry.file_type().map_err(wrong)?, entry.path());
+        if kind.is_dir() {
+            below(doomed, path)?;
+            continue;
+        }
+        let name = entry.file_name();
+        let place = name.to_str().and_then(|name| place(name, files));
+        match place.filter(|_| kind.is_file() || kind.is_socket()) {
+            Some(place) => own.push((place, path)),
+            None => return Err(foreign(&path)),
+        }
+    }
+    own.sort();
+    doomed.extend(own.into_iter().map(|(_, path)| path));
+    doomed.push(folder.to_owned());
+    Ok(())
+}
+
+/// The place of a file among those; one that was not finished is as good as whole.
+fn place(name: &str, files: &[&str]) -> Option<usize> {
+    let whole = name.strip_suffix(".part").unwrap_or(name);
+    let whole = if whole == name { name } else { whole.strip_prefix('.').unwrap_or(whole) };
+    files.iter().position(|file| *file == whole)
+}
+
+fn foreign(path: &Path) -> String {
+    format!("nothing was deleted, for {} is no file of a run; delete it yourself", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(folder: &Path, files: &[&str]) {
+        for file in files {
+            let path = folder.join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, "{}").expect("a file");
+        }
+    }
+
+    fn found(path: PathBuf) -> Found {
+        let state = super::about::State::Ended;
+        Found { id: 1, folder: "x".into(), kind: Kind::Run, state, path }
+    }
+
+    const RUN: [&str; 5] =
+        ["plan.jmx", "properties.txt", "record", "seconds.jsonl", ".summary.json.part"];
+
+    #[test]
+    fn what_is_a_runs_own_goes_and_nothing_else() {
+        let root = tempfile::tempdir().expect("a folder");
+        let run = root.path().join("run");
+        make(&run, &RUN);
+        for more in ["notes.txt", "photos/a.png", "properties.txt.bak", "seconds.jsonl.d/x"] {
+            make(&run, &[more]);
+            let words = remove(&found(run.clone())).expect_err(more);
+            assert!(words.contains("is no file of a run"), "{words}");
+            assert!(RUN.iter().all(|file| run.join(file).exists()), "{more}: all is there");
+            let path = run.join(more);
+            fs::remove_file(&path).expect("it goes");
+            if more.contains('/') {
+                fs::remove_dir(path.parent().expect("a folder")).expect("it goes");
+            }
+        }
+        let elsewhere = root.path().join("elsewhere");
+        fs::write(&elsewhere, "x").expect("a file");
+        std::os::unix::fs::symlink(&elsewhere, run.join("report.html")).expect("a link");
+        remove(&found(run.clone())).expect_err("a link is no file of a run");
+        fs::remove_file(run.join("report.html")).expect("it goes");
+        remove(&found(run.clone())).expect("it goes");
+        assert!(!run.exists() && elsewhere.exists());
+        make(&run, &["plan.jmx", "summary.json"]);
+        remove(&found(run)).expect_err("too little to be a run's");
+    }
+
+    #[test]
+    fn an_answer_goes_with_its_runs() {
+        let root = tempfile::tempdir().expect("a folder");
+        let sweep = root.path().join("sweep");
+        make(&sweep, &["sweep.json", "report.html", "users-1/output.txt"]);
+        make(&sweep.join("users-1/run"), &RUN);
+        make(&sweep.join("users-1/other"), &["file"]);
+        remove(&found(sweep.clone())).expect_err("one of them is no run's");
+        assert!(sweep.join("users-1/run/record").exists());
+        fs::remove_dir_all(sweep.join("users-1/other")).expect("it goes");
+        remove(&found(sweep.clone())).expect("it goes");
+        assert!(!sweep.exists());
+    }
+
+    #[test]
+    fn names_are_bounded_and_readable() {
+        let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+        let note = noted(" 基线 a/b <b> ", &tags(&["x", " x ", "", "y"])).expect("a name");
+        assert_eq!((note.name.as_str(), note.tags), ("基线 a/b <b>", tags(&["x", "y"])));
+        let long = "x".repeat(LONGEST_NAME + 1);
+        for (name, tag) in [("a\nb", ""), ("\u{202e}a", ""), (&*long, ""), ("", &long[..50])] {
+            noted(name, &tags(&[tag])).expect_err(name);
+        }
+        let many: Vec<String> = (0..=MOST_TAGS).map(|n| n.to_string()).collect();
+        noted("", &many).expect_err("too many");
+    }
+}

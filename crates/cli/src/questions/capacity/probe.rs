@@ -1,0 +1,127 @@
+//! A probe of a search, with what it showed.
+
+use std::path::PathBuf;
+
+use answers::rules;
+use answers::search::{self, Purpose};
+use answers::shared::Shared;
+use answers::verdict::{About, Verdict, Words};
+use report::model::capacity::{self as page, Held};
+use report::model::sweep::StoppedBy;
+use report::model::words;
+use serde::{Deserialize, Serialize};
+
+use super::judge::Judged;
+use crate::questions::figures::{english, from_english};
+use crate::questions::{results, sweep};
+
+/// The reason for which a probe ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EndedBy {
+    Precision,
+    Time,
+}
+
+impl EndedBy {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Precision => "precision",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// A probe with what it showed.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Done {
+    #[serde(flatten)]
+    pub(super) probe: search::Probe,
+    pub(super) seconds: f64,
+    /// The reason for its end: what it shows was clear, and its mean known to the precision; else its time was up.
+    pub(super) ended_by: EndedBy,
+    pub(super) samples: u64,
+    /// Percentiles of service times, ms. Files of before have no p95.
+    pub(super) p50: f64,
+    #[serde(default)]
+    pub(super) p95: Option<f64>,
+    pub(super) p99: f64,
+    /// Share of samples that failed.
+    #[serde(default)]
+    pub(super) errors: f64,
+    pub(super) in_flight: f64,
+    pub(super) judged: Vec<Judged>,
+    /// The first finding of its verdict on the generator.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "english",
+        deserialize_with = "from_english"
+    )]
+    pub(super) generator_finding: Option<Words>,
+    /// The machine that the target shares with the generator, if it was full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shared: Option<Shared>,
+    /// Of a search that is read again it is made anew from the run.
+    #[serde(skip_deserializing)]
+    pub(super) verdict: Verdict,
+    pub(super) folder: PathBuf,
+}
+
+impl Done {
+    pub(super) fn on_page(&self) -> page::Probe {
+        let Self { probe, .. } = self;
+        let good = probe.trials.iter().filter(|trial| trial.good).count();
+        let mut findings = self.verdict.findings.iter();
+        let subject = findings
+            .find(|finding| finding.about == About::Generator)
+            .map(|finding| rules::looks_for(finding.id).unwrap_or_else(|| words("", "")));
+        let broken: Vec<String> = self
+            .judged
+            .iter()
+            .filter(|judged| !judged.holds)
+            .map(|judged| format!("{}: {}", judged.criterion, judged.shown))
+            .collect();
+        page::Probe {
+            load: probe.load,
+            kind: page::purpose(probe.purpose),
+            verdict: match (probe.generator, probe.holds) {
+                (true, _) => Held::Doubtful,
+                (false, true) => Held::Good,
+                (false, false) => Held::Bad,
+            },
+            good,
+            bad: probe.trials.len() - good,
+            rate_per_s: probe.rate,
+            in_flight: self.in_flight,
+            p50_us: self.p50 * 1000.0,
+            p99_us: self.p99 * 1000.0,
+            samples: self.samples,
+            length_s: self.seconds,
+            stopped_by: match self.ended_by {
+                EndedBy::Precision => StoppedBy::Precision,
+                EndedBy::Time => StoppedBy::Time,
+            },
+            words: page::result(subject.as_ref(), probe.holds, &broken, (good, probe.trials.len())),
+            run: sweep::parent(&self.folder),
+            failed: self.errors,
+            purpose: probe.purpose,
+            holds: probe.holds,
+            generator: self.generator_finding.clone(),
+            shared: self.shared,
+        }
+    }
+}
+
+/// Adds to the verdicts on probes that failed what the light one says of their limit.
+pub(super) fn add_light(probes: &mut [Done]) {
+    let is_light = |done: &&Done| done.probe.purpose == Purpose::Light && !done.probe.generator;
+    let Some(light) = probes.iter().find(is_light) else { return };
+    let Ok(light) = results::of_run(&light.folder) else { return };
+    let failed = |done: &&mut Done| !done.probe.holds && done.probe.purpose != Purpose::Light;
+    for done in probes.iter_mut().filter(failed) {
+        if let Ok(record) = results::of_run(&done.folder) {
+            rules::add_light_run(&mut done.verdict, &light, &record);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The reports of a run that has ended: in its folder, in Markdown, and JMeter's, as far as they are asked for.
+//!
+//! A run is never lost for a report: it can be made again, and a failure is said and no more. A summary for others that
+//! cannot be written is one of the results that are missing: what is to show it would show nothing.
+
+use std::path::Path;
+
+use ::report::Page;
+use ::report::jmeter::Read;
+use ::report::model::RunPage;
+use record::Record;
+
+use super::traces::Traces;
+use crate::dashboard::Dashboard;
+use crate::report::{self, ROWS};
+use crate::request::Request;
+use crate::verdict;
+
+/// Writes them. Both are the same page.
+pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &mut Traces<'_>) {
+    let own = !request.no_report;
+    let folder = traces.folder.path().map(Path::to_owned);
+    let summary = request.markdown.is_some() || request.k6_summary.is_some();
+    if dashboard.is_none() && !summary && !(own && folder.is_some()) {
+        return;
+    }
+    let record = folder.as_deref().map(Record::read).transpose().unwrap_or_else(|error| {
+        traces.console.warn(&format!("the record of the run cannot be read: {error}"));
+        None
+    });
+    let read = dashboard.and_then(|dashboard| read(request, dashboard, record.is_none(), traces));
+    let (figures, of_rows) = match read {
+        Some(Read { figures, record }) => (Some(figures), record),
+        None => (None, None),
+    };
+    let named = folder.clone().unwrap_or_else(|| request.plan.clone());
+    let language = verdict::language(request.lang);
+    let page = record.or(of_rows).map(|record| {
+        let page = report::page(&named, &record, figures.as_ref(), RunPage::new);
+        Page::Run(Box::new(page))
+    });
+    summaries(request, page.as_ref(), traces);
+    let Some(page) = page else { return };
+    let html = page.html(language);
+    if let Some(path) = folder.filter(|_| own).map(|folder| folder.join(report::file::FILE)) {
+        match report::file::write(&path, &html) {
+            Ok(()) => traces.console.line(&format!("Report:  {}", path.display())),
+            Err(error) => traces.console.warn(&report::file::cannot_write(&path, &error)),
+        }
+    }
+    let (Some(dashboard), Some(figures)) = (dashboard, figures) else { return };
+    match dashboard.write(&figures, &html) {
+        Ok(Some(page)) => traces.console.line(&format!("Report: {}", page.display())),
+        Ok(None) => {}
+        Err(message) => traces.warn("throng", &format!("Error generating the report: {message}")),
+    }
+}
+
+/// Writes a page in some form; the error is a sentence for the user.
+type Writer<'a> = &'a dyn Fn(&Path, &Page) -> Result<(), String>;
+
+/// Writes the summaries that others are to read.
+fn summaries(request: &Request, page: Option<&Page>, traces: &mut Traces<'_>) {
+    let language = verdict::language(request.lang);
+    let markdown = |file: &Path, page: &Page| report::file::write_markdown(file, page, language);
+    let asked: [(_, _, Writer<'_>); 2] = [
+        (&request.markdown, "the file of --markdown", &markdown),
+        (&request.k6_summary, "the file of --k6-summary", &report::file::write_k6),
+    ];
+    for (file, name, write) in asked {
+        let Some(file) = file else { continue };
+        let written = match page {
+            Some(page) => write(file, page),
+            None => Err(format!("{} is not written: the run has no record", file.display())),
+        };
+        if let Err(message) = written {
+            traces.console.warn(&message);
+            traces.last.add_lost(0, name);
+        }
+    }
+}
+
+/// The figures of the run's rows; `None` after saying why there are none. `record`: that of the rows is wanted.
+fn read(
+    request: &Request,
+    dashboard: &Dashboard,
+    record: bool,
+    traces: &mut Traces<'_>,
+) -> Option<Read> {
+    let rows = request.jtl.clone().or_else(|| traces.folder.file(ROWS));
+    match dashboard.read(&rows.unwrap_or_default(), &[], record) {
+        Ok(read) => {
+            read.figures.notes.iter().for_each(|note| traces.console.warn(&note.to_string()));
+            Some(read)
+        }
+        Err(message) => {
+            traces.warn("throng", &format!("Error generating the report: {message}"));
+            None
+        }
+    }
+}

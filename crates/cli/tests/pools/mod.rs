@@ -1,0 +1,334 @@
+//! Runs with agents that wait at a real NATS server, which `throng fleet up` has set up: TLS, keys and permissions.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::program::{Ended, Program, ended, skip};
+use super::{is_gone, run_seconds, share, share_in, summary, until};
+
+/// A server with the files that were made for it, and agents that wait there.
+struct Pool {
+    program: Program,
+    server: PathBuf,
+    port: u16,
+    bus: Child,
+    agents: Vec<Child>,
+}
+
+impl Pool {
+    /// A server for three agents; `None`: there is no such program, and the test is skipped.
+    fn new(server: &str) -> Option<Self> {
+        if let Err(error) = Command::new(server).arg("--version").output() {
+            skip(format!("{server} cannot be started: {error}"));
+            return None;
+        }
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let program = Program::new();
+        let mut up = program.command(&["fleet", "up", "--folder", "fleet", "--agents", "a1,a2,a3"]);
+        up.args(["--server", server, "--listen", &format!("127.0.0.1:{port}")]);
+        let out = std::fs::File::create(program.path("up.log")).expect("a file");
+        let mut up = up.stdout(out).stderr(Stdio::null()).spawn().expect("it starts");
+        until("the server", || program.read("up.log").contains("--fleet nats://127.0.0.1:"));
+        kill_process(Pid::from_child(&up), Signal::INT).expect("it lives");
+        assert!(up.wait().expect("its end").success());
+        let server = PathBuf::from(server);
+        let bus = bus(&server, &program);
+        Some(Self { program, server, port, bus, agents: Vec::new() })
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// A command with somebody's key.
+    fn with(&self, key: &str, line: &[&str]) -> Command {
+        let mut command = self.program.command(line);
+        let at = |name: &str| self.program.path("fleet").join(name);
+        command.env("THRONG_NATS_CREDS", at(key)).env("THRONG_NATS_CA", at("ca.pem"));
+        command.env_remove("XDG_CACHE_HOME");
+        command
+    }
+
+    /// Starts an agent; its number.
+    fn agent(&mut self, name: &str, more: &[&str]) -> usize {
+        let home = self.program.path(&format!("home-{name}"));
+        std::fs::create_dir_all(&home).expect("a folder");
+        let mut command = self.with(&format!("agent-{name}.nk"), &["agent", "--nats", &self.url()]);
+        command.args(["--name", name]).args(more).env("HOME", home);
+        command.env("THRONG_OPERATOR_KEY", self.program.path("fleet/operator.pub"));
+        let log = std::fs::File::create(self.program.path(&format!("{name}.log"))).expect("a file");
+        self.agents.push(command.stdout(Stdio::null()).stderr(log).spawn().expect("it starts"));
+        self.agents.len() - 1
+    }
+
+    fn three(server: &str) -> Option<Self> {
+        let mut pool = Self::new(server)?;
+        for (name, zone) in [("a1", "eu"), ("a2", "us"), ("a3", "us")] {
+            pool.agent(name, &["--zone", zone, "--label", "size=small"]);
+        }
+        Some(pool)
+    }
+
+    /// A command of the operator.
+    fn run(&self, line: &[&str]) -> Command {
+        let mut command = self.with("operator.nk", line);
+        command.env("THRONG_OPERATOR_SECRET", self.program.path("fleet/operator.secret"));
+        command.args(["--fleet", &self.url()]);
+        command
+    }
+
+    fn ran(&self, line: &[&str]) -> Ended {
+        ended(self.run(line).output().expect("it starts"))
+    }
+
+    /// A run that has so many seconds behind it.
+    fn under_way(&self, seconds: usize, line: &str) -> Child {
+        let mut command = self.run(&line.split(' ').collect::<Vec<_>>());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        until("its seconds", || run_seconds(&self.program).len() >= seconds);
+        child
+    }
+
+    /// The server is killed, and another one is there after a while.
+    fn lose_server(&mut self, away: std::time::Duration) {
+        self.bus.kill().expect("it lives");
+        self.bus.wait().expect("its end");
+        std::thread::sleep(away);
+        self.bus = bus(&self.server, &self.program);
+    }
+
+    /// Processes that the agents have started.
+    fn processes(&self) -> Vec<Pid> {
+        self.agents
+            .iter()
+            .flat_map(|agent| super::agents::descendants(agent.id()))
+            .filter_map(|id| Pid::from_raw(id as i32))
+            .collect()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for child in self.agents.iter_mut().chain([&mut self.bus]) {
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        for child in self.agents.iter_mut().chain([&mut self.bus]) {
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The server of Debian, which lies where the PATH of users may not lead.
+fn debians() -> String {
+    let aside = std::path::Path::new("/usr/sbin/nats-server");
+    if aside.exists() { aside.display().to_string() } else { "nats-server".into() }
+}
+
+fn bus(server: &PathBuf, program: &Program) -> Child {
+    let mut command = Command::new(server);
+    command.arg("-c").arg(program.path("fleet/nats.conf"));
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a server")
+}
+
+fn agents_do_what_one_process_does(server: &str) {
+    let Some(pool) = Pool::three(server) else { return };
+    let one = share("1", &[]);
+    let zones = ["--agents", "3", "--zone", "eu=2", "--zone", "us=1", "--label", "size=small"];
+    let seen = share_in(&pool.program, pool.run(&["run"]), &zones);
+    assert_eq!(seen, one);
+    let summary = summary(&pool.program);
+    assert_eq!(
+        (summary["workers"].as_u64(), summary["accounted"].as_bool()),
+        (Some(3), Some(true))
+    );
+    let parts: Vec<_> = summary["agents"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|agent| {
+            let text = |key: &str| agent[key].as_str().unwrap_or_default().to_owned();
+            (text("name"), text("zone"), agent["shares"].as_u64().unwrap_or(0))
+        })
+        .collect();
+    let of = |zone: &str| {
+        parts.iter().filter(|(_, of, _)| of == zone).map(|(.., shares)| shares).sum::<u64>()
+    };
+    assert_eq!((parts.len(), of("eu")), (3, 2 * of("us")), "{parts:?}");
+    // They wait again; each is another process of its machine.
+    let line = ["run", "plan.jmx", "--runs", "again", "--agents", "2", "-Jusers=4"];
+    let again = pool.ran(&line);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.out.contains("2 machines, 2 processes"), "{again:?}");
+}
+
+#[test]
+fn agents_of_a_pool_do_what_one_process_does() {
+    agents_do_what_one_process_does(&debians());
+}
+
+#[test]
+fn the_newest_server_does_as_well() {
+    let go = std::env::var("HOME").unwrap_or_default() + "/go/bin/nats-server";
+    agents_do_what_one_process_does(&std::env::var("NATS_SERVER_NEWEST").unwrap_or(go));
+}
+
+#[test]
+fn a_server_that_is_killed_loses_nothing() {
+    let Some(mut pool) = Pool::three(&debians()) else { return };
+    let child =
+        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=60 -Jms=100");
+    pool.lose_server(std::time::Duration::from_millis(1_500));
+    let ended = ended(child.wait_with_output().expect("its end"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("agents go on within their grace"), "{ended:?}");
+    let summary = summary(&pool.program);
+    assert_eq!(
+        (summary["requests"].as_u64(), summary["accounted"].as_bool()),
+        (Some(1_800), Some(true))
+    );
+    assert_eq!(pool.program.read("out.jtl").lines().count(), 1_801, "each row once");
+}
+
+#[test]
+fn agents_that_are_killed_are_named_and_the_others_go_on() {
+    let Some(mut pool) = Pool::three(&debians()) else { return };
+    let child =
+        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=60 -Jms=100");
+    // Of the first the process that works, of the second the one that waits.
+    let works = super::agents::descendants(pool.agents[0].id());
+    kill_process(Pid::from_raw(works[0] as i32).expect("a process"), Signal::KILL)
+        .expect("it lives");
+    pool.agents[1].kill().expect("it lives");
+    pool.agents[1].wait().expect("its end");
+    pool.agent("a2", &["--zone", "us"]);
+    let ended = ended(child.wait_with_output().expect("its end"));
+    assert_eq!(ended.code, 7, "{ended:?}");
+    assert!(ended.err.contains("killed by signal 9"), "{ended:?}");
+    assert!(ended.err.contains("it was started anew"), "{ended:?}");
+    let summary = summary(&pool.program);
+    let missing = summary["missing"].as_array().expect("a list");
+    let mut names: Vec<_> =
+        missing.iter().filter_map(|missing| missing["agent"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["a1", "a2"], "{missing:?}");
+    let requests = summary["requests"].as_u64().expect("a number");
+    assert!((600..1_800).contains(&requests), "{requests}");
+    let at_most: u64 =
+        missing.iter().filter_map(|missing| missing["samples_at_most"].as_u64()).sum();
+    assert!(requests + at_most >= 1_800, "{missing:?}");
+    assert_eq!(pool.program.read("out.jtl").lines().count(), 601, "rows of the one that is left");
+}
+
+#[test]
+fn without_its_coordinator_a_pool_stops_its_users() {
+    let Some(pool) = Pool::three(&debians()) else { return };
+    let line = "run plan.jmx --agents 2 -Jusers=4 -Jloops=-1 -Jms=20 -Jthrong.fleet.grace=4";
+    let mut child = pool.under_way(1, line);
+    let before = pool.processes();
+    assert!(before.len() >= 4, "{before:?}");
+    child.kill().expect("it lives");
+    child.wait().expect("its end");
+    // Those that hold what was measured stay for a while; those that run users do not.
+    until("the end of the users", || {
+        before.iter().filter(|process| is_gone(**process)).count() >= 2
+    });
+}
+
+#[test]
+fn orders_without_the_operators_seal_are_refused() {
+    let Some(mut pool) = Pool::new(&debians()) else { return };
+    pool.agent("a1", &[]);
+    let mut run = pool.run(&["run", "plan.jmx", "--agents", "1"]);
+    let unsigned = ended(run.env_remove("THRONG_OPERATOR_SECRET").output().expect("it starts"));
+    assert_eq!(unsigned.code, 5, "{unsigned:?}");
+    assert!(
+        unsigned.err.contains("agent a1: the order is not signed by the operator"),
+        "{unsigned:?}"
+    );
+    let mut run = pool.run(&["run", "plan.jmx", "--agents", "1", "--runs", "foreign"]);
+    // The key for the server is another one than that for orders.
+    run.env("THRONG_OPERATOR_SECRET", pool.program.path("fleet/operator.nk"));
+    let foreign = ended(run.output().expect("it starts"));
+    assert!(foreign.code == 5 && foreign.err.contains("not signed by the operator"), "{foreign:?}");
+    // Whoever is refused lets the agent go.
+    let many =
+        pool.ran(&["run", "plan.jmx", "--agents", "1", "--runs", "many", "-Jusers=100000000"]);
+    assert_eq!(many.code, 8, "{many:?}");
+    let right = pool.ran(&["run", "plan.jmx", "--agents", "1", "--runs", "right"]);
+    assert_eq!(right.code, 0, "{right:?}");
+}
+
+#[test]
+fn an_agent_loads_the_targets_that_it_permits_and_no_others() {
+    let Some(mut pool) = Pool::new(&debians()) else { return };
+    let target = targets::start(targets::Config::new("mirror")).expect("a target");
+    let port = target.addr().port();
+    pool.program.write("asking.jmx", super::program::ASKING);
+    pool.agent("a1", &["--zone", "far", "--allow-target", "10.0.0.0/8,*.example"]);
+    pool.agent("a2", &["--zone", "near", "--allow-target", &format!("127.0.0.1:{port}")]);
+    let ask = |zone: &str| {
+        let (zone, port) = (format!("{zone}=1"), format!("-Jport={port}"));
+        // What the run says of it does not count.
+        let line = ["run", "asking.jmx", "-l", "out.jtl", "-Jusers=2", "-Jloops=3"];
+        let all = ["--zone", &zone, "--runs", &zone, &port, "-Jthrong.targets.allowed=0.0.0.0/0"];
+        let ended = pool.ran(&[&line[..], &all].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        pool.program.read("out.jtl").matches("this machine does not permit that target").count()
+    };
+    assert_eq!((ask("far"), target.log().len()), (12, 0));
+    // Its port, and not that of nobody.
+    assert_eq!((ask("near") - 12, target.log().len()), (6, 6));
+    let program = r#"<SystemSampler testclass="SystemSampler" testname="Run"><stringProp name="SystemSampler.command">true</stringProp></SystemSampler><hashTree/>"#;
+    pool.program.write("runs.jmx", &super::program::PLAN.replace("<!--more-->", program));
+    let ended =
+        pool.ran(&["run", "runs.jmx", "--agents", "1", "--runs", "programs", "--allow-processes"]);
+    assert_eq!(ended.code, 5, "{ended:?}");
+    assert!(ended.err.contains("needs Java or starts programs"), "{ended:?}");
+}
+
+#[test]
+fn an_agent_with_the_key_of_another_is_not_heard() {
+    let Some(mut pool) = Pool::new(&debians()) else { return };
+    let mut command = pool.with("agent-a1.nk", &["agent", "--nats", &pool.url(), "--name", "a2"]);
+    command.env("THRONG_OPERATOR_KEY", pool.program.path("fleet/operator.pub"));
+    let log = std::fs::File::create(pool.program.path("thief.log")).expect("a file");
+    pool.agents.push(command.stdout(Stdio::null()).stderr(log).spawn().expect("it starts"));
+    // It may neither hear the orders to the other nor offer itself in its name.
+    let log = || pool.program.read("thief.log");
+    until("the refusal", || {
+        log().contains("Permissions Violation for Subscription to \"throng.to.a2\"")
+            && log().contains("Permissions Violation for Publish to \"throng.offer.default.a2\"")
+    });
+}
+
+#[test]
+fn addresses_and_names_that_cannot_be_are_refused() {
+    let program = Program::new();
+    for (line, words) in [
+        ("run plan.jmx --fleet nats://x/a.b", "no name of a pool"),
+        ("run plan.jmx --fleet ssh:a --agents 2", "agents that wait"),
+        ("run plan.jmx --agents 2", "need --fleet nats://"),
+        ("run plan.jmx --fleet nats://x --zone eu=1 --zone eu=2", "names eu twice"),
+        ("agent", "an agent waits at a NATS server"),
+        ("agent --nats nats://bus.example", "needs the operator's public key"),
+        ("agent --nats nats://127.0.0.1 --pool a.>", "no name of a pool"),
+        ("agent --nats nats://127.0.0.1 --name a*", "no name of a agent"),
+        ("fleet up --agents a.b", "no name of an agent"),
+        ("fleet up --server nowhere-to-be-found", "apt-get install nats-server"),
+    ] {
+        let ended = program.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, 2, "{line}: {ended:?}");
+        assert!(ended.err.contains(words), "{line}: {ended:?}");
+    }
+}

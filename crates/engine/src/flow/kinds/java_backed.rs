@@ -1,0 +1,127 @@
+//! Controllers of classes of their own: Java is asked which sampler is next, and asks back for what they hold. What JMeter only tells controllers, they are
+//! told with the next question to any.
+
+use plan::java_backed::JavaBackedId;
+use plan::plan::{ControllerId, SamplerId};
+
+use crate::flow::search::{Pull, Walk};
+use crate::flow::visit::Visit;
+use crate::java::controller::{self, Standing};
+use crate::java::message::Answer;
+use crate::java::said::{Ask, Said};
+use crate::java::{Tell, Then};
+use crate::users::controllers::DONE;
+
+impl Walk<'_, '_> {
+    /// Asks a controller of a class of its own for the next sampler.
+    pub(crate) fn pull_java_backed(&mut self, id: ControllerId, element: JavaBackedId) -> Pull {
+        let index = self.index;
+        if self.cx.gives_up(index) {
+            return Pull::Ends;
+        }
+        if self.jobs.listens && self.reporting().catch_up(index, Then::Pull(None)) {
+            return Pull::Later;
+        }
+        let at = controller::pending_calls(self.cx, index).saturating_sub(self.replays);
+        let asked = (id, element);
+        let said = match controller::standing(self.cx, index, id, at) {
+            Standing::Said(said) => said,
+            Standing::Asked => {
+                self.replays = self.replays.saturating_sub(1);
+                return Pull::Later;
+            }
+            Standing::Free => {
+                self.replays = 0;
+                self.jobs.ask_controller(self.cx, index, asked, at);
+                return Pull::Later;
+            }
+        };
+        self.replays = self.replays.saturating_sub(1);
+        let Said::Asks(ask) = said else {
+            controller::close_calls(self.cx, index, at);
+            return match said {
+                Said::Sampler(sampler) => Pull::Sampler(SamplerId(sampler)),
+                Said::Transaction(transaction) => Pull::Ended(ControllerId(transaction)),
+                _ => Pull::Nothing,
+            };
+        };
+        match self.do_for_controller(id, ask) {
+            Ok(answer) => {
+                self.jobs.answer_controller(self.cx, index, asked, at, answer);
+                Pull::Later
+            }
+            Err(given) => given,
+        }
+    }
+
+    /// Does what a controller asks for; the answer and its number. An error: not now, or never.
+    fn do_for_controller(&mut self, id: ControllerId, ask: Ask) -> Result<(Answer, u32), Pull> {
+        let number = match ask {
+            Ask::Next(child) => {
+                return match self.pull(ControllerId(child)) {
+                    Pull::Nothing => {
+                        let is_done = self.visit(ControllerId(child)).is_done();
+                        Ok((Answer::Nothing, u32::from(is_done)))
+                    }
+                    Pull::Sampler(sampler) => Ok((Answer::Sampler, sampler.0)),
+                    Pull::Ended(transaction) => Ok((Answer::Transaction, transaction.0)),
+                    given @ (Pull::Later | Pull::Ends) => Err(given),
+                };
+            }
+            Ask::Initialize(child) => {
+                if !self.visit(ControllerId(child)).begin() {
+                    return Err(Pull::Ends);
+                }
+                0
+            }
+            Ask::EndOfLoop(child) => {
+                self.visit(ControllerId(child)).is_left();
+                0
+            }
+            Ask::IsDone(child) => u32::from(self.visit(ControllerId(child)).is_done()),
+            Ask::Begins(number, from_one) => {
+                let controller = self.cx.controller(id);
+                if let Some(given) = self.tell_of_iteration(controller, number, from_one) {
+                    return Err(given);
+                }
+                0
+            }
+        };
+        Ok((Answer::Nothing, number))
+    }
+}
+
+/// Its class begins what it holds. True: it does.
+pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: JavaBackedId) -> bool {
+    visit.state().clear(DONE);
+    controller::tell_controller(visit.cx, visit.index, element, Tell::Initialize, 0);
+    true
+}
+
+/// The controller around it begins an iteration, of which its class may want to know.
+pub(crate) fn around_begins(
+    visit: &mut Visit<'_, '_>,
+    element: JavaBackedId,
+    iteration: i32,
+    is_loop: bool,
+) {
+    if visit.flow.classes.counting.contains(&element) {
+        let number = (iteration as u32) << 1 | u32::from(is_loop);
+        controller::tell_controller(visit.cx, visit.index, element, Tell::Iteration, number);
+    }
+}
+
+/// A sampler in it has left it.
+pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: JavaBackedId) {
+    controller::tell_controller(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
+}
+
+/// A sampler in it leaves a loop, which it may be to its class: so it is left itself, and nothing around it. False: it is none.
+pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: JavaBackedId, breaks: bool) -> bool {
+    let is_loop = visit.flow.classes.breaking.contains(&element);
+    if is_loop {
+        let what = if breaks { Tell::BreakLoop } else { Tell::NextLoop };
+        controller::tell_controller(visit.cx, visit.index, element, what, 0);
+    }
+    is_loop
+}

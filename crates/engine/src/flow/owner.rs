@@ -1,0 +1,196 @@
+//! Knowledge of one core that serves all: users at barriers, before locks, and free for an arrival.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use plan::plan::{BarrierId, GroupId};
+
+use crate::ids::Waiter;
+use crate::inbox::Ask;
+
+/// Barriers, locks and arrivals that a core owns.
+#[derive(Debug, Default)]
+pub(crate) struct Owner {
+    barriers: HashMap<BarrierId, Vec<Waiter>>,
+    /// Users that wait for each lock; the first has it.
+    locks: HashMap<Box<str>, VecDeque<Waiter>>,
+    /// Groups of arrivals.
+    pub(crate) pools: HashMap<GroupId, Pool>,
+}
+
+impl Owner {
+    /// Takes in what is asked; tells who may go on.
+    pub(crate) fn answer(&mut self, ask: Ask) -> Vec<Waiter> {
+        match ask {
+            Ask::Arrive { barrier, size, waiter } => {
+                let waiting = self.barriers.entry(barrier).or_default();
+                waiting.push(waiter);
+                if waiting.len() >= size as usize { std::mem::take(waiting) } else { Vec::new() }
+            }
+            Ask::GiveUp { barrier, waiter } => {
+                let waiting = self.barriers.entry(barrier).or_default();
+                if !waiting.contains(&waiter) {
+                    return Vec::new();
+                }
+                std::mem::take(waiting)
+            }
+            Ask::Lock { name, waiter } => {
+                let queue = self.locks.entry(name).or_default();
+                queue.push_back(waiter);
+                if queue.len() == 1 { vec![waiter] } else { Vec::new() }
+            }
+            Ask::Unlock { name, waiter } => {
+                let Some(queue) = self.locks.get_mut(&name) else { return Vec::new() };
+                let had = queue.front() == Some(&waiter);
+                queue.retain(|waiting| *waiting != waiter);
+                if queue.is_empty() {
+                    self.locks.remove(&name);
+                    return Vec::new();
+                }
+                queue.front().filter(|_| had).copied().into_iter().collect()
+            }
+            // A group that is over has no pool any more; its users are told, or know.
+            Ask::Free { group, number, waiter } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.free(number, waiter);
+                }
+                Vec::new()
+            }
+            Ask::Leave { group, number } => {
+                if let Some(pool) = self.pools.get_mut(&group) {
+                    pool.leave(number);
+                }
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The core that has the schedule of a group of arrivals.
+pub(crate) fn owner_of(group: GroupId, cores: u32) -> u32 {
+    group.0 % cores
+}
+
+impl Ask {
+    /// Which of the cores decides.
+    pub(crate) fn owner(&self, cores: u32) -> u32 {
+        match self {
+            Self::Arrive { barrier, .. } | Self::GiveUp { barrier, .. } => barrier.0 % cores,
+            Self::Free { group, .. } | Self::Leave { group, .. } => owner_of(*group, cores),
+            Self::Lock { name, .. } | Self::Unlock { name, .. } => {
+                let sum = |sum: u32, byte: u8| sum.wrapping_mul(31).wrapping_add(u32::from(byte));
+                name.bytes().fold(0, sum) % cores
+            }
+        }
+    }
+}
+
+/// An owner's knowledge of a group.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    /// Users that are free, by their numbers.
+    free: BTreeMap<u32, Waiter>,
+    /// Users that run an iteration.
+    busy: u32,
+    pub(crate) arrived: u64,
+    pub(crate) lost: u64,
+    /// The core that gets the next new user.
+    pub(crate) next: u32,
+}
+
+/// The user that runs an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Free(Waiter),
+    New,
+}
+
+impl Pool {
+    /// One more arrival; `most`: users at once, 0 is no bound.
+    pub(crate) fn arrive(&mut self, most: u32) -> Option<Who> {
+        let who = match self.free.pop_first() {
+            Some((_, waiter)) => Who::Free(waiter),
+            None if most == 0 || self.busy < most => Who::New,
+            None => {
+                self.lost += 1;
+                return None;
+            }
+        };
+        self.busy += 1;
+        self.arrived += 1;
+        Some(who)
+    }
+
+    /// A user has ended its iteration.
+    fn free(&mut self, number: u32, waiter: Waiter) {
+        self.busy = self.busy.saturating_sub(1);
+        self.free.insert(number, waiter);
+    }
+
+    /// A user has ended.
+    fn leave(&mut self, number: u32) {
+        if self.free.remove(&number).is_none() {
+            self.busy = self.busy.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::UserId;
+
+    fn waiter(number: u64) -> Waiter {
+        Waiter { core: 0, user: UserId::from(number as u32), number }
+    }
+
+    fn names(waiters: &[Waiter]) -> Vec<u64> {
+        waiters.iter().map(|waiter| waiter.number).collect()
+    }
+
+    #[test]
+    fn a_barrier_opens_for_its_number_and_for_who_gives_up() {
+        let (mut owner, barrier) = (Owner::default(), BarrierId(3));
+        let arrive = |number| Ask::Arrive { barrier, size: 3, waiter: waiter(number) };
+        assert_eq!(names(&owner.answer(arrive(1))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(arrive(2))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(arrive(3))), [1, 2, 3]);
+        assert_eq!(names(&owner.answer(arrive(4))), [0u64; 0]);
+        let give_up = |number| Ask::GiveUp { barrier, waiter: waiter(number) };
+        // One that was let go meanwhile has nothing to give up.
+        assert_eq!(names(&owner.answer(give_up(2))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(arrive(5))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(give_up(5))), [4, 5]);
+    }
+
+    #[test]
+    fn a_lock_goes_from_one_to_the_next() {
+        let mut owner = Owner::default();
+        let lock = |number| Ask::Lock { name: "l".into(), waiter: waiter(number) };
+        let unlock = |number| Ask::Unlock { name: "l".into(), waiter: waiter(number) };
+        assert_eq!(names(&owner.answer(lock(1))), [1]);
+        assert_eq!(names(&owner.answer(lock(2))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(lock(3))), [0u64; 0]);
+        // One that waits and ends is passed over.
+        assert_eq!(names(&owner.answer(unlock(2))), [0u64; 0]);
+        assert_eq!(names(&owner.answer(unlock(1))), [3]);
+        assert_eq!(names(&owner.answer(unlock(3))), [0u64; 0]);
+        assert!(owner.locks.is_empty());
+        assert_eq!(names(&owner.answer(lock(4))), [4]);
+    }
+
+    #[test]
+    fn who_is_free_comes_first_and_then_somebody_new() {
+        let mut pool = Pool::default();
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(2), None);
+        pool.free(1, waiter(1));
+        pool.free(0, waiter(0));
+        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(0))));
+        assert_eq!(pool.arrive(2), Some(Who::Free(waiter(1))));
+        assert_eq!((pool.busy, pool.arrived, pool.lost), (2, 4, 1));
+        pool.leave(1);
+        assert_eq!(pool.arrive(2), Some(Who::New));
+        assert_eq!(pool.arrive(0), Some(Who::New));
+    }
+}

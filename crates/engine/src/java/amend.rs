@@ -1,0 +1,47 @@
+//! The core's result is amended by a reply of Java: its times, texts and verdicts. A job that failed fails the result.
+
+use stats::Phases;
+
+use super::reply::{Failed, Out};
+use super::{InFlight, Reply};
+use crate::context::Context;
+use crate::time::clock::MS;
+use crate::time::timing::Timing;
+
+/// Puts what Java says of the result into it; a job that failed fails it as an assertion.
+pub(super) fn amend(
+    cx: &mut Context<'_>,
+    timing: &mut Timing,
+    read: &Result<Reply<'_>, Failed>,
+    job: &InFlight,
+) {
+    let mut result = cx.lend_result();
+    let reply = match read {
+        Ok(reply) => reply,
+        Err(failed) => {
+            result.success = false;
+            result.add_assertion(&job.what).go_wrong(failed);
+            return cx.return_result(result);
+        }
+    };
+    if let Some(found) = &reply.result {
+        let start_ms = result.start_ms;
+        let times = (result.elapsed, result.idle);
+        found.put_into(&mut result, &cx.run.settings.bodies.default_encoding);
+        timing.start += (result.start_ms - start_ms).saturating_mul(MS);
+        if result.start_ms != start_ms || (result.elapsed, result.idle) != times {
+            timing.idle = result.idle;
+            timing.end = timing.start + result.idle.saturating_add_unsigned(result.elapsed);
+        }
+        (timing.latency, timing.connect) = (result.latency, result.connect);
+        timing.phases = Phases::of_times(result.elapsed, result.latency, result.connect);
+        (timing.received, timing.sent) = (result.bytes, result.sent);
+    }
+    if let Out::Verdicts(verdicts) = &reply.out {
+        for verdict in verdicts {
+            verdict.add_to(&mut result);
+            result.success &= !(verdict.failure || verdict.error);
+        }
+    }
+    cx.return_result(result);
+}

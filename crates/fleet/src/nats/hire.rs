@@ -1,0 +1,353 @@
+//! Agents that wait in a pool are hired for a run.
+//!
+//! A call goes to the pool until enough agents have offered themselves that are free, are the same program and fit zones
+//! and labels; each gets an order to begin, which it acknowledges. The wait is bounded, and its end says what is missing
+//! and what was heard instead.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use wire::nats::is_token;
+
+use super::air::{self, Drawn, Kind, Offer, Order, Ordered};
+use super::client::{Client, Event};
+use super::hub::Input;
+use super::key::{Public, Secret};
+use super::server::{Login, POOL, Server, read, var};
+
+/// Longest wait for the server, and for enough agents.
+const SERVER: Duration = Duration::from_secs(15);
+const AGENTS: Duration = Duration::from_secs(60);
+/// Time for further agents, where no number was asked for.
+const MORE: Duration = Duration::from_secs(2);
+/// Interval of calls and of orders to begin, and time after which an agent that does not begin is given up.
+const CALL: Duration = Duration::from_millis(500);
+const BEGIN: Duration = Duration::from_secs(10);
+/// Labels of an agent, at most.
+pub(super) const LABELS: usize = 32;
+
+/// The request for agents that wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pools {
+    pub server: Server,
+    /// Number of agents; `None`: all that are free.
+    pub agents: Option<u32>,
+    /// Zones with their parts of the load; none: zones do not matter.
+    pub zones: Vec<(String, u32)>,
+    /// Labels that an agent must have.
+    pub labels: Vec<(String, String)>,
+}
+
+/// An agent that was hired.
+#[derive(Debug)]
+pub(crate) struct Hired {
+    pub(crate) name: String,
+    pub(crate) zone: String,
+    pub(super) key: Public,
+    pub(super) session: Drawn,
+}
+
+/// Agents that were hired, with the connection by which they were.
+pub(crate) struct Crew {
+    pub(crate) hired: Vec<Hired>,
+    pub(super) client: Client,
+    pub(super) input: Receiver<Input>,
+    pub(super) say: Sender<Input>,
+    pub(super) operator: Option<Secret>,
+    pub(super) max_payload: usize,
+}
+
+/// The proofs of a coordinator.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(super) login: Login,
+    /// The key that signs orders.
+    pub(super) operator: Option<Secret>,
+    /// Hash of this program.
+    pub(super) program: String,
+}
+
+impl Access {
+    /// The proofs that the environment has for a server.
+    pub(crate) fn of(server: &Server) -> Result<Self, String> {
+        let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let operator = env(var::OPERATOR_SECRET).map(|path| {
+            let named = |words| format!("{}: {path}: {words}", var::OPERATOR_SECRET);
+            Secret::read(&read(var::OPERATOR_SECRET, &path)?).map_err(named)
+        });
+        let (operator, login) = (operator.transpose()?, Login::of(server, env)?);
+        Ok(Self { login, operator, program: crate::remote::program()? })
+    }
+}
+
+/// Hires agents. `patience`: seconds without a word of the coordinator after which they close the stream.
+pub(crate) fn hire(
+    asked: &Pools,
+    access: Access,
+    patience: u32,
+    cancelled: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<Crew, String> {
+    let Access { login, operator, program } = access;
+    let (say, input) = std::sync::mpsc::channel();
+    let to = say.clone();
+    let client = Client::start(asked.server.clone(), login, "throng run".into(), move |event| {
+        let _ = to.send(Input::Bus(event));
+    })?;
+    let crew = Crew { hired: Vec::new(), client, input, say, operator, max_payload: 0 };
+    let mut hiring =
+        Hiring { asked, program, crew, cancelled, offers: BTreeMap::new(), down: String::new() };
+    hiring.connect(note)?;
+    hiring.gather(note)?;
+    if let Err(words) = hiring.begin(patience, note) {
+        hiring.dismiss();
+        return Err(words);
+    }
+    Ok(hiring.crew)
+}
+
+struct Hiring<'a> {
+    asked: &'a Pools,
+    program: String,
+    crew: Crew,
+    cancelled: &'a dyn Fn() -> bool,
+    /// The last offer of each agent.
+    offers: BTreeMap<String, Offer>,
+    /// The last reason why the server was not there.
+    down: String,
+}
+
+impl Hiring<'_> {
+    fn pool(&self) -> &str {
+        self.asked.server.pool.as_deref().unwrap_or(POOL)
+    }
+
+    /// Waits a little and takes what comes. Returns messages of hired agents: the name and the bytes.
+    fn listen(&mut self, note: &mut dyn FnMut(&str)) -> Result<Option<(String, Vec<u8>)>, String> {
+        if (self.cancelled)() {
+            return Err("it was interrupted while agents were looked for".into());
+        }
+        let event = match self.crew.input.recv_timeout(Duration::from_millis(50)) {
+            Ok(Input::Bus(event)) => event,
+            Ok(_) | Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err("the connection's thread has ended".into());
+            }
+        };
+        match event {
+            Event::Up { max_payload } => {
+                self.crew.max_payload = max_payload;
+                self.down.clear();
+            }
+            Event::Down { words, refused: true } => return Err(words),
+            Event::Down { words, .. } => self.down = words,
+            Event::Note(words) => note(&words),
+            Event::Message { subject, payload, .. } => {
+                let mut tokens = subject.split('.').skip(1);
+                match (tokens.next(), tokens.next(), tokens.next()) {
+                    (Some("offer"), Some(pool), Some(agent)) if pool == self.pool() => {
+                        if let Some(offer) = air::open_offer(agent, &payload).filter(is_plain) {
+                            self.offers.insert(agent.to_owned(), offer);
+                        }
+                    }
+                    (Some("from"), Some(agent), None) => {
+                        return Ok(Some((agent.to_owned(), payload)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn connect(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
+        let until = Instant::now() + SERVER;
+        while self.crew.max_payload == 0 {
+            self.listen(note)?;
+            if Instant::now() > until {
+                let Server { host, port, .. } = &self.asked.server;
+                let why = if self.down.is_empty() { "it does not answer" } else { &self.down };
+                return Err(format!("the NATS server {host}:{port} is not to be had: {why}"));
+            }
+        }
+        self.crew
+            .client
+            .subscribe(&format!("{}.*", air::call(self.pool()).replace("call", "offer")));
+        Ok(())
+    }
+
+    /// Calls until enough agents are there.
+    fn gather(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
+        let (begun, mut called) = (Instant::now(), None::<Instant>);
+        let mut first = None::<Instant>;
+        note(&format!("looking for agents in pool {}", self.pool()));
+        loop {
+            if called.is_none_or(|at| at.elapsed() >= CALL) {
+                called = Some(Instant::now());
+                let subject = air::call(self.pool());
+                self.crew.client.publish(&subject, Vec::new());
+            }
+            self.listen(note)?;
+            let chosen = self.chosen();
+            if chosen.is_some() && first.is_none() {
+                first = Some(Instant::now());
+            }
+            let waits = self.asked.agents.is_none() && first.is_none_or(|at| at.elapsed() < MORE);
+            if let Some(names) = chosen.filter(|_| !waits) {
+                return self.take(names);
+            }
+            if begun.elapsed() > AGENTS {
+                return Err(self.missing());
+            }
+        }
+    }
+
+    /// The reason why an agent cannot be hired.
+    fn unfit(&self, offer: &Offer) -> Option<String> {
+        let Pools { zones, labels, .. } = self.asked;
+        if offer.busy {
+            return Some("works for another run".into());
+        }
+        if offer.program != self.program {
+            return Some("is another version or build of this program".into());
+        }
+        if !zones.is_empty() && !zones.iter().any(|(zone, _)| *zone == offer.zone) {
+            return Some(format!("is in zone {:?}", offer.zone));
+        }
+        let lacks = |label: &&(String, String)| !offer.labels.contains(label);
+        labels.iter().find(lacks).map(|(name, value)| format!("is not labelled {name}={value}"))
+    }
+
+    /// The agents to hire, if there are enough: in turn from each zone.
+    fn chosen(&self) -> Option<Vec<String>> {
+        let fit = || self.offers.iter().filter(|(_, offer)| self.unfit(offer).is_none());
+        let mut by_zone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+        for (name, offer) in fit() {
+            let zone = if self.asked.zones.is_empty() { "" } else { offer.zone.as_str() };
+            by_zone.entry(zone).or_default().push(name);
+        }
+        if self.asked.zones.iter().any(|(zone, _)| !by_zone.contains_key(zone.as_str())) {
+            return None;
+        }
+        let all = fit().count();
+        let wanted = self.asked.agents.map_or(all, |agents| agents as usize);
+        if wanted == 0 || all < wanted {
+            return None;
+        }
+        let longest = by_zone.values().map(Vec::len).max().unwrap_or(0);
+        let in_turn =
+            (0..longest).flat_map(|nth| by_zone.values().filter_map(move |names| names.get(nth)));
+        Some(in_turn.take(wanted).map(|name| (*name).clone()).collect())
+    }
+
+    fn take(&mut self, names: Vec<String>) -> Result<(), String> {
+        for name in names {
+            let offer = self.offers.get(&name).cloned().ok_or("an offer is gone")?;
+            let (key, session) = (Public::of(offer.key), air::draw()?);
+            self.crew.client.subscribe(&air::from(&name));
+            self.crew.hired.push(Hired { name, zone: offer.zone, key, session });
+        }
+        Ok(())
+    }
+
+    /// Orders the agents to begin until each has answered.
+    fn begin(&mut self, patience: u32, note: &mut dyn FnMut(&str)) -> Result<(), String> {
+        let (begun, mut ordered) = (Instant::now(), None::<Instant>);
+        let mut answered = vec![false; self.crew.hired.len()];
+        while answered.contains(&false) {
+            if ordered.is_none_or(|at| at.elapsed() >= CALL) {
+                ordered = Some(Instant::now());
+                for (hired, _) in self.crew.hired.iter().zip(&answered).filter(|(_, done)| !**done)
+                {
+                    let Some(nonce) = self.offers.get(&hired.name).map(|offer| offer.nonce) else {
+                        continue;
+                    };
+                    let order =
+                        Order { session: hired.session, what: Ordered::Hire { nonce, patience } };
+                    let about = (Kind::Order, hired.name.as_str());
+                    let bytes = air::seal(self.crew.operator.as_ref(), about, &order);
+                    self.crew.client.publish(&air::to(&hired.name), bytes);
+                }
+            }
+            if let Some((name, bytes)) = self.listen(note)? {
+                for (hired, done) in self.crew.hired.iter().zip(&mut answered) {
+                    let word = |_: &&Hired| {
+                        air::open::<air::Word>(Some(&hired.key), (Kind::Word, &name), &bytes)
+                    };
+                    let word =
+                        Some(hired).filter(|hired| hired.name == name).as_ref().and_then(word);
+                    *done |= word.is_some_and(|word| word.session == hired.session);
+                }
+            }
+            let silent = self.crew.hired.iter().zip(&answered).find(|(_, done)| !**done);
+            let Some((hired, _)) = silent else { continue };
+            let refusal = self.offers.get(&hired.name).and_then(|offer| offer.refusal.clone());
+            let refusal =
+                refusal.filter(|(session, _)| *session == hired.session).map(|(_, words)| words);
+            let late = begun.elapsed() > BEGIN;
+            let late = late.then(|| {
+                format!("it offered itself and did not begin within {} s", BEGIN.as_secs())
+            });
+            if let Some(words) = refusal.or(late) {
+                return Err(format!("agent {}: {words}", hired.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets those go that were hired already.
+    fn dismiss(&self) {
+        for hired in &self.crew.hired {
+            let order = Order { session: hired.session, what: Ordered::Close };
+            let bytes = air::seal(self.crew.operator.as_ref(), (Kind::Order, &hired.name), &order);
+            self.crew.client.publish(&air::to(&hired.name), bytes);
+        }
+        // The thread of the connection sends it.
+        let until = Instant::now() + Duration::from_secs(1);
+        while self.crew.client.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A sentence about what is missing, and what was heard instead.
+    fn missing(&self) -> String {
+        let (pool, seconds) = (self.pool(), AGENTS.as_secs());
+        let fit = self.offers.values().filter(|offer| self.unfit(offer).is_none()).count();
+        let wanted = self.asked.agents.map_or_else(String::new, |agents| format!(" of {agents}"));
+        let zones: Vec<&str> = self.asked.zones.iter().map(|(zone, _)| zone.as_str()).collect();
+        let zones = if zones.is_empty() {
+            String::new()
+        } else {
+            format!(" in zones {}", zones.join(", "))
+        };
+        let others: Vec<String> = self
+            .offers
+            .iter()
+            .filter_map(|(name, offer)| Some(format!("{name} {}", self.unfit(offer)?)))
+            .take(5)
+            .collect();
+        let others = match &others[..] {
+            [] if self.offers.is_empty() => "; no agent has answered".to_owned(),
+            [] => String::new(),
+            others => format!("; {}", others.join(", ")),
+        };
+        let down = if self.down.is_empty() { String::new() } else { format!("; {}", self.down) };
+        format!(
+            "after {seconds} s {fit}{wanted} agents of pool {pool}{zones} are free{others}{down}"
+        )
+    }
+}
+
+/// Whether the texts of an offer are what they should be: they go into names and messages.
+fn is_plain(offer: &Offer) -> bool {
+    let label = |(name, value): &(String, String)| is_token(name) && is_token(value);
+    (offer.zone.is_empty() || is_token(&offer.zone))
+        && offer.labels.len() <= LABELS
+        && offer.labels.iter().all(label)
+        && offer.program.len() <= 64
+        && offer
+            .refusal
+            .as_ref()
+            .is_none_or(|(_, words)| words.len() <= 500 && !words.contains(char::is_control))
+}

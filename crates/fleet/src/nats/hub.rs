@@ -1,0 +1,340 @@
+//! The coordinator's streams to the agents that it has hired: one thread for all of them, and a [`Carried`] for each.
+//!
+//! An agent's silence is told by what its own process says, not by acknowledgements of what waits beside it. An agent that
+//! offers itself with another key was started anew: the one that was hired is gone.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::air::{self, Kind, OVERHEAD, Order, Ordered, Said, Word};
+use super::client::{Client, Event};
+use super::hire::{Crew, Hired};
+use super::key::Secret;
+use super::link::Link;
+use crate::frame::{self, Incoming};
+use crate::remote::{FromAgent, Heard, ToAgent, nanos};
+
+/// Bytes of a packet, at most; less where the server takes less.
+const CHUNK: usize = 128 << 10;
+/// Interval in which the streams send what is due.
+const TICK: Duration = Duration::from_millis(50);
+/// A message of an agent, at most: reports of a hundred thousand labels are below it.
+pub(crate) const LONGEST: usize = 64 << 20;
+
+/// An input of the thread.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Bus(Event),
+    Send(u32, Vec<u8>),
+    Close(u32),
+    /// All streams are given up.
+    End,
+}
+
+/// The state of a stream that both sides of the channel see.
+#[derive(Debug)]
+struct State {
+    /// Bytes in the channel, and bytes that the agent has not acknowledged.
+    pending: AtomicUsize,
+    queued: AtomicUsize,
+    last: AtomicI64,
+    ended: AtomicBool,
+    words: Mutex<String>,
+    /// The connection to the server is there.
+    up: Arc<AtomicBool>,
+}
+
+/// The stream to an agent.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    number: u32,
+    to: Sender<Input>,
+    state: Arc<State>,
+    _end: Arc<End>,
+}
+
+/// Ends the thread when the last stream is gone, and waits until it has let the agents go.
+#[derive(Debug)]
+struct End {
+    to: Sender<Input>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let _ = self.to.send(Input::End);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl Carried {
+    pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, message)?;
+        self.state.pending.fetch_add(bytes.len(), Ordering::Relaxed);
+        let _ = self.to.send(Input::Send(self.number, bytes));
+        Ok(())
+    }
+
+    pub(crate) fn queued(&self) -> usize {
+        self.state.pending.load(Ordering::Relaxed) + self.state.queued.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn last(&self) -> i64 {
+        self.state.last.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.ended.load(Ordering::Relaxed)
+    }
+
+    /// Whether something could be heard: silence of the server is not the agent's.
+    pub(crate) fn hears(&self) -> bool {
+        self.state.up.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn cut(&self) {
+        let _ = self.to.send(Input::Close(self.number));
+    }
+
+    /// Waits until everything was taken, gives the stream up, and says how it ended.
+    pub(crate) fn end(&self, patience: Duration) -> String {
+        let until = Instant::now() + patience;
+        while !self.has_ended() && self.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.cut();
+        let words = self.state.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if words.is_empty() { "its stream was closed".into() } else { words }
+    }
+}
+
+/// A stream on the thread.
+struct Stream {
+    hired: Hired,
+    link: Link,
+    incoming: Incoming,
+    state: Arc<State>,
+    closed: bool,
+}
+
+/// Starts the thread for agents that were hired; what they say comes out of `say`, by their numbers in order.
+pub(crate) fn start(
+    crew: Crew,
+    (clock, say): (Instant, Sender<(u32, Heard)>),
+) -> io::Result<Vec<Carried>> {
+    let chunk = CHUNK.min(crew.max_payload.saturating_sub(OVERHEAD));
+    let up = Arc::new(AtomicBool::new(true));
+    let (mut streams, mut parts) = (Vec::new(), Vec::new());
+    for (number, hired) in (0..).zip(crew.hired) {
+        let state = Arc::new(State {
+            pending: AtomicUsize::default(),
+            queued: AtomicUsize::default(),
+            last: AtomicI64::new(nanos(clock)),
+            ended: AtomicBool::default(),
+            words: Mutex::default(),
+            up: Arc::clone(&up),
+        });
+        parts.push((number, Arc::clone(&state)));
+        let incoming = Incoming::of_at_most(LONGEST);
+        streams.push(Stream { hired, link: Link::new(chunk), incoming, state, closed: false });
+    }
+    let (client, input, operator, to) = (crew.client, crew.input, crew.operator, crew.say);
+    let mut hub = Hub { client, operator, streams, clock, say, up };
+    let thread =
+        std::thread::Builder::new().name("agents".into()).spawn(move || hub.run(&input))?;
+    let end = Arc::new(End { to: to.clone(), thread: Some(thread) });
+    let carried =
+        |(number, state)| Carried { number, to: to.clone(), state, _end: Arc::clone(&end) };
+    Ok(parts.into_iter().map(carried).collect())
+}
+
+struct Hub {
+    client: Client,
+    operator: Option<Secret>,
+    streams: Vec<Stream>,
+    clock: Instant,
+    say: Sender<(u32, Heard)>,
+    up: Arc<AtomicBool>,
+}
+
+impl Hub {
+    fn run(&mut self, input: &Receiver<Input>) {
+        loop {
+            let mut next = input.recv_timeout(TICK);
+            // All that is there goes into as few packets as it takes.
+            for _ in 0..1_000 {
+                match next {
+                    Ok(Input::End) => return self.give_up(),
+                    Ok(input) => self.take(input),
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+                next = input.recv_timeout(Duration::ZERO);
+            }
+            if let Ok(input) = next {
+                if matches!(input, Input::End) {
+                    return self.give_up();
+                }
+                self.take(input);
+            }
+            self.send();
+        }
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Send(number, bytes) => {
+                let Some(stream) = self.streams.get_mut(number as usize) else { return };
+                if !stream.closed {
+                    stream.link.push(&bytes);
+                }
+                // In this order nothing is uncounted between.
+                stream.state.queued.store(stream.link.queued(), Ordering::Relaxed);
+                stream.state.pending.fetch_sub(bytes.len(), Ordering::Relaxed);
+            }
+            Input::Close(number) => {
+                self.order(number as usize, Ordered::Close);
+                if let Some(stream) = self.streams.get_mut(number as usize) {
+                    stream.closed = true;
+                }
+            }
+            Input::Bus(Event::Up { .. }) => {
+                self.up.store(true, Ordering::Relaxed);
+                for stream in &mut self.streams {
+                    stream.link.resend();
+                }
+                self.note("the NATS server is there again".into());
+            }
+            Input::Bus(Event::Down { words, .. }) => {
+                if self.up.swap(false, Ordering::Relaxed) {
+                    self.note(format!("{words}; agents go on within their grace"));
+                }
+            }
+            Input::Bus(Event::Note(words)) => self.note(words),
+            Input::Bus(Event::Message { subject, payload, came }) => {
+                self.hear(&subject, &payload, came);
+            }
+            Input::End => {}
+        }
+    }
+
+    fn note(&self, words: String) {
+        // Of one that is lost nothing is heard any more.
+        let number = self.streams.iter().position(|stream| !stream.closed).unwrap_or(0);
+        let _ = self.say.send((number as u32, Heard::Note(words)));
+    }
+
+    fn hear(&mut self, subject: &str, payload: &[u8], came: Instant) {
+        let mut tokens = subject.split('.').skip(1);
+        let (kind, name) = match (tokens.next(), tokens.next(), tokens.next()) {
+            (Some("from"), Some(name), None) => (Kind::Word, name),
+            (Some("offer"), Some(_), Some(name)) => (Kind::Offer, name),
+            _ => return,
+        };
+        let Some(number) = self.streams.iter().position(|stream| stream.hired.name == name) else {
+            return;
+        };
+        if kind == Kind::Offer {
+            let stream = &self.streams[number];
+            if air::open_offer(name, payload)
+                .is_some_and(|offer| offer.key != stream.hired.key.bytes())
+            {
+                self.ended(number, "it was started anew".into());
+            }
+            return;
+        }
+        // The agent's own key alone speaks for it.
+        let key = self.streams[number].hired.key;
+        let Some(Word { session, what }) = air::open(Some(&key), (kind, name), payload) else {
+            return;
+        };
+        if session != self.streams[number].hired.session {
+            return;
+        }
+        if self.streams[number].closed {
+            return self.order(number, Ordered::Close);
+        }
+        match what {
+            Said::Close(words) => self.ended(number, words),
+            Said::Packet(packet) => {
+                let bytes = self.streams[number].link.receive(packet);
+                self.feed(number, &bytes, came);
+            }
+        }
+    }
+
+    /// Takes bytes of an agent's stream.
+    fn feed(&mut self, number: usize, bytes: &[u8], came: Instant) {
+        let stream = &mut self.streams[number];
+        if bytes.is_empty() {
+            return;
+        }
+        let at = nanos(self.clock) - i64::try_from(came.elapsed().as_nanos()).unwrap_or(0);
+        stream.state.last.store(at, Ordering::Relaxed);
+        stream.incoming.add(bytes);
+        loop {
+            match stream.incoming.next::<FromAgent>() {
+                Ok(Some(message)) => {
+                    let heard = Heard::Message(Box::new(message), at);
+                    let _ = self.say.send((number as u32, heard));
+                }
+                Ok(None) => return,
+                Err(words) => {
+                    self.order(number, Ordered::Close);
+                    return self.ended(number, words);
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, number: usize, words: String) {
+        let stream = &mut self.streams[number];
+        if std::mem::replace(&mut stream.closed, true) {
+            return;
+        }
+        words.clone_into(&mut stream.state.words.lock().unwrap_or_else(PoisonError::into_inner));
+        stream.state.ended.store(true, Ordering::Relaxed);
+        let _ = self.say.send((number as u32, Heard::Ended(String::new())));
+    }
+
+    /// Sends what is due.
+    fn send(&mut self) {
+        if !self.up.load(Ordering::Relaxed) {
+            return;
+        }
+        let now = self.clock.elapsed();
+        for number in 0..self.streams.len() {
+            if self.streams[number].closed {
+                continue;
+            }
+            let packets = self.streams[number].link.due(now);
+            for packet in packets {
+                self.order(number, Ordered::Packet(packet));
+            }
+            let stream = &self.streams[number];
+            stream.state.queued.store(stream.link.queued(), Ordering::Relaxed);
+        }
+    }
+
+    fn order(&self, number: usize, what: Ordered) {
+        let Some(Stream { hired, .. }) = self.streams.get(number) else { return };
+        let order = Order { session: hired.session, what };
+        let bytes = air::seal(self.operator.as_ref(), (Kind::Order, &hired.name), &order);
+        self.client.publish(&air::to(&hired.name), bytes);
+    }
+
+    fn give_up(&mut self) {
+        for number in 0..self.streams.len() {
+            self.order(number, Ordered::Close);
+        }
+        let until = Instant::now() + Duration::from_secs(1);
+        while self.client.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Ed25519 keys in the form of NATS's nkeys: base32 with a checksum, one line.
+//!
+//! `S` begins a secret key; the letter behind it, or the first of a public key, says the kind. Kinds are only told apart
+//! for people: users of a server begin with `U`. The same form serves for the key by which an operator signs orders, so
+//! that tools for nkeys make and read it.
+
+use std::fmt;
+
+use aws_lc_rs::rand;
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+
+/// Kind of a secret key, and of a user's key; see nkeys.
+const SEED: u8 = 18 << 3;
+const USER: u8 = 20 << 3;
+/// Length of a key, and of a signature, bytes.
+const KEY: usize = 32;
+pub(crate) const SIGNATURE: usize = 64;
+const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// A secret key.
+pub struct Secret {
+    pair: Ed25519KeyPair,
+    seed: [u8; KEY],
+    kind: u8,
+}
+
+/// A public key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Public([u8; KEY]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret of {:?}", self.public())
+    }
+}
+
+impl fmt::Debug for Public {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl Secret {
+    /// A new key. The error is a sentence: the system gives no random numbers.
+    pub fn new() -> Result<Self, String> {
+        let mut seed = [0; KEY];
+        rand::fill(&mut seed).map_err(|_| "the system gives no random numbers".to_owned())?;
+        Self::of(seed, USER)
+    }
+
+    fn of(seed: [u8; KEY], kind: u8) -> Result<Self, String> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(&seed);
+        let pair = pair.map_err(|_| "it is no Ed25519 key".to_owned())?;
+        Ok(Self { pair, seed, kind })
+    }
+
+    /// The key in a text, like `SUAM…`; lines around it are passed over, as in a file of credentials.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| line.starts_with('S') && line.len() == 58);
+        let line = line.ok_or("there is no secret key like SUAM… in it")?;
+        let bytes = decode(line).ok_or("its secret key has a wrong letter or checksum")?;
+        // Five bits of the first byte say that it is secret; the kind goes over the border of the two.
+        let ([first, second, seed @ ..], true) = (&bytes[..], bytes.len() == KEY + 2) else {
+            return Err("its secret key has a wrong length".into());
+        };
+        if first & 0b1111_1000 != SEED {
+            return Err("its key is not a secret one".into());
+        }
+        let kind = (first & 0b111) << 5 | (second & 0b1111_1000) >> 3;
+        let seed = seed.try_into().map_err(|_| "its secret key has a wrong length")?;
+        Self::of(seed, kind)
+    }
+
+    /// The key as text.
+    pub fn text(&self) -> String {
+        let head = [SEED | self.kind >> 5, (self.kind & 0b1_1111) << 3];
+        encode(&[&head[..], &self.seed].concat())
+    }
+
+    pub fn public(&self) -> Public {
+        let mut bytes = [0; KEY];
+        bytes.copy_from_slice(self.pair.public_key().as_ref());
+        Public(bytes)
+    }
+
+    pub(crate) fn sign(&self, bytes: &[u8]) -> [u8; SIGNATURE] {
+        let mut signature = [0; SIGNATURE];
+        signature.copy_from_slice(self.pair.sign(bytes).as_ref());
+        signature
+    }
+}
+
+impl Public {
+    /// The key in a text, like `UDXU…`; lines that begin with `#` are passed over.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+        let bytes = line.and_then(decode).ok_or("there is no public key like UDXU… in it")?;
+        match &bytes[..] {
+            [kind, key @ ..] if key.len() == KEY && kind & 0b1111_1000 != SEED => {
+                let mut bytes = [0; KEY];
+                bytes.copy_from_slice(key);
+                Ok(Self(bytes))
+            }
+            _ => Err("its key is not a public one".into()),
+        }
+    }
+
+    /// The key as text, as that of a user.
+    pub fn text(&self) -> String {
+        encode(&[&[USER][..], &self.0].concat())
+    }
+
+    pub(crate) fn of(bytes: [u8; KEY]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn bytes(&self) -> [u8; KEY] {
+        self.0
+    }
+
+    pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ED25519, &self.0).verify(bytes, signature).is_ok()
+    }
+}
+
+/// Bytes and their checksum in base32.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    let sum = crc16(bytes).to_le_bytes();
+    let (mut text, mut bits, mut held) = (String::new(), 0_u32, 0);
+    for byte in bytes.iter().chain(&sum) {
+        bits = bits << 8 | u32::from(*byte);
+        held += 8;
+        while held >= 5 {
+            held -= 5;
+            text.push(char::from(ALPHABET[(bits >> held & 31) as usize]));
+        }
+        bits &= (1 << held) - 1;
+    }
+    if held > 0 {
+        text.push(char::from(ALPHABET[(bits << (5 - held) & 31) as usize]));
+    }
+    text
+}
+
+/// The bytes of a text in base32, if their checksum is right.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+    for letter in text.bytes() {
+        let value = ALPHABET.iter().position(|other| *other == letter)?;
+        bits = bits << 5 | value as u32;
+        held += 5;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+        bits &= (1 << held) - 1;
+    }
+    let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
+    (bits == 0 && crc16(content).to_le_bytes() == sum).then(|| content.to_vec())
+}
+
+/// CRC-16 of XMODEM: polynomial 0x1021, begins with 0.
+fn crc16(bytes: &[u8]) -> u16 {
+    let step = |sum: u16, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 };
+    bytes.iter().fold(0, |sum, byte| (0..8).fold(sum ^ u16::from(*byte) << 8, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_text_and_come_back() {
+        let secret = Secret::new().expect("random numbers");
+        let (text, public) = (secret.text(), secret.public());
+        assert!(text.starts_with("SU") && text.len() == 58, "{text}");
+        assert!(public.text().starts_with('U') && public.text().len() == 56, "{public:?}");
+        let file = format!("-----BEGIN USER NKEY SEED-----\n{text}\n------END-----\n");
+        let again = Secret::read(&file).expect("the key");
+        assert_eq!((again.public(), again.text()), (public, text.clone()));
+        assert_eq!(Public::read(&format!("# of an operator\n{}\n", public.text())), Ok(public));
+        let signature = again.sign(b"an order");
+        assert!(public.has_signed(b"an order", &signature));
+        assert!(!public.has_signed(b"another", &signature));
+        assert!(!Secret::new().expect("a key").public().has_signed(b"an order", &signature));
+        assert!(!format!("{secret:?}").contains(&text), "a secret is never shown");
+    }
+
+    /// A pair that nk, the tool of NATS's authors, has in its documentation.
+    #[test]
+    fn keys_of_the_tool_are_read() {
+        let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+        let secret = Secret::read(seed).expect("a key");
+        assert_eq!(
+            secret.public().text(),
+            "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"
+        );
+        assert_eq!(secret.text(), seed);
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        let secret = Secret::new().expect("random numbers");
+        let (text, public) = (secret.text(), secret.public().text());
+        let mut odd = text.clone().into_bytes();
+        odd[20] = if odd[20] == b'A' { b'B' } else { b'A' };
+        let odd = String::from_utf8(odd).expect("letters");
+        for bad in ["", "SU", &odd, &public, &text.to_lowercase()] {
+            assert!(Secret::read(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "U", &text, &public[1..], "# only this"] {
+            assert!(Public::read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The NATS server of a fleet: its address, as the command line has it, and the credentials, which the environment has.
+//!
+//! `nats://host:4222/pool`, `tls://…` where TLS is asked for in any case, and `?tls=first` where the server shakes hands
+//! before it speaks. Off loopback a connection without TLS is refused on both sides: orders are code that agents run.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use wire::nats::is_token;
+use wire::tls::rustls::pki_types::CertificateDer;
+use wire::tls::rustls::pki_types::pem::PemObject;
+
+use super::key::Secret;
+
+/// Port of NATS.
+const PORT: u16 = 4222;
+/// The pool that is meant where none is named.
+pub const POOL: &str = "default";
+
+/// Variables of the environment.
+pub mod var {
+    pub const CREDS: &str = "THRONG_NATS_CREDS";
+    pub const USER: &str = "THRONG_NATS_USER";
+    pub const PASSWORD: &str = "THRONG_NATS_PASSWORD";
+    pub const TOKEN: &str = "THRONG_NATS_TOKEN";
+    pub const CA: &str = "THRONG_NATS_CA";
+    /// File with the operator's public key, for agents.
+    pub const OPERATOR: &str = "THRONG_OPERATOR_KEY";
+    /// File with the operator's secret key, for runs.
+    pub const OPERATOR_SECRET: &str = "THRONG_OPERATOR_SECRET";
+}
+
+/// The address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub host: String,
+    pub port: u16,
+    /// TLS is asked for, though the server may do without.
+    pub tls: bool,
+    /// TLS begins before the server speaks.
+    pub tls_first: bool,
+    /// User and password, or a token alone, in the address itself.
+    pub user: Option<(String, Option<String>)>,
+    /// The pool in its path.
+    pub pool: Option<String>,
+}
+
+impl Server {
+    /// Whether an address is one of NATS.
+    pub fn is_one(text: &str) -> bool {
+        text.starts_with("nats://") || text.starts_with("tls://")
+    }
+
+    /// Reads an address. The error is a sentence for the user.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let odd = |why: &str| format!("{}: {why}", without_secret(text));
+        let (tls, rest) = match text.split_once("://") {
+            Some(("nats", rest)) => (false, rest),
+            Some(("tls", rest)) => (true, rest),
+            _ => return Err(odd("write it like nats://host:4222/pool")),
+        };
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let tls_first = match query {
+            "" => false,
+            "tls=first" => true,
+            _ => return Err(odd("behind ? there may be tls=first only")),
+        };
+        let (address, pool) = match rest.split_once('/') {
+            Some((address, "")) => (address, None),
+            Some((address, pool)) if is_token(pool) => (address, Some(pool.to_owned())),
+            Some((_, pool)) => {
+                return Err(odd(&format!("{pool:?} is no name of a pool: {TOKEN_WORDS}")));
+            }
+            None => (rest, None),
+        };
+        let (user, address) = match address.rsplit_once('@') {
+            Some((user, address)) => {
+                let (user, password) = match user.split_once(':') {
+                    Some((user, password)) => (user, Some(password.to_owned())),
+                    None => (user, None),
+                };
+                (Some((user.to_owned(), password)), address)
+            }
+            None => (None, address),
+        };
+        let (host, port) = match address.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => {
+                let port = port.parse().ok().filter(|port| *port > 0);
+                (host, port.ok_or_else(|| odd("its port is none"))?)
+            }
+            _ => (address, PORT),
+        };
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let plain =
+            |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, ',' | '[' | ']');
+        if bare.is_empty() || !bare.chars().all(plain) || (bare == host && host.contains(':')) {
+            return Err(odd("its host is none; one server is named, which tells of the others"));
+        }
+        let (tls, host) = (tls || tls_first, bare.to_owned());
+        Ok(Self { host, port, tls, tls_first, user, pool })
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.host == "localhost" || self.host.parse().is_ok_and(|host: IpAddr| host.is_loopback())
+    }
+}
+
+/// The form of a name that becomes a part of a subject.
+pub const TOKEN_WORDS: &str = "letters, digits, - and _, at most 64";
+
+fn without_secret(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, address)) => format!("…@{address}"),
+        None => text.to_owned(),
+    }
+}
+
+/// The credentials for a server.
+#[derive(Debug, Default)]
+pub(crate) struct Login {
+    /// User and password.
+    pub(super) user: Option<(String, String)>,
+    pub(super) token: Option<String>,
+    /// The key that signs the server's challenge, and the JWT that says whose it is, if the server wants one.
+    pub(super) key: Option<Secret>,
+    pub(super) jwt: Option<String>,
+    /// Certificates that are trusted in place of the system's.
+    pub(super) roots: Vec<CertificateDer<'static>>,
+}
+
+impl Login {
+    /// The credentials that variables of the environment name, and those of the address. The error is a sentence for the
+    /// user.
+    pub(crate) fn of(
+        server: &Server,
+        var: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let mut login = Self::default();
+        match (&server.user, var(var::USER), var(var::PASSWORD)) {
+            (Some((user, Some(password))), ..) => {
+                login.user = Some((user.clone(), password.clone()));
+            }
+            (Some((token, None)), ..) => login.token = Some(token.clone()),
+            (None, Some(user), password) => {
+                login.user = Some((user, password.unwrap_or_default()));
+            }
+            (None, None, _) => login.token = var(var::TOKEN),
+        }
+        if let Some(path) = var(var::CREDS) {
+            let text = read(var::CREDS, &path)?;
+            let key =
+                Secret::read(&text).map_err(|words| format!("{}: {path}: {words}", var::CREDS))?;
+            let jwt = text.lines().map(str::trim).find(|line| line.starts_with("ey"));
+            (login.key, login.jwt) = (Some(key), jwt.map(str::to_owned));
+        }
+        if let Some(path) = var(var::CA) {
+            let odd = |error: &dyn std::fmt::Debug| format!("{}: {path}: {error:?}", var::CA);
+            let found = CertificateDer::pem_file_iter(PathBuf::from(&path)).map_err(|e| odd(&e))?;
+            login.roots = found.collect::<Result<_, _>>().map_err(|e| odd(&e))?;
+            if login.roots.is_empty() {
+                return Err(format!("{}: {path}: there is no certificate in it", var::CA));
+            }
+        }
+        Ok(login)
+    }
+}
+
+/// The text of a file that a variable names.
+pub(super) fn read(var: &str, path: &str) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{var}: {path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_a_host_and_perhaps_the_rest() {
+        let full = Server::read("tls://me:secret@[::1]:4333/eu-1?tls=first").expect("an address");
+        assert_eq!(
+            (full.host.as_str(), full.port, full.tls, full.tls_first),
+            ("::1", 4333, true, true)
+        );
+        assert_eq!(full.user, Some(("me".into(), Some("secret".into()))));
+        assert_eq!(full.pool.as_deref(), Some("eu-1"));
+        let plain = Server::read("nats://bus").expect("an address");
+        assert_eq!(
+            (plain.host.as_str(), plain.port, plain.tls, plain.pool),
+            ("bus", 4222, false, None)
+        );
+        for (host, loopback) in [
+            ("localhost", true),
+            ("127.0.0.3", true),
+            ("[::1]", true),
+            ("10.0.0.1", false),
+            ("x", false),
+        ] {
+            let server = Server::read(&format!("nats://{host}/")).expect(host);
+            assert_eq!(server.is_loopback(), loopback, "{host}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_its_secret() {
+        for (text, words) in [
+            ("http://x", "write it like nats://"),
+            ("nats://", "its host is none"),
+            ("nats://a,b", "its host is none"),
+            ("nats://::1", "its host is none"),
+            ("nats://a b", "its host is none"),
+            ("nats://a:0", "its port is none"),
+            ("nats://a:x", "its port is none"),
+            ("nats://a/b.c", "no name of a pool"),
+            ("nats://a/>", "no name of a pool"),
+            ("nats://a/b c\r\nPUB x 0", "no name of a pool"),
+            ("nats://a?x", "tls=first only"),
+            ("nats://u:secret@a:x", "its port is none"),
+        ] {
+            let error = Server::read(text).expect_err(text);
+            assert!(error.contains(words) && !error.contains("secret"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn credentials_come_from_the_address_or_the_environment() {
+        let server = Server::read("nats://bus").expect("an address");
+        let with = |name: &'static str, value: &'static str| {
+            Login::of(&server, move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(with(var::USER, "me").expect("a user").user, Some(("me".into(), String::new())));
+        assert_eq!(with(var::TOKEN, "t").expect("a token").token.as_deref(), Some("t"));
+        assert!(with(var::CREDS, "/nowhere").is_err_and(|error| error.contains("/nowhere")));
+        assert!(with(var::CA, "/nowhere").is_err_and(|error| error.contains("/nowhere")));
+        let server = Server::read("nats://token@bus").expect("an address");
+        assert_eq!(Login::of(&server, |_| None).expect("a token").token.as_deref(), Some("token"));
+    }
+}

@@ -1,0 +1,241 @@
+//! The needs of a NATS server for agents: an authority and a certificate, keys, and permissions in its configuration.
+//!
+//! Each agent has a key of its own, by which it may offer itself and speak as itself, and hear calls and its own orders;
+//! nothing else. The operator may call, order and hear everybody. The key that signs orders is another one than that for
+//! the server: the server chooses what is signed to log in. What is in the folder already is used again.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, PKCS_ECDSA_P256_SHA256,
+};
+use wire::nats::is_token;
+use wire::tls::rustls::pki_types::PrivateKeyDer;
+use wire::tls::rustls::pki_types::pem::PemObject;
+
+use super::key::{Public, Secret};
+use super::server::TOKEN_WORDS;
+
+/// Agents of one server, at most.
+const MOST: usize = 10_000;
+
+/// The request for a server's files.
+#[derive(Debug)]
+pub struct Setup {
+    pub folder: PathBuf,
+    pub listen: SocketAddr,
+    /// Names and addresses by which agents reach it, beside those of the machine itself.
+    pub hosts: Vec<String>,
+    /// Names of the agents.
+    pub agents: Vec<String>,
+}
+
+/// The files of a server.
+#[derive(Debug)]
+pub struct Files {
+    pub config: PathBuf,
+    /// The certificate of the authority, which agents and runs trust.
+    pub ca: PathBuf,
+    /// The operator's key for the server, and the keys that sign orders and that agents check them by.
+    pub operator: PathBuf,
+    pub operator_secret: PathBuf,
+    pub operator_public: PathBuf,
+    /// The key of each agent.
+    pub agents: Vec<PathBuf>,
+}
+
+impl Setup {
+    /// Writes the files. The error is a sentence for the user.
+    pub fn write(&self) -> Result<Files, String> {
+        if self.agents.is_empty() || self.agents.len() > MOST {
+            return Err(format!("a server is for 1 to {MOST} agents"));
+        }
+        if let Some(name) = self.agents.iter().find(|name| !is_token(name)) {
+            return Err(format!("{name:?} is no name of an agent: {TOKEN_WORDS}"));
+        }
+        let odd = |error: io::Error| format!("{}: {error}", self.folder.display());
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(odd)?;
+        let folder = fs::canonicalize(&self.folder).map_err(odd)?;
+        let at = |name: &str| folder.join(name);
+        let operator_key = secret(&at("operator.nk"))?;
+        let signing = secret(&at("operator.secret"))?;
+        write(&at("operator.pub"), &format!("{}\n", signing.public().text()))?;
+        let mut users = user(
+            "throng.call.*, throng.to.*",
+            "throng.offer.>, throng.from.*",
+            &operator_key.public(),
+        );
+        let mut agents = Vec::new();
+        for name in &self.agents {
+            let path = at(&format!("agent-{name}.nk"));
+            let key = secret(&path)?.public();
+            users += &user(
+                &format!("throng.offer.*.{name}, throng.from.{name}"),
+                &format!("throng.call.*, throng.to.{name}"),
+                &key,
+            );
+            agents.push(path);
+        }
+        self.certificate(&folder)?;
+        let config = at("nats.conf");
+        write(&config, &self.config(&folder, &users))?;
+        Ok(Files {
+            config,
+            ca: at("ca.pem"),
+            operator: at("operator.nk"),
+            operator_secret: at("operator.secret"),
+            operator_public: at("operator.pub"),
+            agents,
+        })
+    }
+
+    fn config(&self, folder: &Path, users: &str) -> String {
+        let quoted = |name: &str| {
+            let path = folder.join(name).to_string_lossy().into_owned();
+            format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
+        };
+        format!(
+            "# Written by throng fleet up.\nlisten: \"{}\"\nserver_name: throng\nmax_control_line: 4096\n\
+             tls {{\n  cert_file: {}\n  key_file: {}\n  timeout: 5\n}}\nauthorization {{\n  timeout: 5\n  users: [\n{users}  ]\n}}\n",
+            self.listen,
+            quoted("server.pem"),
+            quoted("server.key"),
+        )
+    }
+
+    /// The server's certificate, anew: its names may have changed. The authority stays, since agents have it.
+    fn certificate(&self, folder: &Path) -> Result<(), String> {
+        let odd = |error: rcgen::Error| format!("a certificate cannot be made: {error}");
+        let at = |name: &str| folder.join(name);
+        let authority = authority_key(&at("ca.key"))?;
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "throng fleet");
+        if !at("ca.pem").exists() {
+            let root = params.self_signed(&authority).map_err(odd)?;
+            write(&at("ca.pem"), &pem("CERTIFICATE", root.der()))?;
+        }
+        let issuer = Issuer::new(params, authority);
+        let mut names: Vec<String> = vec!["localhost".into(), "127.0.0.1".into(), "::1".into()];
+        if !self.listen.ip().is_unspecified() {
+            names.push(self.listen.ip().to_string());
+        }
+        names.push(rustix::system::uname().nodename().to_string_lossy().into_owned());
+        names.extend(self.hosts.iter().cloned());
+        let plain = |name: &String| {
+            let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+            name.parse::<IpAddr>().is_ok() || (!name.is_empty() && name.chars().all(letter))
+        };
+        if let Some(name) = self.hosts.iter().find(|name| !plain(name)) {
+            return Err(format!("{name:?} is neither the name of a host nor an address"));
+        }
+        names.retain(plain);
+        names.sort();
+        names.dedup();
+        let mut params = CertificateParams::new(names).map_err(odd)?;
+        params.distinguished_name.push(DnType::CommonName, "throng fleet server");
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(odd)?;
+        let certificate = params.signed_by(&key, &issuer).map_err(odd)?;
+        write(&at("server.pem"), &pem("CERTIFICATE", certificate.der()))?;
+        write(&at("server.key"), &pem("PRIVATE KEY", &key.serialize_der()))
+    }
+}
+
+/// A user of the server.
+fn user(publish: &str, subscribe: &str, key: &Public) -> String {
+    let list = |subjects: &str| {
+        let quoted: Vec<String> =
+            subjects.split(", ").map(|subject| format!("\"{subject}\"")).collect();
+        quoted.join(", ")
+    };
+    format!(
+        "    {{ nkey: {}, permissions: {{ publish: [{}], subscribe: [{}] }} }}\n",
+        key.text(),
+        list(publish),
+        list(subscribe)
+    )
+}
+
+/// The key in a file, which is made if it is not there.
+fn secret(path: &Path) -> Result<Secret, String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Secret::read(&text).map_err(|words| format!("{}: {words}", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let key = Secret::new()?;
+            write(path, &format!("{}\n", key.text()))?;
+            Ok(key)
+        }
+        Err(error) => Err(format!("{}: {error}", path.display())),
+    }
+}
+
+fn authority_key(path: &Path) -> Result<KeyPair, String> {
+    let odd = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    if path.exists() {
+        let key = PrivateKeyDer::from_pem_file(path).map_err(|error| odd(&error))?;
+        return KeyPair::try_from(&key).map_err(|error| odd(&error));
+    }
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(|error| odd(&error))?;
+    write(path, &pem("PRIVATE KEY", &key.serialize_der()))?;
+    Ok(key)
+}
+
+fn pem(kind: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let lines = text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line) + "\n");
+    format!("-----BEGIN {kind}-----\n{}-----END {kind}-----\n", lines.collect::<String>())
+}
+
+/// Writes a file that only this user may read.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let mut how = fs::OpenOptions::new();
+    let written = how.write(true).create(true).truncate(true).mode(0o600).open(path);
+    let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_may_speak_as_itself_only_and_keys_are_used_again() {
+        let folder = std::env::temp_dir().join(format!("throng-setup-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let setup = |agents: &[&str]| Setup {
+            folder: folder.clone(),
+            listen: "127.0.0.1:4222".parse().expect("an address"),
+            hosts: vec!["bus.example".into()],
+            agents: agents.iter().map(ToString::to_string).collect(),
+        };
+        let files = setup(&["a1", "a2"]).write().expect("files");
+        let text = fs::read_to_string(&files.config).expect("the configuration");
+        let key =
+            Secret::read(&fs::read_to_string(&files.agents[1]).expect("a key")).expect("a key");
+        let line = text.lines().find(|line| line.contains(&key.public().text())).expect("a user");
+        assert!(
+            line.contains(
+                r#"publish: ["throng.offer.*.a2", "throng.from.a2"], subscribe: ["throng.call.*", "throng.to.a2"]"#
+            ),
+            "{line}"
+        );
+        let (ca, operator) =
+            (fs::read(&files.ca).expect("it"), fs::read(&files.operator).expect("it"));
+        let again = setup(&["a2", "a3"]).write().expect("files");
+        assert_eq!(
+            (fs::read(&again.ca).expect("it"), fs::read(&again.operator).expect("it")),
+            (ca, operator)
+        );
+        assert_eq!(again.agents[0], files.agents[1]);
+        for bad in ["a.b", ">", "a\"b", "a b", ""] {
+            assert!(setup(&[bad]).write().is_err(), "{bad}");
+        }
+        let _ = fs::remove_dir_all(&folder);
+    }
+}

@@ -1,0 +1,497 @@
+//! An agent that waits in a pool: it offers itself, is hired, and carries the stream to a process that does the work.
+//!
+//! The work is done by a process of the same program that reads orders from its standard input, as one that ssh has
+//! started. This one holds the stream: it comes back when the server does. Orders count only under the operator's seal,
+//! each for one hire. When no word of the coordinator has come for its patience, the process is left alone, and ends
+//! when its grant does.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use wire::nats::is_token;
+
+use super::air::{self, Drawn, Kind, OVERHEAD, Offer, Order, Ordered, Said, Word};
+use super::client::{Client, Event};
+use super::hire::LABELS;
+use super::key::{Public, Secret};
+use super::link::{Link, Packet};
+use super::server::{Login, POOL, Server, TOKEN_WORDS, read, var};
+
+/// Bytes of a packet, at most; less where the server takes less.
+const CHUNK: usize = 128 << 10;
+/// Bytes that wait for the process, or for the coordinator, before no more are taken.
+const HELD: usize = 16 << 20;
+const QUEUED: usize = 4 << 20;
+/// Interval in which the stream sends what is due.
+const TICK: Duration = Duration::from_millis(50);
+/// Interval between two offers, at least.
+const OFFER: Duration = Duration::from_millis(100);
+/// Longest patience with a silent coordinator, and wait for its acknowledgement at the end.
+const PATIENCE_MOST: u32 = 2 * 3600;
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// The request for an agent that waits.
+#[derive(Debug)]
+pub struct Waiting {
+    pub server: Server,
+    /// `None`: the pool of the address, or the default.
+    pub pool: Option<String>,
+    /// `None`: the machine's name.
+    pub name: Option<String>,
+    pub zone: Option<String>,
+    pub labels: Vec<(String, String)>,
+    /// File with the operator's public key.
+    pub operator: Option<String>,
+    /// End after one run.
+    pub once: bool,
+    /// Arguments of the process that works, behind `agent --stdio`.
+    pub arguments: Vec<String>,
+}
+
+/// Waits for runs and works for them, until `stop` says so. `note` gets sentences for the user; the error is one, too.
+pub fn wait(
+    asked: &Waiting,
+    stop: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<(), String> {
+    let mut member = Member::new(asked)?;
+    while !stop() {
+        if member.step(note)? {
+            return Ok(());
+        }
+    }
+    member.leave();
+    Ok(())
+}
+
+enum Input {
+    Bus(Event),
+    /// Output of the process of so many runs ago, and its end.
+    Output(u64, Vec<u8>),
+    OutputEnded(u64),
+}
+
+/// The agent.
+struct Member<'a> {
+    asked: &'a Waiting,
+    pool: String,
+    name: String,
+    operator: Option<Public>,
+    key: Secret,
+    program: String,
+    client: Client,
+    input: Receiver<Input>,
+    say: Sender<Input>,
+    max_payload: usize,
+    told: bool,
+    nonce: Drawn,
+    refusal: Option<(Drawn, String)>,
+    offered: Option<Instant>,
+    work: Option<Work>,
+    runs: u64,
+    /// The sessions that are over, with the reason: who asks again gets it again.
+    over: BTreeMap<Drawn, String>,
+}
+
+/// A run that the agent works for.
+struct Work {
+    session: Drawn,
+    link: Link,
+    child: Child,
+    /// `None`: closed, so that the process ends.
+    to: Option<Sender<Vec<u8>>>,
+    /// Bytes that wait for the process, and for the coordinator.
+    held: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
+    /// Time of the last word of the coordinator.
+    heard: Instant,
+    patience: Duration,
+    /// When the process ended, and how.
+    ended: Option<(Instant, String)>,
+    /// The coordinator needs it no more.
+    closed: bool,
+}
+
+impl<'a> Member<'a> {
+    fn new(asked: &'a Waiting) -> Result<Self, String> {
+        let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (pool, name) = names(asked)?;
+        let operator = asked.operator.as_ref().map(|path| {
+            let named = |words| format!("{}: {path}: {words}", var::OPERATOR);
+            Public::read(&read(var::OPERATOR, path)?).map_err(named)
+        });
+        let operator = operator.transpose()?;
+        if operator.is_none() && !asked.server.is_loopback() {
+            return Err(format!(
+                "an agent runs what its orders say: off loopback it needs the operator's public key, in a file that \
+                 --operator-key or {} names",
+                var::OPERATOR
+            ));
+        }
+        let login = Login::of(&asked.server, env)?;
+        let program = crate::remote::program()?;
+        let (say, input) = channel();
+        let to = say.clone();
+        let about = format!("throng agent {name}");
+        let client = Client::start(asked.server.clone(), login, about, move |event| {
+            let _ = to.send(Input::Bus(event));
+        })?;
+        client.subscribe(&air::call(&pool));
+        client.subscribe(&air::to(&name));
+        Ok(Self {
+            asked,
+            pool,
+            name,
+            operator,
+            key: Secret::new()?,
+            program,
+            client,
+            input,
+            say,
+            max_payload: 0,
+            told: false,
+            nonce: air::draw()?,
+            refusal: None,
+            offered: None,
+            work: None,
+            runs: 0,
+            over: BTreeMap::new(),
+        })
+    }
+
+    /// Handles what has come, and sends what is due. True: the agent is done.
+    fn step(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
+        let mut next = self.input.recv_timeout(TICK);
+        for _ in 0..1_000 {
+            match next {
+                Ok(input) => self.take(input, note)?,
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the connection's thread has ended".into());
+                }
+            }
+            next = self.input.recv_timeout(Duration::ZERO);
+        }
+        if let Ok(input) = next {
+            self.take(input, note)?;
+        }
+        self.work(note)
+    }
+
+    fn take(&mut self, input: Input, note: &mut dyn FnMut(&str)) -> Result<(), String> {
+        match input {
+            Input::Output(run, bytes) => {
+                if let Some(work) = self.work.as_mut().filter(|_| run == self.runs) {
+                    work.link.push(&bytes);
+                }
+            }
+            Input::OutputEnded(run) => {
+                if let Some(work) = self.work.as_mut().filter(|_| run == self.runs) {
+                    work.to = None;
+                    let how = how(&mut work.child);
+                    work.ended.get_or_insert((Instant::now(), how));
+                }
+            }
+            Input::Bus(Event::Up { max_payload }) => {
+                self.max_payload = max_payload;
+                self.told = false;
+                note(&format!("{} waits in pool {}", self.name, self.pool));
+                if let Some(work) = &mut self.work {
+                    work.link.resend();
+                }
+                // A coordinator that has hired one of this name hears that it was started anew.
+                self.offer();
+            }
+            Input::Bus(Event::Down { words, refused }) => {
+                let again = if refused { "; it is tried again" } else { "" };
+                if !std::mem::replace(&mut self.told, true) {
+                    note(&format!("{words}{again}"));
+                }
+            }
+            Input::Bus(Event::Note(words)) => note(&words),
+            Input::Bus(Event::Message { subject, payload, .. }) => {
+                if subject == air::call(&self.pool) {
+                    self.offer();
+                } else if subject == air::to(&self.name) {
+                    self.order(&payload, note)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self) {
+        if self.offered.is_some_and(|at| at.elapsed() < OFFER) {
+            return;
+        }
+        self.offered = Some(Instant::now());
+        let offer = Offer {
+            nonce: self.nonce,
+            key: self.key.public().bytes(),
+            program: self.program.clone(),
+            zone: self.asked.zone.clone().unwrap_or_default(),
+            labels: self.asked.labels.clone(),
+            busy: self.work.is_some(),
+            refusal: self.refusal.clone(),
+            offered: crate::remote::offered(),
+        };
+        let bytes = air::seal(Some(&self.key), (Kind::Offer, &self.name), &offer);
+        self.client.publish(&air::offer(&self.pool, &self.name), bytes);
+    }
+
+    fn order(&mut self, bytes: &[u8], note: &mut dyn FnMut(&str)) -> Result<(), String> {
+        let about = (Kind::Order, self.name.as_str());
+        let Some(order) = air::open::<Order>(self.operator.as_ref(), about, bytes) else {
+            let meant = air::open::<Order>(None, about, bytes);
+            if let Some(Order { session, what: Ordered::Hire { nonce, .. } }) = meant
+                && nonce == self.nonce
+            {
+                let words = "the order is not signed by the operator whose key the agent has";
+                note(words);
+                self.refusal = Some((session, words.to_owned()));
+                self.offer();
+            }
+            return Ok(());
+        };
+        let is_ours = self.work.as_ref().is_some_and(|work| work.session == order.session);
+        match order.what {
+            Ordered::Hire { nonce, patience } => {
+                if self.work.is_none() && nonce == self.nonce {
+                    if let Err(words) = self.begin(order.session, patience) {
+                        note(&words);
+                        self.say(order.session, Said::Close(words));
+                        return Ok(());
+                    }
+                    note("it was hired for a run");
+                } else if !is_ours {
+                    return Ok(());
+                }
+                self.say(
+                    order.session,
+                    Said::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }),
+                );
+            }
+            Ordered::Packet(packet) => match &mut self.work {
+                Some(work) if is_ours => work.receive(packet),
+                _ => {
+                    if let Some(words) = self.over.get(&order.session).cloned() {
+                        self.say(order.session, Said::Close(words));
+                    }
+                }
+            },
+            Ordered::Close => {
+                if let Some(work) = self.work.as_mut().filter(|_| is_ours) {
+                    (work.to, work.closed) = (None, true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&self, session: Drawn, what: Said) {
+        let bytes = air::seal(Some(&self.key), (Kind::Word, &self.name), &Word { session, what });
+        self.client.publish(&air::from(&self.name), bytes);
+    }
+
+    /// Starts the process that works.
+    fn begin(&mut self, session: Drawn, patience: u32) -> Result<(), String> {
+        // The number is used up, and so are complaints about orders before.
+        (self.nonce, self.refusal) = (air::draw()?, None);
+        self.runs += 1;
+        let chunk = CHUNK.min(self.max_payload.saturating_sub(OVERHEAD));
+        let words =
+            |error: std::io::Error| format!("the process that works cannot be started: {error}");
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("throng").args(["agent", "--stdio"]).args(&self.asked.arguments);
+        // In a process group of its own: Ctrl-C reaches the waiting agent only.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(words)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("the process that works has no pipes".into());
+        };
+        let (held, queued) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let to = write(stdin, Arc::clone(&held)).map_err(words)?;
+        forward(stdout, (self.runs, self.say.clone()), Arc::clone(&queued)).map_err(words)?;
+        self.work = Some(Work {
+            session,
+            link: Link::new(chunk),
+            child,
+            to: Some(to),
+            held,
+            queued,
+            heard: Instant::now(),
+            patience: Duration::from_secs(patience.clamp(30, PATIENCE_MOST).into()),
+            ended: None,
+            closed: false,
+        });
+        Ok(())
+    }
+
+    /// Sends what is due, and sees to the end of the work. True: the agent is done.
+    fn work(&mut self, note: &mut dyn FnMut(&str)) -> Result<bool, String> {
+        let Some(work) = &mut self.work else { return Ok(false) };
+        if work.to.is_some() && work.heard.elapsed() > work.patience {
+            note(
+                "no word of the coordinator has come for too long: the run ends here with its grant",
+            );
+            (work.to, work.closed) = (None, true);
+        }
+        let packets = if work.closed { Vec::new() } else { work.link.due(elapsed()) };
+        work.queued.store(work.link.queued(), Ordering::Relaxed);
+        let session = work.session;
+        let over = work
+            .ended
+            .as_ref()
+            .filter(|(at, _)| work.closed || work.link.queued() == 0 || at.elapsed() > LAST_WORDS);
+        let over = over.map(|(_, how)| how.clone());
+        for packet in packets {
+            self.say(session, Said::Packet(packet));
+        }
+        let Some(how) = over else { return Ok(false) };
+        self.say(session, Said::Close(how.clone()));
+        self.over.insert(session, how);
+        while self.over.len() > 8 {
+            self.over.pop_first();
+        }
+        self.work = None;
+        note(&format!("the run is over; {} waits in pool {}", self.name, self.pool));
+        if self.asked.once {
+            self.flush();
+        }
+        Ok(self.asked.once)
+    }
+
+    /// Ends at once: what works is ended, and the coordinator hears of it.
+    fn leave(&mut self) {
+        if let Some(mut work) = self.work.take() {
+            let _ = work.child.kill();
+            let _ = work.child.wait();
+            self.say(work.session, Said::Close("it was told to end".into()));
+        }
+        self.flush();
+    }
+
+    fn flush(&self) {
+        let until = Instant::now() + Duration::from_secs(1);
+        while self.client.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Work {
+    fn receive(&mut self, packet: Packet) {
+        self.heard = Instant::now();
+        // What is not taken is sent again.
+        if self.held.load(Ordering::Relaxed) > HELD {
+            return;
+        }
+        let bytes = self.link.receive(packet);
+        if let Some(to) = self.to.as_ref().filter(|_| !bytes.is_empty()) {
+            self.held.fetch_add(bytes.len(), Ordering::Relaxed);
+            let _ = to.send(bytes);
+        }
+    }
+}
+
+/// The end of a process, in words.
+fn how(child: &mut Child) -> String {
+    match child.wait() {
+        Ok(status) => match (status.signal(), status.code()) {
+            (Some(signal), _) => format!("its process was killed by signal {signal}"),
+            (None, Some(0)) => "it has left".into(),
+            (None, code) => format!("its process ended with code {}", code.unwrap_or(-1)),
+        },
+        Err(error) => format!("its process cannot be waited for: {error}"),
+    }
+}
+
+/// A thread that writes to the process.
+fn write(mut stdin: ChildStdin, held: Arc<AtomicUsize>) -> std::io::Result<Sender<Vec<u8>>> {
+    let (to, from) = channel::<Vec<u8>>();
+    std::thread::Builder::new().name("agent-in".into()).spawn(move || {
+        for bytes in from {
+            let written = stdin.write_all(&bytes).and_then(|()| stdin.flush());
+            held.fetch_sub(bytes.len(), Ordering::Relaxed);
+            if written.is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(to)
+}
+
+/// A thread that reads from the process, as far as the stream takes it.
+fn forward(
+    mut stdout: ChildStdout,
+    (run, say): (u64, Sender<Input>),
+    queued: Arc<AtomicUsize>,
+) -> std::io::Result<()> {
+    std::thread::Builder::new().name("agent-out".into()).spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            while queued.load(Ordering::Relaxed) > QUEUED {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let input = match stdout.read(&mut buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => Input::OutputEnded(run),
+                Ok(n) => Input::Output(run, buffer[..n].to_vec()),
+            };
+            let ended = matches!(input, Input::OutputEnded(_));
+            if let Input::Output(_, bytes) = &input {
+                // Counted until the stream says how much it has.
+                queued.fetch_add(bytes.len(), Ordering::Relaxed);
+            }
+            if say.send(input).is_err() || ended {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Time by a clock that all streams of this process share.
+fn elapsed() -> Duration {
+    static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    BEGIN.get_or_init(Instant::now).elapsed()
+}
+
+/// The pool and the agent's name, when all that becomes a part of subjects and offers has the form of a name.
+fn names(asked: &Waiting) -> Result<(String, String), String> {
+    let pool = asked.pool.clone().or_else(|| asked.server.pool.clone());
+    let pool = pool.unwrap_or_else(|| POOL.to_owned());
+    let name = asked.name.clone().map_or_else(machine, Ok)?;
+    let zone = asked.zone.iter().filter(|zone| !zone.is_empty());
+    let named =
+        [("pool", &pool), ("agent", &name)].into_iter().chain(zone.map(|zone| ("zone", zone)));
+    let labels = asked.labels.iter().flat_map(|(key, value)| [("label", key), ("label", value)]);
+    for (what, text) in named.chain(labels) {
+        if !is_token(text) {
+            return Err(format!("{text:?} is no name of a {what}: {TOKEN_WORDS}"));
+        }
+    }
+    if asked.labels.len() > LABELS {
+        return Err(format!("an agent has {LABELS} labels at most"));
+    }
+    Ok((pool, name))
+}
+
+/// The name of this machine, as far as it can be a name of an agent.
+fn machine() -> Result<String, String> {
+    let name = rustix::system::uname();
+    let name = name.nodename().to_string_lossy();
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(64).collect();
+    if is_token(&name) {
+        Ok(name)
+    } else {
+        Err("this machine has no name: give the agent one by --name".into())
+    }
+}

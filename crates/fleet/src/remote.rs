@@ -1,0 +1,50 @@
+//! Workers on other machines: agents, each of which runs processes of its own and is one worker of the run.
+//!
+//! An agent reads orders from its standard input and answers on its standard output, whatever carries them: `ssh`, or a
+//! stream over a NATS server (`crate::nats`). `docs/decisions/fleet.md` has the rules.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `wire` | the messages between coordinator and agents |
+//! | `hosts`, `ssh` | the machines of a run, and the start of agents on them |
+//! | `line`, `carrier`, `bus` | the connection to one agent, and all of them as a [`crate::Bus`] |
+//! | `gather` | agents from their start to the moment when they can take shares |
+//! | `clock` | the difference of two clocks, with its bound |
+//! | `deal` | shares of the run by what agents offer |
+//! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
+//! | `agent`, `relay` | the agent, and its processes as one worker |
+//! | `disk` | records and notes on a disk |
+//! | `fetch` | the end: rows are fetched, and agents leave |
+//! | `rows` | result rows of agents, merged by time |
+
+mod agent;
+mod bus;
+mod carrier;
+mod clock;
+mod cut;
+mod deal;
+mod disk;
+mod fetch;
+mod gather;
+mod hosts;
+mod line;
+mod manifest;
+mod relay;
+mod rows;
+mod squeeze;
+mod ssh;
+mod store;
+mod wire;
+
+pub use agent::main as agent;
+pub use bus::{About, Agents};
+pub use cut::Dealt;
+pub use fetch::notes;
+pub use gather::{Gathering, gather};
+pub use hosts::{Choice, Host, Way};
+pub use manifest::{Manifest, manifest};
+
+pub(crate) use agent::offered;
+pub(crate) use line::{Heard, nanos};
+pub(crate) use ssh::program;
+pub(crate) use wire::{FromAgent, Offer as Offered, ToAgent};

@@ -1,0 +1,529 @@
+//! The agent: takes orders from standard input, runs its shares in processes of its own, and sends one report a second.
+//!
+//! Its measurements go to its own disk before they are sent, and are sent until they are acknowledged. It runs only under
+//! a grant of the coordinator; when that has ended, users stop, so that nobody has to find a generator that runs on.
+//! Standard output carries frames and nothing else: what processes print goes to standard error.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use engine::Live;
+
+use super::disk::Disk;
+use super::line::nanos;
+use super::relay::{Out, Relay};
+use super::squeeze::{pack, unpack};
+use super::store::{Place, Store};
+use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, ToAgent};
+use crate::account::{Entry, Sender};
+use crate::frame::{self, Incoming};
+use crate::message::{FromWorker, ToWorker};
+use crate::processes::Processes;
+use crate::worker::raise_descriptors;
+
+/// Interval of the signs of life, and of the requests for a grant.
+const BEAT: Duration = Duration::from_secs(1);
+/// Longest wait for the processes before orders are read.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Time after which a record that was not acknowledged is sent again.
+const AGAIN: Duration = Duration::from_secs(3);
+/// Time for samples in flight when the grant has ended.
+const LAST_SAMPLES: Duration = Duration::from_secs(10);
+/// Longest wait for a coordinator that does not take rows, and for its next request.
+const UNREAD: Duration = Duration::from_secs(120);
+/// The reason why users stop without an order.
+const ALONE: &str = "an agent had no word from the coordinator for longer than the grace";
+const SECOND: i64 = 1_000_000_000;
+
+/// Runs an agent until its coordinator needs it no more. `allowed`: targets that it may load; all if it is empty.
+pub fn main(allowed: &str) -> io::Result<()> {
+    let clock = Instant::now();
+    let said = Said::new()?;
+    said.say(&FromAgent::Offer(offered()));
+    let orders = orders(clock, said.clone())?;
+    beat(said.clone())?;
+    let ended = serve(clock, allowed, &said, &orders);
+    if let Err(words) = ended {
+        said.say(&FromAgent::Refused(words));
+        // The coordinator reads that before the end.
+        while orders.recv().is_ok_and(|order| !matches!(order, ToAgent::Leave)) {}
+    }
+    said.flush();
+    Ok(())
+}
+
+/// The resources of this process and its machine.
+pub(crate) fn offered() -> Offer {
+    Offer {
+        pid: std::process::id(),
+        processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        descriptors: raise_descriptors(),
+        memory: free_memory().unwrap_or(0),
+    }
+}
+
+/// Standard output, which a thread of its own writes to: a coordinator that reads no more must not keep the agent from
+/// stopping its users.
+#[derive(Clone, Debug)]
+struct Said {
+    to: mpsc::Sender<Vec<u8>>,
+    queued: Arc<AtomicUsize>,
+}
+
+impl Said {
+    fn new() -> io::Result<Self> {
+        let (to, from) = channel::<Vec<u8>>();
+        let queued: Arc<AtomicUsize> = Arc::default();
+        let waiting = Arc::clone(&queued);
+        std::thread::Builder::new().name("out".into()).spawn(move || {
+            let mut out = io::stdout().lock();
+            for bytes in from {
+                // A coordinator that has gone is noticed by reading.
+                let sent = out.write_all(&bytes).and_then(|()| out.flush());
+                if sent.is_err() {
+                    // Nothing waits any more: nobody takes it.
+                    return waiting.store(0, Ordering::Relaxed);
+                }
+                waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+            }
+        })?;
+        Ok(Self { to, queued })
+    }
+
+    fn say(&self, message: &FromAgent) {
+        let mut bytes = Vec::new();
+        if frame::push(&mut bytes, message).is_ok() {
+            let length = bytes.len();
+            self.queued.fetch_add(length, Ordering::Relaxed);
+            if self.to.send(bytes).is_err() {
+                self.queued.fetch_sub(length, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Waits until everything is written, or nobody reads it any more.
+    fn flush(&self) {
+        let until = Instant::now() + LAST_SAMPLES;
+        while self.queued.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Whether so much waits that what is sent again must not be added: nobody reads.
+    fn is_full(&self) -> bool {
+        self.queued.load(Ordering::Relaxed) > 16 * PIECE
+    }
+
+    /// Waits until there is room for more of a file. False: nobody reads.
+    fn has_room(&self) -> bool {
+        let until = Instant::now() + UNREAD;
+        while self.is_full() {
+            if Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+}
+
+/// Reads orders. Questions for the time are answered at once, on the thread that reads.
+fn orders(clock: Instant, said: Said) -> io::Result<Receiver<ToAgent>> {
+    let (to, orders) = channel();
+    std::thread::Builder::new().name("orders".into()).spawn(move || {
+        let (mut stdin, mut incoming) = (io::stdin().lock(), Incoming::default());
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match stdin.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(n) => incoming.add(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+            while let Ok(Some(order)) = incoming.next() {
+                if let ToAgent::Time { asked } = order {
+                    let (monotonic, wall) = (nanos(clock), wall_ns());
+                    said.say(&FromAgent::Time { asked, monotonic, wall });
+                } else if to.send(order).is_err() {
+                    return;
+                }
+            }
+        }
+    })?;
+    Ok(orders)
+}
+
+fn beat(said: Said) -> io::Result<()> {
+    let beating = std::thread::Builder::new().name("beat".into()).spawn(move || {
+        loop {
+            if !said.is_full() {
+                said.say(&FromAgent::Alive);
+            }
+            std::thread::sleep(BEAT);
+        }
+    });
+    beating.map(drop)
+}
+
+fn serve(
+    clock: Instant,
+    allowed: &str,
+    said: &Said,
+    orders: &Receiver<ToAgent>,
+) -> Result<(), String> {
+    let store = Store::open().map_err(|error| format!("its cache folder: {error}"))?;
+    let Some((place, mut assignment)) = prepare(store, said, orders)? else { return Ok(()) };
+    assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
+    let results = assignment.results.clone();
+    let mut working = Working::start(clock, said.clone(), &place, *assignment)?;
+    let heard = working.run(orders)?;
+    // Without users there is nothing to keep.
+    let started = working.started;
+    drop(working);
+    if !started || (heard && deliver(&place, &results, said, orders)) {
+        let _ = std::fs::remove_dir_all(&place.root);
+    }
+    Ok(())
+}
+
+/// Takes the files and the assignment. `None`: there is no run for it.
+fn prepare(
+    mut store: Store,
+    said: &Said,
+    orders: &Receiver<ToAgent>,
+) -> Result<Option<(Place, Box<Assignment>)>, String> {
+    let mut wanted: Option<(String, u32, Vec<Named>)> = None;
+    let (mut missing, mut place) = (Vec::new(), None::<Place>);
+    loop {
+        match orders.recv() {
+            Ok(ToAgent::Files { run, depth, files }) => {
+                missing = store.missing(&files)?;
+                said.say(&FromAgent::Missing(missing.clone()));
+                wanted = Some((run, depth, files));
+            }
+            Ok(ToAgent::Piece { hash, bytes }) => {
+                store.piece(&hash, &unpack(&bytes)?)?;
+                if bytes.is_empty() {
+                    missing.retain(|other| *other != hash);
+                }
+            }
+            Ok(ToAgent::Begin(assignment)) => {
+                let place = place.take().ok_or("the run began before its files were there")?;
+                return Ok(Some((place, assignment)));
+            }
+            Ok(ToAgent::Leave) | Err(_) => {
+                if let Some(Place { root, .. }) = place {
+                    let _ = std::fs::remove_dir_all(root);
+                }
+                return Ok(None);
+            }
+            Ok(_) => {}
+        }
+        if missing.is_empty()
+            && let Some((run, depth, files)) = wanted.take()
+        {
+            place = Some(store.place(&run, depth, &files)?);
+            said.say(&FromAgent::Placed);
+        }
+    }
+}
+
+/// An agent whose processes run.
+struct Working {
+    clock: Instant,
+    said: Said,
+    relay: Relay,
+    sender: Sender,
+    spool: Disk,
+    /// Zero of the run by the agent's clock.
+    zero: i64,
+    /// Highest number of a record that was sent, and when records were sent again last.
+    sent: u64,
+    again: Instant,
+    beaten: Instant,
+    /// Users were started; they are held because the grant is used up; the user has paused them.
+    started: bool,
+    held: bool,
+    paused: bool,
+    /// The coordinator is gone.
+    alone: bool,
+    /// When users were stopped because the grant had ended.
+    stopped: Option<Instant>,
+    done: Option<FromWorker>,
+}
+
+impl Working {
+    fn start(
+        clock: Instant,
+        said: Said,
+        place: &Place,
+        assignment: Assignment,
+    ) -> Result<Self, String> {
+        let Assignment { sender, mut share, shares, results } = assignment;
+        let words = |what: &str, error: io::Error| format!("{what}: {error}");
+        // Files that the plan names without a folder are in the working folder.
+        std::env::set_current_dir(&place.plan)
+            .map_err(|error| words("the plan's folder", error))?;
+        for listener in &results {
+            for path in paths(place, listener) {
+                let folder = path.parent().unwrap_or(&place.root);
+                std::fs::create_dir_all(folder)
+                    .map_err(|error| words("a result file's folder", error))?;
+            }
+        }
+        share.folder = place.plan.clone().into_os_string();
+        let all = |number| place.root.join(format!("rows-{number}")).into_os_string();
+        share.results = (0..share.results.len()).map(all).collect();
+        let zero = nanos(clock) - (wall_ns() - share.zero);
+        let count = shares.len() as u32;
+        let processes = Processes::of_agent(count);
+        let processes =
+            processes.map_err(|error| words("its processes cannot be started", error))?;
+        let mut spool =
+            Disk::create(&place.root.join("spool")).map_err(|error| words("its spool", error))?;
+        let (sender, entries) = Sender::begin(sender, &[]);
+        for entry in &entries {
+            spool.write(entry).map_err(|error| words("its spool", error))?;
+        }
+        let now = Instant::now();
+        Ok(Self {
+            clock,
+            said,
+            relay: Relay::new(Box::new(processes), share, shares),
+            sender,
+            spool,
+            zero,
+            sent: 0,
+            again: now,
+            beaten: now,
+            started: false,
+            held: false,
+            paused: false,
+            alone: false,
+            stopped: None,
+            done: None,
+        })
+    }
+
+    /// Runs until everything is delivered, or nobody is there to take it. True: the coordinator has everything.
+    fn run(&mut self, orders: &Receiver<ToAgent>) -> Result<bool, String> {
+        self.said.say(&FromAgent::Up(self.sender.here()));
+        loop {
+            loop {
+                match orders.try_recv() {
+                    Ok(ToAgent::Leave) => return Ok(false),
+                    Ok(order) => self.obey(order)?,
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => {
+                        self.alone = true;
+                        break;
+                    }
+                }
+            }
+            if let Some(out) = self.relay.next(PATIENCE) {
+                self.take(out)?;
+            } else if self.relay.has_ended() {
+                std::thread::sleep(PATIENCE);
+            }
+            self.keep_to_grant();
+            if self.beaten.elapsed() >= BEAT {
+                self.beaten = Instant::now();
+                self.said.say(&FromAgent::Up(self.sender.here()));
+            }
+            self.send();
+            if self.relay.has_ended() {
+                if let Some(entry) = self.sender.finish() {
+                    self.write(&entry)?;
+                }
+                if self.alone {
+                    return Ok(false);
+                }
+                if self.sender.is_clear() {
+                    if let Some(done) = self.done.take() {
+                        self.said.say(&FromAgent::Said(done));
+                    }
+                    return Ok(true);
+                }
+            }
+            let overdue = |since: Instant| since.elapsed() > LAST_SAMPLES * 2;
+            if self.alone && (!self.started || self.stopped.is_some_and(overdue)) {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn obey(&mut self, order: ToAgent) -> Result<(), String> {
+        match order {
+            ToAgent::Order(order) => {
+                if let ToWorker::Start { at, .. } = &order {
+                    self.started = true;
+                    self.late(nanos(self.clock) - self.zero - at);
+                }
+                if let ToWorker::Change(changes) = &order {
+                    for change in changes {
+                        if let Live::Pause(paused) = change {
+                            self.paused = *paused;
+                        }
+                    }
+                }
+                self.relay.obey(order);
+            }
+            ToAgent::Down(down) => {
+                if let Some(entry) = self.sender.hear(&down) {
+                    self.write(&entry)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, out: Out) -> Result<(), String> {
+        match out {
+            Out::Said(FromWorker::Done { aborted, samples }) => {
+                // The coordinator was away for longer than the grace, and is there again.
+                let ended = self.stopped.map(|_| ALONE.to_owned());
+                self.done = Some(FromWorker::Done { aborted: aborted.or(ended), samples });
+            }
+            Out::Said(message) => self.said.say(&FromAgent::Said(message)),
+            Out::Lost(part) => self.said.say(&FromAgent::Lost(part)),
+            Out::Second(report) => {
+                self.sender.count(report.samples());
+                if let Some(entry) = self.sender.cut(self.slot(), wire::body(&report)) {
+                    self.write(&entry)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says so when the order to start came after the time to start.
+    fn late(&self, late: i64) {
+        if late > 0 {
+            let words = format!("it heard of the start {} ms late", late / 1_000_000);
+            self.said.say(&FromAgent::Said(FromWorker::Log(words.into())));
+        }
+    }
+
+    /// The second of the run by now.
+    fn slot(&self) -> u64 {
+        u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
+    }
+
+    /// The state of the account changes only by what is on the disk.
+    fn write(&mut self, entry: &Entry) -> Result<(), String> {
+        let written = self.spool.write(entry);
+        written.map_err(|error| format!("its spool cannot be written: {error}"))?;
+        self.sender.written(entry);
+        Ok(())
+    }
+
+    /// Sends records that were not sent yet; from time to time all that are not acknowledged.
+    fn send(&mut self) {
+        let again = self.again.elapsed() >= AGAIN && !self.said.is_full();
+        if again {
+            self.again = Instant::now();
+        }
+        for record in self.sender.due() {
+            if again || record.number > self.sent {
+                self.sent = self.sent.max(record.number);
+                self.said.say(&FromAgent::Up(crate::account::Up::Record(record.clone())));
+            }
+        }
+    }
+
+    /// Holds users when the grant's samples are used up, and stops them when its time is over.
+    fn keep_to_grant(&mut self) {
+        if !self.started || self.relay.has_ended() {
+            return;
+        }
+        let grant = self.sender.grant();
+        let counted = self.sender.counted() + self.relay.open_samples();
+        if self.slot() >= grant.until {
+            match self.stopped {
+                None => {
+                    self.stopped = Some(Instant::now());
+                    self.said.say(&FromAgent::Said(FromWorker::Log(ALONE.to_owned().into())));
+                    self.relay.obey(ToWorker::Stop { now: false });
+                    self.relay.obey(ToWorker::End);
+                }
+                Some(since) if since.elapsed() > LAST_SAMPLES => {
+                    self.relay.obey(ToWorker::Stop { now: true });
+                }
+                Some(_) => {}
+            }
+        }
+        let beyond = counted >= grant.ceiling;
+        if beyond != self.held {
+            self.held = beyond;
+            self.said.say(&FromAgent::Up(self.sender.here()));
+            if !self.paused {
+                self.relay.obey(ToWorker::Change(vec![Live::Pause(beyond)]));
+            }
+        }
+    }
+}
+
+/// Sends result files as they are asked for. True: the coordinator needs nothing more.
+fn deliver(place: &Place, results: &[Results], said: &Said, orders: &Receiver<ToAgent>) -> bool {
+    loop {
+        match orders.recv_timeout(UNREAD * 5) {
+            Ok(ToAgent::Fetch { file }) => {
+                let found =
+                    results.get(file as usize).into_iter().flat_map(|file| paths(place, file));
+                for path in found {
+                    if let Err(error) = send_file(&path, said)
+                        && error.kind() != io::ErrorKind::NotFound
+                    {
+                        let words = format!("its rows in {}: {error}", path.display());
+                        said.say(&FromAgent::Said(FromWorker::Log(words.into())));
+                    }
+                }
+                said.say(&FromAgent::Rows(Vec::new()));
+            }
+            Ok(ToAgent::Leave) => return true,
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+}
+
+fn send_file(path: &Path, said: &Said) -> io::Result<()> {
+    let mut file = std::fs::File::open(path)?;
+    loop {
+        let mut bytes = vec![0; PIECE];
+        let n = file.read(&mut bytes)?;
+        if n == 0 {
+            return Ok(());
+        }
+        bytes.truncate(n);
+        if !said.has_room() {
+            return Err(io::Error::other("nobody takes them"));
+        }
+        said.say(&FromAgent::Rows(pack(&bytes)));
+    }
+}
+
+/// Paths that a result file may have; at most one is written.
+fn paths(place: &Place, results: &Results) -> Vec<PathBuf> {
+    match results {
+        Results::All(number) => vec![place.root.join(format!("rows-{number}"))],
+        Results::Listener(paths) => paths.iter().map(|path| place.plan.join(path)).collect(),
+    }
+}
+
+fn wall_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+}
+
+/// Free memory of the machine, bytes.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}

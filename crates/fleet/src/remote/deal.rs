@@ -1,0 +1,182 @@
+//! Shares of the run by what agents offer.
+//!
+//! A share is one process of one agent, and all shares have the same number of users. So an agent carries more by having
+//! more shares: their numbers are as its processors are, as far as that divides, and where zones have weights, as those
+//! are; where users need more descriptors than that many processes have, all numbers are multiplied.
+
+use super::wire::Offer;
+use crate::size::held_per_process;
+
+/// The shares of each agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deal {
+    /// Numbers of the shares of each agent.
+    pub(crate) shares: Vec<Vec<u32>>,
+    /// Threads of each process, by agent.
+    pub(crate) cores: Vec<u32>,
+    /// Connections that the agents can hold, all together, each no more than its shares bring it.
+    pub(crate) connections: u64,
+}
+
+/// Shares of an agent, at most.
+const MOST_EACH: u32 = 256;
+
+/// The zones of the agents, and the parts of the load that zones get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Zones {
+    /// Zone of each agent.
+    pub(crate) of: Vec<String>,
+    pub(crate) weights: Vec<(String, u32)>,
+}
+
+/// Deals shares out: `each` if it is given, else by zones and capacity. `cores`: threads of a process, or 0.
+pub(crate) fn deal(
+    offers: &[Offer],
+    zones: Option<&Zones>,
+    each: Option<u32>,
+    cores: u32,
+    connections: u64,
+) -> Deal {
+    let processors: Vec<u64> = offers.iter().map(|offer| offer.processors.max(1).into()).collect();
+    let mut counts: Vec<u32> = match (each, zones) {
+        (Some(each), _) => vec![each.clamp(1, MOST_EACH); offers.len()],
+        (None, None) => smallest(&processors),
+        (None, Some(zones)) => weighted(&processors, zones),
+    };
+    if each.is_none() {
+        let most = counts.iter().copied().max().unwrap_or(1).max(1);
+        let times = connections.div_ceil(holds(offers, &counts).max(1)).max(1);
+        let times = u32::try_from(times).unwrap_or(MOST_EACH).min(MOST_EACH / most).max(1);
+        for count in &mut counts {
+            *count *= times;
+        }
+    }
+    let threads = |(offer, count): (&Offer, &u32)| match cores {
+        0 => (offer.processors / count).max(1),
+        cores => cores,
+    };
+    let cores = offers.iter().zip(&counts).map(threads).collect();
+    Deal { connections: holds(offers, &counts), cores, shares: numbers(&counts) }
+}
+
+/// Numbers in the ratio of the given ones, as small as they come, and `MOST_EACH` at most.
+fn smallest(numbers: &[u64]) -> Vec<u32> {
+    let unit = numbers.iter().copied().fold(0, common).max(1);
+    let most = numbers.iter().map(|number| number / unit).max().unwrap_or(1);
+    let shrunk = |number: &u64| {
+        let number = number / unit;
+        // What does not fit into the bound is rounded: a share is never lost wholly.
+        let fitted = if most <= u64::from(MOST_EACH) {
+            number
+        } else {
+            (number * u64::from(MOST_EACH) + most / 2) / most
+        };
+        fitted.max(1) as u32
+    };
+    numbers.iter().map(shrunk).collect()
+}
+
+/// Shares of a zone's agents are as their processors, and together as the zone's weight.
+fn weighted(processors: &[u64], zones: &Zones) -> Vec<u32> {
+    let of_zone = |zone: &str| -> u64 {
+        let agents = processors.iter().zip(&zones.of).filter(|(_, of)| *of == zone);
+        agents.map(|(processors, _)| *processors).sum()
+    };
+    // With the common multiple of all sums each zone has a whole number for each processor.
+    let whole = zones
+        .weights
+        .iter()
+        .map(|(zone, _)| of_zone(zone).max(1))
+        .fold(1, |all, sum| all / common(all, sum) * sum);
+    let share = |(processors, zone): (&u64, &String)| {
+        let weight = zones.weights.iter().find(|(named, _)| named == zone);
+        let weight = weight.map_or(1, |(_, weight)| u64::from(*weight));
+        processors.saturating_mul(weight).saturating_mul(whole / of_zone(zone).max(1))
+    };
+    smallest(&processors.iter().zip(&zones.of).map(share).collect::<Vec<_>>())
+}
+
+/// Connections that agents with so many shares can hold: all shares are equal, so the tightest process decides.
+fn holds(offers: &[Offer], counts: &[u32]) -> u64 {
+    let tightest =
+        offers.iter().map(|offer| held_per_process(offer.descriptors)).min().unwrap_or(0);
+    tightest.saturating_mul(counts.iter().map(|count| u64::from(*count)).sum())
+}
+
+/// Numbers of shares, dealt in rounds, so that the first few users are not all on one machine.
+fn numbers(counts: &[u32]) -> Vec<Vec<u32>> {
+    let mut shares = vec![Vec::new(); counts.len()];
+    let mut next = 0;
+    for round in 0..counts.iter().copied().max().unwrap_or(0) {
+        for (own, count) in shares.iter_mut().zip(counts) {
+            if round < *count {
+                own.push(next);
+                next += 1;
+            }
+        }
+    }
+    shares
+}
+
+/// The greatest common divisor.
+fn common(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(processors: u32, descriptors: u64) -> Offer {
+        Offer { processors, descriptors, ..Offer::default() }
+    }
+
+    #[test]
+    fn machines_get_shares_as_they_have_processors() {
+        let equal = deal(&[offer(2, 20_000), offer(2, 20_000)], None, None, 0, 10);
+        assert_eq!((equal.shares, equal.cores), (vec![vec![0], vec![1]], vec![2, 2]));
+        let unequal = deal(&[offer(8, 20_000), offer(4, 20_000)], None, None, 0, 10);
+        assert_eq!((unequal.shares, unequal.cores), (vec![vec![0, 2], vec![1]], vec![4, 4]));
+        assert_eq!(unequal.connections, 3 * 19_700);
+    }
+
+    #[test]
+    fn users_beyond_the_descriptors_get_more_processes() {
+        let offers = [offer(8, 1_300), offer(4, 20_000)];
+        let many = deal(&offers, None, None, 0, 10_000);
+        // Three shares hold 3 000, twelve 12 000.
+        assert_eq!(many.shares.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4]);
+        assert_eq!((many.connections, many.cores), (12_000, vec![1, 1]));
+        let mut all: Vec<u32> = many.shares.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..12).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn zones_get_their_parts_and_their_agents_by_processors() {
+        let zones = |of: &[&str], weights: &[(&str, u32)]| Zones {
+            of: of.iter().map(ToString::to_string).collect(),
+            weights: weights.iter().map(|(zone, weight)| (zone.to_string(), *weight)).collect(),
+        };
+        let counts = |processors: &[u32], zones: &Zones| -> Vec<usize> {
+            let offers: Vec<Offer> = processors.iter().map(|n| offer(*n, 20_000)).collect();
+            deal(&offers, Some(zones), None, 0, 10).shares.iter().map(Vec::len).collect()
+        };
+        let two = [("eu", 2), ("us", 1)];
+        assert_eq!(counts(&[4, 4], &zones(&["eu", "us"], &two)), [2, 1]);
+        assert_eq!(counts(&[4, 4, 4], &zones(&["eu", "us", "us"], &two)), [4, 1, 1]);
+        assert_eq!(counts(&[2, 4, 3], &zones(&["eu", "eu", "us"], &two)), [2, 4, 3]);
+        // Beyond the bound the ratio is kept as far as it goes.
+        let odd = counts(&[127, 113], &zones(&["eu", "us"], &[("eu", 1), ("us", 1000)]));
+        assert_eq!(odd, [1, 256]);
+    }
+
+    #[test]
+    fn a_number_that_was_asked_for_is_for_each_machine() {
+        let asked = deal(&[offer(8, 500), offer(4, 500)], None, Some(2), 3, 100_000);
+        assert_eq!((asked.shares, asked.cores), (vec![vec![0, 2], vec![1, 3]], vec![3, 3]));
+    }
+}

@@ -1,0 +1,156 @@
+//! The machines of a run, as the command line names them: `ssh:user@a,user@b:2222,[::1]:22`, or the server at which
+//! agents wait: `nats://host:4222/pool`.
+
+use std::fmt;
+
+use crate::nats::{Pools, Server};
+
+/// The way to the machines of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    Ssh(Vec<Host>),
+    Nats(Box<Pools>),
+}
+
+impl Way {
+    /// Reads the way, with the choice among agents that wait. The error is a sentence for the user.
+    pub fn read(text: &str, choice: Choice) -> Result<Self, String> {
+        if !Server::is_one(text) {
+            if choice != Choice::default() {
+                return Err(
+                    "--agents, --zone and --label choose among agents that wait at a NATS server: \
+                            --fleet nats://host:4222/pool"
+                        .into(),
+                );
+            }
+            return hosts(text).map(Self::Ssh);
+        }
+        let server = Server::read(text).map_err(|words| format!("--fleet {words}"))?;
+        let Choice { agents, zones, labels } = choice;
+        if agents.is_some_and(|agents| (agents as usize) < zones.len()) {
+            return Err("--agents: each zone needs an agent".into());
+        }
+        Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels })))
+    }
+}
+
+/// The choice among agents that wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    pub agents: Option<u32>,
+    /// Zones with their parts of the load.
+    pub zones: Vec<(String, u32)>,
+    pub labels: Vec<(String, String)>,
+}
+
+/// A machine that is reached by ssh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// `user@host`, or an alias of ssh's configuration.
+    pub name: String,
+    pub port: Option<u16>,
+}
+
+/// Machines that one coordinator reaches by ssh, at most.
+const MOST: usize = 50;
+
+/// The machines of a fleet. The error is a sentence for the user.
+fn hosts(text: &str) -> Result<Vec<Host>, String> {
+    let Some(list) = text.strip_prefix("ssh:") else {
+        return Err(format!(
+            "--fleet {text}: write it like ssh:user@a,user@b:2222 or nats://host:4222/pool"
+        ));
+    };
+    let hosts = list.split(',').map(|host| one(host.trim())).collect::<Result<Vec<_>, _>>()?;
+    if hosts.len() > MOST {
+        return Err(format!("--fleet names {} machines; by ssh it may be {MOST}", hosts.len()));
+    }
+    for (at, host) in hosts.iter().enumerate() {
+        if hosts[..at].contains(host) {
+            return Err(format!(
+                "--fleet names {host} twice; --workers gives a machine more processes"
+            ));
+        }
+    }
+    Ok(hosts)
+}
+
+fn one(text: &str) -> Result<Host, String> {
+    let (name, port) = match text.rsplit_once(':') {
+        // The colons of an address of version 6 stand in brackets.
+        Some((name, port)) if !port.contains(']') => (name, Some(port)),
+        _ => (text, None),
+    };
+    let (user, host) = name.split_once('@').map_or((None, name), |(user, host)| (Some(user), host));
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let odd = |part: &str| {
+        // What begins with a dash would be an option of ssh's.
+        part.is_empty()
+            || part.starts_with('-')
+            || part.contains(|c: char| c.is_whitespace() || c.is_control())
+    };
+    if odd(bare) || user.is_some_and(odd) || (bare == host && host.contains([':', '[', ']'])) {
+        return Err(format!(
+            "--fleet: {text:?} is no machine; write it like user@host or user@host:2222"
+        ));
+    }
+    let port = port.map(|port| match port.parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(format!("--fleet: {port:?} of {text} is no port")),
+    });
+    let name = user.map_or_else(|| bare.to_owned(), |user| format!("{user}@{bare}"));
+    Ok(Host { name, port: port.transpose()? })
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => write!(f, "{}:{port}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_names_with_or_without_users_and_ports() {
+        let host = |name: &str, port| Host { name: name.into(), port };
+        assert_eq!(
+            hosts("ssh:me@a,b:2222, me@[::1]:22,c"),
+            Ok(vec![
+                host("me@a", None),
+                host("b", Some(2222)),
+                host("me@::1", Some(22)),
+                host("c", None)
+            ])
+        );
+        for (text, words) in [
+            ("a,b", "write it like ssh:"),
+            ("ssh:", "is no machine"),
+            ("ssh:a,,b", "is no machine"),
+            ("ssh:-oProxyCommand=x", "is no machine"),
+            ("ssh:me@-x", "is no machine"),
+            ("ssh:a b", "is no machine"),
+            ("ssh:::1", "is no machine"),
+            ("ssh:a:0", "is no port"),
+            ("ssh:a:ssh", "is no port"),
+            ("ssh:a,b,a", "twice"),
+        ] {
+            let error = hosts(text).expect_err(text);
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        assert!(matches!(Way::read("ssh:a", Choice::default()), Ok(Way::Ssh(_))));
+        let two = Choice { agents: Some(2), ..Choice::default() };
+        let nats = Way::read("nats://x/eu", two.clone()).expect("a way");
+        assert!(matches!(nats, Way::Nats(pools) if pools.agents == Some(2)));
+        assert!(Way::read("ssh:a", two).is_err_and(|error| error.contains("agents that wait")));
+        let many: Vec<String> = (0..51).map(|n| format!("h{n}")).collect();
+        assert!(
+            hosts(&format!("ssh:{}", many.join(",")))
+                .is_err_and(|error| error.contains("51 machines"))
+        );
+    }
+}

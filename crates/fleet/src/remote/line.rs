@@ -1,0 +1,228 @@
+//! The connection to one agent by pipes: its ssh, and threads that write to it and read from it.
+//!
+//! Sending never blocks; messages that the connection does not take are kept in memory. Everything that an agent sends
+//! comes out of one channel, with the monotonic time at which it arrived.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::ssh::Bootstrap;
+use super::wire::{FromAgent, ToAgent};
+use crate::frame::{self, Incoming};
+
+/// Lines of the other side's standard error that are kept for the reason of an end.
+const LAST_WORDS: usize = 4;
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+/// Longest line of standard error that is kept, bytes.
+const LONGEST_LINE: u64 = 4096;
+
+/// An arrival from an agent.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// A message, with the time of its arrival by the clock of the connections.
+    Message(Box<FromAgent>, i64),
+    /// Something to tell the user.
+    Note(String),
+    /// Nothing more comes; with a reason, if one is known.
+    Ended(String),
+}
+
+/// The connection to an agent.
+#[derive(Debug)]
+pub(crate) struct Piped {
+    child: Child,
+    /// `None`: closed by this side.
+    to: Option<Sender<Vec<u8>>>,
+    queued: Arc<AtomicUsize>,
+    /// When something came last, by the clock of the connections.
+    last: Arc<AtomicI64>,
+    words: Arc<Mutex<VecDeque<String>>>,
+    stderr: JoinHandle<()>,
+}
+
+/// The parts that the threads of a connection share.
+struct Threads {
+    number: u32,
+    clock: Instant,
+    say: Sender<(u32, Heard)>,
+    last: Arc<AtomicI64>,
+}
+
+impl Piped {
+    /// Starts an agent by a command, whose other side follows the bootstrap.
+    pub(crate) fn start(
+        number: u32,
+        mut command: Command,
+        bootstrap: Bootstrap,
+        (clock, say): (Instant, Sender<(u32, Heard)>),
+    ) -> io::Result<Self> {
+        // In a process group of its own: Ctrl-C reaches the coordinator only.
+        command.process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(io::Error::other("it has no pipes"));
+        };
+        let (to, from) = channel();
+        let (queued, last) = (Arc::default(), Arc::new(AtomicI64::new(nanos(clock))));
+        let words: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let threads = Threads { number, clock, say, last: Arc::clone(&last) };
+        let (kept, taken) = (Arc::clone(&words), Arc::clone(&queued));
+        let reader = std::thread::Builder::new().name("agent-err".into());
+        let stderr = reader.spawn(move || keep(stderr, &kept))?;
+        std::thread::Builder::new().name("agent".into()).spawn(move || {
+            let ended = threads.follow(stdout, stdin, (from, taken), &bootstrap);
+            let words = ended.err().map_or_else(String::new, |error| error.to_string());
+            let _ = threads.say.send((threads.number, Heard::Ended(words)));
+        })?;
+        Ok(Self { child, to: Some(to), queued, last, words, stderr })
+    }
+
+    pub(crate) fn send(&self, message: &ToAgent) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, message)?;
+        self.queued.fetch_add(bytes.len(), Ordering::Relaxed);
+        if let Some(to) = &self.to {
+            // One that has gone is noticed by reading.
+            let _ = to.send(bytes);
+        }
+        Ok(())
+    }
+
+    /// Bytes that wait to be sent.
+    pub(crate) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// Time when something came last.
+    pub(crate) fn last(&self) -> i64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// Closes this side: an agent whose input ends stops.
+    pub(crate) fn close(&mut self) {
+        self.to = None;
+    }
+
+    /// Whether the process that carries the connection has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends the process that carries the connection at once.
+    pub(crate) fn cut(&mut self) {
+        self.close();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Ends the process that carries the connection, and says how it ended, by its own last words if it has some.
+    pub(crate) fn end(&mut self, patience: Duration) -> String {
+        self.close();
+        let until = Instant::now() + patience;
+        while !self.has_ended() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let by_itself = self.has_ended();
+        if !by_itself {
+            let _ = self.child.kill();
+        }
+        let how = match self.child.wait() {
+            _ if !by_itself => "its connection was closed".to_owned(),
+            Ok(status) => match (status.signal(), status.code()) {
+                (Some(signal), _) => format!("its connection was killed by signal {signal}"),
+                (None, Some(code)) => format!("its connection ended with code {code}"),
+                (None, None) => "its connection ended".to_owned(),
+            },
+            Err(error) => format!("its connection cannot be waited for: {error}"),
+        };
+        // Its last words may still be on their way; others may hold its standard error open.
+        let until = Instant::now() + LAST_WORDS_WAIT;
+        while !self.stderr.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if words.is_empty() { how } else { format!("{how}: {}", words.join("; ")) }
+    }
+}
+
+/// Time by the clock of the connections, nanoseconds.
+pub(crate) fn nanos(clock: Instant) -> i64 {
+    i64::try_from(clock.elapsed().as_nanos()).unwrap_or(i64::MAX)
+}
+
+impl Threads {
+    /// Reads until the end. An error is the reason for it.
+    fn follow(
+        &self,
+        stdout: ChildStdout,
+        mut stdin: ChildStdin,
+        (from, queued): (Receiver<Vec<u8>>, Arc<AtomicUsize>),
+        bootstrap: &Bootstrap,
+    ) -> io::Result<()> {
+        let mut stdout = BufReader::with_capacity(64 << 10, stdout);
+        let note = |words| drop(self.say.send((self.number, Heard::Note(words))));
+        let alive = || self.last.store(nanos(self.clock), Ordering::Relaxed);
+        bootstrap.follow(&mut stdout, &mut stdin, &note, &alive)?;
+        std::thread::Builder::new().name("agent-out".into()).spawn(move || {
+            for bytes in from {
+                let sent = stdin.write_all(&bytes).and_then(|()| stdin.flush());
+                queued.fetch_sub(bytes.len(), Ordering::Relaxed);
+                if sent.is_err() {
+                    return;
+                }
+            }
+        })?;
+        let mut incoming = Incoming::default();
+        loop {
+            let bytes = match stdout.fill_buf() {
+                Ok([]) => return Ok(()),
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let (came, length) = (nanos(self.clock), bytes.len());
+            incoming.add(bytes);
+            stdout.consume(length);
+            self.last.store(came, Ordering::Relaxed);
+            while let Some(message) = incoming.next().map_err(io::Error::other)? {
+                let heard = Heard::Message(Box::new(message), came);
+                if self.say.send((self.number, heard)).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the last lines of standard error.
+fn keep(stderr: ChildStderr, words: &Mutex<VecDeque<String>>) {
+    let mut stderr = BufReader::new(stderr);
+    loop {
+        let mut line = Vec::new();
+        match stderr.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        }
+        let line = String::from_utf8_lossy(&line).trim().to_owned();
+        if line.is_empty() {
+            continue;
+        }
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.len() == LAST_WORDS {
+            words.pop_front();
+        }
+        words.push_back(line);
+    }
+}

@@ -1,0 +1,498 @@
+//! The processes of an agent as one worker: orders go to all of them, and what they say comes out once.
+//!
+//! A second of the agent is complete when every thread of its processes has reported, when one reports a second time,
+//! or when the others are overdue, as in a run on one machine.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use engine::Live;
+use stats::Counter;
+use stats::snapshot::{Behind, SLOTS};
+
+use super::wire::Part;
+use crate::bus::{Bus, News};
+use crate::loss::{self, Loss, Missed};
+use crate::member::{self, Member, Stage};
+use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
+
+/// Longest delay of the last thread behind the first.
+const OVERDUE: Duration = Duration::from_millis(1500);
+/// Length of a slot of a second, ms.
+const SLOT_MS: i64 = 100;
+
+/// Output of all processes of the agent.
+#[derive(Debug)]
+pub(crate) enum Out {
+    Said(FromWorker),
+    /// A second of all of them.
+    Second(Box<Report>),
+    Lost(Part),
+}
+
+/// The processes of an agent.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    bus: Box<dyn Bus>,
+    share: Share,
+    /// Numbers of the shares of the processes.
+    shares: Vec<u32>,
+    members: Vec<Member>,
+    out: VecDeque<Out>,
+    /// The second that is open, the threads that are in it, and when the first of them came.
+    open: Report,
+    seen: Vec<(u32, u32)>,
+    since: Instant,
+    behind: Vec<Behind>,
+    began_ms: i64,
+    /// Least stall of a thread of each process in the open second, ns.
+    stalls: BTreeMap<u32, u64>,
+    /// Users of each group that run in other agents.
+    elsewhere: Vec<u32>,
+    properties: Vec<(String, String)>,
+    /// Changes of the load so far.
+    changes: u32,
+    aborted: Option<String>,
+    /// Samples in the seconds that came out.
+    samples: u64,
+    ready: bool,
+    /// A batch was started whose end has not been said.
+    owes: bool,
+    ended: bool,
+}
+
+impl Relay {
+    /// `share` is common to all processes; process *i* of the bus gets share number `shares[i]`.
+    pub(crate) fn new(bus: Box<dyn Bus>, share: Share, shares: Vec<u32>) -> Self {
+        let members = (0..bus.workers()).map(|_| Member::default()).collect();
+        Self {
+            bus,
+            share,
+            shares,
+            members,
+            out: VecDeque::new(),
+            open: Report::default(),
+            seen: Vec::new(),
+            since: Instant::now(),
+            behind: Vec::new(),
+            began_ms: 0,
+            stalls: BTreeMap::new(),
+            elsewhere: Vec::new(),
+            properties: Vec::new(),
+            changes: 0,
+            aborted: None,
+            samples: 0,
+            ready: false,
+            owes: false,
+            ended: false,
+        }
+    }
+
+    /// Takes an order of the coordinator.
+    pub(crate) fn obey(&mut self, order: ToWorker) {
+        match order {
+            ToWorker::Plan(_) => {}
+            ToWorker::Start { .. } => {
+                self.owes = true;
+                self.stage(Stage::Ready, Stage::Running);
+                self.tell(&order);
+            }
+            ToWorker::Adjust { elsewhere } => {
+                self.elsewhere = elsewhere;
+                self.adjust();
+            }
+            ToWorker::Change(ref changes) => {
+                let opens =
+                    changes.iter().filter(|change| !matches!(change, Live::Pause(_))).count();
+                self.changes += opens as u32;
+                if opens > 0 {
+                    self.owes = true;
+                    self.stage(Stage::Ready, Stage::Running);
+                }
+                self.tell(&order);
+            }
+            ToWorker::Stop { .. } | ToWorker::End => self.tell(&order),
+        }
+    }
+
+    /// The next thing that comes out, within `patience`.
+    pub(crate) fn next(&mut self, patience: Duration) -> Option<Out> {
+        if self.out.is_empty() && !self.ended {
+            match self.bus.next(patience) {
+                Some((child, News::Said(message))) => self.heard(child, message),
+                Some((child, News::Silent(words))) => {
+                    let pid = self.members.get(child as usize).map_or(0, |member| member.pid);
+                    self.log(format!("its process {pid} is silent: {words}"));
+                }
+                Some((child, News::Gone(words))) => self.gone(child, &words),
+                Some((_, News::Part(loss))) => self.out.push_back(Out::Lost(part(loss))),
+                None => {}
+            }
+            if !self.seen.is_empty() && self.since.elapsed() > OVERDUE {
+                self.close();
+            }
+            self.end();
+        }
+        self.out.pop_front()
+    }
+
+    /// Whether all processes have ended and everything has come out.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended && self.out.is_empty()
+    }
+
+    /// Samples in the second that is open.
+    pub(crate) fn open_samples(&self) -> u64 {
+        self.open.samples()
+    }
+
+    fn heard(&mut self, child: u32, message: FromWorker) {
+        let Some(member) = self.members.get_mut(child as usize) else { return };
+        if !member.is_alive() {
+            return;
+        }
+        match message {
+            FromWorker::Offer { version, .. } if version != VERSION => {
+                self.fail(format!("a process speaks version {version} of the protocol"));
+            }
+            FromWorker::Offer { pid, .. } => {
+                member.pid = pid;
+                let index = self.shares.get(child as usize).copied().unwrap_or(0);
+                let share = Box::new(Share { index, ..self.share.clone() });
+                self.bus.send(child, &ToWorker::Plan(share));
+            }
+            FromWorker::Ready { cores } => {
+                (member.cores, member.stage) = (cores, Stage::Ready);
+                self.all_ready();
+            }
+            FromWorker::Report(report) => self.report(child, &report),
+            FromWorker::BatchDone { properties, changes } => {
+                if member.stage == Stage::Running && changes == self.changes {
+                    member.stage = Stage::Ready;
+                }
+                self.properties.extend(properties);
+                self.batch_done();
+            }
+            FromWorker::Alive => {}
+            FromWorker::StopAsked { .. } | FromWorker::Figures(_) | FromWorker::Log(_) => {
+                self.out.push_back(Out::Said(message));
+            }
+            FromWorker::Done { aborted, samples } => {
+                member.stage = Stage::Done;
+                member.active.clear();
+                let differs = member.differs(child, samples);
+                self.out.extend(differs.map(|loss| Out::Lost(part(loss))));
+                if let Some(reason) = aborted {
+                    self.fail(reason);
+                }
+                self.batch_done();
+            }
+        }
+    }
+
+    fn gone(&mut self, child: u32, reason: &str) {
+        let Some(member) = self.members.get_mut(child as usize) else { return };
+        if !member.is_alive() {
+            return;
+        }
+        member.stage = Stage::Lost;
+        let part = Part {
+            pid: member.pid,
+            reason: reason.to_owned(),
+            users: member.users(),
+            connections: loss::held(&member.counters),
+            last_ms: member.last_ms,
+            missed: Missed::About(member.last_samples.values().sum()),
+        };
+        let lost = loss::snapshot(&member.counters, member.last_ms);
+        self.out.push_back(Out::Lost(part));
+        self.open.snapshot.merge(&lost);
+        self.batch_done();
+    }
+
+    /// Says that the agent is ready when all its processes are, once.
+    fn all_ready(&mut self) {
+        let waits = |member: &Member| member.is_alive() && member.stage != Stage::Ready;
+        let none = !self.members.iter().any(Member::is_alive);
+        if self.ready || none || self.members.iter().any(waits) {
+            return;
+        }
+        self.ready = true;
+        let cores = self.members.iter().map(|member| member.cores).sum();
+        self.out.push_back(Out::Said(FromWorker::Ready { cores }));
+    }
+
+    /// Says that the batch is done when it is so in all processes that are left.
+    fn batch_done(&mut self) {
+        if !self.ready {
+            return self.all_ready();
+        }
+        let alive = || self.members.iter().filter(|member| member.is_alive());
+        let waits = alive().any(|member| member.stage != Stage::Ready);
+        // Said twice, it would be taken for the end of the next batch.
+        if waits || alive().next().is_none() || !std::mem::take(&mut self.owes) {
+            return;
+        }
+        let (properties, changes) = (std::mem::take(&mut self.properties), self.changes);
+        self.out.push_back(Out::Said(FromWorker::BatchDone { properties, changes }));
+    }
+
+    /// Adds a thread's second.
+    fn report(&mut self, child: u32, report: &Report) {
+        let Some(member) = self.members.get_mut(child as usize) else { return };
+        let (counts, missing) = member.takes(report);
+        if missing > 0 {
+            self.log(format!("{missing} seconds of one of its processes are missing"));
+        }
+        if !counts {
+            return;
+        }
+        let snapshot = &report.snapshot;
+        let thread = (child, snapshot.core);
+        if self.seen.contains(&thread) {
+            self.close();
+        }
+        if self.seen.is_empty() {
+            (self.since, self.began_ms) = (Instant::now(), snapshot.began_ms);
+            self.open.snapshot.began_ms = snapshot.began_ms;
+        }
+        self.seen.push(thread);
+        let later = (snapshot.began_ms - self.began_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
+        let later = later.clamp(0, SLOTS as i64 - 1) as usize;
+        self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
+        let stall = snapshot.counters.get(Counter::StallTime);
+        let least = self.stalls.entry(child).or_insert(stall);
+        *least = stall.min(*least);
+        let alive = self.members.iter().filter(|member| member.is_alive());
+        if self.seen.len() as u32 >= alive.map(|member| member.cores.max(1)).sum() {
+            self.close();
+            self.adjust();
+        }
+    }
+
+    /// Ends the open second.
+    fn close(&mut self) {
+        let mut report = std::mem::take(&mut self.open);
+        // For so long no thread of some process ran; the sum over threads would say nothing.
+        let stall = std::mem::take(&mut self.stalls).into_values().max().unwrap_or(0);
+        report.snapshot.counters.set(Counter::StallTime, stall);
+        self.open.snapshot.add_behind(&mut self.behind);
+        self.seen.clear();
+        report.usage = member::usage(&self.members);
+        for member in self.members.iter().filter(|member| member.is_alive()) {
+            let length = report.active.len().max(member.active.len());
+            report.active.resize(length, 0);
+            report.active.iter_mut().zip(&member.active).for_each(|(sum, own)| *sum += own);
+        }
+        for member in &self.members {
+            report.started += member.started;
+            let active = if member.stage == Stage::Lost { 0 } else { member.users() };
+            report.finished += member.started.saturating_sub(active).max(member.finished);
+        }
+        self.samples += report.samples();
+        self.out.push_back(Out::Second(Box::new(report)));
+    }
+
+    /// When no process is left: the last second, and the end of the worker.
+    fn end(&mut self) {
+        if self.ended || self.members.iter().any(Member::is_alive) {
+            return;
+        }
+        self.ended = true;
+        self.open.snapshot.add_to_last_slot(&mut self.behind);
+        let rest = &self.open.snapshot;
+        if !self.seen.is_empty() || !rest.labels.is_empty() || !rest.closes.is_empty() {
+            if rest.at_ms == 0 {
+                self.open.snapshot.at_ms = self.began_ms;
+            }
+            self.close();
+        }
+        if self.aborted.is_none() && self.members.iter().all(|member| member.stage == Stage::Lost) {
+            self.aborted = Some("all its processes were lost".into());
+        }
+        let (aborted, samples) = (self.aborted.take(), self.samples);
+        self.out.push_back(Out::Said(FromWorker::Done { aborted, samples }));
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.aborted.get_or_insert(reason);
+        self.tell(&ToWorker::Stop { now: true });
+        self.tell(&ToWorker::End);
+    }
+
+    fn log(&mut self, text: String) {
+        self.out.push_back(Out::Said(FromWorker::Log(text.into())));
+    }
+
+    fn stage(&mut self, from: Stage, to: Stage) {
+        for member in self.members.iter_mut().filter(|member| member.stage == from) {
+            member.stage = to;
+        }
+    }
+
+    fn tell(&mut self, order: &ToWorker) {
+        for (child, member) in (0..).zip(&self.members) {
+            if member.is_alive() {
+                self.bus.send(child, order);
+            }
+        }
+    }
+
+    /// Tells each process how many users run in all others.
+    fn adjust(&mut self) {
+        let groups = self.members.iter().map(|member| member.active.len()).max().unwrap_or(0);
+        let groups = groups.max(self.elsewhere.len());
+        for child in 0..self.members.len() {
+            let mut elsewhere = self.elsewhere.clone();
+            elsewhere.resize(groups, 0);
+            for (other, member) in self.members.iter().enumerate() {
+                if other != child && member.is_alive() {
+                    elsewhere.iter_mut().zip(&member.active).for_each(|(sum, own)| *sum += own);
+                }
+            }
+            let member = &mut self.members[child];
+            if member.is_alive() && elsewhere != member.told {
+                self.bus.send(child as u32, &ToWorker::Adjust { elsewhere: elsewhere.clone() });
+                member.told = elsewhere;
+            }
+        }
+    }
+}
+
+/// A process that counted otherwise than it reported.
+fn part(loss: Loss) -> Part {
+    let Loss { pid, reason, users, connections, last_ms, samples: missed, .. } = loss;
+    Part { pid, reason, users, connections, last_ms, missed }
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::{Recorder, Sample};
+
+    use super::*;
+    use crate::threads::Threads;
+
+    fn share() -> Share {
+        Share {
+            name: String::new(),
+            plan: Vec::new(),
+            hash: 0,
+            properties: Vec::new(),
+            folder: "".into(),
+            evaluated: engine::Evaluated::default(),
+            results: Vec::new(),
+            index: 0,
+            count: 4,
+            cores: 1,
+            seed: 0,
+            zero: 0,
+            allowed: None,
+        }
+    }
+
+    /// A second with so many samples.
+    fn second(seq: u64, samples: u64) -> Box<Report> {
+        let mut recorder = Recorder::new();
+        let label = recorder.intern("Home");
+        for _ in 0..samples {
+            recorder.record(&Sample::new(label, 1_000));
+        }
+        let mut report = Report { seq, active: vec![2], started: 2, ..Report::default() };
+        recorder.drain(&mut report.snapshot);
+        report.snapshot.at_ms = 1_000;
+        Box::new(report)
+    }
+
+    /// Processes that report once in a batch; the first dies in the second batch, if it is to.
+    fn relay(dies: bool) -> Relay {
+        let bus = Threads::start(2, move |number, orders, say| {
+            say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
+            let mut seq = 0;
+            for order in orders {
+                match order {
+                    ToWorker::Plan(share) => {
+                        assert_eq!(share.index, [1, 3][number as usize]);
+                        say(FromWorker::Ready { cores: 1 });
+                    }
+                    ToWorker::Start { .. } if dies && seq == 1 && number == 0 => return,
+                    ToWorker::Start { .. } => {
+                        seq += 1;
+                        say(FromWorker::Report(second(seq, 5)));
+                        say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
+                    }
+                    ToWorker::End => {
+                        say(FromWorker::Done { aborted: None, samples: 5 * seq });
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        });
+        Relay::new(Box::new(bus), share(), vec![1, 3])
+    }
+
+    /// The output up to a message that is waited for.
+    fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
+        let mut outs = Vec::new();
+        for _ in 0..10_000 {
+            let Some(out) = relay.next(Duration::from_millis(10)) else { continue };
+            let found = matches!(&out, Out::Said(message) if is_it(message));
+            outs.push(out);
+            if found {
+                return outs;
+            }
+        }
+        panic!("it does not come: {outs:?}");
+    }
+
+    fn start() -> ToWorker {
+        ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() }
+    }
+
+    #[test]
+    fn two_processes_speak_as_one_worker() {
+        let mut relay = relay(false);
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
+        assert!(matches!(outs[..], [Out::Said(FromWorker::Ready { cores: 2 })]), "{outs:?}");
+        relay.obey(start());
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+        let seconds = |outs: &[Out]| -> Vec<(u64, u32, Vec<u32>)> {
+            let report = |out: &Out| match out {
+                Out::Second(report) => {
+                    Some((report.samples(), report.started, report.active.clone()))
+                }
+                _ => None,
+            };
+            outs.iter().filter_map(report).collect()
+        };
+        assert_eq!(seconds(&outs), [(10, 4, vec![4])], "one second of both");
+        relay.obey(ToWorker::End);
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
+        let done = Out::Said(FromWorker::Done { aborted: None, samples: 10 });
+        assert_eq!(format!("{outs:?}"), format!("{:?}", [done]));
+        assert!(relay.has_ended());
+    }
+
+    #[test]
+    fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
+        let mut relay = relay(true);
+        until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
+        relay.obey(start());
+        until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+        relay.obey(start());
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+        let parts: Vec<&Part> = outs
+            .iter()
+            .filter_map(|out| match out {
+                Out::Lost(part) => Some(part),
+                _ => None,
+            })
+            .collect();
+        assert!(parts.len() == 1 && parts[0].users == 2, "{outs:?}");
+        relay.obey(ToWorker::End);
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
+        let Some(Out::Said(FromWorker::Done { aborted: None, samples: 15 })) = outs.last() else {
+            panic!("the rest goes on: {outs:?}")
+        };
+    }
+}

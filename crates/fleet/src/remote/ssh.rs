@@ -1,0 +1,160 @@
+//! Agents by ssh: the command that starts one, and the way in which the program gets to a machine that does not have it.
+//!
+//! The program is kept there by its hash, in `~/.cache/throng/HASH/throng`. A line of the shell looks for it. Where it
+//! is missing it asks for it, compares what came with the hash, and only then gives it its name. Then the agent takes
+//! the place of the shell. Nothing else is needed on the machine.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
+use std::process::Command;
+
+use super::hosts::Host;
+use super::manifest;
+use super::wire::PIECE;
+
+/// The variable that names another program in place of `ssh`; it gets the same arguments.
+pub(crate) const PROGRAM: &str = "THRONG_SSH";
+
+/// Answers of the shell on the other machine.
+const NEEDED: &str = "throng-needed";
+const THERE: &str = "throng-there";
+const BROKEN: &str = "throng-broken";
+
+/// Lines before the answer that are passed over: what a login prints.
+const MOST_LINES: usize = 1000;
+
+/// This program as it is sent: its hash and length.
+#[derive(Clone, Debug)]
+pub(crate) struct Bootstrap {
+    hash: String,
+    length: u64,
+    name: String,
+}
+
+/// The file of this program. It is what runs, even if another one has its path by now.
+const SELF: &str = "/proc/self/exe";
+
+/// The hash of this program.
+pub(crate) fn program() -> Result<String, String> {
+    let hashed = manifest::hash(SELF.as_ref());
+    hashed.map(|(hash, _)| hash).map_err(|error| format!("this program cannot be read: {error}"))
+}
+
+impl Bootstrap {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (hash, length) = manifest::hash(SELF.as_ref())?;
+        Ok(Self { hash, length, name: String::new() })
+    }
+
+    /// The same for a machine, whose name is for the user.
+    pub(crate) fn of(&self, host: &Host) -> Self {
+        Self { name: host.to_string(), ..self.clone() }
+    }
+
+    /// The command that starts an agent on a machine.
+    pub(crate) fn command(&self, host: &Host) -> Command {
+        let program = std::env::var_os(PROGRAM).filter(|program| !program.is_empty());
+        let mut command = Command::new(program.unwrap_or_else(|| OsString::from("ssh")));
+        // It must not ask for a password, nor wait for ever for a machine that is not there.
+        command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"]);
+        if let Some(port) = host.port {
+            command.args(["-p", &port.to_string()]);
+        }
+        command.arg(&host.name).arg(self.script());
+        command
+    }
+
+    /// A line of any POSIX shell, in single quotes: the login shell may be another one.
+    fn script(&self) -> String {
+        let Self { hash, length, .. } = self;
+        format!(
+            r#"sh -c 'umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/throng/{hash}"; p="$d/throng"; n="$p.$$"; if [ ! -x "$p" ]; then mkdir -p "$d" || exit 1; echo {NEEDED}; head -c {length} > "$n"; if [ "$(wc -c < "$n")" -ne {length} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; if command -v sha256sum > /dev/null && [ "$(sha256sum < "$n" | cut -c 1-64)" != {hash} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; chmod 700 "$n" && mv -f "$n" "$p" || exit 1; fi; echo {THERE}; exec "$p" agent --stdio'"#
+        )
+    }
+
+    /// Talks with the shell until the agent has taken its place. `alive` is called whenever something moves.
+    pub(crate) fn follow(
+        &self,
+        from: &mut impl BufRead,
+        to: &mut impl Write,
+        note: &dyn Fn(String),
+        alive: &dyn Fn(),
+    ) -> io::Result<()> {
+        for _ in 0..MOST_LINES {
+            let mut line = Vec::new();
+            if from.by_ref().take(4096).read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            alive();
+            match String::from_utf8_lossy(&line).trim() {
+                THERE => return Ok(()),
+                NEEDED => {
+                    let size = self.length.div_ceil(1 << 20);
+                    note(format!(
+                        "{}: the program is not there; it is copied ({size} MiB)",
+                        self.name
+                    ));
+                    copy(to, alive)?;
+                }
+                BROKEN => {
+                    return Err(io::Error::other("the program came otherwise than it was sent"));
+                }
+                _ => {}
+            }
+        }
+        Err(io::Error::other("the shell there prints too much; the agent was not heard"))
+    }
+}
+
+/// Sends the file of this program.
+fn copy(to: &mut impl Write, alive: &dyn Fn()) -> io::Result<()> {
+    let mut file = File::open(SELF)?;
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let n = file.read(&mut buffer)?;
+        if n == 0 {
+            return to.flush();
+        }
+        to.write_all(&buffer[..n])?;
+        alive();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bootstrap() -> Bootstrap {
+        Bootstrap { hash: "ab12".into(), length: 5, name: "me@a".into() }
+    }
+
+    #[test]
+    fn the_command_asks_for_nothing_and_names_the_program_by_its_hash() {
+        let host = Host { name: "me@a".into(), port: Some(2222) };
+        let command = bootstrap().command(&host);
+        let args: Vec<_> =
+            command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        assert_eq!(
+            args[..7],
+            ["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-p", "2222"]
+        );
+        assert_eq!(args[7], "me@a");
+        assert!(args[8].contains("/throng/ab12") && args[8].contains("head -c 5 "), "{}", args[8]);
+        assert_eq!(args[8].matches('\'').count(), 2, "one word for any shell: {}", args[8]);
+    }
+
+    #[test]
+    fn what_a_login_prints_is_passed_over() {
+        let (mut out, alive) = (Vec::new(), || {});
+        let said = std::cell::RefCell::new(Vec::new());
+        let note = |words: String| said.borrow_mut().push(words);
+        let mut from = "Welcome!\n\nthrong-there\nframes".as_bytes();
+        bootstrap().follow(&mut from, &mut out, &note, &alive).expect("an agent");
+        assert_eq!((from, out.len(), said.borrow().len()), (&b"frames"[..], 0, 0));
+        let mut broken = "throng-broken\n".as_bytes();
+        assert!(bootstrap().follow(&mut broken, &mut out, &note, &alive).is_err());
+        let endless = "x\n".repeat(MOST_LINES + 1);
+        assert!(bootstrap().follow(&mut endless.as_bytes(), &mut out, &note, &alive).is_err());
+    }
+}

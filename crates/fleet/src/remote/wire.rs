@@ -1,0 +1,149 @@
+//! The messages between the coordinator and its agents.
+//!
+//! Both sides are the same program, which the coordinator has checked by its hash, so there is no version to agree on.
+//! Messages of workers (`message.rs`) go through unchanged, but for the plan and the reports: the plan comes with several
+//! shares, and reports are merged and go through the account.
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::{Down, Up};
+use crate::loss::Loss;
+use crate::message::{FromWorker, Report, Share, ToWorker};
+
+/// Hash of a file's content, SHA-256 in hexadecimal digits.
+pub(crate) type Hash = String;
+
+/// Bytes of a file that are sent at once.
+pub(crate) const PIECE: usize = 256 << 10;
+
+/// To an agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToAgent {
+    /// A question for its clocks, with the asker's.
+    Time { asked: i64 },
+    /// The files of the run, and the depth of the plan's folder in the folder of the run.
+    Files { run: String, depth: u32, files: Vec<Named> },
+    /// Bytes of a file that was missing; without any, the file is complete.
+    Piece { hash: Hash, bytes: Vec<u8> },
+    /// The plan and the agent's shares of it.
+    Begin(Box<Assignment>),
+    /// The agent's processes obey.
+    Order(ToWorker),
+    /// The account.
+    Down(Down),
+    /// Send result file number so many.
+    Fetch { file: u32 },
+    /// Everything that was wanted has come: remove the run's folder and end.
+    Leave,
+}
+
+/// A file that the plan names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Named {
+    /// Its path from the plan's folder; or from the root, where the plan has it so.
+    pub(crate) path: String,
+    pub(crate) hash: Hash,
+    pub(crate) length: u64,
+}
+
+/// An agent's part of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Assignment {
+    /// Number of the agent.
+    pub(crate) sender: u32,
+    /// Common to all its shares; zero is a time of the agent's wall clock.
+    pub(crate) share: Share,
+    /// Numbers of its shares among all; one process each.
+    pub(crate) shares: Vec<u32>,
+    /// Result files that are fetched at the end.
+    pub(crate) results: Vec<Results>,
+}
+
+/// A result file on an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Results {
+    /// One that gets every sample, by its number in the share.
+    All(u32),
+    /// One that a listener of the plan writes: the paths from the plan's folder of which it has one.
+    Listener(Vec<String>),
+}
+
+/// From an agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromAgent {
+    Offer(Offer),
+    /// The agent's clocks at a question: a monotonic one, and the wall clock, in nanoseconds.
+    Time {
+        asked: i64,
+        monotonic: i64,
+        wall: i64,
+    },
+    /// Files that it does not have.
+    Missing(Vec<Hash>),
+    /// All files are in their places.
+    Placed,
+    /// Messages of a worker.
+    Said(FromWorker),
+    /// The account; the body of a record is a [`Report`].
+    Up(Up),
+    /// One of its processes was lost, or has counted otherwise than it reported.
+    Lost(Part),
+    /// Bytes of a result file; without any, it is complete.
+    Rows(Vec<u8>),
+    /// It cannot go on.
+    Refused(String),
+    /// A sign of life.
+    Alive,
+}
+
+/// The resources of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    pub(crate) pid: u32,
+    pub(crate) processors: u32,
+    /// Descriptors that a process may have.
+    pub(crate) descriptors: u64,
+    /// Memory that is free, bytes; 0 where that is not known.
+    pub(crate) memory: u64,
+}
+
+/// A lost process of an agent, as `Loss` has it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Part {
+    pub(crate) pid: u32,
+    pub(crate) reason: String,
+    pub(crate) users: u32,
+    pub(crate) connections: u64,
+    /// End of its last second by the agent's wall clock, ms; 0: none came.
+    pub(crate) last_ms: i64,
+    pub(crate) missed: crate::loss::Missed,
+}
+
+impl Part {
+    /// The loss as that of an agent.
+    pub(crate) fn of(self, agent: u32, name: String, offset_ms: i64) -> Loss {
+        let last_ms = if self.last_ms == 0 { 0 } else { self.last_ms + offset_ms };
+        Loss {
+            worker: agent,
+            agent: Some(name),
+            pid: self.pid,
+            reason: self.reason,
+            users: self.users,
+            connections: self.connections,
+            last_ms,
+            samples: self.missed,
+            at_most: None,
+        }
+    }
+}
+
+/// The body of a record.
+pub(crate) fn body(report: &Report) -> Vec<u8> {
+    // A report is data: it has a form.
+    postcard::to_stdvec(report).unwrap_or_default()
+}
+
+/// The report in a record's body.
+pub(crate) fn report(body: &[u8]) -> Result<Report, String> {
+    postcard::from_bytes(body).map_err(|error| format!("a report is broken: {error}"))
+}

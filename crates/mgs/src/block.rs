@@ -1,0 +1,85 @@
+//! AES and SM4 in CBC mode with PKCS #7 padding, in place.
+
+use aes::{Aes128, Aes256};
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{
+    BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit,
+};
+use sm4::Sm4;
+
+/// Bytes of a block, of all of these ciphers.
+pub const BLOCK: usize = 16;
+
+/// Ciphers of bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cipher {
+    Aes128,
+    Aes256,
+    Sm4,
+}
+
+/// A key with its initialisation vector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct BlockKey {
+    pub cipher: Cipher,
+    /// The first [`Cipher::key_length`] bytes count.
+    pub key: [u8; 32],
+    pub iv: [u8; BLOCK],
+}
+
+impl std::fmt::Debug for BlockKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BlockKey").field("cipher", &self.cipher).finish_non_exhaustive()
+    }
+}
+
+impl Cipher {
+    /// Bytes of a key.
+    pub fn key_length(self) -> usize {
+        match self {
+            Self::Aes128 | Self::Sm4 => 16,
+            Self::Aes256 => 32,
+        }
+    }
+}
+
+impl BlockKey {
+    /// Encrypts what stands in `out` from a place on; it gets up to a block longer.
+    pub fn encrypt(&self, from: usize, out: &mut Vec<u8>) {
+        let plain = out.len() - from;
+        out.resize(from + (plain / BLOCK + 1) * BLOCK, 0);
+        let text = &mut out[from..];
+        let key = &self.key[..self.cipher.key_length()];
+        match self.cipher {
+            Cipher::Aes128 => encrypt::<Aes128>(key, &self.iv, text, plain),
+            Cipher::Aes256 => encrypt::<Aes256>(key, &self.iv, text, plain),
+            Cipher::Sm4 => encrypt::<Sm4>(key, &self.iv, text, plain),
+        }
+    }
+
+    /// Decrypts in place; the answer is the length of the plain text. `None`: the length or the padding is wrong.
+    pub fn decrypt(&self, text: &mut [u8]) -> Option<usize> {
+        let key = &self.key[..self.cipher.key_length()];
+        match self.cipher {
+            Cipher::Aes128 => decrypt::<Aes128>(key, &self.iv, text),
+            Cipher::Aes256 => decrypt::<Aes256>(key, &self.iv, text),
+            Cipher::Sm4 => decrypt::<Sm4>(key, &self.iv, text),
+        }
+    }
+}
+
+/// Key and vector have the right lengths, and the text has room for the padding.
+fn encrypt<C: BlockCipherEncrypt + KeyInit>(key: &[u8], iv: &[u8], text: &mut [u8], plain: usize) {
+    if let Ok(cipher) = cbc::Encryptor::<C>::new_from_slices(key, iv) {
+        let _ = cipher.encrypt_padded::<Pkcs7>(text, plain);
+    }
+}
+
+fn decrypt<C: BlockCipherDecrypt + KeyInit>(
+    key: &[u8],
+    iv: &[u8],
+    text: &mut [u8],
+) -> Option<usize> {
+    let cipher = cbc::Decryptor::<C>::new_from_slices(key, iv).ok()?;
+    cipher.decrypt_padded::<Pkcs7>(text).ok().map(<[u8]>::len)
+}

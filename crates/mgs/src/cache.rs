@@ -1,0 +1,219 @@
+//! Requests that were sealed, to be sent again: bounded by bytes, the least recently used leave first.
+//!
+//! One cache belongs to one sealer, whose settings never change, so that operation and body are all the rest that the
+//! result depends on; a time stamp is sent again within its window alone. A hit allocates nothing.
+
+use std::collections::HashMap;
+
+use crate::sealer::{Sealed, SessionKey};
+
+/// Bytes that an entry takes beside its texts: the entry, its place in the table, and what the allocator adds.
+const OVERHEAD: usize = size_of::<Entry>() + 96;
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// How often the cache was of use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub hits: u64,
+    /// Not there, or with a time stamp that is too old.
+    pub misses: u64,
+    /// Entries that left for want of room.
+    pub evictions: u64,
+    /// Nanoseconds that the hits had cost when they were made.
+    pub saved_ns: u64,
+    /// Requests that were signed or encrypted.
+    pub sealed: u64,
+    /// Nanoseconds that this cost.
+    pub spent_ns: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: u64,
+    /// Operation and body, one behind the other.
+    asked: Box<[u8]>,
+    operation: usize,
+    stamp: Box<str>,
+    sign: Box<str>,
+    body: Box<[u8]>,
+    key: Option<SessionKey>,
+    made_ms: u64,
+    cost_ns: u64,
+    newer: u32,
+    older: u32,
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        OVERHEAD + self.asked.len() + self.stamp.len() + self.sign.len() + self.body.len()
+    }
+
+    fn is_for(&self, operation: &str, body: &[u8]) -> bool {
+        self.operation == operation.len()
+            && self.asked.len() == operation.len() + body.len()
+            && self.asked.starts_with(operation.as_bytes())
+            && self.asked.ends_with(body)
+    }
+}
+
+/// A bounded cache.
+#[derive(Debug)]
+pub struct Cache {
+    most: usize,
+    window_ms: u64,
+    bytes: usize,
+    entries: Vec<Entry>,
+    places: HashMap<u64, u32>,
+    newest: u32,
+    oldest: u32,
+    pub counts: Counts,
+}
+
+impl Cache {
+    /// `most` is in bytes; 0 keeps nothing.
+    pub fn new(most: usize, window_ms: u64) -> Self {
+        Self {
+            most: if window_ms == 0 { 0 } else { most },
+            window_ms,
+            bytes: 0,
+            entries: Vec::new(),
+            places: HashMap::new(),
+            newest: NONE,
+            oldest: NONE,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Bytes that are in use.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether it keeps anything.
+    pub fn is_on(&self) -> bool {
+        self.most > 0
+    }
+
+    /// Writes a request as it was sealed before into `out`; false: it was not, or too long ago.
+    pub fn get(&mut self, operation: &str, body: &[u8], now_ms: u64, out: &mut Sealed) -> bool {
+        let found = self.places.get(&hash(operation, body)).copied();
+        let found = found.filter(|at| {
+            let entry = &self.entries[*at as usize];
+            entry.is_for(operation, body) && now_ms.abs_diff(entry.made_ms) < self.window_ms
+        });
+        let Some(at) = found else {
+            self.counts.misses += 1;
+            return false;
+        };
+        self.unlink(at);
+        self.link_newest(at);
+        let entry = &self.entries[at as usize];
+        out.stamp.push_str(&entry.stamp);
+        out.sign.push_str(&entry.sign);
+        out.body.extend_from_slice(&entry.body);
+        out.key = entry.key;
+        self.counts.hits += 1;
+        self.counts.saved_ns += entry.cost_ns;
+        true
+    }
+
+    /// Keeps a request that was just sealed, which took `cost_ns`. One that is larger than the cache is not kept.
+    pub fn put(&mut self, operation: &str, body: &[u8], made: (u64, u64), sealed: &Sealed) {
+        let hash = hash(operation, body);
+        if let Some(at) = self.places.get(&hash) {
+            self.remove(*at);
+        }
+        let entry = Entry {
+            hash,
+            asked: [operation.as_bytes(), body].concat().into(),
+            operation: operation.len(),
+            stamp: sealed.stamp.as_str().into(),
+            sign: sealed.sign.as_str().into(),
+            body: sealed.body.as_slice().into(),
+            key: sealed.key,
+            made_ms: made.0,
+            cost_ns: made.1,
+            newer: NONE,
+            older: NONE,
+        };
+        let bytes = entry.bytes();
+        if bytes > self.most {
+            return;
+        }
+        while self.bytes + bytes > self.most {
+            self.remove(self.oldest);
+            self.counts.evictions += 1;
+        }
+        self.bytes += bytes;
+        let at = self.entries.len() as u32;
+        self.entries.push(entry);
+        self.places.insert(hash, at);
+        self.link_newest(at);
+    }
+
+    fn unlink(&mut self, at: u32) {
+        let Entry { newer, older, .. } = self.entries[at as usize];
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entries[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entries[older as usize].newer = newer,
+        }
+    }
+
+    fn link_newest(&mut self, at: u32) {
+        let entry = &mut self.entries[at as usize];
+        (entry.newer, entry.older) = (NONE, self.newest);
+        match self.newest {
+            NONE => self.oldest = at,
+            newest => self.entries[newest as usize].newer = at,
+        }
+        self.newest = at;
+    }
+
+    /// The last entry takes the place of the one that leaves.
+    fn remove(&mut self, at: u32) {
+        self.unlink(at);
+        let gone = self.entries.swap_remove(at as usize);
+        self.places.remove(&gone.hash);
+        self.bytes -= gone.bytes();
+        let Some(moved) = self.entries.get(at as usize) else { return };
+        let (hash, newer, older) = (moved.hash, moved.newer, moved.older);
+        self.places.insert(hash, at);
+        match newer {
+            NONE => self.newest = at,
+            newer => self.entries[newer as usize].older = at,
+        }
+        match older {
+            NONE => self.oldest = at,
+            older => self.entries[older as usize].newer = at,
+        }
+    }
+}
+
+/// A number that is the same for equal requests, by the step of rustc's tables: eight bytes at a time. The plan's own bodies flood nobody.
+fn hash(operation: &str, body: &[u8]) -> u64 {
+    let step =
+        |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let text = |hash: u64, bytes: &[u8]| {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let hash = words.iter().fold(hash, |hash, word| step(hash, u64::from_le_bytes(*word)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        step(step(hash, u64::from_le_bytes(last)), bytes.len() as u64)
+    };
+    text(text(0, operation.as_bytes()), body)
+}

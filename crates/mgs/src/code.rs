@@ -1,0 +1,42 @@
+//! Result codes of the gateway, which come in a header of an answer with HTTP status 200.
+
+/// Success.
+pub const SUCCESS: i64 = 1000;
+
+/// The meaning of a code as the gateway's documentation has it; `None` for one that it does not name.
+pub fn words(code: i64) -> Option<&'static str> {
+    Some(match code {
+        1000 => "success",
+        1001 => "access denied",
+        1002 => "rate limited",
+        1005 => "not authorised",
+        2000 => "session timed out",
+        3000 => "API missing or closed",
+        3001 => "request data is empty",
+        3002 => "request format is wrong",
+        3003 => "decryption failed",
+        4001 => "back end timed out",
+        4002 => "back end failed",
+        4003 => "host of the API group is unknown",
+        5000 => "unknown error",
+        6000 => "service not found",
+        7000 => "no key to check signatures with",
+        7001 => "signature parameters are missing",
+        7002 => "signature check failed",
+        7003 => "time stamp is expired or invalid",
+        7007 => "time stamp is missing",
+        7014 => "signature is missing",
+        8002 => "CORS preflight is refused",
+        _ => return range(code),
+    })
+}
+
+/// The meaning of codes that have no words of their own.
+fn range(code: i64) -> Option<&'static str> {
+    match code {
+        6001..=6999 => Some("error of the service"),
+        7000..=7999 => Some("signature refused"),
+        1001..=5999 => Some("error of the gateway"),
+        _ => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! The reason why a text is not the public key that was wanted, in words for its owner: what it is instead.
+
+use k256::pkcs8::spki::SubjectPublicKeyInfoRef;
+
+use crate::hex;
+
+/// Algorithms and curves of public keys by their object identifiers.
+const KINDS: [(&str, &str); 9] = [
+    ("1.2.840.113549.1.1.1", "RSA"),
+    ("1.3.132.0.10", "secp256k1"),
+    ("1.2.156.10197.1.301", "SM2"),
+    ("1.2.840.10045.3.1.7", "P-256 (prime256v1)"),
+    ("1.3.132.0.34", "P-384"),
+    ("1.3.132.0.35", "P-521"),
+    ("1.3.101.110", "X25519"),
+    ("1.3.101.112", "Ed25519"),
+    ("1.2.840.10040.4.1", "DSA"),
+];
+
+/// The reason; `wanted` is the kind of key as [`KINDS`] has it. Nothing of the text itself is shown.
+pub(crate) fn reason(text: &str, wanted: &str) -> String {
+    for (mark, words) in [
+        (
+            "BEGIN CERTIFICATE",
+            "it is a certificate; `openssl x509 -pubkey -noout -in FILE` prints its key",
+        ),
+        (
+            "BEGIN RSA PUBLIC KEY",
+            "it is in the form of PKCS #1; `openssl rsa -RSAPublicKey_in -pubout -in FILE` prints it as BEGIN PUBLIC KEY",
+        ),
+        ("ssh-", "it is a key for SSH"),
+    ] {
+        if text.contains(mark) {
+            return words.into();
+        }
+    }
+    let pem = body_of_pem(text);
+    let Some(der) = hex::from_base64(pem.unwrap_or(text)).filter(|der| !der.is_empty()) else {
+        return if text.contains("-----BEGIN") {
+            "its PEM is cut or damaged: base64 is wanted between BEGIN PUBLIC KEY and END PUBLIC KEY"
+        } else {
+            "it is neither PEM (BEGIN PUBLIC KEY) nor base64 of the same nor the digits of a point"
+        }
+        .into();
+    };
+    match kind(&der) {
+        Some(kind) if kind == wanted && kind == "RSA" => {
+            "it is damaged, or has not 1024 to 8192 bits".into()
+        }
+        Some(kind) if kind == wanted => "it is damaged, or its point is not on the curve".into(),
+        Some(kind) => format!("it is a key of {kind}"),
+        None => "it is no public key, or damaged".into(),
+    }
+}
+
+/// The base64 between the first line of PEM and the last.
+fn body_of_pem(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("-----BEGIN ")?.1.split_once("-----")?;
+    Some(rest.split_once("-----END ")?.0)
+}
+
+/// The kind of a key in DER.
+fn kind(der: &[u8]) -> Option<&'static str> {
+    let key = SubjectPublicKeyInfoRef::try_from(der).ok()?;
+    let curve = key.algorithm.parameters_oid().ok();
+    let ids = [curve, Some(key.algorithm.oid)].into_iter().flatten();
+    ids.map(|id| id.to_string())
+        .find_map(|id| KINDS.iter().find(|(known, _)| *known == id).map(|(_, kind)| *kind))
+        .or(Some("another kind"))
+}

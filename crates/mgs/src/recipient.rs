@@ -1,0 +1,318 @@
+//! The gateway's public key, and the key of a request made for it: encrypted with RSA or SM2, or agreed on with an elliptic
+//! curve key that is drawn for the request (secp256k1 or the curve of SM2).
+
+use aws_lc_rs::rsa::{
+    OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepPublicEncryptingKey, Pkcs1PublicEncryptingKey,
+    PublicEncryptingKey,
+};
+use k256::elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
+use k256::elliptic_curve::{
+    AffinePoint, CurveArithmetic, FieldBytesSize, PublicKey, SecretKey, ecdh,
+};
+use k256::pkcs8::{AssociatedOid, DecodePublicKey as _};
+use rsa::pkcs8::EncodePublicKey as _;
+use rsa::rand_core::{TryCryptoRng, TryRng};
+use rsa::traits::PublicKeyParts as _;
+use rsa::{Oaep, Pkcs1v15Encrypt};
+
+use crate::agreed::Material;
+use crate::hex;
+use crate::mistaken::reason;
+
+/// Ways in which the key of a request reaches the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    RsaPkcs1,
+    RsaOaepSha1,
+    RsaOaepSha256,
+    /// Agreed on over secp256k1; the envelope has the compressed point.
+    Ecc,
+    /// Agreed on over the curve of SM2.
+    Sm2,
+    /// Encrypted by SM2, in the order C1 C3 C2.
+    Sm2Encrypted,
+}
+
+/// A gateway's public key for one way of transport.
+#[derive(Debug)]
+pub enum Recipient {
+    Rsa(Box<Rsa>, Transport),
+    Ecc(k256::PublicKey),
+    Sm2(sm2::PublicKey),
+    Sm2Encrypted(Box<sm2::pke::EncryptingKey>),
+}
+
+/// RSA by aws-lc, which is faster; but it takes keys from 2048 bits on only, and gateways may have 1024.
+#[derive(Debug)]
+pub enum Rsa {
+    Pkcs1(Pkcs1PublicEncryptingKey),
+    Oaep(OaepPublicEncryptingKey),
+    Short(rsa::PublicKey),
+}
+
+/// The system's random numbers.
+#[derive(Debug)]
+pub struct Random;
+
+impl TryRng for Random {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        let mut bytes = [0; 4];
+        fill(&mut bytes);
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        let mut bytes = [0; 8];
+        fill(&mut bytes);
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        fill(bytes);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Random {}
+
+/// Fills bytes by aws-lc's generator, which does not fail once it is seeded: it ends the process instead.
+pub fn fill(bytes: &mut [u8]) {
+    let _ = aws_lc_rs::rand::fill(bytes);
+}
+
+/// The secret that is drawn or given for a request: its first 32 bytes are a private key of the curve, or it is encrypted: a key,
+/// and a vector behind it where the gateway takes it from there.
+pub type Secret = [u8; 48];
+
+/// Bytes of a private key.
+const PRIVATE: usize = 32;
+
+impl Recipient {
+    /// Reads a public key: PEM (`BEGIN PUBLIC KEY`), base64 of the same, or a point of the curve in hexadecimal digits.
+    pub fn read(transport: Transport, text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("there is no public key of the gateway: set throng.mgs.public_key or \
+                        throng.mgs.public_key_file"
+                .into());
+        }
+        if text.contains("PRIVATE KEY") {
+            return Err("the key is a private one: the gateway's public key is needed".into());
+        }
+        match transport {
+            Transport::Ecc => read_point(text, "secp256k1").map(Self::Ecc),
+            Transport::Sm2 => read_point(text, "SM2").map(Self::Sm2),
+            Transport::Sm2Encrypted => {
+                let key: sm2::PublicKey = read_point(text, "SM2")?;
+                let key = sm2::pke::EncryptingKey::from_affine(*key.as_affine());
+                key.map(|key| Self::Sm2Encrypted(Box::new(key))).map_err(|error| error.to_string())
+            }
+            _ => Ok(Self::Rsa(Box::new(Rsa::read(transport, text)?), transport)),
+        }
+    }
+
+    /// Draws a secret of a request.
+    pub fn draw(&self) -> Secret {
+        let mut secret = [0; 48];
+        loop {
+            fill(&mut secret);
+            // Nearly all numbers of 32 bytes are keys of these curves.
+            let fits = match self {
+                Self::Ecc(_) => k256::SecretKey::from_slice(&secret[..PRIVATE]).is_ok(),
+                Self::Sm2(_) => sm2::SecretKey::from_slice(&secret[..PRIVATE]).is_ok(),
+                _ => true,
+            };
+            if fits {
+                return secret;
+            }
+        }
+    }
+
+    /// Appends the value for the envelope; the answer is the secret that the gateway will have: of an agreement the x coordinate of
+    /// the shared point, else the first `length` bytes of the secret.
+    pub fn transport(
+        &self,
+        secret: &Secret,
+        length: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Material, String> {
+        match self {
+            Self::Ecc(key) => agree(key, secret, out),
+            Self::Sm2(key) => agree(key, secret, out),
+            Self::Sm2Encrypted(key) => {
+                let sealed = key.encrypt(&mut Random, &secret[..length]);
+                out.extend(sealed.map_err(|_| "the key cannot be encrypted by SM2")?);
+                Ok(Material::of(&secret[..length]))
+            }
+            Self::Rsa(rsa, transport) => {
+                rsa.encrypt(*transport, &secret[..length], out)?;
+                Ok(Material::of(&secret[..length]))
+            }
+        }
+    }
+}
+
+impl Rsa {
+    fn read(transport: Transport, text: &str) -> Result<Self, String> {
+        let key = match der(text) {
+            Some(der) => rsa::PublicKey::from_public_key_der(&der),
+            None => rsa::PublicKey::from_public_key_pem(text),
+        };
+        let wrong = |_| format!("the public key is not one for RSA: {}", reason(text, "RSA"));
+        let key = key.map_err(wrong)?;
+        if key.n().bit_width() < 2048 {
+            return Ok(Self::Short(key));
+        }
+        let der = key.to_public_key_der().map_err(|error| error.to_string())?;
+        let refused = |_| "the public key for RSA is refused: it needs 1024 to 8192 bits";
+        let key = PublicEncryptingKey::from_der(der.as_bytes())
+            .map_err(|error| format!("the public key for RSA is refused: {error}"))?;
+        Ok(match transport {
+            Transport::RsaPkcs1 => {
+                Self::Pkcs1(Pkcs1PublicEncryptingKey::new(key).map_err(refused)?)
+            }
+            _ => Self::Oaep(OaepPublicEncryptingKey::new(key).map_err(refused)?),
+        })
+    }
+
+    fn encrypt(&self, transport: Transport, key: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        let from = out.len();
+        let failed = "the key cannot be encrypted by RSA: the public key is too short";
+        let sha256 = transport == Transport::RsaOaepSha256;
+        let written = match self {
+            Self::Short(public) => {
+                let sealed = match transport {
+                    Transport::RsaPkcs1 => public.encrypt(&mut Random, Pkcs1v15Encrypt, key),
+                    _ if sha256 => public.encrypt(&mut Random, Oaep::<sha2::Sha256>::new(), key),
+                    _ => public.encrypt(&mut Random, Oaep::<sha1::Sha1>::new(), key),
+                };
+                out.extend(sealed.map_err(|_| failed)?);
+                return Ok(());
+            }
+            Self::Pkcs1(public) => {
+                out.resize(from + public.ciphertext_size(), 0);
+                public.encrypt(key, &mut out[from..]).map(|sealed| sealed.len())
+            }
+            Self::Oaep(public) => {
+                out.resize(from + public.ciphertext_size(), 0);
+                let padding = if sha256 { &OAEP_SHA256_MGF1SHA256 } else { &OAEP_SHA1_MGF1SHA1 };
+                public.encrypt(padding, key, &mut out[from..], None).map(|sealed| sealed.len())
+            }
+        };
+        out.truncate(from + written.map_err(|_| failed)?);
+        Ok(())
+    }
+}
+
+/// The secret that a private key and a public one agree on. The private key's point goes into the envelope, compressed.
+fn agree<C>(public: &PublicKey<C>, secret: &Secret, out: &mut Vec<u8>) -> Result<Material, String>
+where
+    C: CurveArithmetic,
+    FieldBytesSize<C>: ModulusSize,
+    AffinePoint<C>: ToSec1Point<C> + FromSec1Point<C>,
+{
+    let key = SecretKey::<C>::from_slice(&secret[..PRIVATE])
+        .map_err(|_| "the ephemeral key is no private key of the curve")?;
+    out.extend_from_slice(key.public_key().as_affine().to_compressed_point().as_ref());
+    let shared = ecdh::diffie_hellman(key.to_nonzero_scalar(), public.as_affine());
+    Ok(Material::of(shared.raw_secret_bytes()))
+}
+
+/// The secret that a point out of an envelope and a private key agree on; for tests and captured requests.
+pub fn agreed_secret(transport: Transport, private: &[u8], point: &[u8]) -> Option<[u8; 32]> {
+    fn shared<C>(private: &[u8], point: &[u8]) -> Option<[u8; 32]>
+    where
+        C: CurveArithmetic,
+        FieldBytesSize<C>: ModulusSize,
+        AffinePoint<C>: ToSec1Point<C> + FromSec1Point<C>,
+    {
+        let key = SecretKey::<C>::from_slice(private).ok()?;
+        let point = PublicKey::<C>::from_sec1_bytes(point).ok()?;
+        let shared = ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
+        shared.raw_secret_bytes()[..].try_into().ok()
+    }
+    match transport {
+        Transport::Ecc => shared::<k256::Secp256k1>(private, point),
+        Transport::Sm2 => shared::<sm2::Sm2>(private, point),
+        _ => None,
+    }
+}
+
+/// A private key for captured requests: PEM (PKCS #8) of RSA, secp256k1 or SM2, or the digits of a number of 32 bytes. The answer is
+/// that number, or RSA's key as DER.
+pub fn private_key(text: &str) -> Result<Vec<u8>, String> {
+    use rsa::pkcs8::{DecodePrivateKey, EncodePrivateKey};
+    let text = text.trim();
+    if let Some(number) = hex::parse(text).filter(|bytes| bytes.len() == 32) {
+        return Ok(number);
+    }
+    if let Ok(key) = k256::SecretKey::from_pkcs8_pem(text) {
+        return Ok(key.to_bytes().to_vec());
+    }
+    if let Ok(key) = sm2::SecretKey::from_pkcs8_pem(text) {
+        return Ok(key.to_bytes().to_vec());
+    }
+    let wrong = "the private key is none in PEM (BEGIN PRIVATE KEY) of RSA, secp256k1 or SM2, \
+                 nor 64 hexadecimal digits";
+    let key = rsa::PrivateKey::from_pkcs8_pem(text).map_err(|_| wrong)?;
+    Ok(key.to_pkcs8_der().map_err(|error| error.to_string())?.as_bytes().to_vec())
+}
+
+/// The point of a public key, uncompressed; for captured requests.
+pub fn point_of(text: &str) -> Result<Vec<u8>, String> {
+    if let Ok(key) = read_point::<k256::Secp256k1>(text, "secp256k1") {
+        return Ok(key.to_sec1_bytes().to_vec());
+    }
+    if let Ok(key) = read_point::<sm2::Sm2>(text, "SM2") {
+        return Ok(key.to_sec1_bytes().to_vec());
+    }
+    let why = reason(text, "secp256k1");
+    Err(format!("the public key is a point neither of secp256k1 nor of SM2's curve: {why}"))
+}
+
+/// The secret that was encrypted for a private key; for tests and captured requests.
+pub fn decrypted_secret(transport: Transport, private: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+    use rsa::pkcs8::DecodePrivateKey;
+    if transport == Transport::Sm2Encrypted {
+        let key = sm2::SecretKey::from_slice(private).ok()?;
+        return sm2::pke::DecryptingKey::new(key).decrypt(sealed).ok();
+    }
+    let key = rsa::PrivateKey::from_pkcs8_der(private).ok()?;
+    match transport {
+        Transport::RsaPkcs1 => key.decrypt(Pkcs1v15Encrypt, sealed).ok(),
+        Transport::RsaOaepSha1 => key.decrypt(Oaep::<sha1::Sha1>::new(), sealed).ok(),
+        Transport::RsaOaepSha256 => key.decrypt(Oaep::<sha2::Sha256>::new(), sealed).ok(),
+        _ => None,
+    }
+}
+
+/// A public key of a curve: PEM, base64 of its DER, or the digits of a point.
+fn read_point<C>(text: &str, curve: &str) -> Result<PublicKey<C>, String>
+where
+    C: CurveArithmetic + AssociatedOid,
+    FieldBytesSize<C>: ModulusSize,
+    AffinePoint<C>: ToSec1Point<C> + FromSec1Point<C>,
+{
+    let what = if curve == "SM2" { "SM2's curve" } else { curve };
+    let wrong = |why: &str| format!("the public key is not a point of {what}: {why}");
+    if let Some(point) = hex::parse(text).filter(|bytes| matches!(bytes.len(), 33 | 64 | 65)) {
+        // Some tools leave the first byte out.
+        let whole = if point.len() == 64 { [&[4], &point[..]].concat() } else { point };
+        return PublicKey::from_sec1_bytes(&whole).map_err(|_| wrong("it is not on the curve"));
+    }
+    let read = match der(text) {
+        Some(der) => PublicKey::from_public_key_der(&der).ok(),
+        None => PublicKey::from_public_key_pem(text).ok(),
+    };
+    read.ok_or_else(|| wrong(&reason(text, curve)))
+}
+
+/// The DER of a key that is given in base64 without the lines of PEM around it.
+fn der(text: &str) -> Option<Vec<u8>> {
+    if text.starts_with("-----") {
+        return None;
+    }
+    hex::from_base64(text)
+}

@@ -1,0 +1,243 @@
+//! A request signed over its plain body, then compressed, encrypted and put into an envelope; its answer decrypted.
+//!
+//! Once warm, nothing is allocated but by RSA and by SM2's encryption. What it costs is counted beside the cache.
+
+use std::time::Instant;
+
+use crate::agreed::{Material, Vector};
+use crate::block::{BLOCK, BlockKey};
+use crate::cache::{Cache, Counts};
+use crate::gzip::Gzip;
+use crate::recipient::{self, Recipient};
+use crate::settings::{Encryption, Ephemeral, Settings};
+use crate::{envelope, stamp};
+
+/// A request as it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sealed {
+    /// The digits of its time.
+    pub stamp: String,
+    /// Empty if it is not signed.
+    pub sign: String,
+    /// The body, encrypted; empty if it is sent as it is.
+    pub body: Vec<u8>,
+    /// The key that its answer is encrypted with; `None`: the body is sent as it is.
+    pub key: Option<SessionKey>,
+}
+
+/// The key of one request and its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionKey {
+    pub key: BlockKey,
+    /// The vector stands in front of what is encrypted.
+    pub sends_vector: bool,
+    /// The plain text is compressed.
+    pub gzip: bool,
+}
+
+/// The key of requests that all have the same: made once.
+#[derive(Debug)]
+struct Prepared {
+    /// The value for the envelope.
+    value: Vec<u8>,
+    key: BlockKey,
+}
+
+/// Signs and encrypts the requests for one gateway.
+#[derive(Debug)]
+pub struct Sealer {
+    settings: Settings,
+    recipient: Option<Recipient>,
+    prepared: Option<Prepared>,
+    gzip: Gzip,
+    /// The string that is digested.
+    room: Vec<u8>,
+    cache: Cache,
+}
+
+impl Sealer {
+    /// Reads the public key. `share` is the number of sealers among which the cache is divided.
+    pub fn new(settings: Settings, share: usize) -> Result<Self, String> {
+        let encryption = settings.encryption.as_ref();
+        let recipient = encryption
+            .map(|encryption| Recipient::read(encryption.transport, &encryption.public_key))
+            .transpose()?;
+        let mut sealer = Self {
+            recipient,
+            prepared: None,
+            gzip: Gzip::new(encryption.map_or(1, |encryption| encryption.gzip)),
+            room: Vec::new(),
+            cache: Cache::new(settings.cache_bytes / share.max(1), settings.window_ms),
+            settings,
+        };
+        let (Some(encryption), Some(recipient)) = (&sealer.settings.encryption, &sealer.recipient)
+        else {
+            return Ok(sealer);
+        };
+        let secret = match encryption.ephemeral {
+            // The first request must not be the first to fail for a key that is too short.
+            Ephemeral::Fresh | Ephemeral::Once => recipient.draw(),
+            Ephemeral::Fixed(given) => {
+                let mut secret = [0; 48];
+                secret[..given.len()].copy_from_slice(&given);
+                secret
+            }
+        };
+        let mut value = Vec::new();
+        let key = transport(encryption, recipient, &secret, &mut value)?;
+        if encryption.ephemeral != Ephemeral::Fresh {
+            sealer.prepared = Some(Prepared { value, key });
+        }
+        Ok(sealer)
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The cache's use, and what sealing cost.
+    pub fn counts(&self) -> Counts {
+        self.cache.counts
+    }
+
+    /// Signs and encrypts a request, or finds it in the cache. `now_ms` is the time since 1970.
+    pub fn seal(
+        &mut self,
+        operation: &str,
+        body: &[u8],
+        now_ms: u64,
+        out: &mut Sealed,
+    ) -> Result<(), String> {
+        out.clear();
+        let caches = self.cache.is_on();
+        if caches && self.cache.get(operation, body, now_ms, out) {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        stamp::push(now_ms.saturating_add_signed(self.settings.clock_offset_ms), &mut out.stamp);
+        if let Some(signing) = &self.settings.signing {
+            let signed = (operation.as_bytes(), body, out.stamp.as_str());
+            signing.sign(signed, &mut self.room, &mut out.sign);
+        }
+        self.encrypt(body, out)?;
+        let cost = begun.elapsed().as_nanos() as u64;
+        self.cache.counts.sealed += 1;
+        self.cache.counts.spent_ns += cost;
+        if caches {
+            self.cache.put(operation, body, (now_ms, cost), out);
+        }
+        Ok(())
+    }
+
+    fn encrypt(&mut self, body: &[u8], out: &mut Sealed) -> Result<(), String> {
+        let (Some(encryption), Some(recipient)) = (&self.settings.encryption, &self.recipient)
+        else {
+            return Ok(());
+        };
+        // A request without a body has nothing to hide.
+        if body.is_empty() {
+            return Ok(());
+        }
+        let sealed = &mut out.body;
+        let from = envelope::begin_field(encryption.key_tag, sealed);
+        let mut key = match &self.prepared {
+            Some(prepared) => {
+                sealed.extend_from_slice(&prepared.value);
+                prepared.key
+            }
+            None => transport(encryption, recipient, &recipient.draw(), sealed)?,
+        };
+        envelope::end_field(from, sealed);
+        let from = envelope::begin_field(encryption.body_tag, sealed);
+        let sends_vector = encryption.vector == Vector::Fresh;
+        if sends_vector {
+            recipient::fill(&mut key.iv);
+            sealed.extend_from_slice(&key.iv);
+        }
+        let text = sealed.len();
+        if encryption.gzip > 0 {
+            self.gzip.compress(body, sealed)?;
+        } else {
+            sealed.extend_from_slice(body);
+        }
+        key.encrypt(text, sealed);
+        if !envelope::end_field(from, sealed) {
+            return Err("the body is too large for the envelope: it may have 16 MiB".into());
+        }
+        out.key = Some(SessionKey { key, sends_vector, gzip: encryption.gzip > 0 });
+        Ok(())
+    }
+
+    /// Appends the plain text of an answer, up to `most` bytes. `body` is decrypted in place.
+    pub fn open(
+        &mut self,
+        key: &SessionKey,
+        body: &mut [u8],
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        open(key, &mut self.gzip, body, most, out)
+    }
+}
+
+impl Sealed {
+    /// Empties it and keeps its buffers.
+    pub fn clear(&mut self) {
+        self.stamp.clear();
+        self.sign.clear();
+        self.body.clear();
+        self.key = None;
+    }
+}
+
+/// Appends the value for the envelope and makes the key of a request.
+fn transport(
+    encryption: &Encryption,
+    recipient: &Recipient,
+    secret: &recipient::Secret,
+    out: &mut Vec<u8>,
+) -> Result<BlockKey, String> {
+    let cipher = encryption.cipher;
+    let behind = if encryption.vector == Vector::Derived { BLOCK } else { 0 };
+    let material = recipient.transport(secret, cipher.key_length() + behind, out)?;
+    Ok(match recipient {
+        Recipient::Ecc(_) | Recipient::Sm2(_) => {
+            Material::derive(encryption.derivation, material.as_bytes(), cipher)
+        }
+        Recipient::Rsa(..) | Recipient::Sm2Encrypted(_) => material,
+    }
+    .block_key(cipher, encryption.vector))
+}
+
+/// Appends the plain text of what is encrypted by a key.
+pub fn open(
+    key: &SessionKey,
+    gzip: &mut Gzip,
+    body: &mut [u8],
+    most: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    let mut block = key.key;
+    let mut text = body;
+    if key.sends_vector {
+        let length = text.len();
+        let Some((iv, rest)) = text.split_at_mut_checked(BLOCK) else {
+            return Err(format!("it has {length} bytes, and its vector alone has 16"));
+        };
+        block.iv.copy_from_slice(iv);
+        text = rest;
+    }
+    let length = text.len();
+    if length == 0 || !length.is_multiple_of(BLOCK) {
+        return Err(format!("its {length} bytes are not whole blocks of 16"));
+    }
+    let Some(plain) = block.decrypt(text) else {
+        return Err("its padding is wrong: another key, vector or cipher was used".into());
+    };
+    let text = &text[..plain];
+    if key.gzip {
+        return gzip.decompress(text, most, out);
+    }
+    out.extend_from_slice(&text[..plain.min(most)]);
+    if plain > most { Err(format!("it has more than {most} bytes")) } else { Ok(()) }
+}

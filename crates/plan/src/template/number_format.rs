@@ -1,0 +1,60 @@
+//! How a Counter and a Random Variable show their number: plain, or by a pattern of Java's `DecimalFormat`.
+
+use std::fmt::Write;
+
+use jmx::ElementId;
+use lang::decimal_format::DecimalFormat;
+
+use crate::compile::Context;
+use crate::env::Env;
+use crate::template::Template;
+
+/// A compiled format.
+#[derive(Debug)]
+pub(crate) enum NumberFormat {
+    Plain,
+    Pattern(DecimalFormat),
+    /// A pattern with expressions in it, read anew each time.
+    Text(Template),
+}
+
+impl NumberFormat {
+    pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId, name: &str) -> Self {
+        let text = ctx.prop(id, name);
+        match text.fixed() {
+            None => Self::Text(text),
+            Some("") => Self::Plain,
+            Some(pattern) => {
+                let read = DecimalFormat::parse(pattern);
+                if read.is_none() {
+                    let message = format!("the number format {pattern:?} cannot be read");
+                    ctx.warn(
+                        id,
+                        "bad-number-format",
+                        message,
+                        "numbers are written plainly, as in JMeter",
+                    );
+                }
+                read.map_or(Self::Plain, Self::Pattern)
+            }
+        }
+    }
+
+    /// Appends the number.
+    pub(crate) fn write(&self, value: i64, env: &mut Env<'_>, out: &mut String) {
+        let read;
+        let pattern = match self {
+            Self::Plain => None,
+            Self::Pattern(pattern) => Some(pattern),
+            Self::Text(text) => {
+                read = text
+                    .parsed(env, |text| DecimalFormat::parse(text).filter(|_| !text.is_empty()));
+                read.as_ref()
+            }
+        };
+        match pattern {
+            Some(pattern) => pattern.write(value, out),
+            None => drop(write!(out, "{value}")),
+        }
+    }
+}

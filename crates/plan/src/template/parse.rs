@@ -1,0 +1,367 @@
+//! Reads expressions as JMeter's parser does, oddities included: plans rely on them.
+//!
+//! - A text is scanned for `${`; what follows is read up to `}` as a variable, or up to `(` as a function if there is
+//!   one of that name; an unknown function is a variable whose name happens to hold parentheses.
+//! - Parameters are cut at commas outside `${…}` (not outside parentheses) and each is scanned again as a text.
+//! - `}` must follow a function's `)`, spaces apart; otherwise the whole text is unreadable.
+//!
+//! Cost: each level of nesting scans its text once more, and there is a limit to the levels.
+
+use super::{Part, Problem, Reason, Template, TemplateCompiler};
+use crate::condition::is_comparison;
+use crate::function::jexl;
+use crate::function::{self, Call, Spec, Support};
+use crate::java_backed::TextId;
+use crate::script::{self, Place, Role, Script};
+use crate::vars::Names;
+
+/// Levels of nesting after which a text is taken for an attack on the stack.
+const DEEPEST: u32 = 64;
+
+/// The element or function that asks for text to be compiled.
+pub(super) enum Scope<'a> {
+    /// The plan: new names get slots, calls may keep state.
+    Plan(&'a mut TemplateCompiler),
+    /// A function such as `__eval`: names without a slot stay names, calls start afresh each time.
+    Run { names: &'a Names, problems: &'a mut Vec<Problem> },
+}
+
+/// Template that JMeter cannot read.
+#[derive(Debug)]
+pub(super) struct Invalid {
+    pub(super) function: String,
+    pub(super) message: String,
+}
+
+/// The compiler at work on one text.
+pub(super) struct Build<'a> {
+    scope: Scope<'a>,
+    depth: u32,
+}
+
+/// Characters with a position.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Option<char> {
+        let found = self.text[self.at..].chars().next()?;
+        self.at += found.len_utf8();
+        Some(found)
+    }
+
+    /// The character behind a backslash; at the end of the text that is the backslash itself.
+    fn escaped(&mut self) -> char {
+        self.next().unwrap_or('\\')
+    }
+}
+
+impl<'a> Build<'a> {
+    pub(super) fn new(scope: Scope<'a>) -> Self {
+        Self { scope, depth: 0 }
+    }
+
+    /// The pieces of a text.
+    pub(super) fn parts(&mut self, text: &str) -> Result<Vec<Part>, Invalid> {
+        let mut reader = Reader { text, at: 0 };
+        let mut parts = Vec::new();
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        while let Some(current) = reader.next() {
+            if current == '\\' {
+                let escaped = reader.escaped();
+                if !matches!(escaped, '$' | ',' | '\\') {
+                    buffer.push('\\');
+                }
+                buffer.push(escaped);
+                previous = ' ';
+            } else if current == '{' && previous == '$' {
+                buffer.pop();
+                if !buffer.is_empty() {
+                    parts.push(Part::Literal(std::mem::take(&mut buffer).into()));
+                }
+                parts.push(self.expression(&mut reader)?);
+                previous = ' ';
+            } else {
+                buffer.push(current);
+                previous = current;
+            }
+        }
+        if !buffer.is_empty() {
+            parts.push(Part::Literal(buffer.into()));
+        }
+        Ok(parts)
+    }
+
+    /// The expression behind `${`: a variable or a function. Without an end, the text is left without its `${`.
+    fn expression(&mut self, reader: &mut Reader<'_>) -> Result<Part, Invalid> {
+        let start = reader.at - 2;
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        while let Some(current) = reader.next() {
+            if current == '\\' {
+                buffer.push(reader.escaped());
+                previous = ' ';
+            } else if current == '(' && previous != ' ' {
+                let before = self.java_backed();
+                let Some(spec) = function::find(java_trim(&buffer)) else {
+                    if let Some(part) = self.foreign(&buffer, start, reader) {
+                        return Ok(part);
+                    }
+                    // The parenthesis is part of a variable's name; what stood before it still counts as previous.
+                    buffer.push(current);
+                    continue;
+                };
+                let args = self.params(reader)?;
+                check_count(spec, args.len())?;
+                if first_non_space(reader) != Some('}') {
+                    let head: String = reader.text.chars().take(100).collect();
+                    return Err(Invalid {
+                        function: spec.name.into(),
+                        message: format!("Expected }} after {buffer} function call in {head}"),
+                    });
+                }
+                return Ok(self.call(spec, args, &reader.text[start..reader.at], before));
+            } else if current == '}' {
+                let Some(spec) = function::find(&buffer) else {
+                    return Ok(self.variable(&buffer, &reader.text[start..reader.at]));
+                };
+                check_count(spec, 0)?;
+                let before = self.java_backed();
+                return Ok(self.call(spec, Vec::new(), &reader.text[start..reader.at], before));
+            } else {
+                buffer.push(current);
+                previous = current;
+            }
+        }
+        Ok(Part::Literal(buffer.into()))
+    }
+
+    /// The parameters up to the closing parenthesis, each compiled as a text.
+    fn params(&mut self, reader: &mut Reader<'_>) -> Result<Vec<Template>, Invalid> {
+        let mut args = Vec::new();
+        let mut buffer = String::new();
+        let mut previous = ' ';
+        let (mut braces, mut parens) = (0u32, 0u32);
+        while let Some(current) = reader.next() {
+            match current {
+                '\\' => {
+                    buffer.push(current);
+                    buffer.push(reader.escaped());
+                    previous = ' ';
+                    continue;
+                }
+                ',' if braces == 0 => {
+                    args.push(self.param(&buffer)?);
+                    buffer.clear();
+                    continue;
+                }
+                ')' if braces == 0 && parens == 0 => {
+                    if !(buffer.is_empty() && args.is_empty()) {
+                        args.push(self.param(&buffer)?);
+                    }
+                    return Ok(args);
+                }
+                '{' if previous == '$' => braces += 1,
+                '}' if braces > 0 => braces -= 1,
+                ')' if braces == 0 => parens -= 1,
+                '(' if braces == 0 => parens += 1,
+                _ => {}
+            }
+            buffer.push(current);
+            previous = current;
+        }
+        args.push(self.param(&buffer)?);
+        Ok(args)
+    }
+
+    fn param(&mut self, source: &str) -> Result<Template, Invalid> {
+        if self.depth == DEEPEST {
+            return Err(Invalid {
+                function: String::new(),
+                message: format!("Expressions are nested more than {DEEPEST} deep"),
+            });
+        }
+        self.depth += 1;
+        let parts = self.parts(source)?;
+        self.depth -= 1;
+        Ok(Template::parameter(source, parts))
+    }
+
+    fn variable(&mut self, name: &str, source: &str) -> Part {
+        if let Some(function) = function_name(name) {
+            self.problem(function, Reason::Unknown, source);
+        }
+        match &mut self.scope {
+            Scope::Plan(compiler) => Part::Variable(compiler.names.intern(name)),
+            Scope::Run { names, .. } => match names.find(name) {
+                Some(id) => Part::Variable(id),
+                None => Part::Named(name.into()),
+            },
+        }
+    }
+
+    /// How many calls are left to Java so far.
+    fn java_backed(&self) -> usize {
+        match &self.scope {
+            Scope::Plan(compiler) => compiler.java_backed.len(),
+            Scope::Run { .. } => 0,
+        }
+    }
+
+    /// A call that is left to Java, with all that is in its parameters; `before` calls were left to it ahead of those.
+    fn host(&mut self, source: &str, before: usize) -> Option<Part> {
+        let Scope::Plan(compiler) = &mut self.scope else { return None };
+        compiler.hosts.then(|| {
+            compiler.java_backed.truncate(before);
+            compiler.java_backed.push(source.into());
+            Part::Java(TextId(before as u32))
+        })
+    }
+
+    /// A call, up to its parenthesis, of a function that JMeter itself does not have, if Java may have it. To JMeter it is a variable
+    /// where there is no such function; Java reads the text in the same way.
+    fn foreign(&mut self, name: &str, start: usize, reader: &mut Reader<'_>) -> Option<Part> {
+        let before = self.java_backed();
+        let name = java_trim(name);
+        let hosts = matches!(&self.scope, Scope::Plan(compiler) if compiler.hosts);
+        if !hosts || !is_function_name(name) {
+            return None;
+        }
+        let mut ahead = Reader { text: reader.text, at: reader.at };
+        let depth = self.depth;
+        let closed = self.params(&mut ahead).is_ok() && first_non_space(&mut ahead) == Some('}');
+        self.depth = depth;
+        if !closed {
+            if let Scope::Plan(compiler) = &mut self.scope {
+                compiler.java_backed.truncate(before);
+            }
+            return None;
+        }
+        reader.at = ahead.at;
+        let source = &reader.text[start..reader.at];
+        self.problem(name, Reason::Unknown, source);
+        self.host(source, before)
+    }
+
+    /// `before` calls were left to Java ahead of those in the parameters.
+    fn call(
+        &mut self,
+        spec: &'static Spec,
+        args: Vec<Template>,
+        source: &str,
+        before: usize,
+    ) -> Part {
+        let mut script = None;
+        let run = match spec.support {
+            Support::Native(run) => run,
+            Support::Script(dialect, run) if is_comparison(args[0].raw(), dialect) => run,
+            Support::Jexl(run) if jexl::is_known(args[0].raw()) => run,
+            Support::Jvm | Support::Script(..) | Support::Jexl(_) => {
+                script = self.simple(spec, &args);
+                if script.is_none() {
+                    self.problem(spec.name, Reason::NeedsJvm, source);
+                    let java = self.host(source, before);
+                    return java.unwrap_or_else(|| Part::Foreign(source.into()));
+                }
+                function::SCRIPT
+            }
+        };
+        if let Some(words) = spec.complaint(&args) {
+            if let Some(part) = self.host(source, before) {
+                self.problem(spec.name, Reason::NeedsJvm, source);
+                return part;
+            }
+            self.problem(spec.name, Reason::Unsupported(words), source);
+        }
+        let mut call = Call::new(spec, run, args);
+        call.script = script.map(Box::new);
+        match &mut self.scope {
+            Scope::Plan(compiler) => {
+                compiler.asks_for_sampler |= spec.name == "__samplerName";
+                if spec.keeps_state() {
+                    call.site = Some(compiler.site());
+                }
+                call.target = call.variable_name().map(|name| compiler.names.intern(name));
+                match call.property().map(Template::fixed) {
+                    None => {}
+                    Some(Some(name)) => _ = compiler.properties.insert(name.to_owned()),
+                    Some(None) => compiler.any_property = true,
+                }
+            }
+            Scope::Run { names, .. } => {
+                call.target = call.variable_name().and_then(|name| names.find(name));
+                call.late = true;
+            }
+        }
+        Part::Call(Box::new(call))
+    }
+
+    /// The script of a call, if it is simple.
+    fn simple(&mut self, spec: &Spec, args: &[Template]) -> Option<Script> {
+        let language = spec.simple?;
+        let source = args[0].fixed()?;
+        let place = Place { language, role: Role::Function, jsr223: false };
+        let mut late = TemplateCompiler::default();
+        let compiler = match &mut self.scope {
+            Scope::Plan(compiler) => &mut **compiler,
+            Scope::Run { .. } => &mut late,
+        };
+        if compiler.leaves_scripts {
+            return None;
+        }
+        script::compile(source, place, compiler).ok()
+    }
+
+    fn problem(&mut self, function: &str, reason: Reason, source: &str) {
+        let problem = Problem { function: function.into(), reason, source: source.into() };
+        match &mut self.scope {
+            Scope::Plan(compiler) => compiler.problems.push(problem),
+            Scope::Run { problems, .. } => problems.push(problem),
+        }
+    }
+}
+
+fn check_count(spec: &Spec, count: usize) -> Result<(), Invalid> {
+    let (min, max) = (usize::from(spec.min), usize::from(spec.max));
+    if (min..=max).contains(&count) {
+        return Ok(());
+    }
+    let expected = match () {
+        () if min == max => format!(". Expected: {min}."),
+        () if spec.max == Spec::ANY => format!(". Expected at least: {min}."),
+        () => format!(". Expected: >= {min} and <= {max}"),
+    };
+    Err(Invalid {
+        function: spec.name.into(),
+        message: format!(
+            "{} called with wrong number of parameters. Actual: {count}{expected}",
+            spec.name
+        ),
+    })
+}
+
+/// The first character that is not a space to Java's `Character.isSpaceChar` (tabs and line ends are not).
+fn first_non_space(reader: &mut Reader<'_>) -> Option<char> {
+    let is_space = |c: &char| c.is_whitespace() && !matches!(c, '\t'..='\r' | '\u{85}');
+    std::iter::from_fn(|| reader.next()).find(|c| !is_space(c))
+}
+
+/// Without the characters that Java's `String.trim` takes away.
+fn java_trim(text: &str) -> &str {
+    text.trim_matches(|c| c <= ' ')
+}
+
+/// The function that a variable's name was probably meant to call: JMeter's own variables with two underscores apart.
+fn function_name(name: &str) -> Option<&str> {
+    let (name, _) = name.split_once('(')?;
+    is_function_name(name).then_some(name)
+}
+
+fn is_function_name(name: &str) -> bool {
+    name.strip_prefix("__").is_some_and(|word| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}

@@ -1,0 +1,213 @@
+//! The labels of a second, each with its samples.
+//!
+//! A second that is being measured has them as a list. A record that was read has a second for every second of a run, and
+//! most of them are labels: there they are packed as the file has them, each behind its number and its length. That is a
+//! tenth of the memory and less, times are whole microseconds, and a part is made of the bytes whenever it is asked for.
+//! The number of samples and errors can be had without that.
+
+use std::borrow::Cow;
+
+use crate::file::bytes::{In, Out};
+use crate::file::parts;
+use crate::second::Part;
+
+/// Labels by their number, ascending: those with samples.
+#[derive(Clone, Debug)]
+pub struct Labels(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    List(Vec<(u32, Part)>),
+    Packed(Box<[u8]>),
+}
+
+impl Default for Labels {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl From<Vec<(u32, Part)>> for Labels {
+    fn from(list: Vec<(u32, Part)>) -> Self {
+        Self(Form::List(list))
+    }
+}
+
+impl PartialEq for Labels {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'a> IntoIterator for &'a Labels {
+    type Item = (u32, Cow<'a, Part>);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl Labels {
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Form::List(list) => list.is_empty(),
+            Form::Packed(bytes) => bytes.is_empty(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.numbers().count()
+    }
+
+    pub fn iter(&self) -> Iter<'_> {
+        Iter(match &self.0 {
+            Form::List(list) => Each::List(list.iter()),
+            Form::Packed(bytes) => Each::Packed(Entries(In::new(bytes))),
+        })
+    }
+
+    /// The part of a label; `None`: it has no samples here.
+    pub fn get(&self, number: u32) -> Option<Cow<'_, Part>> {
+        match &self.0 {
+            Form::List(list) => {
+                let at = list.binary_search_by_key(&number, |label| label.0).ok()?;
+                Some(Cow::Borrowed(&list[at].1))
+            }
+            Form::Packed(bytes) => {
+                let (_, mut body) = Entries(In::new(bytes)).find(|entry| entry.0 == number)?;
+                Some(Cow::Owned(parts::read_part(&mut body)))
+            }
+        }
+    }
+
+    /// Samples and errors by label.
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        let (list, packed) = self.forms();
+        let of_list = list.iter().map(|(number, part)| (*number, part.count, part.errors));
+        let of_packed = packed.map(|(number, mut body)| {
+            let (count, errors) = parts::read_counts(&mut body);
+            (number, count, errors)
+        });
+        of_list.chain(of_packed)
+    }
+
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+        let (list, packed) = self.forms();
+        list.iter().map(|label| label.0).chain(packed.map(|entry| entry.0))
+    }
+
+    /// Both forms; one of them has nothing in it.
+    fn forms(&self) -> (&[(u32, Part)], Entries<'_>) {
+        match &self.0 {
+            Form::List(list) => (list, Entries(In::new(&[]))),
+            Form::Packed(bytes) => (&[], Entries(In::new(bytes))),
+        }
+    }
+
+    /// A label behind all others.
+    pub fn push(&mut self, number: u32, part: Part) {
+        let mut list = std::mem::take(self).into_list();
+        list.push((number, part));
+        *self = list.into();
+    }
+
+    pub fn into_list(self) -> Vec<(u32, Part)> {
+        match self.0 {
+            Form::List(list) => list,
+            packed @ Form::Packed(_) => {
+                let packed = Self(packed);
+                packed.iter().map(|(number, part)| (number, part.into_owned())).collect()
+            }
+        }
+    }
+
+    /// Packs what is a list.
+    pub(crate) fn pack(&mut self) {
+        let Form::List(list) = &self.0 else { return };
+        let (mut out, mut one) = (Out::default(), Out::default());
+        for (number, part) in list {
+            parts::write_part(part, usize::MAX, &mut one);
+            out.number(u64::from(*number));
+            out.number(one.0.len() as u64);
+            out.0.append(&mut one.0);
+        }
+        self.0 = Form::Packed(out.0.into_boxed_slice());
+    }
+}
+
+/// Labels with their parts.
+#[derive(Clone, Debug)]
+pub struct Iter<'a>(Each<'a>);
+
+#[derive(Clone, Debug)]
+enum Each<'a> {
+    List(std::slice::Iter<'a, (u32, Part)>),
+    Packed(Entries<'a>),
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (u32, Cow<'a, Part>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Each::List(list) => list.next().map(|(number, part)| (*number, Cow::Borrowed(part))),
+            Each::Packed(entries) => {
+                let (number, mut body) = entries.next()?;
+                Some((number, Cow::Owned(parts::read_part(&mut body))))
+            }
+        }
+    }
+}
+
+/// Numbers of labels, and the bytes of their parts.
+#[derive(Clone, Debug)]
+struct Entries<'a>(In<'a>);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (u32, In<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let (number, length) = (self.0.small(), self.0.number());
+        Some((number, In::new(self.0.some(length))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(count: u64) -> Part {
+        let mut part =
+            Part { count, errors: count / 3, elapsed: count * 1_234_567, ..Part::default() };
+        (0..count).for_each(|n| part.service.add(5000 + n as u32 * 7, 1));
+        part.phases.wait = count * 5000;
+        part.slots[3] = count as u32;
+        part
+    }
+
+    #[test]
+    fn packed_labels_are_the_same_labels() {
+        let list: Labels =
+            [(0_u32, 3), (5, 40), (300, 1)].map(|(n, count)| (n, part(count))).to_vec().into();
+        let mut packed = list.clone();
+        packed.pack();
+        assert_eq!(packed, list);
+        assert!(matches!(packed.0, Form::Packed(_)));
+        assert_eq!((packed.len(), packed.is_empty()), (3, false));
+        for labels in [&list, &packed] {
+            assert_eq!(labels.get(5).as_deref(), Some(&part(40)));
+            assert_eq!(labels.get(6), None);
+            let counts: Vec<_> = labels.counts().collect();
+            assert_eq!(counts, [(0, 3, 1), (5, 40, 13), (300, 1, 0)]);
+        }
+        packed.push(301, part(2));
+        assert_eq!(packed.numbers().collect::<Vec<_>>(), [0, 5, 300, 301]);
+        let mut nothing = Labels::default();
+        nothing.pack();
+        assert!(nothing.is_empty() && nothing == Labels::default());
+    }
+}

@@ -1,0 +1,247 @@
+//! Summaries in Markdown, for a pull request, a job's page or a chat: the verdict first, then criteria, numbers with their
+//! intervals, labels.
+//!
+//! Made of the same data as the pages. Bounded: long lists are cut, and it is said how much is left out; so a summary fits
+//! into a comment of GitHub (65 536 characters). No HTML; tables are those of GitHub, which GitLab and others read, too.
+
+mod answers;
+mod comparison;
+mod run;
+mod text;
+
+use answers_words::{About, Confidence, Language, Words};
+use text::{code, sentence};
+
+use crate::model::{Criterion, Finding, Verdict, words};
+
+use ::answers::verdict as answers_words;
+
+pub use self::answers::{capacity, sweep};
+pub use comparison::comparison;
+pub use run::run;
+
+/// Characters of a name, and of a sentence.
+const NAME: usize = 80;
+const SENTENCE: usize = 600;
+/// Findings, criteria and rows that are shown.
+const MOST_FINDINGS: usize = 5;
+const MOST_CRITERIA: usize = 40;
+const MOST_ROWS: usize = 20;
+
+/// A summary that is being written.
+#[derive(Debug)]
+struct Page {
+    out: String,
+    language: Language,
+}
+
+/// A column of a table: its name, and whether it is one of numbers.
+type Head = (Words, bool);
+
+impl Page {
+    fn new(language: Language) -> Self {
+        Self { out: String::new(), language }
+    }
+
+    fn of<'w>(&self, words: &'w Words) -> &'w str {
+        words.of(self.language)
+    }
+
+    /// One of two literals.
+    fn both(&self, en: &'static str, zh: &'static str) -> &'static str {
+        match self.language {
+            Language::English => en,
+            Language::Chinese => zh,
+        }
+    }
+
+    fn say(&self, words: &Words) -> String {
+        sentence(self.of(words), SENTENCE)
+    }
+
+    /// Adds markup; text of others must have been escaped.
+    fn add(&mut self, markup: &str) {
+        self.out.push_str(markup);
+    }
+
+    /// The title: a sign, what it is, and of what.
+    fn title(&mut self, sign: &str, kind: (&'static str, &'static str), of: &str, result: &str) {
+        let kind = self.both(kind.0, kind.1);
+        let colon = self.both(": ", "：");
+        let of = code(of, NAME);
+        let between = if result.is_empty() { "" } else { " – " };
+        self.add(&format!("## {sign} {kind}{colon}{of}{between}{result}\n\n"));
+    }
+
+    fn heading(&mut self, en: &'static str, zh: &'static str) {
+        let words = self.both(en, zh);
+        self.add(&format!("### {words}\n\n"));
+    }
+
+    fn paragraph(&mut self, words: &Words) {
+        let said = self.say(words);
+        if !said.is_empty() {
+            self.add(&format!("{said}\n\n"));
+        }
+    }
+
+    /// Sentences below each other, at most so many.
+    fn list<'w>(&mut self, all: impl ExactSizeIterator<Item = &'w Words>, most: usize) {
+        let left = all.len().saturating_sub(most);
+        let lines: Vec<String> =
+            all.take(most).map(|words| format!("- {}\n", self.say(words))).collect();
+        self.add(&lines.concat());
+        if left > 0 {
+            self.add(&format!("- {}\n", self.left_out(left)));
+        }
+        self.add("\n");
+    }
+
+    fn left_out(&self, n: usize) -> String {
+        match self.language {
+            Language::English => format!("{n} more are left out."),
+            Language::Chinese => format!("另有 {n} 条未列出。"),
+        }
+    }
+
+    /// A table; cells are markup.
+    fn table(&mut self, heads: &[Head], rows: impl IntoIterator<Item = Vec<String>>) {
+        let names: Vec<String> = heads.iter().map(|(words, _)| self.say(words)).collect();
+        self.row(&names);
+        let rule = |(_, number): &Head| String::from(if *number { "---:" } else { "---" });
+        let rules: Vec<String> = heads.iter().map(rule).collect();
+        self.row(&rules);
+        for row in rows {
+            self.row(&row);
+        }
+        self.add("\n");
+    }
+
+    fn row(&mut self, cells: &[String]) {
+        let line = format!("| {} |\n", cells.join(" | "));
+        self.add(&line);
+    }
+
+    /// The criteria with their values; `states` are the words for met, not met and no value.
+    fn criteria(&mut self, criteria: &[Criterion], states: [(&'static str, &'static str); 3]) {
+        if criteria.is_empty() {
+            return;
+        }
+        self.heading("Criteria", "判定标准");
+        let heads = [
+            (words("", ""), false),
+            (words("Criterion", "标准"), false),
+            (words("Value", "数值"), true),
+        ];
+        let one = |criterion: &Criterion| {
+            let (sign, (en, zh)) = match criterion.met {
+                Some(true) => ("✅", states[0]),
+                Some(false) => ("❌", states[1]),
+                None => ("⚪", states[2]),
+            };
+            let state = format!("{sign} {}", self.both(en, zh));
+            let value = sentence(&criterion.shown, NAME);
+            vec![
+                state,
+                code(&criterion.text, 2 * NAME),
+                if value.is_empty() { "–".into() } else { value },
+            ]
+        };
+        // Those that are not met first: they are never left out for others.
+        let mut order: Vec<&Criterion> = criteria.iter().collect();
+        order.sort_by_key(|criterion| criterion.met != Some(false));
+        let rows: Vec<Vec<String>> = order.into_iter().take(MOST_CRITERIA).map(one).collect();
+        self.table(&heads, rows);
+        if criteria.len() > MOST_CRITERIA {
+            let left = self.left_out(criteria.len() - MOST_CRITERIA);
+            self.add(&format!("{left}\n\n"));
+        }
+    }
+
+    /// The findings as sentences, or that there is none.
+    fn verdict(&mut self, verdict: &Verdict) {
+        self.heading("Verdict", "结论");
+        if doubts_generator(verdict) {
+            let words = self.both(
+                "**The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.**",
+                "**负载机或其所在机器成为瓶颈：被测系统的数据不可信。**",
+            );
+            self.add(&format!("{words}\n\n"));
+        }
+        if verdict.findings.is_empty() {
+            let (silent, unchecked) = (verdict.silent.len(), verdict.unchecked.len());
+            self.paragraph(&words(
+                format!("Nothing stands out: {silent} causes looked for, {unchecked} not for want of data."),
+                format!("没有发现异常：已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
+            ));
+            return;
+        }
+        for finding in verdict.findings.iter().take(MOST_FINDINGS) {
+            let said = self.finding(finding);
+            self.add(&said);
+        }
+        let left = verdict.findings.len().saturating_sub(MOST_FINDINGS);
+        if left > 0 {
+            let words = self.left_out(left);
+            self.add(&format!("- {words}\n"));
+        }
+        if !verdict.hidden.is_empty() {
+            let n = verdict.hidden.len();
+            let held = words(
+                format!("{n} about the target held back because of that."),
+                format!("因此暂不给出关于被测系统的 {n} 条结论。"),
+            );
+            let said = self.say(&held);
+            self.add(&format!("- {said}\n"));
+        }
+        self.add("\n");
+    }
+
+    fn finding(&self, finding: &Finding) -> String {
+        let (en, zh) = match (finding.about, finding.confidence) {
+            (About::Generator, _) => ("generator", "负载机"),
+            (_, Confidence::Certain) => ("certain", "确定"),
+            (_, Confidence::Arithmetic) => ("arithmetic", "计算得出"),
+            (_, Confidence::Statistical) => ("statistical", "统计得出"),
+            (_, Confidence::Hint) => ("hint", "提示"),
+        };
+        let said = self.say(&finding.words);
+        let advice = self.say(&finding.advice);
+        let advice = if advice.is_empty() { advice } else { format!(" {advice}") };
+        format!("- {said} *({})*{advice}\n", self.both(en, zh))
+    }
+}
+
+fn doubts_generator(verdict: &Verdict) -> bool {
+    verdict.findings.iter().any(|finding| finding.about == About::Generator)
+}
+
+/// Words for criteria that a run must meet.
+const STATES: [(&str, &str); 3] = [("met", "达标"), ("not met", "未达标"), ("no value", "无数据")];
+
+/// The sign of criteria, and how many are not met; without criteria there is neither.
+fn result(criteria: &[Criterion]) -> Option<(&'static str, Words)> {
+    if criteria.is_empty() {
+        return None;
+    }
+    let all = criteria.len();
+    let broken = criteria.iter().filter(|criterion| criterion.met == Some(false)).count();
+    let open = criteria.iter().filter(|criterion| criterion.met.is_none()).count();
+    Some(match (broken, open) {
+        (0, 0) => ("✅", words("all criteria met", "全部达标")),
+        (0, _) => (
+            "⚪",
+            words(
+                format!("{open} of {all} criteria without a value"),
+                format!("{all} 项标准中 {open} 项无数据"),
+            ),
+        ),
+        _ => (
+            "❌",
+            words(
+                format!("{broken} of {all} criteria not met"),
+                format!("{all} 项标准中 {broken} 项未达标"),
+            ),
+        ),
+    })
+}

@@ -1,0 +1,189 @@
+//! The summary of a run.
+
+use answers::verdict::Language;
+
+use super::text::{code, sentence};
+use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
+use crate::captions::{bytes, digits, grouped, share, time};
+use crate::first;
+use crate::model::{Cause, Gateway, Label, Quantile, RunPage, Totals, words};
+
+/// Causes of errors that are shown.
+const MOST_CAUSES: usize = 5;
+
+/// The summary of a run as Markdown.
+pub fn run(page: &RunPage, language: Language) -> String {
+    let mut out = Page::new(language);
+    let ended = matches!(page.about.ending.kind, "completed" | "stopped_by_plan" | "unknown");
+    let (sign, said) = match result(&page.criteria) {
+        Some((sign, said)) => (sign, out.say(&said)),
+        None => ("📈", String::new()),
+    };
+    let doubtful = doubts_generator(&page.verdict) || !ended;
+    let sign = if sign != "❌" && doubtful { "⚠️" } else { sign };
+    out.title(sign, ("Load test", "负载测试"), &page.about.title, &said);
+    out.paragraph(&first::line(&page.about));
+    out.verdict(&page.verdict);
+    out.criteria(&page.criteria, STATES);
+    numbers(&mut out, &page.totals);
+    labels(&mut out, page);
+    causes(&mut out, page);
+    out.out
+}
+
+fn numbers(out: &mut Page, totals: &Totals) {
+    out.heading("Numbers", "数据");
+    let heads = [
+        (words("Figure", "指标"), false),
+        (words("Value", "数值"), true),
+        (words("95 % interval", "95 % 区间"), false),
+    ];
+    let none = String::new;
+    let errors = totals.failed as f64 / totals.samples.max(1) as f64;
+    let rate = format!("{}/s", digits(totals.rate_per_s));
+    let margin = totals.rate_margin.map_or_else(none, |margin| format!("± {}", digits(margin)));
+    let mut rows = vec![
+        (out.both("Requests", "请求数").to_owned(), grouped(totals.samples as f64), none()),
+        (
+            out.both("Failed", "失败").to_owned(),
+            format!("{} ({})", grouped(totals.failed as f64), share(errors)),
+            none(),
+        ),
+        (out.both("Rate", "速率").to_owned(), rate, margin),
+        (out.both("Service time, mean", "平均服务时间").to_owned(), time(totals.mean_us), none()),
+    ];
+    for quantile in totals.quantiles.iter().filter(|one| one.p <= 0.99) {
+        let interval = out.of(&first::interval(quantile)).to_owned();
+        rows.push((format!("p{}", digits(quantile.p * 100.0)), time(quantile.us), interval));
+    }
+    rows.push((out.both("Max", "最大").to_owned(), time(totals.max_us), none()));
+    let received = bytes(totals.received_bytes as f64);
+    rows.push((out.both("Received", "接收").to_owned(), received, none()));
+    if let Some(own) = totals.own_share {
+        rows.push((out.both("Generator overhead", "负载机开销").to_owned(), share(own), none()));
+    }
+    if let Some(cut) = totals.under_way_at_end {
+        let name =
+            out.both("In flight at the end, in no other figure", "结束时在途，不计入其他数据");
+        rows.push((name.to_owned(), grouped(cut as f64), none()));
+    }
+    for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
+        rows.push((out.of(&name).to_owned(), format!("{value} ({})", out.of(&note)), none()));
+    }
+    let cell = |text: String| sentence(&text, NAME);
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|(name, value, range)| vec![cell(name), cell(value), cell(range)])
+        .collect();
+    out.table(&heads, rows);
+}
+
+fn labels(out: &mut Page, page: &RunPage) {
+    if page.labels.is_empty() {
+        return;
+    }
+    out.heading("Labels", "标签");
+    let heads = [
+        (words("Label", "标签"), false),
+        (words("Samples", "样本数"), true),
+        (words("Errors", "错误率"), true),
+        (words("Rate", "速率"), true),
+        (words("Mean", "平均"), true),
+        (words("p50", "p50"), true),
+        (words("p95", "p95"), true),
+        (words("p99", "p99"), true),
+        (words("Max", "最大"), true),
+    ];
+    let rows: Vec<Vec<String>> =
+        page.labels.iter().take(MOST_ROWS).map(|label| row(out, label)).collect();
+    out.table(&heads, rows);
+    let more = page.labels.len().saturating_sub(MOST_ROWS)
+        + page.rest.as_ref().map_or(0, |rest| rest.labels);
+    if more > 0 {
+        out.paragraph(&words(
+            format!("These {MOST_ROWS} took the most time; {more} more labels are in the report."),
+            format!("以上为耗时最多的 {MOST_ROWS} 个；其余 {more} 个标签见报告。"),
+        ));
+    }
+    let folded: u64 = page.labels.iter().take(MOST_ROWS).map(|label| u64::from(label.folded)).sum();
+    if folded > 0 {
+        out.paragraph(&words(
+            "A star stands for numbers or codes in which labels differed; those count as one.",
+            "星号表示标签之间不同的数字或编码；它们合并计算。",
+        ));
+    }
+    if page.labels.iter().take(MOST_ROWS).any(is_thin) {
+        out.paragraph(&words(
+            "In parentheses: too few samples for that percentile.",
+            "括号内：样本太少，该百分位数不可靠。",
+        ));
+    }
+}
+
+fn is_thin(label: &Label) -> bool {
+    SHOWN.iter().any(|p| quantile(label, *p).is_some_and(|found| !found.enough))
+}
+
+const SHOWN: [f64; 3] = [0.5, 0.95, 0.99];
+
+fn quantile(label: &Label, p: f64) -> Option<&Quantile> {
+    label.quantiles.iter().find(|one| one.p == p)
+}
+
+fn row(out: &Page, label: &Label) -> Vec<String> {
+    let errors = label.failed as f64 / label.samples.max(1) as f64;
+    let mut name = code(&label.name, NAME);
+    if label.transaction {
+        name += out.both(" (transaction)", "（事务）");
+    }
+    if label.folded > 0 {
+        name += &match out.language {
+            Language::English => format!(" ({} labels)", label.folded),
+            Language::Chinese => format!("（{} 个标签）", label.folded),
+        };
+    }
+    let mut cells = vec![
+        name,
+        grouped(label.samples as f64),
+        sentence(&share(errors), NAME),
+        format!("{}/s", digits(label.rate_per_s)),
+        time(label.mean_us),
+    ];
+    cells.extend(SHOWN.map(|p| match quantile(label, p) {
+        Some(found) if found.enough => time(found.us),
+        Some(found) => format!("({})", time(found.us)),
+        None => "–".to_owned(),
+    }));
+    cells.push(time(label.max_us));
+    cells
+}
+
+fn causes(out: &mut Page, page: &RunPage) {
+    if page.causes.is_empty() {
+        return;
+    }
+    out.heading("Errors", "错误");
+    let heads = [
+        (words("Message", "消息"), false),
+        (words("Code", "代码"), false),
+        (words("Count", "次数"), true),
+        (words("First at label", "首见标签"), false),
+    ];
+    let one = |cause: &Cause| {
+        let message = if cause.message.is_empty() { &cause.outcome } else { &cause.message };
+        vec![
+            code(message, 2 * NAME),
+            code(&cause.code, NAME),
+            grouped(cause.count as f64),
+            code(&cause.first_label, NAME),
+        ]
+    };
+    out.table(&heads, page.causes.iter().take(MOST_CAUSES).map(one).collect::<Vec<_>>());
+    let left = page.causes.len().saturating_sub(MOST_CAUSES);
+    if left > 0 {
+        out.paragraph(&words(
+            format!("{left} more causes are in the report."),
+            format!("其余 {left} 种原因见报告。"),
+        ));
+    }
+}

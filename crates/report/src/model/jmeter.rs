@@ -1,0 +1,68 @@
+//! The tables of JMeter's dashboard as the page has them: all digits, and the labels that its page shows.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::Words;
+use crate::jmeter::{Apdex, ErrorRow, Figures, Note, StatisticsRow, TOTAL, Top};
+
+/// Labels, and types of errors, that have a row: those with the most time, and the most frequent.
+const MOST_ROWS: usize = 1000;
+
+#[derive(Debug, Serialize)]
+pub struct JMeter {
+    /// Rows of a label that percentiles are of; `None` for all.
+    pub window: Option<usize>,
+    /// Percentages of `pct1ResTime` to `pct3ResTime`, as the properties have them.
+    pub percentages: [String; 3],
+    /// Requests, without transactions; and those that failed.
+    pub requests: (u64, u64),
+    /// Objects of `statistics.json`.
+    pub total: StatisticsRow,
+    pub statistics: Vec<StatisticsRow>,
+    /// The row for all labels first, of both.
+    pub apdex: Vec<Apdex>,
+    pub top5: Vec<Top>,
+    pub errors: Vec<ErrorRow>,
+    /// Labels and types of errors that there are; more than [`MOST_ROWS`] have no row.
+    pub labels: usize,
+    pub types: usize,
+    pub notes: Vec<Words>,
+}
+
+impl JMeter {
+    pub fn new(figures: &Figures) -> Self {
+        let all = &figures.statistics;
+        let shown = all.labels.iter().zip(&all.shown).filter(|(_, shown)| **shown);
+        let shown: Vec<&StatisticsRow> = shown.map(|(row, _)| row).collect();
+        let labels = shown.len();
+        let statistics = with_most_time(&shown);
+        let names: HashSet<&str> = statistics.iter().map(|row| &*row.transaction).collect();
+        let has = |label: &str| labels <= MOST_ROWS || label == TOTAL || names.contains(label);
+        Self {
+            window: figures.window,
+            percentages: figures.percentages.clone(),
+            requests: figures.requests,
+            total: all.total.clone(),
+            apdex: figures.apdex.iter().filter(|row| has(&row.label)).cloned().collect(),
+            errors: figures.errors.iter().take(MOST_ROWS).cloned().collect(),
+            top5: figures.top5.iter().filter(|top| has(&top.label)).cloned().collect(),
+            labels,
+            types: figures.errors.len(),
+            notes: figures.notes.iter().map(Note::words).collect(),
+            statistics: statistics.into_iter().cloned().collect(),
+        }
+    }
+}
+
+/// The rows with the most time, in their order.
+fn with_most_time<'r>(rows: &[&'r StatisticsRow]) -> Vec<&'r StatisticsRow> {
+    // A label without samples has no mean.
+    let time = |at: &usize| (rows[*at].samples as f64 * rows[*at].mean).max(0.0);
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| time(b).total_cmp(&time(a)));
+    order.truncate(MOST_ROWS);
+    order.sort_unstable();
+    order.into_iter().map(|at| rows[at]).collect()
+}

@@ -1,0 +1,227 @@
+//! Summaries read by a parser of Markdown that is not ours: whatever labels are named, they are text.
+
+use std::sync::Arc;
+
+use answers::compare::{Settings, changes, compare};
+use answers::random::Random;
+use answers::verdict::{Language, Verdict};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use record::{CauseName, Ending, Frame, Label, Part, Record, Second};
+use report::model::{Compared, ComparisonPage, Criterion, Given, RunPage};
+use stats::Outcome;
+
+/// Names that a service would make something of.
+const HOSTILE: [&str; 17] = [
+    "a | b",
+    "a \\| b",
+    "`code`",
+    "``",
+    "`|`",
+    "<script>alert(1)</script>",
+    "[link](http://evil.example)",
+    "![picture](http://evil.example/x.png)",
+    "@everyone @all",
+    "fixes #12 !3",
+    "two\r\n\r\n# lines",
+    "**bold** _it_ ~~gone~~",
+    "http://evil.example www.evil.example",
+    "&lt;b&gt; &#64;all",
+    "| --- | --- |",
+    "</details>\u{202e}",
+    "1. = - +",
+];
+
+fn part(random: &mut Random, slower: f64) -> Part {
+    let mut part = Part { errors: 2, ..Part::default() };
+    let mut times: Vec<u64> =
+        (0..20).map(|_| ((2000.0 + random.exponential(30_000.0)) * slower) as u64).collect();
+    times.sort_unstable();
+    for us in times {
+        part.count += 1;
+        part.elapsed += us * 1000;
+        part.longest = part.longest.max(us * 1000);
+        part.service.add(stats::hist::layout::index_of(us), 1);
+    }
+    part
+}
+
+/// Half a minute with these labels; its plan, its end and its errors have the first one's name.
+fn record(labels: &[String], slower: f64) -> Record {
+    let mut random = Random::new(3);
+    let second = |i: i64| {
+        let parts: Vec<(u32, Part)> =
+            (0..labels.len() as u32).map(|n| (n, part(&mut random, slower))).collect();
+        let mut all = Part::default();
+        for (_, part) in &parts {
+            all.merge(part);
+        }
+        let at_ms = 1_700_000_000_000 + i * 1000;
+        Second {
+            at_ms,
+            ms: 1000,
+            all,
+            labels: parts.into(),
+            causes: vec![(0, 2)],
+            ..Second::default()
+        }
+    };
+    let name: Arc<str> = labels[0].as_str().into();
+    Record {
+        frame: Frame {
+            length_ms: 30_000,
+            plan: format!("plans/{}.jmx", labels[0].replace('/', "")),
+            ending: Ending::Aborted(labels[0].clone()),
+            ..Frame::default()
+        },
+        seconds: (1..=30).map(second).collect(),
+        labels: labels
+            .iter()
+            .map(|name| Label { name: name.as_str().into(), transaction: false, folded: 0 })
+            .collect(),
+        causes: vec![CauseName {
+            outcome: Outcome::Ok,
+            code: Arc::clone(&name),
+            message: Arc::clone(&name),
+            first_label: name,
+        }],
+        ..Record::default()
+    }
+}
+
+fn criterion(label: &str) -> Criterion {
+    Criterion {
+        text: format!("p99 < 1s for label {label}"),
+        met: Some(false),
+        value: Some(2.0),
+        shown: "2 s".into(),
+        of: Some(label.to_owned()),
+    }
+}
+
+fn of_run(labels: &[String], language: Language) -> String {
+    let page = RunPage::new(&Given {
+        record: &record(labels, 1.0),
+        verdict: &Verdict::default(),
+        run: "run",
+        criteria: &[criterion(&labels[0])],
+        properties: &[],
+        notes: &[],
+        jmeter: None,
+        live: false,
+    });
+    report::markdown::run(&page, language)
+}
+
+fn of_two(labels: &[String], language: Language) -> String {
+    let (a, b) = (record(labels, 1.0), record(labels, 1.5));
+    let settings = Settings::default();
+    let page = ComparisonPage::new(&[Compared {
+        names: (&labels[0], &labels[0]),
+        a: std::slice::from_ref(&a),
+        b: std::slice::from_ref(&b),
+        doubts: &[],
+        comparison: Some(&compare(&a, &b, &settings)),
+        changed: &changes(&a, &b),
+        criteria: &[criterion(&labels[0])],
+        settings: &settings,
+        at: None,
+    }]);
+    report::markdown::comparison(&page.expect("a page"), language)
+}
+
+/// A summary as a reader sees it.
+#[derive(Debug, Default)]
+struct Read {
+    /// Names that are code, by the column of the table that they stand in.
+    names: Vec<(usize, String)>,
+    /// All text that is not code.
+    text: String,
+    headings: usize,
+}
+
+/// Reads a summary; it has no markup but that of ours.
+fn read(markdown: &str) -> Read {
+    let (mut read, mut column) = (Read::default(), 0);
+    for event in Parser::new_ext(markdown, Options::all()) {
+        match event {
+            Event::Start(Tag::TableRow | Tag::TableHead) => column = 0,
+            Event::End(TagEnd::TableCell) => column += 1,
+            Event::Start(Tag::Heading { .. }) => read.headings += 1,
+            Event::Code(code) => read.names.push((column, code.to_string())),
+            Event::Text(text) => read.text.push_str(&text),
+            Event::End(_) => read.text.push('\n'),
+            Event::Start(
+                Tag::Paragraph
+                | Tag::List(None)
+                | Tag::Item
+                | Tag::Emphasis
+                | Tag::Strong
+                | Tag::Table(_)
+                | Tag::TableCell,
+            ) => {}
+            odd => panic!("{odd:?} in\n{markdown}"),
+        }
+    }
+    read
+}
+
+/// The name as it is shown: on one line, what cannot be seen replaced.
+fn shown(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{202e}', "\u{fffd}")
+}
+
+#[test]
+fn labels_are_text_whatever_stands_in_them() {
+    for name in HOSTILE {
+        let labels = [name.to_owned(), "Login".to_owned()];
+        for language in [Language::English, Language::Chinese] {
+            for (markdown, headings) in
+                [(of_run(&labels, language), 6), (of_two(&labels, language), 4)]
+            {
+                let found = read(&markdown);
+                assert_eq!(found.headings, headings, "{name}\n{markdown}");
+                let label = |of: &str| found.names.iter().any(|(at, text)| *at == 0 && text == of);
+                assert!(label(&shown(name)) && label("Login"), "{name}: {found:?}\n{markdown}");
+                let criterion = format!("p99 < 1s for label {}", shown(name));
+                assert!(found.names.contains(&(1, criterion)), "{name}\n{markdown}");
+                // What services look for behind the parser, in text that is no code.
+                let pairs: Vec<(char, char)> =
+                    found.text.chars().zip(found.text.chars().skip(1)).collect();
+                let is_called = |(a, b): &(char, char)| {
+                    matches!(a, '@' | '#' | '!' | '~') && b.is_alphanumeric()
+                };
+                assert!(!pairs.iter().any(is_called), "{name}: {}", found.text);
+                assert!(!found.text.contains("://") && !found.text.contains("www."), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_summary_of_many_labels_fits_into_a_comment() {
+    let labels: Vec<String> =
+        (0..300).map(|n| format!("{} {n}", "Ärger @all | ".repeat(40))).collect();
+    for (markdown, words) in [
+        (of_run(&labels, Language::English), "280 more labels are in the report"),
+        (of_two(&labels, Language::English), "further rows are in the report"),
+    ] {
+        assert!(markdown.contains(words), "{markdown}");
+        assert!(markdown.chars().count() < 65_536, "{} characters", markdown.chars().count());
+        read(&markdown);
+    }
+}
+
+#[test]
+fn the_verdict_and_the_criteria_are_first() {
+    let markdown = of_run(&["Login".to_owned()], Language::English);
+    let at = |words: &str| markdown.find(words).unwrap_or_else(|| panic!("{words}:\n{markdown}"));
+    assert!(
+        markdown.starts_with("## ❌ Load test: `Login.jmx` – 1 of 1 criteria not met\n"),
+        "{markdown}"
+    );
+    let order =
+        ["### Verdict", "### Criteria", "❌ not met", "### Numbers", "### Labels", "### Errors"];
+    let places: Vec<usize> = order.iter().map(|words| at(words)).collect();
+    assert!(places.is_sorted(), "{places:?}\n{markdown}");
+    at("| ❌ not met | `p99 < 1s for label Login` | 2 s |");
+}

@@ -1,0 +1,68 @@
+//! The ciphers of bodies: AES and SM4 in CBC mode, padded as PKCS #7 says.
+
+use aes::{Aes128, Aes256};
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
+use cbc::{Decryptor, Encryptor};
+use sm4::Sm4;
+
+/// Bytes of a block, and of an initialization vector.
+pub(super) const BLOCK: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cipher {
+    Aes128,
+    Aes256,
+    Sm4,
+}
+
+/// The cipher of one request and its answer, with key and initialization vector.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) cipher: Cipher,
+    pub(super) key: Vec<u8>,
+    pub(super) iv: [u8; BLOCK],
+}
+
+impl Cipher {
+    /// Bytes of a key.
+    pub(super) fn key(self) -> usize {
+        match self {
+            Self::Aes128 | Self::Sm4 => 16,
+            Self::Aes256 => 32,
+        }
+    }
+}
+
+impl Session {
+    /// `None`: the ciphertext is no whole number of blocks, or what comes out is not padded, as with a wrong key.
+    pub(super) fn decrypt(&self, ciphertext: &[u8]) -> Option<Vec<u8>> {
+        match self.cipher {
+            Cipher::Aes128 => decrypt::<Decryptor<Aes128>>(self, ciphertext),
+            Cipher::Aes256 => decrypt::<Decryptor<Aes256>>(self, ciphertext),
+            Cipher::Sm4 => decrypt::<Decryptor<Sm4>>(self, ciphertext),
+        }
+    }
+
+    /// `None`: the key has another length than the cipher's, which [`super::decoder`] does not let happen.
+    pub(super) fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        match self.cipher {
+            Cipher::Aes128 => encrypt::<Encryptor<Aes128>>(self, plain),
+            Cipher::Aes256 => encrypt::<Encryptor<Aes256>>(self, plain),
+            Cipher::Sm4 => encrypt::<Encryptor<Sm4>>(self, plain),
+        }
+    }
+}
+
+fn decrypt<M: BlockModeDecrypt + KeyIvInit>(
+    session: &Session,
+    ciphertext: &[u8],
+) -> Option<Vec<u8>> {
+    let mode = M::new_from_slices(&session.key, &session.iv).ok()?;
+    mode.decrypt_padded_vec::<Pkcs7>(ciphertext).ok()
+}
+
+fn encrypt<M: BlockModeEncrypt + KeyIvInit>(session: &Session, plain: &[u8]) -> Option<Vec<u8>> {
+    let mode = M::new_from_slices(&session.key, &session.iv).ok()?;
+    Some(mode.encrypt_padded_vec::<Pkcs7>(plain))
+}
