@@ -1,5 +1,7 @@
 """The command line of every generator. A case asks for them by name."""
-from place import BENCH, CACHE, OUT, PORTS, boost, built, found, jmeter_home, throng
+import subprocess
+
+from place import BENCH, CACHE, OUT, PORTS, REPO, boost, built, found, jmeter_home, throng
 
 JVM = ["java", "-Xms1g", "-Xmx1g", "-XX:MaxMetaspaceSize=256m", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=100",
        "-XX:G1ReservePercent=20", "-Djava.security.egd=file:/dev/urandom"]
@@ -35,8 +37,27 @@ def run_jmeter(case, seconds):
     result = OUT / "jmeter.jtl"
     result.unlink(missing_ok=True)
     rows = ["-l", str(result)] if case.get("rows") else []
-    return [*JVM, "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", case["plan"],
-            *rows, "-j", str(OUT / "jmeter.log"), QUIET, *properties(case, seconds)]
+    plan, own = case["plan"], case.get("jmeter", {})
+    if "script" in case:
+        plan = str((BENCH / case["name"] / case["script"]).resolve())
+        own = {"user.classpath": sample_jar(), **own}
+    return [*JVM, "-jar", str(jmeter_home() / "bin" / "ApacheJMeter.jar"), "-n", "-t", plan,
+            *rows, "-j", str(OUT / "jmeter.log"), QUIET, *properties(case, seconds), *(f"-J{name}={value}" for name, value in own.items())]
+
+
+def sample_jar():
+    """The plug-in that scripts call to sign and encrypt, built when its source is newer."""
+    folder = REPO / "examples" / "04-mobile-gateway" / "plugin"
+    jar = folder / "target" / "mgs-sample.jar"
+    source = folder / "src" / "dev" / "throng" / "example" / "mgs" / "Mgs.java"
+    if not jar.exists() or jar.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run([str(folder / "build")], check=True, stdout=subprocess.DEVNULL)
+    return str(jar)
+
+
+def run_throng_plain(case, seconds):
+    """The same plan without the case's own properties for Throng: requests go out unsigned."""
+    return run_throng({**case, "throng": {}}, seconds)
 
 
 def run_jmeter_roomy(case, seconds):
@@ -93,6 +114,7 @@ ALL = {
     "throng": run_throng,
     "throng unchecked": run_throng_unchecked,
     "throng without": run_throng_without,
+    "throng plain": run_throng_plain,
     "wrk": run_wrk,
     "oha": run_oha,
     "bombardier": run_bombardier,
@@ -114,4 +136,4 @@ def available(name):
     """Whether a peer can be run here."""
     if name == "beast":
         return boost()
-    return name in ("throng", "throng unchecked", "throng without", "bare loop", "jmeter") or found(name) is not None
+    return name in ("throng", "throng unchecked", "throng without", "throng plain", "bare loop", "jmeter") or found(name) is not None
