@@ -188,7 +188,11 @@ impl Page {
         if !verdict.hidden.is_empty() {
             let n = verdict.hidden.len();
             let held = words(
-                format!("{n} about the target held back because of that."),
+                if n == 1 {
+                    "One finding about the target is held back because of that.".to_owned()
+                } else {
+                    format!("{n} findings about the target are held back because of that.")
+                },
                 format!("因此暂不给出关于被测系统的 {n} 条结论。"),
             );
             let said = self.say(&held);

@@ -141,21 +141,36 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
 
 /// The sentence on the effect of stops; `ended`: samples that ended in their seconds.
 fn did(effect: Option<&Effect>, ended: u64) -> Words {
-    let n = count(effect.map_or(ended, |effect| effect.count));
+    let samples = effect.map_or(ended, |effect| effect.count);
+    let (n, one) = (count(samples), samples == 1);
+    let were = if one {
+        "sample was in flight over it, or was"
+    } else {
+        "samples were in flight over it, or were"
+    };
+    let them = if one { "it" } else { "them" };
     let of = |(mean, p95): (f64, f64)| (time(mean), time(p95));
     match effect {
         Some(Effect { with, without: Some(without), .. }) => {
             let ((mean, p95), (mean_less, p95_less)) = (of(*with), of(*without));
             words!(
-                "{n} samples were in flight over it, or were to start in it: with them the mean of the response time is {mean} and p95 {p95}, without them {mean_less} and {p95_less}.",
+                "{n} {were} to start in it: with {them} the mean of the response time is {mean} and p95 {p95}, without {them} {mean_less} and {p95_less}.",
                 "停顿期间有 {n} 个样本正在进行或本应开始：计入它们时响应时间均值为 {mean}、p95 为 {p95}，不计入时为 {mean_less} 和 {p95_less}。"
             )
         }
+        Some(_) if one => words!(
+            "The one sample was in flight over it, or was to start in it.",
+            "唯一的样本在停顿期间进行或本应开始。"
+        ),
         Some(_) => words!(
             "All {n} samples were in flight over it, or were to start in it.",
             "全部 {n} 个样本都在停顿期间进行或本应开始。"
         ),
         None if ended == 0 => words!("No sample was in flight.", "停顿期间没有样本正在进行。"),
+        None if one => words!(
+            "A sample ended in these seconds and may show a time longer than the server's.",
+            "这些秒内结束的 1 个样本的时间可能比服务器的实际时间长。"
+        ),
         None => words!(
             "{n} samples ended in these seconds and may show times longer than the server's.",
             "这些秒内结束的 {n} 个样本的时间可能比服务器的实际时间长。"

@@ -73,8 +73,12 @@ fn curves(page: &CapacityPage, spot: impl Fn(usize, &Probe) -> Option<Spot>) -> 
 }
 
 fn ladder(page: &CapacityPage) -> Curves {
+    let unit = page.axis.unit();
     Curves {
-        title: words("Probes in their order", "按顺序的试探"),
+        title: words(
+            format!("Probes in their order, {}", unit.en),
+            format!("按顺序的试探（{}）", unit.zh),
+        ),
         caption: page.caption.clone(),
         across: words("Probe", "试探"),
         log_x: false,

@@ -31,7 +31,7 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
     }
     for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
         out.raw("<div><dt>").words(&name).raw("</dt><dd>").text(&value);
-        out.raw(" <small>").words(&note).raw("</small></dd></div>");
+        out.raw(" <small class=\"below\">").words(&note).raw("</small></dd></div>");
     }
     out.raw("</dl></section>");
 }
@@ -39,7 +39,7 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
 fn fact(out: &mut Html, en: &'static str, zh: &'static str, value: &str, note: Option<&Words>) {
     out.raw("<div><dt>").both(en, zh).raw("</dt><dd>").text(value);
     if let Some(note) = note {
-        out.raw(" <small>").words(note).raw("</small>");
+        out.raw(" <small class=\"below\">").words(note).raw("</small>");
     }
     out.raw("</dd></div>");
 }

@@ -72,7 +72,11 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
     if !verdict.hidden.is_empty() {
         let n = verdict.hidden.len();
         out.raw("<p class=\"why\">").words(&words(
-            format!("{n} about the target held back because of that."),
+            if n == 1 {
+                "One finding about the target is held back because of that.".to_owned()
+            } else {
+                format!("{n} findings about the target are held back because of that.")
+            },
             format!("因此暂不给出关于被测系统的 {n} 条结论。"),
         ));
         out.raw("</p>");

@@ -328,33 +328,35 @@ impl Searched<'_> {
         if failed > MUCH_FAILED && self.criteria.iter().all(|text| !text.contains("error")) {
             let share = percent(failed);
             notes.push(words(
-                format!("{share} of the requests failed there, and no criterion is about errors: add one, as --fail 'error% < 1'"),
-                format!("那里有 {share} 的请求失败，而没有关于错误的标准：请添加，例如 --fail 'error% < 1'"),
+                format!("{share} of the requests failed there, and no criterion is about errors: add one, as --fail 'error% < 1'."),
+                format!("那里有 {share} 的请求失败，而没有关于错误的标准：请添加，例如 --fail 'error% < 1'。"),
             ));
         }
         if answer.doubtful {
-            notes.push(words("the lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there", "下限存疑：只有轻载试探达标，而负载机在那里就跟不上"));
+            notes.push(words("The lower bound is doubtful: nothing but the light probe held, and the generator did not keep up there.", "下限存疑：只有轻载试探达标，而负载机在那里就跟不上。"));
         }
         if self.unfinished {
             notes.push(words(
-                "the search ended before its answer: the bounds are those of the probes until then",
-                "搜索在得出答案前结束：上下限来自此前的试探",
+                "The search ended before its answer: the bounds are those of the probes until then.",
+                "搜索在得出答案前结束：上下限来自此前的试探。",
             ));
         }
         if answer.limit == Limit::Criteria && answer.lower.is_some() && !answer.confirmed {
             notes.push(words(
-                "the lower bound is not confirmed by a run of its own",
-                "下限未经单独运行确认",
+                "The lower bound is not confirmed by a run of its own.",
+                "下限未经单独运行确认。",
             ));
         }
         if answer.upper.is_some() && answer.lower.is_some() && !answer.narrow {
-            notes
-                .push(words("the bounds are wider apart than was asked for", "上下限之差大于要求"));
+            notes.push(words(
+                "The bounds are wider apart than was asked for.",
+                "上下限之差大于要求。",
+            ));
         }
         if answer.irregular {
             notes.push(words(
-                "a load above the upper bound held: there is more than one limit, or chance",
-                "高于上限的某个负载达标：存在不止一个极限，或出于偶然",
+                "A load above the upper bound held: there is more than one limit, or chance.",
+                "高于上限的某个负载达标：存在不止一个极限，或出于偶然。",
             ));
         }
         notes
