@@ -94,7 +94,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
         } else {
             0.0
         };
-        let quantiles = quantiles(&hist, independent);
+        let quantiles = quantiles(&hist, sum.longest, independent);
         let columns = if place < MOST_TIMED_LABELS { columns(place).to_vec() } else { Vec::new() };
         Label {
             name: of.name.to_string(),
@@ -123,7 +123,7 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
         sum.merge(&order.sums[*label as usize]);
     }
     let hist = hist([&sum]);
-    let quantiles = quantiles(&hist, sum.count as f64);
+    let quantiles = quantiles(&hist, sum.longest, sum.count as f64);
     let row = Label {
         share_of_time: share(&sum, order.time[0] + order.time[1]),
         quantiles,

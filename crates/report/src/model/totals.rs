@@ -65,7 +65,7 @@ impl Totals {
             mean_us: mean(&all),
             min_us: least(&hist),
             max_us: all.longest as f64 / 1000.0,
-            quantiles: quantiles(&hist, independent(&units, all.count)),
+            quantiles: quantiles(&hist, all.longest, independent(&units, all.count)),
             own_share: own,
             under_way_at_end: (all.cut > 0).then_some(all.cut),
             gateway: Gateway::new(&record.seconds),
@@ -114,15 +114,17 @@ fn rate_margin(steady: &[Unit<'_>]) -> Option<f64> {
     margin.is_finite().then_some(margin)
 }
 
-/// The shown percentiles of a histogram.
-pub(super) fn quantiles(hist: &Hist, independent: f64) -> Vec<Quantile> {
+/// The shown percentiles of a histogram, whose largest value is `longest` nanoseconds: a bin may reach beyond it.
+pub(super) fn quantiles(hist: &Hist, longest: u64, independent: f64) -> Vec<Quantile> {
     if hist.total() == 0 {
         return Vec::new();
     }
+    let most = longest as f64 / 1000.0;
     let one = |p: f64| {
         let found = interval::percentile(hist, p, independent);
         let enough = found.low.is_some() && found.high.is_some();
-        Quantile { p, us: found.value, low: found.low, high: found.high, enough }
+        let [low, high] = [found.low, found.high].map(|bound| bound.map(|us: f64| us.min(most)));
+        Quantile { p, us: found.value.min(most), low, high, enough }
     };
     SHOWN.map(one).to_vec()
 }
