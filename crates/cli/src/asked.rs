@@ -51,8 +51,8 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
             'S' => request.sources.settings.push(Setting::SystemFile(option.first.into())),
             'D' => request.sources.settings.push(Setting::System(first.into(), second.into())),
             proxy @ ('H' | 'P' | 'N' | 'u' | 'a') => request.set_proxy(proxy, &first),
-            // Only remote engines read these, in JMeter too.
-            'G' => {}
+            // Those about remote hosts are taken together below.
+            'G' | 'R' | 'r' | 'X' => {}
             'E' => check_proxy_scheme(&first)?,
             'i' => request.log_config = Some(option.first.into()),
             'e' => request.report.at_end = true,
@@ -70,6 +70,7 @@ pub(crate) fn asked(args: &[OsString]) -> Result<Asked, String> {
                 .into(),
         );
     }
+    jmeter_line::remote::apply(given, &mut request)?;
     match plan {
         None => Err("Non-GUI runs require a test plan: -t PLAN.jmx".into()),
         Some(plan) if plan == "LAST" => Err("-t LAST is not supported: name the plan".into()),
@@ -102,9 +103,7 @@ fn dated(name: &str, now_ms: i64) -> Option<String> {
 /// The reason why an option is refused, and its replacement.
 fn refusal(option: &Given<'_>) -> String {
     let instead = match option.flag.short {
-        's' | 'r' | 'R' | 'X' => {
-            "--fleet ssh:user@a,user@b runs the plan's users on other machines"
-        }
+        's' => "hosts of -R and --fleet need no server: ssh reaches them",
         _ => "remove it",
     };
     format!("{} is not supported yet: {instead}", option.shown())
@@ -113,6 +112,8 @@ fn refusal(option: &Given<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use fleet::remote::Way;
 
     use super::*;
 
@@ -139,18 +140,44 @@ mod tests {
 
     #[test]
     fn every_flag_not_taken_is_refused_by_name_with_what_to_use_instead() {
-        for (line, name) in [
-            (&["-s"][..], "-s (--server)"),
-            (&["-n", "-r"], "-r (--runremote)"),
-            (&["-n", "-Rhost"], "-R (--remotestart)"),
-            (&["-n", "-X"], "-X (--remoteexit)"),
-            (&["-Ex"], "-E (--proxyScheme)"),
-        ] {
+        for (line, name) in [(&["-s"][..], "-s (--server)"), (&["-Ex"], "-E (--proxyScheme)")] {
             let error = asked(line).map(|_| ()).unwrap_err();
             assert!(
                 error.starts_with(name) && error.contains("not supported yet: "),
                 "{line:?}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn remote_hosts_each_run_the_whole_plan() {
+        let on_line = |more: &[&str]| asked(&[&["-nt", "p.jmx"][..], more].concat());
+        let hosts = |more: &[&str]| -> Vec<String> {
+            let Ok(Asked::Run(request)) = on_line(more) else { panic!("a run: {more:?}") };
+            match request.fleet {
+                Some(Way::Whole(hosts)) => hosts.iter().map(ToString::to_string).collect(),
+                _ => Vec::new(),
+            }
+        };
+        assert_eq!(hosts(&["-R", "a,me@b:1099", "-X"]), ["a", "me@b:1099"]);
+        assert_eq!(hosts(&["-r", "-Jremote_hosts=c, d"]), ["c", "d"]);
+        assert_eq!(hosts(&["-r"]), ["127.0.0.1"], "as JMeter has it");
+        assert_eq!(hosts(&["-r", "--remotestart=e", "-Jremote_hosts=c"]), ["e"]);
+        assert_eq!(hosts(&["-X", "-Ga=1"]), Vec::<String>::new());
+        let Ok(Asked::Run(request)) = on_line(&["-Ra", "-Gx=1", "-G", "g.properties"]) else {
+            panic!("a run")
+        };
+        let global =
+            [Setting::Jmeter("x".into(), "1".into()), Setting::File("g.properties".into())];
+        assert_eq!(request.sources.global, global);
+        for (line, words) in [
+            (&["-R", "a", "--fleet", "ssh:b"][..], "both name machines"),
+            (&["-R", "-n"], "is no machine"),
+            (&["-r", "-Jremote_hosts=,"], "need hosts"),
+            (&["-R", "a", "--agents", "2"], "need --fleet nats://"),
+        ] {
+            let error = on_line(line).map(|_| ()).unwrap_err();
+            assert!(error.contains(words), "{line:?}: {error}");
         }
     }
 

@@ -101,6 +101,24 @@ pub(crate) fn unheeded(properties: &Properties, loaded: &Loaded) -> Vec<String> 
     unheeded.map(line).collect()
 }
 
+/// Properties that were set for this machine alone and that the plan, or the engine, would read on the hosts of `-R`.
+pub(crate) fn not_on_hosts(
+    properties: &Properties,
+    of_hosts: &Properties,
+    loaded: &Loaded,
+) -> Vec<String> {
+    let read = |key: &str| {
+        engine::PROPERTIES.contains(&key) || loaded.sources().any(|text| text.contains(key))
+    };
+    let kept = properties.not_on(of_hosts).filter(|(key, _)| read(key));
+    let line = |(key, origin)| {
+        format!(
+            "the property {key} ({origin}) is not set on the hosts of -R and -r, as in JMeter: -G{key}=… sets it there"
+        )
+    };
+    kept.map(line).collect()
+}
+
 fn runs(loaded: &Loaded) -> bool {
     loaded.is_valid() && loaded.obstacles().next().is_none()
 }

@@ -131,12 +131,16 @@ impl Console {
         self.summarisers = names.map(|name| Summariser::new(name, interval, 0)).collect();
     }
 
-    /// Starts the summarisers' clocks.
-    pub(crate) fn start(&mut self, now_ms: i64) {
+    /// Starts the summarisers' clocks. `engines`: JMeter's list of hosts, where each runs the whole plan.
+    pub(crate) fn start(&mut self, now_ms: i64, engines: Option<&str>) {
         for summariser in &mut self.summarisers {
             summariser.start(now_ms);
         }
-        self.jmeter_line(&format!("Starting standalone test @ {}", stamp(now_ms)));
+        let what = engines.map_or_else(
+            || "standalone test".to_owned(),
+            |engines| format!("distributed test with remote engines: [{engines}]"),
+        );
+        self.jmeter_line(&format!("Starting {what} @ {}", stamp(now_ms)));
     }
 
     /// Whether transactions count in the summariser's sums.

@@ -207,7 +207,7 @@ impl Watch {
         self.windows.iter().map(Window::lamp).collect()
     }
 
-    /// A core's measurements.
+    /// The measurements of a second of the run.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) {
         for window in &mut self.windows {
             window.open.add(snapshot, window.criterion.label.as_deref());

@@ -17,7 +17,9 @@ use crate::properties::Setting;
 use crate::request::{OVERCOMMIT, Report, Request, check_proxy_scheme};
 use crate::suggest;
 
-pub(crate) use self::fleet::{AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, UpFlags};
+pub(crate) use self::fleet::{
+    AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, ResumeFlags, UpFlags,
+};
 pub(crate) use self::web::WebFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;

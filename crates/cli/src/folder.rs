@@ -53,6 +53,20 @@ impl Folder {
         Ok(Self { path: Some(path), seconds: Some(seconds), record, ..Self::default() })
     }
 
+    /// Opens the folder of a run that another coordinator has begun. Its seconds and its record begin anew.
+    pub(crate) fn again(path: &Path) -> io::Result<Self> {
+        let mut how = OpenOptions::new();
+        how.create(true).append(true).mode(OWN_FILE);
+        let open = |name: &str| -> io::Result<File> {
+            let file = how.open(path.join(name))?;
+            file.set_len(0)?;
+            Ok(file)
+        };
+        let (seconds, record) = (open("seconds.jsonl")?, open(record::FILE)?);
+        let path = Some(path.to_owned());
+        Ok(Self { path, seconds: Some(seconds), record: Some(record), ..Self::default() })
+    }
+
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }

@@ -5,6 +5,8 @@
 //! `--jmeterproperty k=v`, and a missing second argument is empty. Every flag of JMeter 5.6.3 is known; long options
 //! that only Throng has (`--json`, `--quiet`, `--workers 4`, …) come back as they were written.
 
+pub(crate) mod remote;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 

@@ -67,16 +67,17 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Opens the log, replacing an earlier one as JMeter does; a new file gets this mode. The second part names levels
+    /// Opens the log, replacing an earlier one as JMeter does, or going on with it; a new file gets this mode. The second part names levels
     /// that do not exist.
     pub(crate) fn open(
         path: &Path,
-        mode: u32,
+        (mode, again): (u32, bool),
         levels: &[(String, String)],
         short_names: bool,
     ) -> std::io::Result<(Self, Vec<String>)> {
+        let mut how = OpenOptions::new();
         let file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)?;
+            how.create(true).truncate(!again).append(again).write(true).mode(mode).open(path)?;
         let (levels, unknown) = Levels::new(levels);
         let (file, path) = (Some(file), Some(path.to_owned()));
         Ok((Self { file, path, failed: false, levels, short_names }, unknown))
@@ -178,7 +179,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("", "WARN"), ("engine", "DEBUG"), ("engine.http", "OFF"), ("", "LOUD")];
         let levels = levels.map(|(category, level)| (category.to_string(), level.to_string()));
-        let (mut log, unknown) = Log::open(file.path(), 0o600, &levels, false).unwrap();
+        let (mut log, unknown) = Log::open(file.path(), (0o600, false), &levels, false).unwrap();
         assert_eq!(unknown, ["there is no log level LOUD"]);
         for (category, message) in [("plan", "no"), ("engine", "yes"), ("engine.http", "no")] {
             assert_eq!(log.write(Level::Info, category, message), None);
@@ -192,7 +193,7 @@ mod tests {
     fn loggers_can_have_short_names_and_levels_are_those_of_jmeters_option() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let levels = [("jmeter.modifiers".to_string(), "DEBUG".to_string())];
-        let (mut log, _) = Log::open(file.path(), 0o600, &levels, true).unwrap();
+        let (mut log, _) = Log::open(file.path(), (0o600, false), &levels, true).unwrap();
         let pre = "org.apache.jmeter.modifiers.JSR223PreProcessor.Get it";
         for category in [pre, "org.apache.jmeter.modifiersX", "org.apache.jmeter.timers.T"] {
             assert_eq!(log.write_at(Some(0), Level::Debug, category, "hello"), None);
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_once() {
-        let (mut log, _) = Log::open(Path::new("/dev/full"), 0o600, &[], false).unwrap();
+        let (mut log, _) = Log::open(Path::new("/dev/full"), (0o600, false), &[], false).unwrap();
         assert!(log.write(Level::Warn, "a", "b").unwrap().contains("No space"));
         assert_eq!(log.write(Level::Warn, "a", "b"), None);
     }

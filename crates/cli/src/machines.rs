@@ -1,11 +1,14 @@
 //! The machines of a run with `--fleet`: agents are gathered before it starts, and are in its summary.
 
-pub(crate) mod about;
+mod about;
+mod figures;
+
+pub(crate) use about::Machines;
 
 use std::collections::HashMap;
 
 use engine::Options;
-use fleet::remote::{self, About, Agents, Dealt, Gathering, Way};
+use fleet::remote::{self, About, Agents, Dealt, Former, Gathering, Host, Resuming, Way};
 
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -13,6 +16,7 @@ use crate::log::Level;
 use crate::preflight::Look;
 use crate::properties::Properties;
 use crate::request::{OVERCOMMIT, Request};
+use crate::resume;
 use crate::run::traces::Traces;
 
 /// Seconds for which agents go on without a word of the coordinator.
@@ -63,8 +67,16 @@ impl Asked<'_> {
         for note in &manifest.notes {
             traces.warn("fleet", note);
         }
-        if let Way::Ssh(hosts) = way {
-            say(traces, &format!("starting agents on {} machines", hosts.len()));
+        match way {
+            Way::Ssh(hosts) => {
+                say(traces, &format!("starting agents on {} machines", hosts.len()));
+            }
+            Way::Whole(hosts) => {
+                for words in whole_words(hosts) {
+                    say(traces, &words);
+                }
+            }
+            Way::Nats(_) => {}
         }
         let gathering = Gathering {
             way,
@@ -90,7 +102,11 @@ impl Asked<'_> {
             }
         };
         self.fits(&agents, traces)?;
-        for words in deal_words(&agents.about(), self.users) {
+        if let Err(words) = resume::keep(&folder) {
+            traces.warn("fleet", &format!("{words}; no other coordinator can take this run over"));
+        }
+        let whole = matches!(way, Way::Whole(_));
+        for words in deal_words(&agents.about(), self.users, whole) {
             say(traces, &words);
         }
         for about in agents.about().iter().filter(|about| about.clock_bound_ms > CLOCK_WARNED) {
@@ -103,14 +119,36 @@ impl Asked<'_> {
         Ok(Some(agents))
     }
 
+    /// Takes the agents of a run over, whose coordinator has ended.
+    pub(crate) fn resume(&self, former: Former, traces: &mut Traces<'_>) -> Result<Agents, Exit> {
+        let Some(Way::Nats(pools)) = &self.request.fleet else { return Err(Exit::Usage) };
+        let resuming = Resuming { pools, cancelled: &|| self.interrupt.asked() > 0 };
+        let agents = remote::resume(former, &resuming, &mut |words: &str| say(traces, words));
+        match agents {
+            Ok(agents) => {
+                let words = "this is another coordinator of the run: what was reported is counted again, and agents go on";
+                traces.warn("fleet", words);
+                Ok(agents)
+            }
+            Err(words) => {
+                traces.note(Level::Error, "throng", &words);
+                Err(traces
+                    .console
+                    .fail(&format!("cannot take the run over: {words}"), Exit::Aborted))
+            }
+        }
+    }
+
     /// Whether the agents' processes can hold the connections.
     fn fits(&self, agents: &Agents, traces: &mut Traces<'_>) -> Result<(), Exit> {
         let (needed, held) = (self.users.max(self.connections), agents.connections());
         if needed <= held {
             return Ok(());
         }
+        let whole = matches!(self.request.fleet, Some(Way::Whole(_)));
+        let of = if whole { "each host" } else { "all machines" };
         let words = format!(
-            "{needed} connections at once are more than the {held} that the descriptors of all machines allow"
+            "{needed} connections at once are more than the {held} that the descriptors of {of} allow"
         );
         if self.properties.flag(OVERCOMMIT, false) {
             traces.warn("fleet", &words);
@@ -140,15 +178,55 @@ fn run_name(seed: u64) -> String {
     format!("{now}-{}-{seed:016x}", std::process::id())
 }
 
-/// How the load is dealt.
-fn deal_words(agents: &[About], users: u64) -> Vec<String> {
+/// The meaning of -R and -r, and that ports are not used.
+fn whole_words(hosts: &[Host]) -> Vec<String> {
+    let count = hosts.len();
+    let mut words = vec![format!(
+        "each of {count} hosts runs the whole plan, as JMeter has it for -R and -r (--fleet would divide its users); \
+         ssh reaches it, no jmeter-server is used, and nothing of the run stays there running, with or without -X"
+    )];
+    let names = hosts.iter().map(ToString::to_string);
+    // An address of version 6 ends with its bracket.
+    let has_port =
+        |name: &String| name.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let ports: Vec<String> = names.filter(has_port).collect();
+    if !ports.is_empty() {
+        words.push(format!(
+            "the ports of {} are those of JMeter's servers and are not used: ssh has its own (~/.ssh/config)",
+            ports.join(", ")
+        ));
+    }
+    words
+}
+
+/// JMeter's list of engines, where each host runs the whole plan.
+pub(crate) fn engines(request: &Request) -> Option<String> {
+    let Some(Way::Whole(hosts)) = &request.fleet else { return None };
+    Some(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// Words behind the number of users, where each host has so many.
+pub(crate) fn on_each(request: &Request) -> String {
+    match &request.fleet {
+        Some(Way::Whole(hosts)) => format!(" on each of {} hosts", hosts.len()),
+        _ => String::new(),
+    }
+}
+
+/// How the load is dealt. `whole`: each agent has all users.
+fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     let all: u64 = agents.iter().map(|about| u64::from(about.shares)).sum();
     let line = |about: &About| {
         let About { processors, shares, cores, clock_bound_ms, clock_offset_ms, .. } = about;
         let zone =
             if about.zone.is_empty() { String::new() } else { format!(" in {}", about.zone) };
         let name = format!("{}{zone}", about.name);
-        let part = (users * u64::from(*shares)).div_ceil(all.max(1));
+        let part = if whole {
+            format!("{users} users in {shares} processes of {cores} threads")
+        } else {
+            let part = (users * u64::from(*shares)).div_ceil(all.max(1));
+            format!("{shares} of {all} shares (about {part} users), processes of {cores} threads")
+        };
         let off = if *clock_offset_ms == 0 {
             String::new()
         } else {
@@ -159,12 +237,12 @@ fn deal_words(agents: &[About], users: u64) -> Vec<String> {
             )
         };
         format!(
-            "  {name}: {processors} processors, {shares} of {all} shares (about {part} users), processes of {cores} threads; \
-             clock known to {clock_bound_ms:.2} ms{off}"
+            "  {name}: {processors} processors, {part}; clock known to {clock_bound_ms:.2} ms{off}"
         )
     };
     let heading = "the load is dealt by processors and descriptors".to_owned();
-    std::iter::once(heading).chain(agents.iter().map(line)).collect()
+    let heading = (!whole).then_some(heading);
+    heading.into_iter().chain(agents.iter().map(line)).collect()
 }
 
 /// Facts of this machine give way to those of the machines that the users are on.
@@ -180,33 +258,22 @@ pub(crate) fn instead(found: &mut Look, agents: &[About]) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     #[test]
     fn the_dealing_is_said_with_the_bound_of_each_clock() {
-        let about = |name: &str, shares, clock_offset_ms| About {
-            name: name.into(),
-            zone: if name == "b" { "eu".into() } else { String::new() },
-            processors: 2 * shares,
-            descriptors: 1024,
-            memory: 1 << 30,
-            shares,
-            cores: 2,
-            clock_bound_ms: 0.25,
-            clock_offset_ms,
-        };
-        let agents = [about("a", 2, 0), about("b", 1, -70)];
-        let words = deal_words(&agents, 9);
+        let about = figures::tests::about;
+        let a = About { processors: 4, shares: 2, ..about("a", "") };
+        let agents = [a, About { clock_offset_ms: -70, ..about("b", "eu") }];
+        let words = deal_words(&agents, 9, false);
         assert!(words[1].contains("a: 4 processors, 2 of 3 shares (about 6 users)"), "{words:?}");
         assert!(words[2].contains("b in eu: "), "{words:?}");
         assert!(words[2].ends_with("clock known to 0.25 ms, 70 ms ahead"), "{words:?}");
-        let json: Value =
-            serde_json::from_str(&about::into_json("{}".into(), &agents)).expect("JSON");
-        assert_eq!(
-            (&json["agents"][1]["name"], &json["agents"][1]["clock_bound_ms"]),
-            (&"b".into(), &0.25.into())
-        );
+        let Ok(Way::Whole(hosts)) = Way::whole("a,b:1099,[::1]") else { panic!("hosts") };
+        let words = whole_words(&hosts);
+        assert!(words[0].starts_with("each of 3 hosts runs the whole plan"), "{words:?}");
+        assert!(words[1].starts_with("the ports of b:1099 are"), "{words:?}");
+        let words = deal_words(&agents, 9, true);
+        assert!(words[0].contains("a: 4 processors, 9 users in 2 processes of 2"), "{words:?}");
     }
 }

@@ -15,6 +15,7 @@
 //! | `spread` | users in this process or in workers |
 //! | `agent`, `fleet_up` | an agent that waits, and the NATS server that agents wait at |
 //! | `machines` | the machines of a run with agents |
+//! | `resume` | a run with agents that another coordinator takes over |
 //! | `manifest` | Kubernetes objects of agents that wait |
 //! | `preflight` | the limits of a machine and a chain of proxies |
 //! | `progress`, `ahead` | snapshots of cores are merged into seconds of the run; ports of watched hosts that will run out |
@@ -79,6 +80,7 @@ mod questions;
 mod render;
 mod report;
 mod request;
+mod resume;
 mod run;
 mod setenv;
 mod shim;
@@ -165,6 +167,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Man(flags)) => manual::pages(flags.folder.as_deref()),
         Ok(Verb::Agent(flags)) => agent::run(flags),
         Ok(Verb::Fleet(FleetVerb::Up(flags))) => fleet_up::run(&flags),
+        Ok(Verb::Fleet(FleetVerb::Resume(flags))) => resume::run(&flags),
         Ok(Verb::Fleet(FleetVerb::Manifest(flags))) => manifest::run(&flags),
         Ok(Verb::Help(flags)) => help(&flags.verb),
         Ok(Verb::Version) => version(),

@@ -73,6 +73,8 @@ pub(crate) struct Progress {
     recording: Recording,
     /// Whether requests go to this machine.
     here: Here,
+    /// The snapshots that come were measured before this process has begun: its machine says nothing about them.
+    replays: bool,
     /// Changes since the last second.
     marks: Vec<Mark>,
     /// The hosts that are watched.
@@ -116,6 +118,7 @@ impl Progress {
             behind: Vec::new(),
             here: Here::default(),
             recording: Recording::new(Frame { start_ms, ..Frame::default() }),
+            replays: false,
             marks: Vec::new(),
             hosts: watch::Watch::default(),
             retransmits: Followed::default(),
@@ -172,6 +175,11 @@ impl Progress {
         self.timeline.set_threads(cores, self.processors);
     }
 
+    /// The snapshots that come were measured before this process has begun.
+    pub(crate) fn set_replays(&mut self, replays: bool) {
+        self.replays = replays;
+    }
+
     pub(crate) fn set_users(&mut self, active: u32, started: u32, finished: u32) {
         self.users =
             Users { active: active.into(), started: started.into(), finished: finished.into() };
@@ -189,6 +197,11 @@ impl Progress {
     /// `users`: as many are asked for, where their number can be changed.
     pub(crate) fn set_state(&mut self, state: State, users: Option<u64>) {
         (self.state, self.users_wanted) = (state, users);
+    }
+
+    /// The measurements of the second that was closed last.
+    pub(crate) fn last(&self) -> &Snapshot {
+        &self.last
     }
 
     /// The second that was closed last, for those who follow the run.
@@ -211,6 +224,7 @@ impl Progress {
         }
     }
 
+    /// Everything up to the second that was closed last.
     pub(crate) fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -246,11 +260,11 @@ impl Progress {
         &self.timeline
     }
 
-    /// Adds a core's snapshot. Returns a second that is complete.
-    pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Option<(Second, Brief)> {
-        self.totals.add(snapshot);
+    /// Adds a core's snapshot, from which samples that were kept are taken. Returns a second that is complete.
+    pub(crate) fn add(&mut self, snapshot: &mut Snapshot) -> Option<(Second, Brief)> {
         let early = if self.seen.contains(&snapshot.core) { self.close() } else { None };
         let later = self.slots_later(snapshot.began_ms);
+        self.open.kept.append(&mut snapshot.kept);
         self.open.merge_later(snapshot, later, &mut self.behind);
         let stall = snapshot.counters.get(Counter::StallTime);
         // The second of a process that is gone is told in its place.
@@ -339,6 +353,8 @@ impl Progress {
         if self.seen.is_empty() {
             return None;
         }
+        // Cores and machines have the same labels: their sum has less to add than they have.
+        self.totals.add(&self.open);
         let now = self.now;
         let Users { active, started, finished } = self.users;
         let machine = self.machine.look();
@@ -351,7 +367,7 @@ impl Progress {
             connections: Flow::new(&self.open, &self.totals.counters),
             ports_left: self.ports_left(&machine),
             retransmits: self.retransmits.take(&self.recording),
-            machine: Some(machine),
+            machine: (!self.replays).then_some(machine),
             workers: self.workers,
             watched: by_host(&watched),
             marks: std::mem::take(&mut self.marks),
@@ -406,8 +422,8 @@ mod tests {
     fn a_second_is_complete_when_every_core_has_come() {
         let mut progress = progress();
         progress.set_users(3, 4, 1);
-        assert!(progress.add(&snapshot(0, 2_000)).is_none());
-        let (second, _) = progress.add(&snapshot(1, 2_001)).expect("complete");
+        assert!(progress.add(&mut snapshot(0, 2_000)).is_none());
+        let (second, _) = progress.add(&mut snapshot(1, 2_001)).expect("complete");
         assert_eq!((second.at_ms, second.users, second.started, second.finished), (2_001, 3, 4, 1));
         assert!(progress.close().is_none(), "nothing is left");
     }
@@ -423,13 +439,13 @@ mod tests {
         for (n, at_ms) in [(0, 2_000), (1, 2_004), (0, 3_000)] {
             let mut one = snapshot(n, at_ms);
             one.counters.add(Counter::ConnOpened, 5);
-            progress.add(&one);
+            progress.add(&mut one);
         }
         progress.set_criteria(vec![Lamp { holds: Some(true), ..Lamp::default() }]);
         let now = progress.now();
         assert_eq!((now.second.at_ms, now.line.at_ms, now.snapshot.at_ms), (2_004, 2_004, 2_004));
         assert_eq!(now.second.counters.get(Counter::ConnOpened), 10, "of both cores");
-        assert_eq!(now.totals.counters.get(Counter::ConnOpened), 15, "of all that came");
+        assert_eq!(now.totals.counters.get(Counter::ConnOpened), 10, "of all seconds");
         assert_eq!((now.elapsed_ms(), now.remaining_ms()), (1_004, Some(58_996)));
         assert_eq!(now.criteria[0].is_good(), Some(true));
     }
@@ -437,8 +453,8 @@ mod tests {
     #[test]
     fn a_core_that_comes_twice_or_not_at_all_does_not_hold_the_others_up() {
         let mut progress = progress();
-        progress.add(&snapshot(0, 2_000));
-        let (second, _) = progress.add(&snapshot(0, 3_000)).expect("the first second");
+        progress.add(&mut snapshot(0, 2_000));
+        let (second, _) = progress.add(&mut snapshot(0, 3_000)).expect("the first second");
         assert_eq!(second.at_ms, 2_000);
         assert!(progress.overdue(3_100).is_none());
         assert_eq!(progress.overdue(5_000).expect("overdue").0.at_ms, 3_000);

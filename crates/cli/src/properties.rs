@@ -6,6 +6,7 @@
 //! honours is reported by [`Properties::unheeded`], never swallowed.
 
 mod heeded;
+mod hosts;
 mod secret;
 
 pub(crate) use heeded::why_not;
@@ -39,6 +40,8 @@ pub(crate) struct Sources {
     /// `-d FOLDER` or `JMETER_HOME`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
     pub(crate) home: Option<PathBuf>,
     pub(crate) settings: Vec<Setting>,
+    /// `-G`, for remote hosts alone: properties, and files of them.
+    pub(crate) global: Vec<Setting>,
 }
 
 /// The values a JMeter without any configuration has set, because its `jmeter.properties` does.
@@ -249,6 +252,12 @@ impl Properties {
         }
     }
 
+    /// Takes the values of a run that goes on, in place of all others: those of the time of its start are among them.
+    pub(crate) fn restore(&mut self, values: &[(String, String)]) {
+        self.jmeter = values.iter().cloned().collect();
+        self.system.retain(|key, _| self.jmeter.contains_key(key));
+    }
+
     /// The properties JMeter sets itself at its start.
     fn stamp(&mut self, now_ms: i64) {
         let now = jiff::Timestamp::from_millisecond(now_ms)
@@ -279,7 +288,8 @@ impl Sources {
             let value = if is_secret { "(a secret, not written)" } else { value };
             (format!("-J{name}"), value.to_owned())
         };
-        last.into_iter().map(shown).collect()
+        let global = self.global_named();
+        last.into_iter().map(shown).chain(global).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The HTML report, the summary in Markdown and the tables: at the end of a run, and `throng report`, which makes them of any
 //! run or result file.
 
+mod agents;
 pub(crate) mod file;
 
 use std::path::{Path, PathBuf};
@@ -218,6 +219,7 @@ pub(crate) fn page(
         properties: &text(PROPERTIES).as_deref().map(properties).unwrap_or_default(),
         notes: &[],
         jmeter: figures,
+        agents: &summary.as_ref().map(agents::agents).unwrap_or_default(),
         live: false,
     };
     make(&given)

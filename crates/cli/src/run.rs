@@ -32,7 +32,7 @@ use stats::process::Usage;
 use stats::summary::{Frame, Summary};
 use stats::{Counter, Snapshot};
 
-use self::admission::Room;
+use self::admission::{Admitted, Room};
 use self::monitors::MonitorFiles;
 pub(crate) use self::traces::Traces;
 use crate::console::{Console, used};
@@ -49,6 +49,7 @@ use crate::preflight::{Host, Look};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
+use crate::resume::{self, Taken};
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
 use crate::{asked_load, control, ctl, junit, lost, machines, plugins, project, report, terminal};
@@ -81,20 +82,38 @@ pub(crate) fn run(mut request: Request) -> Exit {
 /// Runs a plan whose text is at hand.
 pub(crate) fn run_plan(request: &Request, bytes: Vec<u8>) -> Exit {
     let mut console = Console::new(request.json, request.quiet);
-    stages(request, bytes, &mut console).unwrap_or_else(|exit| exit)
+    stages(request, bytes, None, &mut console).unwrap_or_else(|exit| exit)
+}
+
+/// Goes on with a run whose coordinator has ended.
+pub(crate) fn resume(mut request: Request, taken: Taken) -> Exit {
+    if let Err(message) = project::apply(&mut request) {
+        terminal::error(&message);
+        return Exit::Usage;
+    }
+    let bytes = taken.former.plan().to_vec();
+    let mut console = Console::new(request.json, request.quiet);
+    stages(&request, bytes, Some(taken), &mut console).unwrap_or_else(|exit| exit)
 }
 
 /// The stages of a run in their order. `Err` is the exit code of a run that did not start.
-fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Exit, Exit> {
-    let (properties, loaded) = admission::admit(request, &bytes, now_ms(), console)?;
-    admission::warn_of_unheeded(request, &properties, &loaded, console);
+fn stages(
+    request: &Request,
+    bytes: Vec<u8>,
+    taken: Option<Taken>,
+    console: &mut Console,
+) -> Result<Exit, Exit> {
+    let former = taken.as_ref().map(|taken| taken.former.properties());
+    let admitted = admission::admit(request, &bytes, (now_ms(), former), console)?;
+    admission::warn_of_unheeded(request, &admitted, console);
+    let Admitted { properties, of_plan, loaded } = admitted;
     let dashboard = Dashboard::of_run(request, &properties, console)?;
     let workers = spread::asked(request, &properties)
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
     // A reading takes a tenth of the time to the first request: one does for all.
     let host = Host::now();
-    let room = Room { request, properties: &properties, workers, host: &host };
+    let room = Room { request, properties: &of_plan, workers, host: &host };
     // Only with the plan's own load it is known by now how many users there are.
     if request.load.is_empty() {
         room.check(&plan, None, console)?;
@@ -102,10 +121,15 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
     let columns = Columns::from_properties(|key| properties.get(key).map(str::to_string))
         .map_err(|error| console.fail(&error.to_string(), Exit::Usage))?;
     let live = LivePage::listen(request, console)?;
-    let mut traces = Traces::open(request, &source, &properties, now_ms(), console);
+    let mut traces = match &taken {
+        Some(taken) => Traces::again(request, &taken.folder, &properties, console)?,
+        None => Traces::open(request, &source, &properties, now_ms(), console),
+    };
     traces.note(Level::Info, "throng", &format!("running {}", request.plan.display()));
-    settings::delete_results(request, &plan)
-        .map_err(|message| traces.console.fail(&message, Exit::Aborted))?;
+    if taken.is_none() {
+        settings::delete_results(request, &plan)
+            .map_err(|message| traces.console.fail(&message, Exit::Aborted))?;
+    }
     traces.console.create_summarisers(&properties, &plan.summarisers);
     let created = format!("Created the tree successfully using {}", request.plan.display());
     traces.console.jmeter_line(&created);
@@ -115,24 +139,48 @@ fn stages(request: &Request, bytes: Vec<u8>, console: &mut Console) -> Result<Ex
         .then(|| control::listen(&properties, &interrupt))
         .flatten();
     let port = control.as_ref().and_then(|control| control.port).filter(|_| stops_itself);
-    let options = settings::options(request, &properties, &plan, &columns, port, &mut traces)?;
-    let mut evaluated = engine::evaluate(&plan, &options);
-    let changed = evaluated
-        .give(&plan, &request.load)
-        .map_err(|message| traces.console.fail(&message, Exit::Usage))?;
-    for line in asked_load::lines(&changed) {
-        traces.note(Level::Info, "throng", &line);
-        traces.console.line(&line);
-    }
+    let options = settings::options(request, &of_plan, &plan, &columns, port, &mut traces)?;
+    let evaluated = match &taken {
+        Some(taken) => taken.former.evaluated().clone(),
+        None => evaluate(request, &plan, &options, &mut traces)?,
+    };
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
-    let start = Start { request, properties: &properties, bytes, plan, options, evaluated, found };
-    let agents = start.gather(workers, &interrupt, &mut traces)?;
+    let began_ms = taken.as_ref().map(|taken| taken.former.began_ms());
+    let start = Start {
+        request,
+        properties: &properties,
+        bytes,
+        plan,
+        options,
+        evaluated,
+        found,
+        began_ms,
+    };
+    let agents = start.gather(workers, &interrupt, taken, &mut traces)?;
     let around = (control.as_ref(), live.as_ref());
     let mut running = start.run(workers, agents, around, &mut traces)?;
     let losses = running.drive(&interrupt, control.as_ref(), &mut traces);
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live };
     Ok(ending.conclude(running, &percentages, &mut traces))
+}
+
+/// Evaluates what is evaluated once, and gives the plan the load that was asked for in place of its own.
+fn evaluate(
+    request: &Request,
+    plan: &Plan,
+    options: &Options,
+    traces: &mut Traces<'_>,
+) -> Result<Evaluated, Exit> {
+    let mut evaluated = engine::evaluate(plan, options);
+    let changed = evaluated
+        .give(plan, &request.load)
+        .map_err(|message| traces.console.fail(&message, Exit::Usage))?;
+    for line in asked_load::lines(&changed) {
+        traces.note(Level::Info, "throng", &line);
+        traces.console.line(&line);
+    }
+    Ok(evaluated)
 }
 
 /// Everything that the engine or the workers are started with.
@@ -144,6 +192,8 @@ struct Start<'a> {
     options: Options,
     evaluated: Evaluated,
     found: Look,
+    /// When another coordinator has begun the run, ms since 1970.
+    began_ms: Option<i64>,
 }
 
 impl Start<'_> {
@@ -155,7 +205,7 @@ impl Start<'_> {
         (control, live): (Option<&Control>, Option<&LivePage>),
         traces: &mut Traces<'_>,
     ) -> Result<Running, Exit> {
-        let Self { request, bytes, plan, options, mut evaluated, mut found, .. } = self;
+        let Self { request, bytes, plan, options, mut evaluated, mut found, began_ms, .. } = self;
         let users = evaluated.users();
         let machines = agents.as_ref().map(Agents::about).unwrap_or_default();
         machines::instead(&mut found, &machines);
@@ -179,14 +229,15 @@ impl Start<'_> {
             },
         )?;
         traces.folder.keep_to_owner(report::ROWS);
-        let start_ms = now_ms();
+        let start_ms = began_ms.unwrap_or_else(now_ms);
         let frame = record::Frame { start_ms, threads: run.cores(), ..frame };
-        traces.console.start(start_ms);
+        traces.console.start(start_ms, machines::engines(request).as_deref());
         traces.note(Level::Info, ENGINE_LOGGER, "Running the test!");
         let words = format!("Running test ({start_ms})");
         traces.note(Level::Info, "org.apache.jmeter.JMeter", &words);
         let plan = request.plan.display();
-        traces.console.live_line(&format!("{plan}: {users} users; Ctrl-C ends the run"));
+        let on = machines::on_each(request);
+        traces.console.live_line(&format!("{plan}: {users} users{on}; Ctrl-C ends the run"));
         if let Some(control) = control {
             traces.console.jmeter_line(&control.line);
         }
@@ -198,7 +249,10 @@ impl Start<'_> {
         }
         progress.recording().set_frame(frame);
         progress.set_hosts(watch::Watch::start(hosts));
-        progress.follow_retransmits();
+        // With agents, the users' connections are on other machines.
+        if machines.is_empty() {
+            progress.follow_retransmits();
+        }
         for line in &complaints {
             traces.heard(line);
         }
@@ -211,7 +265,7 @@ impl Start<'_> {
         let workers = run.workers();
         progress.set_workers(workers);
         let ctl = (requests, ctl);
-        traces.machines = machines;
+        traces.machines = machines::Machines::new(machines);
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 
@@ -220,6 +274,7 @@ impl Start<'_> {
         &self,
         workers: Option<u32>,
         interrupt: &Interrupt,
+        taken: Option<Taken>,
         traces: &mut Traces<'_>,
     ) -> Result<Option<Agents>, Exit> {
         let users: Vec<u32> = self.evaluated.users_by_group().collect();
@@ -234,7 +289,10 @@ impl Start<'_> {
             connections: self.found.connections,
             interrupt,
         };
-        asked.gather(traces)
+        match taken {
+            Some(taken) => asked.resume(taken.former, traces).map(Some),
+            None => asked.gather(traces),
+        }
     }
 }
 
@@ -324,6 +382,9 @@ impl Running {
                 News::Lost(loss) => losses.push(told_of(loss, progress, traces)),
                 News::Idle => {
                     let second = progress.overdue(now_ms());
+                    if second.is_some() {
+                        watch.add(progress.last());
+                    }
                     traces.tell(second, progress);
                 }
                 News::Finished => {
@@ -338,16 +399,19 @@ impl Running {
 
 /// Adds a core's snapshot, and tells the second that it completes. `Some`: a criterion ends the run.
 fn measured(
-    snapshot: Box<Snapshot>,
+    mut snapshot: Box<Snapshot>,
     run: &mut Spread,
     watch: &mut Watch,
     progress: &mut Progress,
     traces: &mut Traces<'_>,
 ) -> Option<Judged> {
     progress.set_processes((run.cores(), run.parts()), run.workers(), run.usage());
-    watch.add(&snapshot);
-    let second = progress.add(&snapshot);
+    progress.set_replays(run.replays());
+    let second = progress.add(&mut snapshot);
     run.recycle(snapshot);
+    if second.is_some() {
+        watch.add(progress.last());
+    }
     let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
     if second.is_some() {
         progress.set_criteria(watch.lamps());
@@ -437,12 +501,14 @@ impl Ending<'_> {
         if dropped > 0 {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
         }
+        traces.machines.measured(&run.figures());
         let starts = Starts::of(&totals.counters, &self.request.load);
         let said = (starts, &judgement);
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         reports::write(self.request, self.dashboard.as_ref(), traces);
         exports::finish(traces);
+        traces.folder.path().into_iter().for_each(resume::forget);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
@@ -553,7 +619,12 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
 /// The facts of a run that are known before it starts.
 fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::Frame {
     let Asked { users, rate, schedule, length_ms, open, main_length_ms: _ } = asked;
-    let schedule = schedule.iter().map(|(ns, from, to)| (ns / 1_000_000, *from, *to)).collect();
+    let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
+    let (users, many) = (users * u64::from(copies), f64::from(copies));
+    let rate = rate.map(|rate| rate * many);
+    let schedule = schedule.iter();
+    let schedule =
+        schedule.map(|(ns, from, to)| (ns / 1_000_000, from * many, to * many)).collect();
     let mut settings = plan_settings(plan);
     settings.extend(request.sources.recorded());
     settings.push((record::frame::PLAN_TEXT.to_owned(), format!("{:016x}", plan.text_hash)));

@@ -3,12 +3,13 @@
 //! Users that need more descriptors than one process may have are spread over worker processes; so are those of a run
 //! for which workers were requested. The loop of the run does not see the difference.
 
+use std::cell::Cell;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{Evaluated, Line, Live, Made, Options, Run, StartError, Users};
 use fleet::remote::Agents;
-use fleet::{Bus, Fleet, Job, Loss, Processes};
+use fleet::{Bus, Figures, Fleet, Job, Loss, Processes};
 use plan::plan::Plan;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use stats::Snapshot;
@@ -23,7 +24,23 @@ use crate::request::Request;
 pub(crate) enum Spread {
     Here(Box<Run>),
     /// With the result files that are to be ended, and what was lost in doing so.
-    Fleet(Box<Fleet>, Vec<Made>, Vec<Line>),
+    Fleet(Box<Fleet>, Vec<Made>, Vec<Line>, Own),
+}
+
+/// The use of this process beside workers. It is asked for with each report, and is read from time to time.
+#[derive(Debug, Default)]
+pub(crate) struct Own(Cell<Option<(Instant, Usage)>>);
+
+/// Interval of reading this process's own use.
+const READ: Duration = Duration::from_millis(100);
+
+impl Own {
+    fn usage(&self) -> Usage {
+        let known = self.0.get().filter(|(at, _)| at.elapsed() < READ);
+        let (at, usage) = known.unwrap_or_else(|| (Instant::now(), Usage::without_threads()));
+        self.0.set(Some((at, usage)));
+        usage
+    }
 }
 
 /// An event of a run.
@@ -128,6 +145,7 @@ pub(crate) fn start(
         seed: options.seed,
         stop_on_loss: request.stop_on_loss,
     };
+    let former = agents.as_ref().and_then(Agents::former);
     let (bus, notes): (Box<dyn Bus>, _) = match agents {
         Some(mut agents) => {
             let made = files.iter().map(|made| (made.path().to_owned(), made.has_rows())).collect();
@@ -141,9 +159,12 @@ pub(crate) fn start(
             (Box::new(workers), Vec::new())
         }
     };
-    let fleet =
-        Fleet::start(bus, &plan, job).map_err(|error| (error.to_string(), Exit::Aborted))?;
-    Ok(Spread::Fleet(Box::new(fleet), files, notes))
+    let fleet = match former {
+        Some(share) => Fleet::resume(bus, &plan, job, share),
+        None => Fleet::start(bus, &plan, job),
+    };
+    let fleet = fleet.map_err(|error| (error.to_string(), Exit::Aborted))?;
+    Ok(Spread::Fleet(Box::new(fleet), files, notes, Own::default()))
 }
 
 /// The reason why the engine does not start, and its exit code: classes that Java cannot find are errors of the plan, as in `check`.
@@ -165,7 +186,7 @@ impl Spread {
                 | engine::Event::Figures(_)
                 | engine::Event::StopAsked { .. } => News::Idle,
             },
-            Self::Fleet(fleet, files, lost) => match fleet.next_event(patience) {
+            Self::Fleet(fleet, files, lost, _) => match fleet.next_event(patience) {
                 fleet::Event::Snapshot(snapshot) => News::Snapshot(snapshot),
                 fleet::Event::Log(line) => News::Log(line),
                 fleet::Event::Lost(loss) => News::Lost(loss),
@@ -234,6 +255,14 @@ impl Spread {
         }
     }
 
+    /// Whether what comes was measured before this process has begun.
+    pub(crate) fn replays(&self) -> bool {
+        match self {
+            Self::Here(_) => false,
+            Self::Fleet(fleet, ..) => fleet.replays(),
+        }
+    }
+
     /// Worker processes that are there; 0 when the users are in this process.
     pub(crate) fn workers(&self) -> u32 {
         match self {
@@ -247,12 +276,12 @@ impl Spread {
     pub(crate) fn usage(&self) -> Usage {
         match self {
             Self::Here(run) => run.usage(),
-            Self::Fleet(fleet, ..) => {
-                let (own, workers) = (Usage::now(), fleet.usage());
+            Self::Fleet(fleet, _, _, own) => {
+                let (own, workers) = (own.usage(), fleet.usage());
                 Usage {
                     user_s: own.user_s + workers.user_s,
                     system_s: own.system_s + workers.system_s,
-                    run_queue_s: own.run_queue_s + workers.run_queue_s,
+                    run_queue_s: workers.run_queue_s,
                     rows_waiting: workers.rows_waiting,
                     write_s: workers.write_s,
                     java: workers.java,
@@ -261,6 +290,14 @@ impl Spread {
                     ..own
                 }
             }
+        }
+    }
+
+    /// The sums of each agent's samples, in their order; empty where the users are on this machine.
+    pub(crate) fn figures(&self) -> Vec<Figures> {
+        match self {
+            Self::Here(_) => Vec::new(),
+            Self::Fleet(fleet, ..) => fleet.figures(),
         }
     }
 

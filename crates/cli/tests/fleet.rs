@@ -3,6 +3,7 @@
 mod agents;
 mod pools;
 mod program;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command};

@@ -162,6 +162,7 @@ impl<'p> Context<'p> {
             vars: &mut user.vars,
             who: Who {
                 plan_file: &self.plan.file,
+                prefix: &settings.prefix,
                 group: &settings.name,
                 tail: settings.tail,
                 group_number: settings.number,

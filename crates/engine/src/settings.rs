@@ -8,7 +8,9 @@ pub(crate) mod proxy;
 pub(crate) mod results;
 pub(crate) mod websocket;
 
+use std::collections::HashMap;
 use std::net::{IpAddr, ToSocketAddrs};
+use std::sync::Arc;
 
 use plan::http::{Source, SourceKind};
 
@@ -35,6 +37,15 @@ pub(crate) struct Settings {
     pub(crate) evaluation_steps: u64,
     /// The first of these that cannot be understood, in words.
     pub(crate) complaint: Option<String>,
+}
+
+/// JMeter's name for the host that stands before the names of its threads.
+pub const THREAD_PREFIX: &str = "__jm.D_TG";
+
+/// The text before names of users: the host and a dash, or nothing.
+pub(crate) fn thread_prefix(properties: &HashMap<String, String>) -> Arc<str> {
+    let host = properties.get(THREAD_PREFIX).filter(|host| !host.is_empty());
+    host.map_or_else(String::new, |host| format!("{host}-")).into()
 }
 
 /// The properties read here, for those who tell users which ones count.
@@ -94,6 +105,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.dns.timeout_ms",
     "throng.connect.rate",
     "throng.evaluation.steps",
+    THREAD_PREFIX,
     "throng.record.header",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",

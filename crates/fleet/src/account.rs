@@ -36,7 +36,11 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// Measurements of the slot, already merged over the sender's cores and processes.
-    Delta { samples: u64, body: Vec<u8> },
+    Delta {
+        samples: u64,
+        #[serde(with = "crate::bytes")]
+        body: Vec<u8>,
+    },
     /// The origin was killed: at most so many samples, of this slot and later ones, are in no delta.
     Torn { at_most: u64 },
     /// The origin has ended, with so many samples in all. They must be those of its deltas.

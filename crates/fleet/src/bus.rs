@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
+use crate::remote::Stand;
 
 /// Carries messages to workers and back.
 pub trait Bus: std::fmt::Debug {
@@ -42,6 +43,16 @@ pub trait Bus: std::fmt::Debug {
         false
     }
 
+    /// Whether each worker runs the whole plan, and knows of no other.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
+    /// Whether what comes was measured before this coordinator has begun.
+    fn replays(&self) -> bool {
+        false
+    }
+
     /// When all workers are done: takes what they keep for the end, and lets them go. Returns complaints.
     fn collect(&mut self) -> Vec<String> {
         Vec::new()
@@ -63,4 +74,7 @@ pub enum News {
     Gone(String),
     /// A part of the worker was lost; the others of it go on.
     Part(Loss),
+    /// Where the run stands in a worker that was taken over from another coordinator; its process, and the parts that it
+    /// has lost.
+    Found { pid: u32, stand: Box<Stand>, lost: Vec<Loss> },
 }

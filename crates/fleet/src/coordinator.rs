@@ -4,7 +4,9 @@
 //! through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
 //! others. Reports are numbered; none counts twice.
 
-use std::collections::{BTreeMap, VecDeque};
+mod resume;
+
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,7 +16,10 @@ use plan::plan::Plan;
 use stats::Snapshot;
 use stats::process::Usage;
 
+use self::resume::Taking;
+use crate::batch_properties::BatchProperties;
 use crate::bus::{Bus, News};
+use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
@@ -82,13 +87,13 @@ pub struct Fleet {
     batch: Vec<u32>,
     /// Zero of the run's clock by the monotonic clock.
     zero: Instant,
-    users_planned: u64,
     /// Backend Listeners, and what they complain about.
     backends: Backends,
     complaints: Receiver<String>,
-    /// Properties that users have set, and those that were sent to all workers.
-    properties: BTreeMap<String, String>,
-    told: BTreeMap<String, String>,
+    properties: BatchProperties,
+    figures: ByWorker,
+    /// Workers of another coordinator are taken over.
+    taking: Option<Taking>,
 }
 
 /// The reason why a run could not be spread.
@@ -110,7 +115,6 @@ impl Fleet {
         if count == 0 {
             return Err(StartError("there is no worker".into()));
         }
-        let users_planned = job.evaluated.users();
         let (to_complaints, complaints) = channel();
         let property = |key: &str| {
             let found = job.properties.iter().find(|(name, _)| name == key);
@@ -133,6 +137,7 @@ impl Fleet {
             cores: job.cores,
             seed: job.seed,
             zero: wall_ns(),
+            host: None,
             allowed: None,
         };
         Ok(Self {
@@ -152,11 +157,11 @@ impl Fleet {
             changes: 0,
             batch: Vec::new(),
             zero,
-            users_planned,
             backends,
             complaints,
-            properties: BTreeMap::new(),
-            told: BTreeMap::new(),
+            properties: BatchProperties::default(),
+            figures: ByWorker::default(),
+            taking: None,
         })
     }
 
@@ -185,6 +190,9 @@ impl Fleet {
                     self.events.push_back(Event::Log(text.into()));
                 }
                 Some((worker, News::Gone(words))) => self.gone(worker, &words),
+                Some((worker, News::Found { pid, stand, lost })) => {
+                    self.found(worker, pid, *stand, lost);
+                }
                 Some((_, News::Part(loss))) => {
                     self.events.push_back(Event::Lost(loss));
                     if self.stop_on_loss {
@@ -246,11 +254,6 @@ impl Fleet {
         users
     }
 
-    /// Number of users that the groups ask for, all together.
-    pub fn users_planned(&self) -> u64 {
-        self.users_planned
-    }
-
     /// Workers that have not died or ended.
     pub fn workers(&self) -> u32 {
         self.members.iter().filter(|member| member.is_alive()).count() as u32
@@ -260,6 +263,11 @@ impl Fleet {
     pub fn cores(&self) -> u32 {
         let alive = self.members.iter().filter(|member| member.is_alive());
         alive.map(|member| member.cores.max(1)).sum()
+    }
+
+    /// Whether what comes was measured before this coordinator has begun.
+    pub fn replays(&self) -> bool {
+        self.bus.replays()
     }
 
     /// Reports that a second of the run consists of.
@@ -275,6 +283,11 @@ impl Fleet {
     /// Use of all workers so far, as last reported. Pages of the program, which all share, count once.
     pub fn usage(&self) -> Usage {
         member::usage(&self.members)
+    }
+
+    /// The sums of each worker, by its number, where workers are other machines.
+    pub fn figures(&self) -> Vec<Figures> {
+        if self.bus.merges() { self.figures.of(self.share.count) } else { Vec::new() }
     }
 
     /// Whether the run was told to stop before its plan was through.
@@ -295,6 +308,9 @@ impl Fleet {
     fn heard(&mut self, worker: u32, message: FromWorker) {
         let Some(member) = self.members.get_mut(worker as usize) else { return };
         if !member.is_alive() {
+            return;
+        }
+        if self.taking.as_mut().is_some_and(|taking| taking.heard(worker, &message)) {
             return;
         }
         match message {
@@ -319,6 +335,9 @@ impl Fleet {
                     self.events.push_back(Event::Log(text.into()));
                 }
                 if counts {
+                    if self.bus.merges() {
+                        self.figures.add(worker, &report);
+                    }
                     // Numbers of cores only need to differ.
                     report.snapshot.core = report.snapshot.core * self.share.count + worker;
                     self.events.push_back(Event::Snapshot(report.snapshot));
@@ -327,12 +346,8 @@ impl Fleet {
                 }
             }
             FromWorker::BatchDone { properties, changes } => {
-                // Values that it got from the coordinator need not be sent back.
-                let told = &self.told;
-                let news =
-                    properties.into_iter().filter(|(key, value)| told.get(key) != Some(value));
-                self.properties.extend(news);
-                if member.stage == Stage::Running && changes == self.changes {
+                self.properties.add(properties);
+                if member.stage == Stage::Running && changes + member.unheard == self.changes {
                     member.stage = Stage::Ready;
                 }
                 self.go_on();
@@ -392,6 +407,9 @@ impl Fleet {
     /// Starts the next batch when all workers wait for it, ends the run when there is none, and finishes it when all
     /// have ended.
     fn go_on(&mut self) {
+        if self.waits_for_stands() {
+            return;
+        }
         let alive = || self.members.iter().filter(|member| member.is_alive());
         if alive().next().is_none() {
             if !self.ending && self.aborted.is_none() {
@@ -407,8 +425,7 @@ impl Fleet {
         self.open = false;
         match self.batches.start_next() {
             Some(groups) => {
-                self.told.clone_from(&self.properties);
-                let properties: Vec<_> = self.told.clone().into_iter().collect();
+                let properties = self.properties.send();
                 let at = (self.zero.elapsed() + self.bus.lead()).as_nanos() as i64;
                 let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
                 self.batch.clone_from(&groups);
@@ -427,8 +444,12 @@ impl Fleet {
 
     fn halt(&mut self, now: bool) {
         self.stopped = true;
-        self.batches.stop();
         self.tell(&ToWorker::Stop { now });
+        if self.taking.is_some() {
+            // The rest follows when it is known where the run stands.
+            return;
+        }
+        self.batches.stop();
         if !self.open {
             // No users run: nothing will be reported as done.
             self.end();
@@ -458,7 +479,7 @@ impl Fleet {
 
     /// Tells each worker how many users run in the others.
     fn adjust(&mut self) {
-        if self.adjusted.elapsed() < ADJUST {
+        if self.adjusted.elapsed() < ADJUST || self.bus.is_whole() {
             return;
         }
         self.adjusted = Instant::now();

@@ -78,6 +78,38 @@ impl Incoming {
     }
 }
 
+/// Passes on whole frames of a stream and keeps the rest: whoever reads behind it can be left between two bytes and begin
+/// anew with another stream.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    rest: Vec<u8>,
+}
+
+impl Whole {
+    /// The frames that are whole by these bytes. A length that no frame has is for the reader to refuse.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.rest.extend_from_slice(bytes);
+        let mut at = 0;
+        while let Some((length, rest)) = self.rest[at..].split_first_chunk::<4>() {
+            let length = u32::from_le_bytes(*length) as usize;
+            if length > LONGEST {
+                at = self.rest.len();
+            } else if rest.len() < length {
+                break;
+            } else {
+                at += 4 + length;
+            }
+        }
+        let rest = self.rest.split_off(at);
+        std::mem::replace(&mut self.rest, rest)
+    }
+
+    /// The stream has ended, perhaps within a frame.
+    pub(crate) fn clear(&mut self) {
+        self.rest = Vec::new();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +137,25 @@ mod tests {
                 "split at {split}"
             );
         }
+    }
+
+    #[test]
+    fn a_stream_that_ends_within_a_frame_leaves_nothing_of_it() {
+        let mut bytes = Vec::new();
+        push(&mut bytes, &ToWorker::End).unwrap();
+        push(&mut bytes, &ToWorker::Stop { now: true }).unwrap();
+        for split in 0..=bytes.len() {
+            let mut whole = Whole::default();
+            let mut out = whole.add(&bytes[..split]);
+            assert!(out.is_empty() || bytes.starts_with(&out), "split at {split}");
+            out.extend(whole.add(&bytes[split..]));
+            assert_eq!(out, bytes, "split at {split}");
+        }
+        let mut whole = Whole::default();
+        let first = whole.add(&bytes[..bytes.len() - 1]);
+        whole.clear();
+        assert_eq!([first, whole.add(&bytes)].concat().len(), bytes.len() + 5);
+        assert_eq!(Whole::default().add(&[255; 9]).len(), 9, "what is no frame is passed on");
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `message`, `frame` | the messages, and their bytes |
+//! | `message`, `frame`, `bytes` | the messages, and their bytes |
 //! | `bus`, `processes`, `threads` | the transport: to child processes, or within this process for tests |
 //! | `coordinator`, `member`, `loss` | the run as a whole, the state of one worker, the loss when one dies |
+//! | `batch_properties` | properties that users have set, on their way to all workers |
+//! | `figures` | the sums of each worker's samples |
 //! | `worker` | the process that runs a share of the users |
 //! | `remote` | workers on other machines: agents, and the coordinator's side of them |
 //! | `nats` | agents that wait at a NATS server |
@@ -17,8 +19,11 @@
 //! | `size` | the number of workers for a number of users |
 
 pub mod account;
+mod batch_properties;
 mod bus;
+mod bytes;
 mod coordinator;
+mod figures;
 mod frame;
 mod loss;
 mod member;
@@ -32,6 +37,7 @@ mod worker;
 
 pub use bus::{Bus, News};
 pub use coordinator::{Event, Fleet, Job, StartError};
+pub use figures::Figures;
 pub use loss::{Loss, Missed};
 pub use message::{FromWorker, Report, Share, ToWorker, VERSION};
 pub use processes::Processes;

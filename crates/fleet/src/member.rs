@@ -43,6 +43,8 @@ pub(crate) struct Member {
     pub(crate) last_samples: BTreeMap<u32, u64>,
     /// Active users of other workers, as last sent to it.
     pub(crate) told: Vec<u32>,
+    /// Changes of the load that others have heard of and it has not.
+    pub(crate) unheard: u32,
 }
 
 impl Member {

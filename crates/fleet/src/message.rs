@@ -11,7 +11,7 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct Share {
     pub seed: u64,
     /// Zero of the run's clock, nanoseconds since 1970.
     pub zero: i64,
+    /// The host whose shares these are, where each host runs the whole plan: it stands before the names of users.
+    pub host: Option<String>,
     /// Targets that the worker's machine permits, whatever the properties say.
     pub allowed: Option<String>,
 }

@@ -13,6 +13,7 @@
 //! | `wait` | the agent that waits and is hired |
 //! | `setup` | what a server for agents needs |
 //! | `hire`, `hub` | the coordinator's side: agents are hired, and the streams to them |
+//! | `take` | agents are taken over from a coordinator that has ended |
 
 mod air;
 mod client;
@@ -23,16 +24,18 @@ mod key;
 mod link;
 mod server;
 mod setup;
+mod take;
 mod wait;
 
 #[cfg(test)]
 mod tests;
 
 pub use hire::Pools;
-pub(crate) use hire::{Access, hire};
+pub(crate) use hire::{Access, Found, hire};
 pub(crate) use hub::{Carried, start};
 pub use key::{Public, Secret};
 pub use server::{POOL, Server, TOKEN_WORDS, var};
 pub use setup::{Files, Setup};
+pub(crate) use take::take;
 pub use wait::{Waiting, wait};
 pub use wire::nats::is_token;

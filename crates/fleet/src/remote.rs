@@ -14,6 +14,8 @@
 //! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
 //! | `agent`, `relay` | the agent, and its processes as one worker |
 //! | `disk` | records and notes on a disk |
+//! | `resume`, `stand` | another coordinator takes a run over; where the run stands on an agent |
+//! | `recover` | what a run has left on an agent whose process has ended |
 //! | `fetch` | the end: rows are fetched, and agents leave |
 //! | `rows` | result rows of agents, merged by time |
 
@@ -29,10 +31,13 @@ mod gather;
 mod hosts;
 mod line;
 mod manifest;
+mod recover;
 mod relay;
+mod resume;
 mod rows;
 mod squeeze;
 mod ssh;
+mod stand;
 mod store;
 mod wire;
 
@@ -43,6 +48,8 @@ pub use fetch::notes;
 pub use gather::{Gathering, gather};
 pub use hosts::{Choice, Host, Way};
 pub use manifest::{Manifest, manifest};
+pub use resume::{Former, Resuming, former, resume};
+pub use wire::Stand;
 
 pub(crate) use agent::offered;
 pub(crate) use line::{Heard, nanos};

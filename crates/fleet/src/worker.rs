@@ -216,6 +216,7 @@ fn start(share: Share, java: StartJava<'_>) -> Result<(Run, Option<Arc<dyn Offlo
     }
     // The plan is the run's; its targets are the machine's to permit.
     properties.extend(share.allowed.map(|allowed| (ALLOWED.to_owned(), allowed)));
+    properties.extend(share.host.map(|host| (engine::THREAD_PREFIX.to_owned(), host)));
     let (offload, home) = java(&plan, &properties)?.map(|java| (java.offload, java.home)).unzip();
     let surroundings = Surroundings {
         home: home.unwrap_or_default(),

@@ -227,7 +227,7 @@ impl World {
             real = Some(record.origin);
             record.origin = Origin { incarnation: 1, ..record.origin };
         }
-        let (note, answer) = coordinator.ledger.hear(slot, &up);
+        let (note, answer) = coordinator.ledger.hear(slot, up);
         let early = match &note {
             Some(Note::Record(record)) if self.bug == Bug::AcknowledgesBeforeDisk => {
                 let what = Order::Acknowledged(record.number);
@@ -370,7 +370,7 @@ fn a_sender_without_a_coordinator_stops_when_its_grant_ends() {
     let (mut ledger, _) = Ledger::begin(LIMITS, &[]);
     let (mut sender, _) = Sender::begin(0, &[]);
     assert_eq!(sender.may_count(0), 0, "nothing is measured without a grant");
-    let (note, _) = ledger.hear(0, &sender.here());
+    let (note, _) = ledger.hear(0, sender.here());
     let down = ledger.written(&note.expect("a grant")).expect("a message");
     let entry = sender.hear(&down).expect("an entry");
     sender.written(&entry);

@@ -98,6 +98,8 @@ impl Variables for Env<'_> {
 pub struct Who<'a> {
     /// Name of the test plan file (`__TestPlanName`).
     pub plan_file: &'a str,
+    /// The text before that in the names of users: a host of several, each of which runs the whole plan.
+    pub prefix: &'a str,
     /// Name of the thread group, evaluated.
     pub group: &'a str,
     /// The text behind that in the names of users.
@@ -113,11 +115,11 @@ pub struct Who<'a> {
 }
 
 impl Who<'_> {
-    /// Appends the thread name, `<group> <group number>-<user number>`.
+    /// Appends the thread name, `<prefix><group> <group number>-<user number>`.
     pub fn thread_name(&self, out: &mut String) {
         use std::fmt::Write;
-        let Self { group, tail, group_number, user, .. } = self;
-        let _ = write!(out, "{group}{tail} {group_number}-{}", user + 1);
+        let Self { prefix, group, tail, group_number, user, .. } = self;
+        let _ = write!(out, "{prefix}{group}{tail} {group_number}-{}", user + 1);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The first screen: what a reader sees without script, on paper, on a phone.
 //!
 //! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
-//! labels.
+//! labels; of a run on several machines the figures of each.
+mod agents;
 mod answer;
 pub(crate) mod capacity;
 pub(crate) mod comparison;
@@ -34,6 +35,7 @@ pub fn run(page: &RunPage) -> Html {
     }
     out.raw("</section>");
     labels::section(&mut out, page);
+    agents::section(&mut out, &page.agents);
     out
 }
 

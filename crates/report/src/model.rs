@@ -3,6 +3,7 @@
 //! Times of day are epoch ms, lengths of time µs, unless a name says otherwise. What is not known is `null`. Everything
 //! is bounded: at most [`MOST_INSTANTS`] instants and [`MOST_LABELS`] labels, whatever the length of the run.
 mod about;
+mod agents;
 pub mod capacity;
 mod charts;
 mod columns;
@@ -21,6 +22,7 @@ mod totals;
 mod verdict;
 
 pub use about::{About, Criterion, Given};
+pub use agents::{Agent, Agents};
 pub use capacity::CapacityPage;
 pub use charts::Chart;
 pub use columns::Column;
@@ -70,6 +72,9 @@ pub struct RunPage {
     pub samples: Vec<Sample>,
     pub classes: Vec<Class>,
     pub targets: Vec<Watched>,
+    /// The first screen and the tables have these; the page's script reads neither.
+    #[serde(skip)]
+    pub agents: Agents,
     pub jmeter: Option<JMeter>,
 }
 
@@ -111,6 +116,7 @@ impl RunPage {
             classes: errors::classes(record),
             timeline,
             targets,
+            agents: given.agents.clone(),
             jmeter: given.jmeter.map(JMeter::new),
         }
     }

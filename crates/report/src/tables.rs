@@ -4,6 +4,7 @@
 //! 0 to 1, times of day are ISO 8601 in UTC. The page's own buttons write the same (`ui/src/parts/saved.ts`); a test
 //! compares both. CSV is that of RFC 4180.
 
+mod agents;
 mod answers;
 mod run;
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use answers::verdict::Language;
 use cases::{CASES, Case};
 use report::jmeter::{Figures, Gatherer, Note, Refused, Settings};
-use report::model::{Given, RunPage};
+use report::model::{Agents, Given, RunPage};
 use serde_json::Value;
 
 fn read(rows: &str, property: impl Fn(&str) -> Option<String>) -> Result<Figures, Refused> {
@@ -197,6 +197,7 @@ fn page(figures: &Figures) -> Value {
         properties: &[],
         notes: &[],
         jmeter: Some(figures),
+        agents: &Agents::default(),
         live: false,
     };
     let html = report::run(&RunPage::new(&given), Language::English);

@@ -3,7 +3,7 @@
 use answers::verdict::Verdict;
 use record::{Frame, Label, Load, Part, Record, Second};
 use report::Page;
-use report::model::{Criterion, Given, RunPage};
+use report::model::{Agents, Criterion, Given, RunPage};
 use serde_json::Value;
 
 /// Ten seconds of 10 samples each, of 1 to 100 ms, of which one a second fails.
@@ -48,6 +48,7 @@ fn summary(samples: u64, criteria: &[Criterion]) -> Value {
         properties: &[],
         notes: &[],
         jmeter: None,
+        agents: &Agents::default(),
         live: false,
     });
     let text = Page::Run(Box::new(page)).k6().expect("the summary of a run");

@@ -7,7 +7,7 @@ use answers::random::Random;
 use answers::verdict::{Language, Verdict};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use record::{CauseName, Ending, Frame, Label, Part, Record, Second};
-use report::model::{Compared, ComparisonPage, Criterion, Given, RunPage};
+use report::model::{Agents, Compared, ComparisonPage, Criterion, Given, RunPage};
 use stats::Outcome;
 
 /// Names that a service would make something of.
@@ -107,6 +107,7 @@ fn of_run(labels: &[String], language: Language) -> String {
         properties: &[],
         notes: &[],
         jmeter: None,
+        agents: &Agents::default(),
         live: false,
     });
     report::markdown::run(&page, language)

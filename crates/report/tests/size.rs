@@ -5,7 +5,7 @@ use std::sync::Arc;
 use answers::random::Random;
 use answers::verdict::{Language, Verdict};
 use record::{Frame, Has, Label, Part, Record, Second};
-use report::model::{Given, RunPage};
+use report::model::{Agents, Given, RunPage};
 
 /// Seconds that differ: a run repeats them, in an order by chance, for making each anew takes long.
 const KINDS: usize = 12;
@@ -63,6 +63,7 @@ fn page(record: &Record) -> String {
         properties: &[],
         notes: &[],
         jmeter: None,
+        agents: &Agents::default(),
         live: false,
     };
     report::run(&RunPage::new(&given), Language::English)

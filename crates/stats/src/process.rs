@@ -67,9 +67,13 @@ impl Java {
 
 impl Usage {
     pub fn now() -> Self {
+        Self { run_queue_s: waited_s(), ..Self::without_threads() }
+    }
+
+    /// The same for a process that runs no users: its threads, of which there may be many, are not read one by one.
+    pub fn without_threads() -> Self {
         let mut usage = Self::default();
         usage.add("self");
-        usage.run_queue_s = waited_s();
         let hand = HAND.load(Relaxed);
         if hand != 0 {
             usage.add(&hand.to_string());

@@ -66,6 +66,8 @@ pub struct Snapshot {
     /// Samples that a stall has made longer.
     pub stalled: Stalled,
     #[serde(skip)]
+    places: Places,
+    #[serde(skip)]
     spare: Vec<LabelDelta>,
     #[serde(skip)]
     pub(crate) spare_bins: Vec<Bins>,
@@ -89,6 +91,7 @@ impl Snapshot {
     /// Empties it, keeping memory.
     pub fn clear(&mut self) {
         self.spare.append(&mut self.labels);
+        self.places.clear();
         self.counters.clear();
         self.causes.clear();
         self.spans.clear();
@@ -134,15 +137,26 @@ impl Snapshot {
         class::merge(&mut self.classes, &other.classes);
         self.kept.extend_from_slice(&other.kept);
         self.stalled.merge(&other.stalled);
-        let mut index: HashMap<(Arc<str>, bool), usize> =
-            self.labels.iter().enumerate().map(|(i, l)| (l.key(), i)).collect();
+        let mut at = usize::MAX;
         for theirs in &other.labels {
-            let at = *index.entry(theirs.key()).or_insert_with(|| {
-                self.push(&theirs.name, theirs.transaction);
-                self.labels.len() - 1
-            });
+            at = self.place_of(theirs, at.wrapping_add(1));
             self.labels[at].merge(theirs, slots, behind);
         }
+    }
+
+    /// The place of a label, which is made if there is none. `near` is looked at first: cores and machines that run the
+    /// same plan have their labels in the same order.
+    fn place_of(&mut self, of: &LabelDelta, near: usize) -> usize {
+        if self.labels.get(near).is_some_and(|label| label.is_of(of)) {
+            return near;
+        }
+        self.places.complete(&self.labels);
+        if let Some(at) = self.places.get(&self.labels, of) {
+            return at;
+        }
+        self.push(&of.name, of.transaction);
+        self.places.complete(&self.labels);
+        self.labels.len() - 1
     }
 
     /// Adds what ended behind the last slot of the interval before.
@@ -165,6 +179,23 @@ impl Snapshot {
             one.slots[SLOTS - 1] = n;
         }
         self.add_behind(behind);
+    }
+
+    /// Moves all its times of day: those of a clock that is so many ms behind the reader's.
+    pub fn shift(&mut self, ms: i64) {
+        let moved = |time: &mut i64, none: i64| {
+            if *time != none {
+                *time = time.saturating_add(ms);
+            }
+        };
+        moved(&mut self.at_ms, 0);
+        moved(&mut self.began_ms, 0);
+        for label in &mut self.labels {
+            moved(&mut label.tally.first_start_ms, Tally::EMPTY.first_start_ms);
+            moved(&mut label.tally.last_end_ms, Tally::EMPTY.last_end_ms);
+        }
+        self.causes.iter_mut().for_each(|cause| moved(&mut cause.first_ms, 0));
+        self.kept.iter_mut().for_each(|kept| moved(&mut kept.start_ms, 0));
     }
 
     /// The sums over requests, leaving out transactions unless asked for.
@@ -212,8 +243,8 @@ impl LabelDelta {
         }
     }
 
-    fn key(&self) -> (Arc<str>, bool) {
-        (Arc::clone(&self.name), self.transaction)
+    fn is_of(&self, other: &Self) -> bool {
+        self.transaction == other.transaction && self.name == other.name
     }
 
     fn merge(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
@@ -234,6 +265,44 @@ impl LabelDelta {
                 slots,
             });
         }
+    }
+}
+
+/// The places of labels in a list, by their names: requests, and transactions. It is completed as the list grows; the list
+/// is everybody's, so a place counts only if the label is there.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    of: [HashMap<Arc<str>, usize>; 2],
+    /// So many labels of the list are in it.
+    known: usize,
+}
+
+impl Places {
+    fn clear(&mut self) {
+        self.of.iter_mut().for_each(HashMap::clear);
+        self.known = 0;
+    }
+
+    fn complete(&mut self, labels: &[LabelDelta]) {
+        if self.known > labels.len() {
+            self.clear();
+        }
+        for (at, label) in labels.iter().enumerate().skip(self.known) {
+            let of = &mut self.of[usize::from(label.transaction)];
+            of.entry(Arc::clone(&label.name)).or_insert(at);
+        }
+        self.known = labels.len();
+    }
+
+    fn get(&mut self, labels: &[LabelDelta], label: &LabelDelta) -> Option<usize> {
+        let at = *self.of[usize::from(label.transaction)].get(&label.name)?;
+        if labels[at].is_of(label) {
+            return Some(at);
+        }
+        // The list was put in another order.
+        self.clear();
+        self.complete(labels);
+        labels.iter().position(|other| other.is_of(label))
     }
 }
 

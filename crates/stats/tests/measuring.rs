@@ -353,3 +353,18 @@ fn ten_thousand_labels_take_little_memory() {
     // A core's part and the run's; before, tables alone took 12 KB of a core.
     assert!(each < 8_000, "{each} bytes a label");
 }
+
+#[test]
+fn a_snapshot_of_another_clock_moves_with_all_its_times_of_day() {
+    let failed = Sample { success: false, errors: 1, ..Sample::new(LabelId(0), 5_000) };
+    let mut snapshot = snapshot_of(&[Sample { elapsed: 20 * MS, ..failed }]);
+    snapshot.at_ms = 6_000;
+    snapshot.shift(-1_500);
+    let tally = snapshot.labels[0].tally;
+    assert_eq!((tally.first_start_ms, tally.last_end_ms, tally.max_ms), (3_500, 3_520, 20));
+    assert_eq!((snapshot.at_ms, snapshot.began_ms), (4_500, 0));
+    assert!(snapshot.causes.iter().all(|cause| cause.first_ms < 4_000), "{:?}", snapshot.causes);
+    let mut empty = Snapshot::new();
+    empty.shift(7);
+    assert_eq!((empty.at_ms, empty.began_ms), (0, 0));
+}

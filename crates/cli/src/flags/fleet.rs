@@ -68,8 +68,17 @@ pub(crate) struct AgentFlags {
 pub(crate) enum FleetVerb {
     /// Start a NATS server for agents, with TLS, keys and permissions made for it, and print the lines that use it.
     Up(UpFlags),
+    /// Take over a run whose coordinator was killed, while its agents still wait at their NATS server, and go on to its end.
+    Resume(ResumeFlags),
     /// Print the Kubernetes objects of agents that wait, as the Helm chart in deploy/helm makes them.
     Manifest(ManifestFlags),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeFlags {
+    /// Folder of the run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -56,7 +56,7 @@ pub(crate) struct PropertyFlags {
     /// Set a system property; without a value, remove it.
     #[arg(short = 'D', long = "systemproperty", value_name = "NAME=VALUE")]
     system: Vec<String>,
-    /// Accepted and without effect: only remote engines read these.
+    /// Accepted and without effect: only the hosts of JMeter's -R and -r read these.
     #[arg(short = 'G', long = "globalproperty", value_name = "NAME=VALUE", hide = true)]
     global: Vec<String>,
     /// A file to read instead of jmeter.properties.
@@ -108,7 +108,8 @@ impl PropertyFlags {
 
     pub(crate) fn sources(&self) -> Sources {
         let home = self.home.clone().or_else(jvm::jmeter_home);
-        Sources { base: self.base.clone(), home, settings: self.order.clone() }
+        let (base, settings) = (self.base.clone(), self.order.clone());
+        Sources { base, home, settings, global: Vec::new() }
     }
 }
 

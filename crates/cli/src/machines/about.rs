@@ -1,38 +1,100 @@
-//! The machines of a run, as its summary has them: a line of text, and a list in JSON.
+//! The machines of a run, as its summary has them: lines of text, and lists in JSON.
 
+use fleet::Figures;
 use fleet::remote::About;
 use serde_json::{Value, json};
 
-/// A block of the summary's text.
-pub(crate) fn text(agents: &[About]) -> String {
-    let processes: u32 = agents.iter().map(|about| about.shares).sum();
-    let bound = agents.iter().map(|about| about.clock_bound_ms).fold(0.0, f64::max);
-    format!(
-        "Agents          {} machines, {processes} processes; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
-         every sample is accounted for\n",
-        agents.len()
-    )
+use super::figures::Tables;
+
+/// The machines whose agents run the users, and what each has measured; none where the users are on this one.
+#[derive(Debug, Default)]
+pub(crate) struct Machines {
+    about: Vec<About>,
+    tables: Tables,
 }
 
-/// The summary's JSON with the machines of the run, if it has some.
-pub(crate) fn into_json(json: String, agents: &[About]) -> String {
-    if agents.is_empty() {
-        return json;
+impl Machines {
+    pub(crate) fn new(about: Vec<About>) -> Self {
+        Self { about, tables: Tables::default() }
     }
-    let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
-    let agent = |about: &About| {
-        json!({
-            "name": about.name,
-            "zone": about.zone,
-            "processors": about.processors,
-            "descriptors": about.descriptors,
-            "memory": about.memory,
-            "shares": about.shares,
-            "threads": about.cores,
-            "clock_bound_ms": about.clock_bound_ms,
-            "clock_offset_ms": about.clock_offset_ms,
-        })
-    };
-    summary.insert("agents".into(), agents.iter().map(agent).collect());
-    serde_json::to_string_pretty(&summary).unwrap_or(json)
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.about.is_empty()
+    }
+
+    /// Takes what each agent has measured, in their order, when the run is over.
+    pub(crate) fn measured(&mut self, figures: &[Figures]) {
+        self.tables = Tables::new(&self.about, figures);
+    }
+
+    /// A line of the summary's text.
+    pub(crate) fn text(&self) -> String {
+        let processes: u32 = self.about.iter().map(|about| about.shares).sum();
+        let bound = self.about.iter().map(|about| about.clock_bound_ms).fold(0.0, f64::max);
+        format!(
+            "Agents          {} machines, {processes} processes; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
+             every sample is accounted for\n",
+            self.about.len()
+        )
+    }
+
+    /// The figures by agent and by zone, for so many columns of a terminal.
+    pub(crate) fn tables(&self, width: Option<usize>) -> String {
+        self.tables.text(width)
+    }
+
+    /// The summary's JSON with the machines of the run, if it has some.
+    pub(crate) fn add_to_json(&self, json: String) -> String {
+        if self.is_empty() {
+            return json;
+        }
+        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+        let agent = |(at, about): (usize, &About)| {
+            let mut value = json!({
+                "name": about.name,
+                "zone": about.zone,
+                "processors": about.processors,
+                "descriptors": about.descriptors,
+                "memory": about.memory,
+                "shares": about.shares,
+                "threads": about.cores,
+                "clock_bound_ms": about.clock_bound_ms,
+                "clock_offset_ms": about.clock_offset_ms,
+            });
+            if let Some(row) = self.tables.agents.get(at) {
+                row.add_to(&mut value);
+            }
+            value
+        };
+        summary.insert("agents".into(), self.about.iter().enumerate().map(agent).collect());
+        let zones = self.tables.zones();
+        if !zones.is_empty() {
+            summary.insert("zones".into(), zones.into());
+        }
+        serde_json::to_string_pretty(&summary).unwrap_or(json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::{about, figures};
+    use super::*;
+
+    #[test]
+    fn the_summary_has_each_agent_with_its_figures_and_the_zones() {
+        let mut machines = Machines::new(vec![about("a", "eu"), about("b", "us")]);
+        machines.measured(&[figures(600, 10), figures(400, 20)]);
+        let json: Value = serde_json::from_str(&machines.add_to_json("{}".into())).expect("JSON");
+        let agent = &json["agents"][1];
+        assert_eq!((&agent["name"], &agent["clock_bound_ms"]), (&"b".into(), &0.25.into()));
+        assert_eq!((&agent["samples"], &agent["rate_per_s"]), (&400.into(), &40.0.into()));
+        let p95 = agent["response"]["p95"].as_f64().expect("a number");
+        assert!((p95 / 20.0 - 1.0).abs() < 0.002, "{agent}");
+        assert_eq!(
+            (&json["zones"][0]["name"], &json["zones"][0]["users"]),
+            (&"eu".into(), &5.into())
+        );
+        let none = Machines::default();
+        assert!(none.is_empty() && none.add_to_json("{}".into()) == "{}");
+    }
 }

@@ -98,6 +98,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let (mut memory, mut notes) = (plan::function::Memory::default(), Memory::default());
     let who = Who {
         plan_file: &plan.file,
+        prefix: "",
         group: "",
         tail: "",
         group_number: 0,

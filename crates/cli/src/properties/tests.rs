@@ -1,12 +1,14 @@
 use super::*;
 
+const NOW: i64 = 1_700_000_000_000;
+
 fn load(folder: &Path, base: Option<&str>, settings: Vec<Setting>) -> (Properties, Vec<String>) {
     let base = base.map(|text| {
         let file = folder.join("base.properties");
         std::fs::write(&file, text).unwrap();
         file
     });
-    Properties::load(&Sources { base, home: None, settings }, 1_700_000_000_000).expect("files")
+    Properties::load(&Sources { base, settings, ..Sources::default() }, NOW).expect("files")
 }
 
 fn jmeter(key: &str, value: &str) -> Setting {
@@ -59,7 +61,7 @@ fn files_that_were_named_and_cannot_be_read_are_an_error() {
     let bad = folder.path().join("bad.properties");
     std::fs::write(&bad, "x=\\uZZZZ").unwrap();
     let settings = vec![Setting::File(bad), Setting::SystemFile("/no/such".into())];
-    let sources = Sources { base: Some("/no/base".into()), home: None, settings };
+    let sources = Sources { base: Some("/no/base".into()), settings, ..Sources::default() };
     let error = Properties::load(&sources, 0).map(|_| ()).unwrap_err();
     let lines: Vec<_> = error.lines().collect();
     assert_eq!(lines.len(), 3, "{error}");
@@ -110,4 +112,34 @@ fn the_start_is_stamped() {
     assert_eq!(properties.get("START.MS"), Some("1700000000000"));
     assert_eq!(properties.get("START.YMD").map(str::len), Some(8));
     assert_eq!(properties.get("jmeter.version"), Some("5.6.3"));
+}
+
+#[test]
+fn hosts_get_files_and_global_properties_and_not_those_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, more) = (folder.path().join("base"), folder.path().join("more"));
+    std::fs::write(&base, "a=file\nb=file\nc=file").unwrap();
+    std::fs::write(&more, "c=more\nd=more").unwrap();
+    let sources = Sources {
+        base: Some(base),
+        settings: vec![
+            jmeter("a", "line"),
+            jmeter("users", "9"),
+            jmeter("throng.workers", "2"),
+            jmeter("jmeter.save.saveservice.connect_time", "false"),
+        ],
+        global: vec![jmeter("b", "global"), Setting::File(more)],
+        ..Sources::default()
+    };
+    let (own, _) = Properties::load(&sources, NOW).expect("files");
+    assert_eq!((own.get("a"), own.get("b"), own.get("d")), (Some("line"), Some("file"), None));
+    let hosts = own.of_hosts(&sources, NOW).expect("files");
+    let got = ["a", "b", "c", "d", "users"].map(|key| hosts.get(key));
+    assert_eq!(got, [Some("file"), Some("global"), Some("more"), Some("more"), None]);
+    assert_eq!(hosts.get("throng.workers"), Some("2"), "the run's own");
+    assert_eq!(hosts.get("jmeter.save.saveservice.connect_time"), Some("false"));
+    let kept: Vec<_> = own.not_on(&hosts).map(|(key, _)| key).collect();
+    assert_eq!(kept, ["a", "users"]);
+    let none = Sources { global: vec![Setting::File("nowhere".into())], ..Sources::default() };
+    assert!(own.of_hosts(&none, NOW).is_err_and(|error| error.contains("nowhere")));
 }

@@ -3,6 +3,7 @@
 //! Everything wrong is said here, before the run leaves a trace.
 
 use engine::Evaluated;
+use fleet::remote::Way;
 use plan::plan::Plan;
 use stats::grouped::count;
 
@@ -14,33 +15,50 @@ use crate::properties::Properties;
 use crate::request::{OVERCOMMIT, Request};
 use crate::{check, java, tty};
 
-/// Reads properties and plan, and says what is wrong with them. `Err` is the exit code of a plan that may not run.
+/// A plan that may run, and its properties.
+pub(crate) struct Admitted {
+    /// Those of the run: its console, files and processes.
+    pub(crate) properties: Properties,
+    /// Those that the plan reads. They are others where hosts run the whole plan.
+    pub(crate) of_plan: Properties,
+    pub(crate) loaded: Loaded,
+}
+
+/// Reads properties and plan, and says what is wrong with them. `former`: the properties of a run that goes on. `Err` is
+/// the exit code of a plan that may not run.
 pub(crate) fn admit(
     request: &Request,
     bytes: &[u8],
-    now_ms: i64,
+    (now_ms, former): (i64, Option<&[(String, String)]>),
     console: &mut Console,
-) -> Result<(Properties, Loaded), Exit> {
+) -> Result<Admitted, Exit> {
     let (mut properties, warnings) = Properties::load(&request.sources, now_ms)
         .map_err(|message| console.fail(&message, Exit::Usage))?;
     for warning in &warnings {
         console.warn(warning);
     }
     properties.hand_on_levels(&request.levels);
-    let mut loaded = load::load(&request.plan, bytes.to_vec(), &properties);
+    former.into_iter().for_each(|values| properties.restore(values));
+    let mut of_plan = match &request.fleet {
+        Some(Way::Whole(_)) => properties.of_hosts(&request.sources, now_ms),
+        _ => Ok(properties.clone()),
+    }
+    .map_err(|message| console.fail(&message, Exit::Usage))?;
+    let mut loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
     let mut missing = None;
-    match loaded.plan.as_ref().map(|plan| missing_classes(plan, &properties)) {
+    match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {
         Some(Ok(diags)) => loaded.diags.extend(diags),
         Some(Err(words)) => {
             // What needs it is then named as what cannot run.
             properties.leave_java_out();
-            loaded = load::load(&request.plan, bytes.to_vec(), &properties);
+            of_plan.leave_java_out();
+            loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
             missing = Some(words);
         }
         None => {}
     }
     if may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
-        Ok((properties, loaded))
+        Ok(Admitted { properties, of_plan, loaded })
     } else {
         Err(Exit::Plan)
     }
@@ -58,11 +76,17 @@ fn missing_classes(plan: &Plan, properties: &Properties) -> Result<Vec<jmx::Diag
 /// Warns of properties and options that have no effect.
 pub(crate) fn warn_of_unheeded(
     request: &Request,
-    properties: &Properties,
-    loaded: &Loaded,
+    Admitted { properties, of_plan, loaded }: &Admitted,
     console: &mut Console,
 ) {
-    for line in check::unheeded(properties, loaded) {
+    let mut lines = check::unheeded(properties, loaded);
+    if request.fleet.as_ref().is_some_and(|way| matches!(way, Way::Whole(_))) {
+        lines.extend(check::unheeded(of_plan, loaded));
+        lines.sort_unstable();
+        lines.dedup();
+        lines.extend(check::not_on_hosts(properties, of_plan, loaded));
+    }
+    for line in lines {
         console.warn(&line);
     }
     if let Some(file) = &request.log_config {

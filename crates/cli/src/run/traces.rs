@@ -1,8 +1,9 @@
 //! The traces of a run: console, folder, log, and what is told again at the end.
 
+use std::path::Path;
+
 use engine::{Line, LogLevel};
 use fleet::Loss;
-use fleet::remote::About;
 use record::Follower;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
@@ -10,12 +11,13 @@ use stats::summary::Summary;
 
 use crate::console::Console;
 use crate::criteria::Judgement;
+use crate::exit::Exit;
 use crate::failing;
 use crate::folder::Folder;
 use crate::identity::{self, End};
 use crate::last_words::LastWords;
 use crate::log::{Level, Log};
-use crate::machines::about;
+use crate::machines::Machines;
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
@@ -33,7 +35,7 @@ pub(crate) struct Traces<'a> {
     /// The systems of `--out`.
     pub(crate) exports: Option<export::Exports>,
     /// Machines whose agents run the users.
-    pub(crate) machines: Vec<About>,
+    pub(crate) machines: Machines,
 }
 
 impl<'a> Traces<'a> {
@@ -53,11 +55,30 @@ impl<'a> Traces<'a> {
                 ));
                 Folder::default()
             });
-        let written =
-            [folder.write("plan.jmx", source), folder.write("properties.txt", &properties.file())];
+        let set = properties.file() + &request.sources.global_lines();
+        let written = [folder.write("plan.jmx", source), folder.write("properties.txt", &set)];
         written.into_iter().flatten().for_each(|message| console.warn(&message));
         let short_names = properties.flag("throng.log.short_names", false);
-        let log = open_log(request, &folder, short_names, console);
+        let log = open_log(request, &folder, (short_names, false), console);
+        Self::of(folder, log, console)
+    }
+
+    /// Opens the folder of a run that another coordinator has begun. `Err`: it cannot be written.
+    pub(crate) fn again(
+        request: &Request,
+        folder: &Path,
+        properties: &Properties,
+        console: &'a mut Console,
+    ) -> Result<Self, Exit> {
+        let folder = Folder::again(folder).map_err(|error| {
+            console.fail(&format!("{}: {error}", folder.display()), Exit::Aborted)
+        })?;
+        let short_names = properties.flag("throng.log.short_names", false);
+        let log = open_log(request, &folder, (short_names, true), console);
+        Ok(Self::of(folder, log, console))
+    }
+
+    fn of(folder: Folder, log: Log, console: &'a mut Console) -> Self {
         Self {
             console,
             folder,
@@ -65,7 +86,7 @@ impl<'a> Traces<'a> {
             last: LastWords::default(),
             followers: Vec::new(),
             exports: None,
-            machines: Vec::new(),
+            machines: Machines::default(),
         }
     }
 
@@ -177,7 +198,7 @@ impl<'a> Traces<'a> {
         request: &Request,
         end: &End,
     ) {
-        let Self { console, folder, last, machines: agents, .. } = self;
+        let Self { console, folder, last, machines, .. } = self;
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
         }
@@ -193,15 +214,16 @@ impl<'a> Traces<'a> {
         // What the user asked to have judged comes before what was found out besides.
         let criteria = judgement.text();
         let then = format!("{missed}{}", last.text());
-        let lost = if agents.is_empty() || !losses.is_empty() {
+        let lost = if machines.is_empty() || !losses.is_empty() {
             lost::text(workers, losses)
         } else {
-            about::text(agents)
+            machines.text()
         };
-        let text = format!("{criteria}{}{then}{}{lost}", said(None), summary.text());
+        let tables = machines.tables(None);
+        let text = format!("{criteria}{}{then}{}{lost}{tables}", said(None), summary.text());
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-        let json = about::into_json(json, agents);
+        let json = machines.add_to_json(json);
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
         let json = verdict::into_json(json, verdict.as_ref());
@@ -214,9 +236,10 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{criteria}{}{then}{}{lost}",
+                "{criteria}{}{then}{}{lost}{}",
                 said(Some(width)),
-                summary.text_within(Some(width))
+                summary.text_within(Some(width)),
+                machines.tables(Some(width))
             ),
             None => &*text,
         };
@@ -230,13 +253,19 @@ impl<'a> Traces<'a> {
     }
 }
 
-fn open_log(request: &Request, folder: &Folder, short_names: bool, console: &mut Console) -> Log {
+/// Opens the log. `again`: it is there already, and goes on.
+fn open_log(
+    request: &Request,
+    folder: &Folder,
+    (short_names, again): (bool, bool),
+    console: &mut Console,
+) -> Log {
     let Some(path) = request.log.clone().or_else(|| folder.file("throng.log")) else {
         return Log::none();
     };
     // What is not in the run's folder is as the user has it.
     let mode = if request.log.is_some() { 0o666 } else { 0o600 };
-    match Log::open(&path, mode, &request.levels, short_names) {
+    match Log::open(&path, (mode, again), &request.levels, short_names) {
         Ok((log, unknown)) => {
             for message in &unknown {
                 console.warn(message);

@@ -21,13 +21,13 @@ sh -c "$2"
 "#;
 
 /// A program whose ssh is the stand-in.
-struct Machines {
-    program: Program,
+pub(crate) struct Machines {
+    pub(crate) program: Program,
 }
 
 impl Machines {
     /// `has_program`: the machines have the program already.
-    fn new(has_program: bool) -> Self {
+    pub(crate) fn new(has_program: bool) -> Self {
         let program = Program::new();
         program.write("ssh", SSH);
         let mode = std::fs::Permissions::from_mode(0o755);
@@ -52,7 +52,7 @@ impl Machines {
         command
     }
 
-    fn run(&self, line: &[&str]) -> Ended {
+    pub(crate) fn run(&self, line: &[&str]) -> Ended {
         ended(self.command(line).output().expect("the program starts"))
     }
 
@@ -114,10 +114,24 @@ fn three_machines_do_what_one_process_does() {
     let names: Vec<_> = agents.iter().filter_map(|agent| agent["name"].as_str()).collect();
     assert_eq!(names, ["a", "me@b", "c:2222"]);
     assert!(agents.iter().all(|agent| agent["shares"] == 2), "{agents:?}");
+    let sum = |key: &str| agents.iter().filter_map(|agent| agent[key].as_u64()).sum::<u64>();
+    assert_eq!((sum("samples"), sum("users")), (14, 7), "{agents:?}");
+    assert_eq!(Some(sum("errors")), summary["failed"].as_u64(), "{agents:?}");
+    assert!(summary.get("zones").is_none(), "no machine has a zone");
     let bounds = agents.iter().map(|agent| agent["clock_bound_ms"].as_f64());
     assert!(bounds.flatten().filter(|bound| *bound > 0.0).count() == 3, "{agents:?}");
     assert_eq!(machines.kept(), Vec::<PathBuf>::new(), "nothing of the run stays there");
     assert!(!machines.program.run_folder().join("fleet.notes").exists(), "all is accounted for");
+}
+
+#[test]
+fn one_machine_with_one_process_does_what_one_process_does() {
+    let one = share("1", &[]);
+    let machines = Machines::new(true);
+    let fleet = ["--fleet", "ssh:a", "--workers", "1"];
+    assert_eq!(share_in(&machines.program, machines.command(&["run"]), &fleet), one);
+    let headers = machines.program.read("out.jtl").matches("timeStamp").count();
+    assert_eq!(headers, 1, "the coordinator alone writes it");
 }
 
 #[test]
@@ -202,6 +216,10 @@ fn without_its_coordinator_an_agent_stops() {
     child.wait().expect("its end");
     until("the end of agents and their processes", || all.iter().all(|process| is_gone(*process)));
     assert_eq!(machines.kept().len(), 2, "what they measured is kept");
+    let folder = machines.program.run_folder();
+    let resumed = machines.run(&["fleet", "resume", folder.to_str().expect("text")]);
+    assert_eq!(resumed.code, 2, "{resumed:?}");
+    assert!(resumed.err.contains("~/.cache/throng/runs of a, b"), "{resumed:?}");
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Runs with agents that wait at a real NATS server, which `throng fleet up` has set up: TLS, keys and permissions.
 
+mod taken;
+
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use super::program::{Ended, Program, ended, skip};
 use super::{is_gone, run_seconds, share, share_in, summary, until};
@@ -175,6 +178,53 @@ fn agents_do_what_one_process_does(server: &str) {
 #[test]
 fn agents_of_a_pool_do_what_one_process_does() {
     agents_do_what_one_process_does(&debians());
+}
+
+/// A run of two agents in two zones, of which one has samples of 10 ms and the other of 60 ms.
+#[test]
+fn figures_by_agent_and_by_zone_add_up_to_the_run() {
+    let Some(mut pool) = Pool::new(&debians()) else { return };
+    let slow = super::program::PLAN.replace("${__P(ms,1)}", "${__P(ms.${__threadNum})}");
+    pool.program.write("slow.jmx", &slow);
+    pool.agent("a1", &["--zone", "eu"]);
+    pool.agent("a2", &["--zone", "us"]);
+    let line = "run slow.jmx --zone eu=1 --zone us=1 -Jusers=2 -Jloops=20 -Jms.1=10 -Jms.2=60";
+    let ended = pool.ran(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let summary = summary(&pool.program);
+    for key in ["agents", "zones"] {
+        let rows = summary[key].as_array().expect(key);
+        let sum = |of: &str| rows.iter().filter_map(|row| row[of].as_u64()).sum::<u64>();
+        assert_eq!((rows.len(), sum("samples"), sum("users"), sum("errors")), (2, 40, 2, 0));
+        let rate: f64 = rows.iter().filter_map(|row| row["rate_per_s"].as_f64()).sum();
+        let all = summary["requests_per_s"].as_f64().expect("a rate");
+        assert!((rate / all - 1.0).abs() < 1e-6, "{rate} instead of {all}");
+    }
+    let zone = |name: &str| {
+        let zones = summary["zones"].as_array().expect("zones");
+        zones.iter().find(|zone| zone["name"] == name).expect(name)["response"].clone()
+    };
+    let p50 = |of: &Value| of["p50"].as_f64().expect("a number");
+    let mut both = [p50(&zone("eu")), p50(&zone("us"))];
+    both.sort_by(f64::total_cmp);
+    assert!(both[0] >= 9.9 && both[0] < both[1] && both[1] >= 59.9, "{both:?}");
+    // The slowest of all is in one of the zones: percentiles are those of merged histograms.
+    let most = |of: &Value| of["max"].as_f64().expect("a number");
+    assert_eq!(most(&zone("eu")).max(most(&zone("us"))), most(&summary["response"]));
+    for (head, row) in [("Agent  zone", "a1       eu"), ("Zone  agents", "us         1")] {
+        let table = ended.out.split_once(head).unwrap_or_else(|| panic!("{head}: {ended:?}"));
+        assert!(table.1.contains(row), "{row}: {ended:?}");
+    }
+    let folder = pool.program.run_folder();
+    let path = folder.display().to_string();
+    let again = pool.program.run(&["report", &path, "-o", "again.html", "--tables", "tables"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    let written = std::fs::read_to_string(folder.join("report.html")).expect("a report");
+    for page in [written, pool.program.read("again.html")] {
+        assert!(page.contains("By agent") && page.contains("By zone"), "the report has the tables");
+    }
+    let table = pool.program.read("tables/zones.csv");
+    assert!(table.contains("\r\nus,1,1,20,0,0,"), "{table}");
 }
 
 #[test]

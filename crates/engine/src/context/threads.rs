@@ -14,6 +14,7 @@ impl Context<'_> {
         if user.parallel {
             active.0 = self.write_branch_name(index, out);
         } else {
+            out.push_str(&group.prefix);
             out.push_str(&group.name);
             out.push_str(group.tail);
             push_number(out, ' ', group.number);

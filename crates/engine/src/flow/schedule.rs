@@ -215,6 +215,7 @@ mod tests {
     fn settings(users: u32, step: Nanos) -> GroupSettings {
         GroupSettings {
             name: String::new(),
+            prefix: "".into(),
             tail: "",
             polls: None,
             arrivals: None,

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-use plan::state::Shard;
 use stats::jtl::Columns;
 
 use crate::reports::line::Line;
@@ -193,14 +192,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the files. The only process of a run writes headers into new ones; where there are several, whoever
-    /// started them has done so by [`create`]. `roots` get every sample; `listeners` are those of the plan.
+    /// Opens the files. A run by itself writes headers into new ones; for a share of one, whoever started it has done so
+    /// by [`create`]. `roots` get every sample; `listeners` are those of the plan.
     pub(crate) fn open(
         roots: &[ResultFile],
         listeners: &[Option<ResultFile>],
         variables: &[String],
         saves: bool,
-        shard: Shard,
+        is_share: bool,
     ) -> io::Result<Self> {
         let (to_writer, jobs) = channel();
         let mut files = Vec::new();
@@ -215,10 +214,10 @@ impl Writer {
             let file = match by_path.get(&key) {
                 Some(file) => *file,
                 None => {
-                    files.push(if shard.count == 1 {
-                        Output::alone(&result.path, &result.columns, &names)?
-                    } else {
+                    files.push(if is_share {
                         Output::shared(&result.path, &result.columns)?
+                    } else {
+                        Output::alone(&result.path, &result.columns, &names)?
                     });
                     by_path.insert(key, files.len() - 1);
                     files.len() - 1

@@ -22,9 +22,10 @@ pub struct Options {
     pub results: Vec<ResultFile>,
     /// Seed of the random generators, the same in all processes of a run.
     pub seed: u64,
-    /// Which share of the run this is. Only the whole run writes headers into result files.
+    /// Which share of the run this is.
     pub shard: Shard,
-    /// For a share of a run; `None` starts all by itself.
+    /// For a share of a run, also for one that is all of it: whoever started it has made the result files, with their
+    /// headers, and sends the samples of Backend Listeners on. `None` does this and starts all by itself.
     pub paced: Option<Paced>,
     /// Runs what only Java can, where the plan has such.
     pub offload: Option<Arc<dyn crate::offload::Offload>>,

@@ -3,6 +3,7 @@
 //! It happens in one place even where the run is spread over several processes, which get the values: a number of
 //! users that is random, or a variable that holds the time, is the same in all of them.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 use std::time::Instant;
@@ -50,6 +51,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let mut notes = Memory::default();
     let who = Who {
         plan_file: &plan.file,
+        prefix: "",
         group: "",
         tail: "",
         group_number: 0,
@@ -186,8 +188,10 @@ pub(crate) fn prepare(
     let listeners = listeners(plan, options, told)?;
     let savers = savers(plan, options, told);
     let backends = backends(plan, &evaluated);
+    let prefix = crate::settings::thread_prefix(&options.properties);
     let groups = plan.groups.iter().zip(evaluated.groups).map(|(group, numbers)| GroupSettings {
         name: numbers.name,
+        prefix: Arc::clone(&prefix),
         tail: if numbers.given { "" } else { group.profile.tail() },
         polls: numbers.replaces.then(Polls::new),
         rate: numbers.rate.map(|phases| Rate::new(phases).into()),

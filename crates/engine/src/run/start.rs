@@ -216,7 +216,7 @@ impl Listeners {
         let (mut backends, mut away) = (Vec::new(), Vec::new());
         for (at, settings) in prepared.backends.drain(..) {
             let id = ListenerId(at as u32);
-            if options.shard.count > 1 {
+            if options.paced.is_some() {
                 away.push((id, settings));
                 continue;
             }
@@ -230,7 +230,7 @@ impl Listeners {
             &prepared.listeners,
             &settings.results.sample_variables,
             prepared.savers.iter().any(Option::is_some),
-            options.shard,
+            options.paced.is_some(),
         )
         .map_err(|error| StartError::Results(error.to_string()))?;
         Ok(Self { writer, backends, away, relay: Relay::default() })

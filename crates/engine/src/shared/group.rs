@@ -15,6 +15,8 @@ use crate::time::clock::Nanos;
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     pub(crate) name: String,
+    /// The text before the name in the names of users: JMeter's host and a dash, or nothing.
+    pub(crate) prefix: Arc<str>,
     /// The text behind the name in the names of users.
     pub(crate) tail: &'static str,
     /// Poll times of a group that replaces users that end early. All spans end together then.

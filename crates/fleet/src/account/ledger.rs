@@ -80,6 +80,11 @@ pub struct Ledger {
 impl Ledger {
     /// Reads the notes of a run. The note that comes with it must be written before anything else is done.
     pub fn begin(limits: Limits, notes: &[Note]) -> (Self, Note) {
+        Self::read(limits, notes.iter().cloned())
+    }
+
+    /// The same with notes that are not in memory all at once.
+    pub fn read(limits: Limits, notes: impl Iterator<Item = Note>) -> (Self, Note) {
         let mut this = Self {
             limits,
             epoch: 0,
@@ -89,7 +94,7 @@ impl Ledger {
             heard: BTreeMap::new(),
         };
         for note in notes {
-            this.written(note);
+            this.written(&note);
         }
         let note = Note::Epoch(this.epoch + 1);
         this.written(&note);
@@ -112,8 +117,8 @@ impl Ledger {
 
     /// Takes a message in slot `now`. A note is to be written; the message is answered at once if its content is on the
     /// disk already.
-    pub fn hear(&mut self, now: u64, message: &Up) -> (Option<Note>, Option<Down>) {
-        let origin = match message {
+    pub fn hear(&mut self, now: u64, message: Up) -> (Option<Note>, Option<Down>) {
+        let origin = match &message {
             Up::Here { origin, epoch } => {
                 self.deposed |= *epoch > self.epoch;
                 *origin
@@ -140,7 +145,7 @@ impl Ledger {
                 }
             }
             Up::Record(record) if record.number == known.last + 1 => {
-                (Some(Note::Record(record.clone())), None)
+                (Some(Note::Record(record)), None)
             }
             // It came before, or one before it has not come yet: the sender goes on from what is on the disk.
             Up::Record(_) => (None, Some(self.down(origin, Order::Acknowledged(known.last)))),

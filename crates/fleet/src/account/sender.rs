@@ -51,6 +51,11 @@ pub struct Sender {
 impl Sender {
     /// Reads the disk of sender `sender`. The entries that come with it must be written before anything else.
     pub fn begin(sender: u32, disk: &[Entry]) -> (Self, Vec<Entry>) {
+        Self::read(sender, disk.iter().cloned())
+    }
+
+    /// The same with entries that are not in memory all at once.
+    pub fn read(sender: u32, disk: impl Iterator<Item = Entry>) -> (Self, Vec<Entry>) {
         let mut this = Self {
             origin: Origin { sender, incarnation: 0 },
             epoch: 0,
@@ -63,7 +68,7 @@ impl Sender {
             open: 0,
         };
         for entry in disk {
-            this.written(entry);
+            this.written(&entry);
         }
         let mut entries = Vec::new();
         if this.origin.incarnation > 0 && !this.ended {

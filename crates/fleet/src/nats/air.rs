@@ -58,6 +58,11 @@ pub(crate) enum Ordered {
     Packet(Packet),
     /// The coordinator needs it no more.
     Close,
+    /// Another coordinator takes the run over, whose session was one of those: a stream begins anew in this session.
+    Take {
+        former: Vec<Drawn>,
+        patience: u32,
+    },
 }
 
 /// A word of an agent that was hired.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use wire::nats::is_token;
 
 use super::air::{self, Drawn, Kind, Offer, Order, Ordered};
@@ -22,7 +23,7 @@ const AGENTS: Duration = Duration::from_secs(60);
 /// Time for further agents, where no number was asked for.
 const MORE: Duration = Duration::from_secs(2);
 /// Interval of calls and of orders to begin, and time after which an agent that does not begin is given up.
-const CALL: Duration = Duration::from_millis(500);
+pub(super) const CALL: Duration = Duration::from_millis(500);
 const BEGIN: Duration = Duration::from_secs(10);
 /// Labels of an agent, at most.
 pub(super) const LABELS: usize = 32;
@@ -46,6 +47,34 @@ pub(crate) struct Hired {
     pub(crate) zone: String,
     pub(super) key: Public,
     pub(super) session: Drawn,
+}
+
+/// The stream to an agent, as another coordinator finds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    /// The key that the agent signs with.
+    pub(super) key: [u8; 32],
+    /// The session, behind those that the agent may still be in.
+    pub(super) sessions: Vec<Drawn>,
+}
+
+/// Sessions that are kept: so many coordinators may fail in a row to take a run over.
+const SESSIONS: usize = 16;
+
+impl Found {
+    /// The same with a session that is new. It is to be kept before the agent hears of it.
+    pub(crate) fn next(mut self) -> Result<Self, String> {
+        self.sessions.push(air::draw()?);
+        let over = self.sessions.len().saturating_sub(SESSIONS);
+        self.sessions.drain(..over);
+        Ok(self)
+    }
+}
+
+impl Hired {
+    pub(super) fn found(&self) -> Found {
+        Found { key: self.key.bytes(), sessions: vec![self.session] }
+    }
 }
 
 /// Agents that were hired, with the connection by which they were.
@@ -89,15 +118,7 @@ pub(crate) fn hire(
     cancelled: &dyn Fn() -> bool,
     note: &mut dyn FnMut(&str),
 ) -> Result<Crew, String> {
-    let Access { login, operator, program } = access;
-    let (say, input) = std::sync::mpsc::channel();
-    let to = say.clone();
-    let client = Client::start(asked.server.clone(), login, "throng run".into(), move |event| {
-        let _ = to.send(Input::Bus(event));
-    })?;
-    let crew = Crew { hired: Vec::new(), client, input, say, operator, max_payload: 0 };
-    let mut hiring =
-        Hiring { asked, program, crew, cancelled, offers: BTreeMap::new(), down: String::new() };
+    let mut hiring = Hiring::start(asked, access, cancelled)?;
     hiring.connect(note)?;
     hiring.gather(note)?;
     if let Err(words) = hiring.begin(patience, note) {
@@ -107,24 +128,45 @@ pub(crate) fn hire(
     Ok(hiring.crew)
 }
 
-struct Hiring<'a> {
+pub(super) struct Hiring<'a> {
     asked: &'a Pools,
-    program: String,
-    crew: Crew,
+    pub(super) program: String,
+    pub(super) crew: Crew,
     cancelled: &'a dyn Fn() -> bool,
     /// The last offer of each agent.
-    offers: BTreeMap<String, Offer>,
+    pub(super) offers: BTreeMap<String, Offer>,
     /// The last reason why the server was not there.
     down: String,
 }
 
-impl Hiring<'_> {
-    fn pool(&self) -> &str {
+impl<'a> Hiring<'a> {
+    /// Connects to the server, in the background.
+    pub(super) fn start(
+        asked: &'a Pools,
+        access: Access,
+        cancelled: &'a dyn Fn() -> bool,
+    ) -> Result<Self, String> {
+        let Access { login, operator, program } = access;
+        let (say, input) = std::sync::mpsc::channel();
+        let to = say.clone();
+        let server = asked.server.clone();
+        let client = Client::start(server, login, "throng run".into(), move |event| {
+            let _ = to.send(Input::Bus(event));
+        })?;
+        let crew = Crew { hired: Vec::new(), client, input, say, operator, max_payload: 0 };
+        let (offers, down) = (BTreeMap::new(), String::new());
+        Ok(Self { asked, program, crew, cancelled, offers, down })
+    }
+
+    pub(super) fn pool(&self) -> &str {
         self.asked.server.pool.as_deref().unwrap_or(POOL)
     }
 
     /// Waits a little and takes what comes. Returns messages of hired agents: the name and the bytes.
-    fn listen(&mut self, note: &mut dyn FnMut(&str)) -> Result<Option<(String, Vec<u8>)>, String> {
+    pub(super) fn listen(
+        &mut self,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Option<(String, Vec<u8>)>, String> {
         if (self.cancelled)() {
             return Err("it was interrupted while agents were looked for".into());
         }
@@ -161,7 +203,7 @@ impl Hiring<'_> {
         Ok(None)
     }
 
-    fn connect(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
+    pub(super) fn connect(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         let until = Instant::now() + SERVER;
         while self.crew.max_payload == 0 {
             self.listen(note)?;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::air::{self, Kind, OVERHEAD, Order, Ordered, Said, Word};
 use super::client::{Client, Event};
-use super::hire::{Crew, Hired};
+use super::hire::{Crew, Found, Hired};
 use super::key::Secret;
 use super::link::Link;
 use crate::frame::{self, Incoming};
@@ -52,6 +52,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Carried {
     number: u32,
+    found: Found,
     to: Sender<Input>,
     state: Arc<State>,
     _end: Arc<End>,
@@ -78,6 +79,11 @@ impl Carried {
         self.state.pending.fetch_add(bytes.len(), Ordering::Relaxed);
         let _ = self.to.send(Input::Send(self.number, bytes));
         Ok(())
+    }
+
+    /// The stream, for a coordinator that takes it over.
+    pub(crate) fn found(&self) -> &Found {
+        &self.found
     }
 
     pub(crate) fn queued(&self) -> usize {
@@ -139,7 +145,7 @@ pub(crate) fn start(
             words: Mutex::default(),
             up: Arc::clone(&up),
         });
-        parts.push((number, Arc::clone(&state)));
+        parts.push((number, hired.found(), Arc::clone(&state)));
         let incoming = Incoming::of_at_most(LONGEST);
         streams.push(Stream { hired, link: Link::new(chunk), incoming, state, closed: false });
     }
@@ -148,8 +154,13 @@ pub(crate) fn start(
     let thread =
         std::thread::Builder::new().name("agents".into()).spawn(move || hub.run(&input))?;
     let end = Arc::new(End { to: to.clone(), thread: Some(thread) });
-    let carried =
-        |(number, state)| Carried { number, to: to.clone(), state, _end: Arc::clone(&end) };
+    let carried = |(number, found, state)| Carried {
+        number,
+        found,
+        to: to.clone(),
+        state,
+        _end: Arc::clone(&end),
+    };
     Ok(parts.into_iter().map(carried).collect())
 }
 

@@ -25,6 +25,7 @@ pub(crate) struct Packet {
     pub(crate) number: u64,
     /// Its sender has all packets of the other side up to this number.
     pub(crate) has: u64,
+    #[serde(with = "crate::bytes")]
     pub(crate) bytes: Vec<u8>,
 }
 

@@ -22,6 +22,7 @@ use super::hire::LABELS;
 use super::key::{Public, Secret};
 use super::link::{Link, Packet};
 use super::server::{Login, POOL, Server, TOKEN_WORDS, read, var};
+use crate::frame::Whole;
 
 /// Bytes of a packet, at most; less where the server takes less.
 const CHUNK: usize = 128 << 10;
@@ -103,6 +104,9 @@ struct Member<'a> {
 struct Work {
     session: Drawn,
     link: Link,
+    /// Frames in either direction that are not whole yet: another coordinator begins between two.
+    from: Whole,
+    into: Whole,
     child: Child,
     /// `None`: closed, so that the process ends.
     to: Option<Sender<Vec<u8>>>,
@@ -188,7 +192,8 @@ impl<'a> Member<'a> {
         match input {
             Input::Output(run, bytes) => {
                 if let Some(work) = self.work.as_mut().filter(|_| run == self.runs) {
-                    work.link.push(&bytes);
+                    let whole = work.from.add(&bytes);
+                    work.link.push(&whole);
                 }
             }
             Input::OutputEnded(run) => {
@@ -290,8 +295,42 @@ impl<'a> Member<'a> {
                     (work.to, work.closed) = (None, true);
                 }
             }
+            Ordered::Take { former, patience } => {
+                self.hand_over(order.session, (&former, patience), note);
+            }
         }
         Ok(())
+    }
+
+    /// Another coordinator takes over the run of a session, if that goes on.
+    fn hand_over(
+        &mut self,
+        session: Drawn,
+        (former, patience): (&[Drawn], u32),
+        note: &mut dyn FnMut(&str),
+    ) {
+        let chunk = self.chunk();
+        match &mut self.work {
+            // It was taken over by this one already, whose answer was lost.
+            Some(work) if work.session == session => {}
+            Some(work) if former.contains(&work.session) && work.to.is_some() => {
+                let before = work.session;
+                work.take_over(session, patience, chunk);
+                let words = "another coordinator has taken the run over";
+                note(words);
+                self.over.insert(before, words.into());
+            }
+            _ => {
+                let words = former.iter().find_map(|session| self.over.get(session).cloned());
+                let words = words.unwrap_or_else(|| "it does not work for this run".into());
+                return self.say(session, Said::Close(words));
+            }
+        }
+        self.say(session, Said::Packet(Packet { number: 0, has: 0, bytes: Vec::new() }));
+    }
+
+    fn chunk(&self) -> usize {
+        CHUNK.min(self.max_payload.saturating_sub(OVERHEAD))
     }
 
     fn say(&self, session: Drawn, what: Said) {
@@ -304,7 +343,7 @@ impl<'a> Member<'a> {
         // The number is used up, and so are complaints about orders before.
         (self.nonce, self.refusal) = (air::draw()?, None);
         self.runs += 1;
-        let chunk = CHUNK.min(self.max_payload.saturating_sub(OVERHEAD));
+        let chunk = self.chunk();
         let words =
             |error: std::io::Error| format!("the process that works cannot be started: {error}");
         let mut command = Command::new("/proc/self/exe");
@@ -321,12 +360,14 @@ impl<'a> Member<'a> {
         self.work = Some(Work {
             session,
             link: Link::new(chunk),
+            from: Whole::default(),
+            into: Whole::default(),
             child,
             to: Some(to),
             held,
             queued,
             heard: Instant::now(),
-            patience: Duration::from_secs(patience.clamp(30, PATIENCE_MOST).into()),
+            patience: patience_of(patience),
             ended: None,
             closed: false,
         });
@@ -386,18 +427,30 @@ impl<'a> Member<'a> {
 }
 
 impl Work {
+    /// Begins a stream of another coordinator. What the one before has not got is said again by the process.
+    fn take_over(&mut self, session: Drawn, patience: u32, chunk: usize) {
+        (self.session, self.link) = (session, Link::new(chunk));
+        self.into.clear();
+        (self.heard, self.patience) = (Instant::now(), patience_of(patience));
+    }
+
     fn receive(&mut self, packet: Packet) {
         self.heard = Instant::now();
         // What is not taken is sent again.
         if self.held.load(Ordering::Relaxed) > HELD {
             return;
         }
-        let bytes = self.link.receive(packet);
+        let bytes = self.into.add(&self.link.receive(packet));
         if let Some(to) = self.to.as_ref().filter(|_| !bytes.is_empty()) {
             self.held.fetch_add(bytes.len(), Ordering::Relaxed);
             let _ = to.send(bytes);
         }
     }
+}
+
+/// The patience with a silent coordinator, of the seconds that it asks for.
+fn patience_of(seconds: u32) -> Duration {
+    Duration::from_secs(seconds.clamp(30, PATIENCE_MOST).into())
 }
 
 /// The end of a process, in words.

@@ -15,10 +15,11 @@ use engine::Live;
 
 use super::disk::Disk;
 use super::line::nanos;
+use super::recover;
 use super::relay::{Out, Relay};
 use super::squeeze::{pack, unpack};
 use super::store::{Place, Store};
-use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, ToAgent};
+use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, Stand, ToAgent};
 use crate::account::{Entry, Sender};
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
@@ -28,15 +29,16 @@ use crate::worker::raise_descriptors;
 /// Interval of the signs of life, and of the requests for a grant.
 const BEAT: Duration = Duration::from_secs(1);
 /// Longest wait for the processes before orders are read.
-const PATIENCE: Duration = Duration::from_millis(20);
+pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 /// Time after which a record that was not acknowledged is sent again.
-const AGAIN: Duration = Duration::from_secs(3);
+pub(super) const AGAIN: Duration = Duration::from_secs(3);
 /// Time for samples in flight when the grant has ended.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
 /// Longest wait for a coordinator that does not take rows, and for its next request.
 const UNREAD: Duration = Duration::from_secs(120);
 /// The reason why users stop without an order.
-const ALONE: &str = "an agent had no word from the coordinator for longer than the grace";
+pub(super) const ALONE: &str =
+    "an agent had no word from the coordinator for longer than the grace";
 const SECOND: i64 = 1_000_000_000;
 
 /// Runs an agent until its coordinator needs it no more. `allowed`: targets that it may load; all if it is empty.
@@ -69,7 +71,7 @@ pub(crate) fn offered() -> Offer {
 /// Standard output, which a thread of its own writes to: a coordinator that reads no more must not keep the agent from
 /// stopping its users.
 #[derive(Clone, Debug)]
-struct Said {
+pub(super) struct Said {
     to: mpsc::Sender<Vec<u8>>,
     queued: Arc<AtomicUsize>,
 }
@@ -94,7 +96,7 @@ impl Said {
         Ok(Self { to, queued })
     }
 
-    fn say(&self, message: &FromAgent) {
+    pub(super) fn say(&self, message: &FromAgent) {
         let mut bytes = Vec::new();
         if frame::push(&mut bytes, message).is_ok() {
             let length = bytes.len();
@@ -176,26 +178,49 @@ fn serve(
     orders: &Receiver<ToAgent>,
 ) -> Result<(), String> {
     let store = Store::open().map_err(|error| format!("its cache folder: {error}"))?;
-    let Some((place, mut assignment)) = prepare(store, said, orders)? else { return Ok(()) };
+    let (place, mut assignment) = match prepare(store, said, orders)? {
+        Task::Run(place, assignment) => (place, assignment),
+        Task::Deliver(place, results) => return left(&place, &results, said, orders),
+        Task::None => return Ok(()),
+    };
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
     let results = assignment.results.clone();
     let mut working = Working::start(clock, said.clone(), &place, *assignment)?;
     let heard = working.run(orders)?;
     // Without users there is nothing to keep.
-    let started = working.started;
+    let (started, stand) = (working.started, std::mem::take(&mut working.stand));
     drop(working);
-    if !started || (heard && deliver(&place, &results, said, orders)) {
+    if !started || (heard && deliver(&place, &results, (said, &stand), orders)) {
         let _ = std::fs::remove_dir_all(&place.root);
     }
     Ok(())
 }
 
-/// Takes the files and the assignment. `None`: there is no run for it.
-fn prepare(
-    mut store: Store,
+/// The task of an agent.
+enum Task {
+    Run(Place, Box<Assignment>),
+    /// To deliver what a run has left whose process has ended.
+    Deliver(Place, Vec<Results>),
+    None,
+}
+
+/// Delivers what a run has left.
+fn left(
+    place: &Place,
+    results: &[Results],
     said: &Said,
     orders: &Receiver<ToAgent>,
-) -> Result<Option<(Place, Box<Assignment>)>, String> {
+) -> Result<(), String> {
+    let Some(stand) = recover::recover(place, said, orders)? else { return Ok(()) };
+    said.say(&FromAgent::Stands(Box::new(stand.clone())));
+    if deliver(place, results, (said, &stand), orders) {
+        let _ = std::fs::remove_dir_all(&place.root);
+    }
+    Ok(())
+}
+
+/// Takes the files and the assignment.
+fn prepare(mut store: Store, said: &Said, orders: &Receiver<ToAgent>) -> Result<Task, String> {
     let mut wanted: Option<(String, u32, Vec<Named>)> = None;
     let (mut missing, mut place) = (Vec::new(), None::<Place>);
     loop {
@@ -213,13 +238,21 @@ fn prepare(
             }
             Ok(ToAgent::Begin(assignment)) => {
                 let place = place.take().ok_or("the run began before its files were there")?;
-                return Ok(Some((place, assignment)));
+                return Ok(Task::Run(place, assignment));
             }
+            Ok(ToAgent::Resume(left)) if place.is_none() && wanted.is_none() => {
+                if let Some(place) = store.left(&left.run, left.depth) {
+                    return Ok(Task::Deliver(place, left.results));
+                }
+                let torn = Some("it has nothing of the run any more".to_owned());
+                said.say(&FromAgent::Stands(Box::new(Stand { torn, ..Stand::default() })));
+            }
+            Ok(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::default())),
             Ok(ToAgent::Leave) | Err(_) => {
                 if let Some(Place { root, .. }) = place {
                     let _ = std::fs::remove_dir_all(root);
                 }
-                return Ok(None);
+                return Ok(Task::None);
             }
             Ok(_) => {}
         }
@@ -254,6 +287,7 @@ struct Working {
     /// When users were stopped because the grant had ended.
     stopped: Option<Instant>,
     done: Option<FromWorker>,
+    stand: Stand,
 }
 
 impl Working {
@@ -306,6 +340,7 @@ impl Working {
             alone: false,
             stopped: None,
             done: None,
+            stand: Stand { begun: true, ..Stand::default() },
         })
     }
 
@@ -344,6 +379,7 @@ impl Working {
                 }
                 if self.sender.is_clear() {
                     if let Some(done) = self.done.take() {
+                        self.stand.ended(&done);
                         self.said.say(&FromAgent::Said(done));
                     }
                     return Ok(true);
@@ -358,6 +394,8 @@ impl Working {
 
     fn obey(&mut self, order: ToAgent) -> Result<(), String> {
         match order {
+            // Users that were stopped do not start again.
+            ToAgent::Order(ToWorker::Start { .. }) if self.stopped.is_some() => {}
             ToAgent::Order(order) => {
                 if let ToWorker::Start { at, .. } = &order {
                     self.started = true;
@@ -370,7 +408,14 @@ impl Working {
                         }
                     }
                 }
+                self.stand.heard(&order);
                 self.relay.obey(order);
+            }
+            ToAgent::Resume(_) => {
+                self.said.say(&FromAgent::Stands(Box::new(self.stand.clone())));
+                // What was on its way is sent again, and a grant asked for, at once.
+                self.sent = 0;
+                self.said.say(&FromAgent::Up(self.sender.here()));
             }
             ToAgent::Down(down) => {
                 if let Some(entry) = self.sender.hear(&down) {
@@ -383,13 +428,20 @@ impl Working {
     }
 
     fn take(&mut self, out: Out) -> Result<(), String> {
+        self.stand.says(&out);
         match out {
             Out::Said(FromWorker::Done { aborted, samples }) => {
                 // The coordinator was away for longer than the grace, and is there again.
                 let ended = self.stopped.map(|_| ALONE.to_owned());
                 self.done = Some(FromWorker::Done { aborted: aborted.or(ended), samples });
             }
-            Out::Said(message) => self.said.say(&FromAgent::Said(message)),
+            Out::Said(message) => {
+                // Not before: samples in flight would be dropped.
+                if self.stopped.is_some() && matches!(message, FromWorker::BatchDone { .. }) {
+                    self.relay.obey(ToWorker::End);
+                }
+                self.said.say(&FromAgent::Said(message));
+            }
             Out::Lost(part) => self.said.say(&FromAgent::Lost(part)),
             Out::Second(report) => {
                 self.sender.count(report.samples());
@@ -449,7 +501,9 @@ impl Working {
                     self.stopped = Some(Instant::now());
                     self.said.say(&FromAgent::Said(FromWorker::Log(ALONE.to_owned().into())));
                     self.relay.obey(ToWorker::Stop { now: false });
-                    self.relay.obey(ToWorker::End);
+                    if !self.relay.has_users() {
+                        self.relay.obey(ToWorker::End);
+                    }
                 }
                 Some(since) if since.elapsed() > LAST_SAMPLES => {
                     self.relay.obey(ToWorker::Stop { now: true });
@@ -469,7 +523,12 @@ impl Working {
 }
 
 /// Sends result files as they are asked for. True: the coordinator needs nothing more.
-fn deliver(place: &Place, results: &[Results], said: &Said, orders: &Receiver<ToAgent>) -> bool {
+fn deliver(
+    place: &Place,
+    results: &[Results],
+    (said, stand): (&Said, &Stand),
+    orders: &Receiver<ToAgent>,
+) -> bool {
     loop {
         match orders.recv_timeout(UNREAD * 5) {
             Ok(ToAgent::Fetch { file }) => {
@@ -485,6 +544,7 @@ fn deliver(place: &Place, results: &[Results], said: &Said, orders: &Receiver<To
                 }
                 said.say(&FromAgent::Rows(Vec::new()));
             }
+            Ok(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::new(stand.clone()))),
             Ok(ToAgent::Leave) => return true,
             Ok(_) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,

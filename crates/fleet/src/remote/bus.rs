@@ -11,9 +11,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::carrier::Line;
 use super::clock::{Answer, Clocks};
-use super::disk::Disk;
+use super::disk::{Disk, Frames};
 use super::line::{Heard, nanos};
-use super::wire::{self, Assignment, FromAgent, Offer, Results, ToAgent};
+use super::resume::{self, Taken};
+use super::wire::{self, Assignment, FromAgent, Offer, Results, Stand, ToAgent};
 use crate::account::{Ledger, Limits, Note, Record, Up, What};
 use crate::bus::{Bus, News};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
@@ -28,6 +29,8 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// Time from the order to start to the start, at least; four times the longest round trip where that is more.
 const LEAD: Duration = Duration::from_millis(500);
 const SECOND: i64 = 1_000_000_000;
+/// Distance of the seeds of hosts that each run the whole plan: 2⁶⁴ by the golden ratio, which repeats late.
+const SEEDS: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An agent of a run.
 #[derive(Debug)]
@@ -90,7 +93,7 @@ pub struct Agents {
     ledger: Ledger,
     notes: Disk,
     pub(super) notes_path: PathBuf,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Most samples of an agent in a second.
     peak: u64,
     /// Zero of the run by the clock of the connections.
@@ -98,9 +101,16 @@ pub struct Agents {
     ticked: Instant,
     /// Result files: the coordinator's path, whether it has rows, and the agents' file.
     pub(super) results: Vec<(PathBuf, bool, Results)>,
-    connections: u64,
+    pub(super) connections: u64,
+    /// The name of the run on agents, and the depth of the plan's folder in that of the run.
+    pub(super) run: (String, u32),
+    /// Each agent runs the whole plan.
+    whole: bool,
     /// A failure to write notes was reported.
     failed: bool,
+    /// The file for another coordinator was written.
+    kept: bool,
+    pub(super) taken: Option<Taken>,
 }
 
 impl Agents {
@@ -131,15 +141,57 @@ impl Agents {
             ticked: Instant::now(),
             results: Vec::new(),
             connections: 0,
+            run: <_>::default(),
+            whole: false,
             failed: false,
+            kept: false,
+            taken: None,
         })
     }
 
-    pub(super) fn holding(self, connections: u64) -> Self {
-        Self { connections, ..self }
+    /// The agents of a run that is taken over, with its notes so far.
+    pub(super) fn again(
+        agents: Vec<Agent>,
+        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (limits, zero): (Limits, i64),
+        (notes, notes_path): (Disk, &Path),
+        taken: Taken,
+    ) -> io::Result<Self> {
+        let mut this = Self {
+            news: VecDeque::new(),
+            all: agents,
+            clock,
+            heard,
+            ledger: Ledger::read(limits, std::iter::empty()).0,
+            notes,
+            notes_path: notes_path.to_owned(),
+            limits,
+            peak: 0,
+            zero: nanos(clock) - (wall_ns() - zero),
+            ticked: Instant::now(),
+            results: Vec::new(),
+            connections: 0,
+            run: <_>::default(),
+            whole: false,
+            failed: false,
+            kept: true,
+            taken: Some(taken),
+        };
+        let mut frames = Frames::open(notes_path)?;
+        // What is behind something broken could not be counted.
+        let notes = std::iter::from_fn(|| frames.next::<Note>().ok().flatten());
+        let (ledger, note) = Ledger::read(limits, notes);
+        this.notes.write(&note)?;
+        this.ledger = ledger;
+        Ok(this)
     }
 
-    /// Connections that all processes can hold together.
+    /// `run`: its name on agents, and the depth of the plan's folder. `whole`: each agent runs the whole plan.
+    pub(super) fn holding(self, connections: u64, run: (String, u32), whole: bool) -> Self {
+        Self { connections, run, whole, ..self }
+    }
+
+    /// Connections that all processes can hold together; where each agent runs the whole plan, those of the tightest.
     pub fn connections(&self) -> u64 {
         self.connections
     }
@@ -193,12 +245,37 @@ impl Agents {
 
     /// The plan with an agent's shares of it.
     fn begin(&mut self, worker: u32, share: &Share) {
+        if !std::mem::replace(&mut self.kept, true)
+            && let Err(error) = resume::keep(self, share)
+        {
+            let path = resume::kept(&self.notes_path);
+            let words =
+                format!("{}: {error}; no other coordinator can take this run over", path.display());
+            self.say(worker, words);
+        }
         // Zero was read from the wall clock a moment ago.
         self.zero = nanos(self.clock) - (wall_ns() - share.zero);
-        let count = self.all.iter().map(|agent| agent.shares.len() as u32).sum();
+        self.assign(worker, share);
+    }
+
+    /// An agent's shares of the plan.
+    fn assign(&mut self, worker: u32, share: &Share) {
+        let all = self.all.iter().map(|agent| agent.shares.len() as u32).sum();
         let Some(agent) = self.all.get(worker as usize) else { return };
         let zero = agent.clocks.wall_at(self.zero);
-        let share = Share { count, zero, cores: agent.cores, ..share.clone() };
+        let share = Share { zero, cores: agent.cores, ..share.clone() };
+        let share = if self.whole {
+            // Equal numbers in equal users of all hosts would be no other load.
+            let seed = share.seed.wrapping_add(u64::from(worker).wrapping_mul(SEEDS));
+            Share {
+                count: agent.shares.len() as u32,
+                seed,
+                host: Some(agent.name.clone()),
+                ..share
+            }
+        } else {
+            Share { count: all, ..share }
+        };
         let results = self.results.iter().map(|(.., on_agent)| on_agent.clone()).collect();
         let (sender, shares) = (worker, agent.shares.clone());
         self.tell(worker, &ToAgent::Begin(Box::new(Assignment { sender, share, shares, results })));
@@ -218,7 +295,7 @@ impl Agents {
         u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0)
     }
 
-    fn hear(&mut self, worker: u32, heard: Heard) {
+    pub(super) fn hear(&mut self, worker: u32, heard: Heard) {
         let Some(agent) = self.all.get_mut(worker as usize) else { return };
         if agent.gone {
             return;
@@ -231,7 +308,8 @@ impl Agents {
                     agent.clocks.hear(&Answer { asked, came, monotonic, wall });
                 }
                 FromAgent::Said(message) => self.news.push_back((worker, News::Said(message))),
-                FromAgent::Up(up) => self.account(worker, &up),
+                FromAgent::Up(up) => self.account(worker, up),
+                FromAgent::Stands(stand) => self.found(worker, *stand),
                 FromAgent::Lost(part) => {
                     let name = agent.name.clone();
                     let offset_ms = self.offset_ms(&self.all[worker as usize]);
@@ -252,8 +330,8 @@ impl Agents {
     }
 
     /// Takes a message of the account: the disk first, then the answer, then the report counts.
-    fn account(&mut self, worker: u32, up: &Up) {
-        let origin = match up {
+    fn account(&mut self, worker: u32, up: Up) {
+        let origin = match &up {
             Up::Here { origin, .. } => *origin,
             Up::Record(record) => record.origin,
         };
@@ -276,8 +354,12 @@ impl Agents {
                 return;
             }
             down = self.ledger.written(&note);
-            if let Note::Record(record) = note {
-                self.deliver(worker, record);
+            if let Note::Record(record) = note
+                && !self.replays()
+            {
+                let offset_ms = self.offset_ms(&self.all[worker as usize]);
+                let news = self.counted(worker, record, offset_ms);
+                self.news.extend(news.map(|news| (worker, news)));
             }
         }
         if let Some(down) = down {
@@ -285,32 +367,48 @@ impl Agents {
         }
     }
 
-    fn deliver(&mut self, worker: u32, record: Record) {
-        let What::Delta { samples, body } = record.what else { return };
+    /// The report in a record that is on the disk.
+    pub(super) fn counted(&mut self, worker: u32, record: Record, offset_ms: i64) -> Option<News> {
+        let What::Delta { samples, body } = record.what else { return None };
         let mut report = match wire::report(&body) {
             Ok(report) => report,
-            Err(words) => return self.lose(worker, words),
+            Err(words) => {
+                self.lose(worker, words);
+                return None;
+            }
         };
         if samples > self.peak {
             self.peak = samples;
             let ahead = self.peak.saturating_mul(2 * self.limits.grace.max(5));
             self.ledger.set_ahead(ahead.max(self.limits.ahead));
         }
-        let offset_ms = self.offset_ms(&self.all[worker as usize]);
         report.seq = record.number;
         report.snapshot.core = 0;
-        report.snapshot.at_ms += offset_ms;
-        if report.snapshot.began_ms != 0 {
-            report.snapshot.began_ms += offset_ms;
+        report.snapshot.shift(offset_ms);
+        Some(News::Said(FromWorker::Report(Box::new(report))))
+    }
+
+    /// An agent of a run that was taken over says where it stands.
+    fn found(&mut self, worker: u32, mut stand: Stand) {
+        if let Some(words) = stand.torn.take() {
+            return self.lose(worker, words);
         }
-        self.news.push_back((worker, News::Said(FromWorker::Report(Box::new(report)))));
+        let agent = &self.all[worker as usize];
+        let (pid, offset_ms) = (agent.offer.pid, self.offset_ms(agent));
+        let lost = std::mem::take(&mut stand.lost).into_iter();
+        let lost = lost.map(|part| part.of(worker, agent.name.clone(), offset_ms)).collect();
+        let share = self.taken.as_ref().filter(|_| !stand.begun).map(|taken| taken.share.clone());
+        self.news.push_back((worker, News::Found { pid, stand: Box::new(stand), lost }));
+        if let Some(share) = share {
+            self.assign(worker, &share);
+        }
     }
 
     fn say(&mut self, worker: u32, words: String) {
         self.news.push_back((worker, News::Said(FromWorker::Log(words.into()))));
     }
 
-    fn lose(&mut self, worker: u32, words: String) {
+    pub(super) fn lose(&mut self, worker: u32, words: String) {
         let Some(agent) = self.all.get_mut(worker as usize) else { return };
         if std::mem::replace(&mut agent.gone, true) {
             return;
@@ -380,6 +478,9 @@ impl Bus for Agents {
         let end = Instant::now() + patience;
         loop {
             self.tick();
+            if let Some(replayed) = self.replay() {
+                return Some(replayed);
+            }
             if let Some(news) = self.news.pop_front() {
                 return Some(news);
             }
@@ -417,6 +518,14 @@ impl Bus for Agents {
 
     fn merges(&self) -> bool {
         true
+    }
+
+    fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    fn replays(&self) -> bool {
+        self.taken.as_ref().is_some_and(|taken| taken.frames.is_some())
     }
 
     fn collect(&mut self) -> Vec<String> {

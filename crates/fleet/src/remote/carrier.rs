@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::line::Piped;
 use super::wire::ToAgent;
-use crate::nats::Carried;
+use crate::nats::{Carried, Found};
 
 /// The connection to an agent.
 #[derive(Debug)]
@@ -19,6 +19,14 @@ impl Line {
         match self {
             Self::Piped(line) => line.send(message),
             Self::Carried(line) => line.send(message),
+        }
+    }
+
+    /// The stream, for a coordinator that takes it over. A pipe ends with the coordinator.
+    pub(crate) fn found(&self) -> Option<&Found> {
+        match self {
+            Self::Piped(_) => None,
+            Self::Carried(line) => Some(line.found()),
         }
     }
 

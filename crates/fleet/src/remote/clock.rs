@@ -72,6 +72,11 @@ impl Clocks {
         Some((shortest.trip / 2 + shortest.trip % 2, shortest.middle))
     }
 
+    /// Number of answers so far, as far as they are kept.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers.len()
+    }
+
     /// The bound of the error, nanoseconds; `None` before the first answer.
     pub(crate) fn bound(&self) -> Option<i64> {
         self.best().map(|(bound, _)| bound)

@@ -51,12 +51,34 @@ pub(crate) fn deal(
             *count *= times;
         }
     }
-    let threads = |(offer, count): (&Offer, &u32)| match cores {
-        0 => (offer.processors / count).max(1),
-        cores => cores,
-    };
-    let cores = offers.iter().zip(&counts).map(threads).collect();
+    let cores =
+        offers.iter().zip(&counts).map(|(offer, count)| threads(offer, *count, cores)).collect();
     Deal { connections: holds(offers, &counts), cores, shares: numbers(&counts) }
+}
+
+/// Shares of hosts that each run the whole plan: as many processes as its connections take there, with numbers of
+/// their own. The connections that can be held are those of the tightest host.
+pub(crate) fn whole(offers: &[Offer], each: Option<u32>, cores: u32, connections: u64) -> Deal {
+    let count = |offer: &Offer| {
+        let held = held_per_process(offer.descriptors).max(1);
+        let needed = u32::try_from(connections.div_ceil(held)).unwrap_or(MOST_EACH);
+        each.unwrap_or(needed).clamp(1, MOST_EACH)
+    };
+    let counts: Vec<u32> = offers.iter().map(count).collect();
+    let hosts = || offers.iter().zip(&counts);
+    let holds = |(offer, count): (&Offer, &u32)| {
+        held_per_process(offer.descriptors).saturating_mul(u64::from(*count))
+    };
+    Deal {
+        connections: hosts().map(holds).min().unwrap_or(0),
+        cores: hosts().map(|(offer, count)| threads(offer, *count, cores)).collect(),
+        shares: counts.iter().map(|count| (0..*count).collect()).collect(),
+    }
+}
+
+/// Threads of each process of an agent: those that were asked for, or its processors divided.
+fn threads(offer: &Offer, count: u32, cores: u32) -> u32 {
+    if cores == 0 { (offer.processors / count).max(1) } else { cores }
 }
 
 /// Numbers in the ratio of the given ones, as small as they come, and `MOST_EACH` at most.
@@ -172,6 +194,16 @@ mod tests {
         // Beyond the bound the ratio is kept as far as it goes.
         let odd = counts(&[127, 113], &zones(&["eu", "us"], &[("eu", 1), ("us", 1000)]));
         assert_eq!(odd, [1, 256]);
+    }
+
+    #[test]
+    fn hosts_that_run_the_whole_plan_have_shares_of_their_own() {
+        let offers = [offer(8, 1_300), offer(4, 20_000)];
+        let both = whole(&offers, None, 0, 2_500);
+        assert_eq!(both.shares, [vec![0, 1, 2], vec![0]]);
+        assert_eq!((both.cores, both.connections), (vec![2, 4], 3_000));
+        let asked = whole(&offers, Some(2), 3, 1);
+        assert_eq!((asked.shares, asked.cores), (vec![vec![0, 1], vec![0, 1]], vec![3, 3]));
     }
 
     #[test]

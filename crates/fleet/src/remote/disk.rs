@@ -1,11 +1,12 @@
 //! Records and notes on a disk: a file to which frames are appended.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::frame;
 
@@ -13,6 +14,7 @@ use crate::frame;
 #[derive(Debug)]
 pub(crate) struct Disk {
     file: File,
+    length: u64,
     bytes: Vec<u8>,
 }
 
@@ -21,19 +23,79 @@ impl Disk {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let mut how = OpenOptions::new();
         let file = how.create_new(true).append(true).mode(0o600).open(path)?;
-        Ok(Self { file, bytes: Vec::new() })
+        // Some file systems have no locks; then nobody else is kept off.
+        let _ = file.try_lock();
+        Ok(Self { file, length: 0, bytes: Vec::new() })
+    }
+
+    /// Opens a file whose writer has ended, to append to it. What it wrote last, and not whole, is dropped.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "its writer still runs"));
+        }
+        let mut frames = Frames::open(path)?;
+        while frames.read()? {}
+        file.set_len(frames.at)?;
+        Ok(Self { file, length: frames.at, bytes: Vec::new() })
     }
 
     /// Appends a frame, whole or not at all: half of one would end the file for its reader.
     pub(crate) fn write(&mut self, entry: &impl Serialize) -> io::Result<()> {
         self.bytes.clear();
         frame::push(&mut self.bytes, entry).map_err(io::Error::other)?;
-        let before = self.file.metadata()?.len();
         let written = self.file.write_all(&self.bytes);
-        if written.is_err() {
-            let _ = self.file.set_len(before);
+        match written {
+            Ok(()) => self.length += self.bytes.len() as u64,
+            Err(_) => drop(self.file.set_len(self.length)),
         }
         written
+    }
+}
+
+/// The frames of a file, in turn.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    file: BufReader<File>,
+    /// Bytes of the frames that were read.
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = BufReader::with_capacity(256 << 10, File::open(path)?);
+        Ok(Self { file, at: 0, bytes: Vec::new() })
+    }
+
+    /// The next frame, if there is one and it is whole: there may be later.
+    pub(crate) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        if !self.read()? {
+            return Ok(None);
+        }
+        postcard::from_bytes(&self.bytes).map(Some).map_err(io::Error::other)
+    }
+
+    /// Reads the next frame; false if none is whole.
+    fn read(&mut self) -> io::Result<bool> {
+        let mut length = [0; 4];
+        let whole = self.file.read_exact(&mut length).and_then(|()| {
+            self.bytes.clear();
+            let length = u64::from(u32::from_le_bytes(length));
+            let read = self.file.by_ref().take(length).read_to_end(&mut self.bytes)? as u64;
+            if read == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        });
+        match whole {
+            Ok(()) => {
+                self.at += 4 + self.bytes.len() as u64;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.file.seek(SeekFrom::Start(self.at))?;
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -58,6 +120,23 @@ mod tests {
             assert_eq!(incoming.next::<Entry>(), Ok(Some(entry.clone())));
         }
         assert_eq!(incoming.next::<Entry>(), Ok(None));
+        // Another writer: after the end of this one, and behind what is whole.
+        assert!(Disk::open(&path).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock));
+        drop(disk);
+        let mut bytes = std::fs::read(&path).expect("the file");
+        let whole = bytes.len();
+        bytes.extend([9, 0, 0, 0, 1]);
+        std::fs::write(&path, &bytes).expect("room");
+        let mut frames = Frames::open(&path).expect("the file");
+        let mut disk = Disk::open(&path).expect("nobody writes");
+        assert_eq!(std::fs::metadata(&path).expect("the file").len(), whole as u64);
+        disk.write(&entry).expect("room");
+        for _ in 0..3 {
+            assert_eq!(frames.next::<Entry>().expect("a frame"), Some(entry.clone()));
+        }
+        assert_eq!(frames.next::<Entry>().expect("no frame"), None);
+        disk.write(&entry).expect("room");
+        assert_eq!(frames.next::<Entry>().expect("a frame"), Some(entry), "one that came later");
         let _ = std::fs::remove_file(&path);
     }
 }

@@ -95,6 +95,8 @@ impl Agents {
         if whole && left {
             let _ = std::fs::remove_file(&self.notes_path);
         }
+        // The run is over: nobody takes it over.
+        let _ = std::fs::remove_file(super::resume::kept(&self.notes_path));
     }
 }
 

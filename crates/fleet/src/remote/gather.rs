@@ -43,7 +43,7 @@ pub struct Gathering<'a> {
     pub each: Option<u32>,
     /// Threads of each process; 0: as many as there are processors for it.
     pub cores: u32,
-    /// Users and connections that they hold at once, at most.
+    /// Users and connections that they hold at once, at most: all together, or each host where each runs the whole plan.
     pub users: u64,
     pub connections: u64,
     /// The file in which the coordinator keeps what it acknowledges.
@@ -91,7 +91,7 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
     let clock = Instant::now();
     let (say, heard) = channel();
     let coming = match asked.way {
-        Way::Ssh(hosts) => by_ssh(hosts, &(clock, say))?,
+        Way::Ssh(hosts) | Way::Whole(hosts) => by_ssh(hosts, &(clock, say))?,
         Way::Nats(pools) => by_nats(pools, &asked, (clock, say), note)?,
     };
     let mut gather = Gather { cancelled: asked.cancelled, clock, coming, heard };
@@ -171,6 +171,9 @@ impl Gather<'_> {
                 let of = self.coming.iter().map(|agent| agent.zone.clone()).collect();
                 Some(Zones { of, weights: pools.zones.clone() })
             }
+            Way::Whole(_) => {
+                return deal::whole(&self.offers(), asked.each, asked.cores, asked.connections);
+            }
             _ => None,
         };
         deal::deal(&self.offers(), zones.as_ref(), asked.each, asked.cores, asked.connections)
@@ -188,7 +191,9 @@ impl Gather<'_> {
         folder: &Path,
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
-        let cuts = Cuts::find(asked.manifest, asked.dealt, self.coming.len());
+        // A host that runs the whole plan reads the whole file.
+        let among = if matches!(asked.way, Way::Whole(_)) { 1 } else { self.coming.len() };
+        let cuts = Cuts::find(asked.manifest, asked.dealt, among);
         cuts.notes.iter().for_each(|words| note(words));
         if cuts.len() > 0 {
             note(&format!(
@@ -343,6 +348,7 @@ impl Gather<'_> {
     fn into_agents(self, dealt: Deal, asked: &Gathering<'_>) -> Result<Agents, String> {
         let offers = self.offers();
         let Deal { shares, cores, connections } = dealt;
+        let whole = matches!(asked.way, Way::Whole(_));
         let count: u32 = shares.iter().map(|shares| shares.len() as u32).sum();
         let parts = self.coming.into_iter().zip(offers).zip(shares.into_iter().zip(cores));
         let agents: Vec<Agent> = parts
@@ -351,7 +357,8 @@ impl Gather<'_> {
                 Agent::new(coming.line, name, offer, (coming.clocks, shares, cores))
             })
             .collect();
-        let each = asked.users / u64::from(count.max(1)) + 1;
+        let users = asked.users * u64::from(asked.way.copies());
+        let each = users / u64::from(count.max(1)) + 1;
         // Enough that no user waits for the second grant, which goes by what was measured.
         let limits = Limits {
             ahead: each.saturating_mul(2_000).clamp(10_000, 1_000_000),
@@ -359,6 +366,6 @@ impl Gather<'_> {
         };
         let agents = Agents::new(agents, (self.clock, self.heard), limits, &asked.notes);
         let agents = agents.map_err(|error| format!("{}: {error}", asked.notes.display()))?;
-        Ok(agents.holding(connections))
+        Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), whole))
     }
 }

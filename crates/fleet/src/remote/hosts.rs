@@ -1,5 +1,5 @@
 //! The machines of a run, as the command line names them: `ssh:user@a,user@b:2222,[::1]:22`, or the server at which
-//! agents wait: `nats://host:4222/pool`.
+//! agents wait: `nats://host:4222/pool`; or a list of JMeter's: `a,b:1099`.
 
 use std::fmt;
 
@@ -9,6 +9,8 @@ use crate::nats::{Pools, Server};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     Ssh(Vec<Host>),
+    /// By ssh, too; each host runs the whole plan, as if it were alone.
+    Whole(Vec<Host>),
     Nats(Box<Pools>),
 }
 
@@ -32,6 +34,32 @@ impl Way {
         }
         Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels })))
     }
+
+    /// Reads JMeter's list of hosts (`-R`, `remote_hosts`): each runs the whole plan. A port is that of JMeter's
+    /// registry there, and stays in the host's name; ssh goes by its own settings. The error is a sentence for the user.
+    pub fn whole(text: &str) -> Result<Self, String> {
+        let mut hosts: Vec<Host> = Vec::new();
+        for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+            let host = one(text, "-R")?;
+            let host = Host { port: None, called: Some(text.to_owned()), ..host };
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        match hosts.len() {
+            0 => Err("-R and -r need hosts: -R a,b, or the property remote_hosts".into()),
+            n if n > MOST => Err(format!("-R and -r name {n} hosts; it may be {MOST}")),
+            _ => Ok(Self::Whole(hosts)),
+        }
+    }
+
+    /// How often the plan's load is run: once, or by each host.
+    pub fn copies(&self) -> u32 {
+        match self {
+            Self::Whole(hosts) => hosts.len() as u32,
+            Self::Ssh(_) | Self::Nats(_) => 1,
+        }
+    }
 }
 
 /// The choice among agents that wait.
@@ -49,6 +77,8 @@ pub struct Host {
     /// `user@host`, or an alias of ssh's configuration.
     pub name: String,
     pub port: Option<u16>,
+    /// Its name in the run, where that is another one: as JMeter's list has it.
+    pub called: Option<String>,
 }
 
 /// Machines that one coordinator reaches by ssh, at most.
@@ -61,7 +91,8 @@ fn hosts(text: &str) -> Result<Vec<Host>, String> {
             "--fleet {text}: write it like ssh:user@a,user@b:2222 or nats://host:4222/pool"
         ));
     };
-    let hosts = list.split(',').map(|host| one(host.trim())).collect::<Result<Vec<_>, _>>()?;
+    let hosts =
+        list.split(',').map(|host| one(host.trim(), "--fleet")).collect::<Result<Vec<_>, _>>()?;
     if hosts.len() > MOST {
         return Err(format!("--fleet names {} machines; by ssh it may be {MOST}", hosts.len()));
     }
@@ -75,7 +106,7 @@ fn hosts(text: &str) -> Result<Vec<Host>, String> {
     Ok(hosts)
 }
 
-fn one(text: &str) -> Result<Host, String> {
+fn one(text: &str, option: &str) -> Result<Host, String> {
     let (name, port) = match text.rsplit_once(':') {
         // The colons of an address of version 6 stand in brackets.
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
@@ -91,22 +122,23 @@ fn one(text: &str) -> Result<Host, String> {
     };
     if odd(bare) || user.is_some_and(odd) || (bare == host && host.contains([':', '[', ']'])) {
         return Err(format!(
-            "--fleet: {text:?} is no machine; write it like user@host or user@host:2222"
+            "{option}: {text:?} is no machine; write it like user@host or user@host:2222"
         ));
     }
     let port = port.map(|port| match port.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("--fleet: {port:?} of {text} is no port")),
+        _ => Err(format!("{option}: {port:?} of {text} is no port")),
     });
     let name = user.map_or_else(|| bare.to_owned(), |user| format!("{user}@{bare}"));
-    Ok(Host { name, port: port.transpose()? })
+    Ok(Host { name, port: port.transpose()?, called: None })
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.port {
-            Some(port) => write!(f, "{}:{port}", self.name),
-            None => f.write_str(&self.name),
+        match (&self.called, self.port) {
+            (Some(called), _) => f.write_str(called),
+            (None, Some(port)) => write!(f, "{}:{port}", self.name),
+            (None, None) => f.write_str(&self.name),
         }
     }
 }
@@ -117,7 +149,7 @@ mod tests {
 
     #[test]
     fn machines_are_names_with_or_without_users_and_ports() {
-        let host = |name: &str, port| Host { name: name.into(), port };
+        let host = |name: &str, port| Host { name: name.into(), port, called: None };
         assert_eq!(
             hosts("ssh:me@a,b:2222, me@[::1]:22,c"),
             Ok(vec![
@@ -152,5 +184,25 @@ mod tests {
             hosts(&format!("ssh:{}", many.join(",")))
                 .is_err_and(|error| error.contains("51 machines"))
         );
+    }
+
+    #[test]
+    fn hosts_of_jmeter_keep_their_names_and_ssh_its_own_port() {
+        let Ok(Way::Whole(hosts)) = Way::whole(" a, me@b:1099,,[::1]:1099,a,a:1100") else {
+            panic!("hosts")
+        };
+        let names: Vec<_> = hosts.iter().map(|host| (host.name.as_str(), host.port)).collect();
+        assert_eq!(names, [("a", None), ("me@b", None), ("::1", None), ("a", None)]);
+        let called: Vec<_> = hosts.iter().map(ToString::to_string).collect();
+        assert_eq!(called, ["a", "me@b:1099", "[::1]:1099", "a:1100"]);
+        assert_eq!(Way::Whole(hosts).copies(), 4);
+        for (text, words) in [
+            ("", "need hosts"),
+            (" , ", "need hosts"),
+            ("-o", "-R: \"-o\" is no"),
+            ("a:x", "is no port"),
+        ] {
+            assert!(Way::whole(text).is_err_and(|error| error.contains(words)), "{text}");
+        }
     }
 }

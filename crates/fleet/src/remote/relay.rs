@@ -11,6 +11,7 @@ use stats::Counter;
 use stats::snapshot::{Behind, SLOTS};
 
 use super::wire::Part;
+use crate::batch_properties::BatchProperties;
 use crate::bus::{Bus, News};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
@@ -50,6 +51,8 @@ pub(crate) struct Relay {
     /// Users of each group that run in other agents.
     elsewhere: Vec<u32>,
     properties: Vec<(String, String)>,
+    /// Where this host runs the whole plan: what its processes tell each other, and no other host.
+    own: BatchProperties,
     /// Changes of the load so far.
     changes: u32,
     aborted: Option<String>,
@@ -79,6 +82,7 @@ impl Relay {
             stalls: BTreeMap::new(),
             elsewhere: Vec::new(),
             properties: Vec::new(),
+            own: BatchProperties::default(),
             changes: 0,
             aborted: None,
             samples: 0,
@@ -92,10 +96,11 @@ impl Relay {
     pub(crate) fn obey(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
-            ToWorker::Start { .. } => {
+            ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;
                 self.stage(Stage::Ready, Stage::Running);
-                self.tell(&order);
+                properties.extend(self.own.send());
+                self.tell(&ToWorker::Start { groups, at, properties });
             }
             ToWorker::Adjust { elsewhere } => {
                 self.elsewhere = elsewhere;
@@ -126,7 +131,7 @@ impl Relay {
                 }
                 Some((child, News::Gone(words))) => self.gone(child, &words),
                 Some((_, News::Part(loss))) => self.out.push_back(Out::Lost(part(loss))),
-                None => {}
+                Some((_, News::Found { .. })) | None => {}
             }
             if !self.seen.is_empty() && self.since.elapsed() > OVERDUE {
                 self.close();
@@ -139,6 +144,11 @@ impl Relay {
     /// Whether all processes have ended and everything has come out.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended && self.out.is_empty()
+    }
+
+    /// Whether users of a batch run: its end was not said.
+    pub(crate) fn has_users(&self) -> bool {
+        self.owes
     }
 
     /// Samples in the second that is open.
@@ -165,12 +175,16 @@ impl Relay {
                 (member.cores, member.stage) = (cores, Stage::Ready);
                 self.all_ready();
             }
-            FromWorker::Report(report) => self.report(child, &report),
+            FromWorker::Report(mut report) => self.report(child, &mut report),
             FromWorker::BatchDone { properties, changes } => {
                 if member.stage == Stage::Running && changes == self.changes {
                     member.stage = Stage::Ready;
                 }
-                self.properties.extend(properties);
+                if self.share.host.is_some() {
+                    self.own.add(properties);
+                } else {
+                    self.properties.extend(properties);
+                }
                 self.batch_done();
             }
             FromWorker::Alive => {}
@@ -238,7 +252,7 @@ impl Relay {
     }
 
     /// Adds a thread's second.
-    fn report(&mut self, child: u32, report: &Report) {
+    fn report(&mut self, child: u32, report: &mut Report) {
         let Some(member) = self.members.get_mut(child as usize) else { return };
         let (counts, missing) = member.takes(report);
         if missing > 0 {
@@ -247,7 +261,7 @@ impl Relay {
         if !counts {
             return;
         }
-        let snapshot = &report.snapshot;
+        let snapshot = &mut report.snapshot;
         let thread = (child, snapshot.core);
         if self.seen.contains(&thread) {
             self.close();
@@ -259,6 +273,7 @@ impl Relay {
         self.seen.push(thread);
         let later = (snapshot.began_ms - self.began_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
         let later = later.clamp(0, SLOTS as i64 - 1) as usize;
+        self.open.snapshot.kept.append(&mut snapshot.kept);
         self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
         let stall = snapshot.counters.get(Counter::StallTime);
         let least = self.stalls.entry(child).or_insert(stall);
@@ -366,133 +381,4 @@ fn part(loss: Loss) -> Part {
 }
 
 #[cfg(test)]
-mod tests {
-    use stats::{Recorder, Sample};
-
-    use super::*;
-    use crate::threads::Threads;
-
-    fn share() -> Share {
-        Share {
-            name: String::new(),
-            plan: Vec::new(),
-            hash: 0,
-            properties: Vec::new(),
-            folder: "".into(),
-            evaluated: engine::Evaluated::default(),
-            results: Vec::new(),
-            index: 0,
-            count: 4,
-            cores: 1,
-            seed: 0,
-            zero: 0,
-            allowed: None,
-        }
-    }
-
-    /// A second with so many samples.
-    fn second(seq: u64, samples: u64) -> Box<Report> {
-        let mut recorder = Recorder::new();
-        let label = recorder.intern("Home");
-        for _ in 0..samples {
-            recorder.record(&Sample::new(label, 1_000));
-        }
-        let mut report = Report { seq, active: vec![2], started: 2, ..Report::default() };
-        recorder.drain(&mut report.snapshot);
-        report.snapshot.at_ms = 1_000;
-        Box::new(report)
-    }
-
-    /// Processes that report once in a batch; the first dies in the second batch, if it is to.
-    fn relay(dies: bool) -> Relay {
-        let bus = Threads::start(2, move |number, orders, say| {
-            say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
-            let mut seq = 0;
-            for order in orders {
-                match order {
-                    ToWorker::Plan(share) => {
-                        assert_eq!(share.index, [1, 3][number as usize]);
-                        say(FromWorker::Ready { cores: 1 });
-                    }
-                    ToWorker::Start { .. } if dies && seq == 1 && number == 0 => return,
-                    ToWorker::Start { .. } => {
-                        seq += 1;
-                        say(FromWorker::Report(second(seq, 5)));
-                        say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
-                    }
-                    ToWorker::End => {
-                        say(FromWorker::Done { aborted: None, samples: 5 * seq });
-                        return;
-                    }
-                    _ => {}
-                }
-            }
-        });
-        Relay::new(Box::new(bus), share(), vec![1, 3])
-    }
-
-    /// The output up to a message that is waited for.
-    fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
-        let mut outs = Vec::new();
-        for _ in 0..10_000 {
-            let Some(out) = relay.next(Duration::from_millis(10)) else { continue };
-            let found = matches!(&out, Out::Said(message) if is_it(message));
-            outs.push(out);
-            if found {
-                return outs;
-            }
-        }
-        panic!("it does not come: {outs:?}");
-    }
-
-    fn start() -> ToWorker {
-        ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() }
-    }
-
-    #[test]
-    fn two_processes_speak_as_one_worker() {
-        let mut relay = relay(false);
-        let outs = until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
-        assert!(matches!(outs[..], [Out::Said(FromWorker::Ready { cores: 2 })]), "{outs:?}");
-        relay.obey(start());
-        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
-        let seconds = |outs: &[Out]| -> Vec<(u64, u32, Vec<u32>)> {
-            let report = |out: &Out| match out {
-                Out::Second(report) => {
-                    Some((report.samples(), report.started, report.active.clone()))
-                }
-                _ => None,
-            };
-            outs.iter().filter_map(report).collect()
-        };
-        assert_eq!(seconds(&outs), [(10, 4, vec![4])], "one second of both");
-        relay.obey(ToWorker::End);
-        let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
-        let done = Out::Said(FromWorker::Done { aborted: None, samples: 10 });
-        assert_eq!(format!("{outs:?}"), format!("{:?}", [done]));
-        assert!(relay.has_ended());
-    }
-
-    #[test]
-    fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
-        let mut relay = relay(true);
-        until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
-        relay.obey(start());
-        until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
-        relay.obey(start());
-        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
-        let parts: Vec<&Part> = outs
-            .iter()
-            .filter_map(|out| match out {
-                Out::Lost(part) => Some(part),
-                _ => None,
-            })
-            .collect();
-        assert!(parts.len() == 1 && parts[0].users == 2, "{outs:?}");
-        relay.obey(ToWorker::End);
-        let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
-        let Some(Out::Said(FromWorker::Done { aborted: None, samples: 15 })) = outs.last() else {
-            panic!("the rest goes on: {outs:?}")
-        };
-    }
-}
+mod tests;

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_command_asks_for_nothing_and_names_the_program_by_its_hash() {
-        let host = Host { name: "me@a".into(), port: Some(2222) };
+        let host = Host { name: "me@a".into(), port: Some(2222), called: None };
         let command = bootstrap().command(&host);
         let args: Vec<_> =
             command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();

@@ -138,6 +138,15 @@ impl Store {
         }
         Ok(Place { root, plan })
     }
+
+    /// The folder of a run whose process has ended, if it is there.
+    pub(crate) fn left(&self, run: &str, depth: u32) -> Option<Place> {
+        let named = run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let root = self.root.join("runs").join(run);
+        let mut plan = root.join("plan");
+        (0..depth.min(64)).for_each(|_| plan.push("d"));
+        (!run.is_empty() && named && root.join("spool").is_file()).then_some(Place { root, plan })
+    }
 }
 
 /// A path without `..`, if it is in that folder.

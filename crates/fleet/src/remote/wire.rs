@@ -24,7 +24,11 @@ pub(crate) enum ToAgent {
     /// The files of the run, and the depth of the plan's folder in the folder of the run.
     Files { run: String, depth: u32, files: Vec<Named> },
     /// Bytes of a file that was missing; without any, the file is complete.
-    Piece { hash: Hash, bytes: Vec<u8> },
+    Piece {
+        hash: Hash,
+        #[serde(with = "crate::bytes")]
+        bytes: Vec<u8>,
+    },
     /// The plan and the agent's shares of it.
     Begin(Box<Assignment>),
     /// The agent's processes obey.
@@ -35,6 +39,18 @@ pub(crate) enum ToAgent {
     Fetch { file: u32 },
     /// Everything that was wanted has come: remove the run's folder and end.
     Leave,
+    /// Another coordinator has taken the run over: where does it stand?
+    Resume(Box<Left>),
+}
+
+/// A run that an agent has worked for, as far as it needs to know of it if its process has ended.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Left {
+    /// Name and depth as in [`ToAgent::Files`].
+    pub(crate) run: String,
+    pub(crate) depth: u32,
+    /// Result files that are fetched at the end.
+    pub(crate) results: Vec<Results>,
 }
 
 /// A file that the plan names.
@@ -89,11 +105,50 @@ pub(crate) enum FromAgent {
     /// One of its processes was lost, or has counted otherwise than it reported.
     Lost(Part),
     /// Bytes of a result file; without any, it is complete.
-    Rows(Vec<u8>),
+    Rows(#[serde(with = "crate::bytes")] Vec<u8>),
     /// It cannot go on.
     Refused(String),
     /// A sign of life.
     Alive,
+    /// Where the run stands on the agent.
+    Stands(Box<Stand>),
+}
+
+/// Where a run stands on an agent: everything that it has heard and said beside its measurements.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stand {
+    /// It has the plan.
+    pub(crate) begun: bool,
+    /// Threads of its processes, once these are ready.
+    pub(crate) cores: Option<u32>,
+    /// Batches of groups that were started, and the order for the last one.
+    pub(crate) starts: u32,
+    pub(crate) start: Option<Start>,
+    /// The end of the last batch was not said yet.
+    pub(crate) owes: bool,
+    /// Changes of the load that it has heard of.
+    pub(crate) changes: u32,
+    /// Properties that its users have set.
+    pub(crate) properties: Vec<(String, String)>,
+    /// A user has asked to stop the test; if so, whether at once.
+    pub(crate) stop_asked: Option<bool>,
+    /// It was told to stop, and to end.
+    pub(crate) stopped: bool,
+    pub(crate) ending: bool,
+    /// Processes that it has lost.
+    pub(crate) lost: Vec<Part>,
+    /// Its end, if that was said: what has ended it, and its samples.
+    pub(crate) done: Option<(Option<String>, u64)>,
+    /// It was killed, or has nothing of the run any more: why.
+    pub(crate) torn: Option<String>,
+}
+
+/// An order to start groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) groups: Vec<u32>,
+    pub(crate) at: i64,
+    pub(crate) properties: Vec<(String, String)>,
 }
 
 /// The resources of an agent.
@@ -108,7 +163,7 @@ pub(crate) struct Offer {
 }
 
 /// A lost process of an agent, as `Loss` has it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) pid: u32,
     pub(crate) reason: String,

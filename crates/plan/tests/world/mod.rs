@@ -82,6 +82,7 @@ impl World {
     pub(crate) fn with<T>(&mut self, work: impl FnOnce(&Plan, &mut Env<'_>) -> T) -> T {
         let who = Who {
             plan_file: &self.plan.file,
+            prefix: "",
             group: self.group,
             tail: "",
             group_number: 1,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::speaking::Speaking;
-use crate::model::{About, Criterion, Given, MOST_CAUSES, Timeline, Verdict};
+use crate::model::{About, Agents, Criterion, Given, MOST_CAUSES, Timeline, Verdict};
 
 /// Seconds that are kept: rules see them, and the pictures those that they have room for.
 const KEPT: usize = 900;
@@ -212,6 +212,7 @@ impl Course {
             properties: &self.facts.properties,
             notes: &[],
             jmeter: None,
+            agents: &Agents::default(),
             live: true,
         };
         json!({

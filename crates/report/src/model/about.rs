@@ -4,7 +4,7 @@ use answers::verdict::Words;
 use record::{Ending, Has, Record};
 use serde::Serialize;
 
-use super::words;
+use super::{Agents, words};
 use crate::jmeter::Figures;
 
 /// The sources of a page.
@@ -21,6 +21,8 @@ pub struct Given<'a> {
     pub notes: &'a [String],
     /// The figures of JMeter's dashboard, if they were asked for.
     pub jmeter: Option<&'a Figures>,
+    /// The machines that sent the load, if it was not this one.
+    pub agents: &'a Agents,
     pub live: bool,
 }
 

@@ -36,6 +36,8 @@ pub fn run(page: &RunPage) -> Vec<Table> {
         findings(&page.verdict),
         samples(page),
         connections(&page.classes),
+        super::agents::agents(&page.agents.agents),
+        super::agents::zones(&page.agents.zones),
         timeline(&page.timeline),
         over_time(page),
         pairs("properties", &page.about.properties),

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::layout;
 
+/// A list is few bins beside one that has more than so many times as many.
+const FEW_OF: usize = 8;
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<(u32, u64)>")]
 pub struct Bins(Form);
@@ -67,10 +70,7 @@ impl Bins {
         if count == 0 {
             return;
         }
-        self.change(|list| match list.binary_search_by_key(&bin, |entry| entry.0) {
-            Ok(at) => list[at].1 = list[at].1.saturating_add(count),
-            Err(at) => list.insert(at, (bin, count)),
-        });
+        self.change(|list| add_to(list, bin, count));
     }
 
     /// Number of bins.
@@ -137,27 +137,17 @@ impl Bins {
         self.0 = Form::Packed(bytes.into_boxed_slice());
     }
 
+    /// Adds another list. Memory is allocated only where there are more bins than ever before.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
         }
         self.change(|list| {
-            let mine = std::mem::take(list);
-            list.reserve(mine.len() + other.len());
-            let (mut a, mut b) = (mine.into_iter().peekable(), other.iter().peekable());
-            while let (Some(&(i, n)), Some(&(j, m))) = (a.peek(), b.peek()) {
-                match i.cmp(&j) {
-                    std::cmp::Ordering::Less => list.extend(a.next()),
-                    std::cmp::Ordering::Greater => list.extend(b.next()),
-                    std::cmp::Ordering::Equal => {
-                        list.push((i, n.saturating_add(m)));
-                        a.next();
-                        b.next();
-                    }
-                }
+            if other.len() * FEW_OF < list.len() {
+                other.iter().for_each(|(bin, count)| add_to(list, bin, count));
+            } else {
+                merge_lists(list, other);
             }
-            list.extend(a);
-            list.extend(b);
         });
     }
 
@@ -171,6 +161,57 @@ impl Bins {
                 with(&mut list);
                 self.0 = Form::List(list);
             }
+        }
+    }
+}
+
+/// Counts a bin of a sorted list `count` times more.
+fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
+    match list.binary_search_by_key(&bin, |entry| entry.0) {
+        Ok(at) => list[at].1 = list[at].1.saturating_add(count),
+        Err(at) => list.insert(at, (bin, count)),
+    }
+}
+
+/// Adds the bins of `other`, which has some, to a sorted list: counts of bins that both have first, then the others from
+/// behind into their places.
+fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
+    let (mut at, mut new) = (0, 0);
+    for (bin, count) in other.iter() {
+        while list.get(at).is_some_and(|mine| mine.0 < bin) {
+            at += 1;
+        }
+        match list.get_mut(at) {
+            Some(mine) if mine.0 == bin => mine.1 = mine.1.saturating_add(count),
+            _ => new += 1,
+        }
+    }
+    if new == 0 {
+        return;
+    }
+    let from = list.len();
+    list.resize(from + new, (0, 0));
+    match &other.0 {
+        Form::List(theirs) => insert_new(list, from, new, theirs),
+        Form::Packed(_) => insert_new(list, from, new, &other.iter().collect::<Vec<_>>()),
+    }
+}
+
+/// Moves the first `from` bins of a list apart, so that the `new` ones of `theirs` which it does not have find their
+/// places. The list is longer by these already.
+fn insert_new(list: &mut [(u32, u64)], mut from: usize, mut new: usize, theirs: &[(u32, u64)]) {
+    for their in theirs.iter().rev() {
+        while from > 0 && list[from - 1].0 > their.0 {
+            from -= 1;
+            list[from + new] = list[from];
+        }
+        if from > 0 && list[from - 1].0 == their.0 {
+            continue;
+        }
+        new -= 1;
+        list[from + new] = *their;
+        if new == 0 {
+            return;
         }
     }
 }

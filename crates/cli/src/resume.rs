@@ -1,0 +1,141 @@
+//! `throng fleet resume`: another coordinator takes over a run whose own was killed.
+//!
+//! The run's folder keeps its command line while it goes on, which says everything but what `fleet` keeps: criteria, files
+//! of the end, the server where agents wait. Everything of the folder that grows with the run is made anew, out of the
+//! reports that the first coordinator has written down.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use fleet::remote::{self, Former, Way};
+use serde::{Deserialize, Serialize};
+
+use crate::asked::{self, Asked};
+use crate::exit::Exit;
+use crate::flags::{self, ResumeFlags, Verb};
+use crate::request::Request;
+use crate::{java, run, suggest, terminal};
+
+/// The file with the command line.
+const LINE: &str = "fleet.line";
+
+/// The command line of a run, and the folder in which it was given.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    arguments: Vec<String>,
+    folder: PathBuf,
+}
+
+/// A run that is taken over, and its folder.
+pub(crate) struct Taken {
+    pub(crate) former: Former,
+    pub(crate) folder: PathBuf,
+}
+
+/// Keeps the command line of this process in the run's folder. The error is a sentence for the user.
+pub(crate) fn keep(folder: &Path) -> Result<(), String> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
+    let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
+    let arguments = arguments.map_err(|_| named(&"an argument is no text"))?;
+    let here = std::env::current_dir().map_err(|error| named(&error))?;
+    let line =
+        serde_json::to_vec(&Line { arguments, folder: here }).map_err(|error| named(&error))?;
+    let mut how = OpenOptions::new();
+    let file = how.write(true).create(true).truncate(true).mode(0o600).open(folder.join(LINE));
+    file.and_then(|mut file| file.write_all(&line)).map_err(|error| named(&error))
+}
+
+/// The run is over.
+pub(crate) fn forget(folder: &Path) {
+    let _ = fs::remove_file(folder.join(LINE));
+}
+
+pub(crate) fn run(flags: &ResumeFlags) -> Exit {
+    match taken(&flags.run) {
+        Ok((request, taken)) => run::resume(request, taken),
+        Err(words) => {
+            terminal::error(&format!("{} cannot be taken over: {words}", flags.run.display()));
+            Exit::Usage
+        }
+    }
+}
+
+/// Opens a run and goes to the folder in which it was started.
+fn taken(folder: &Path) -> Result<(Request, Taken), String> {
+    let named = |error: std::io::Error| error.to_string();
+    let folder = fs::canonicalize(folder).map_err(named)?;
+    if folder.join("summary.json").exists() {
+        return Err("the run has ended: its summary is there".into());
+    }
+    let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            "it is no run with --fleet, or its agents had not begun".to_owned()
+        }
+        _ => format!("{LINE}: {error}"),
+    })?;
+    let line: Line = serde_json::from_slice(&bytes).map_err(|error| format!("{LINE}: {error}"))?;
+    let former = remote::former(&remote::notes(&folder))?;
+    std::env::set_current_dir(&line.folder)
+        .map_err(|error| format!("the folder {}: {error}", line.folder.display()))?;
+    let request = request(line.arguments.into_iter().map(OsString::from).collect())?;
+    if !matches!(request.fleet, Some(Way::Nats(_))) {
+        return Err("its agents do not wait at a NATS server".into());
+    }
+    let plan = PathBuf::from(former.name());
+    Ok((Request { plan, ..request }, Taken { former, folder }))
+}
+
+/// The request of a command line, ours or JMeter's.
+fn request(mut arguments: Vec<OsString>) -> Result<Request, String> {
+    let first = arguments.get(1).cloned().unwrap_or_default();
+    if first.to_string_lossy().starts_with('-') {
+        let Asked::Run(mut request) = asked::asked(&arguments[1..])? else {
+            return Err(format!("{LINE} has the command line of no run"));
+        };
+        // Warned of by the coordinator before.
+        let _ = java::heed_start_script(&mut request.sources);
+        return Ok(*request);
+    }
+    if suggest::is_plan(&first) {
+        arguments.insert(1, "run".into());
+    }
+    match flags::parse(&arguments) {
+        Ok(Verb::Run(flags)) => flags.request(),
+        Ok(_) => Err(format!("{LINE} has the command line of no run")),
+        Err(error) => Err(flags::mistake(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_command_line_is_read_again() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for line in [
+            "throng run a.jmx --fleet nats://127.0.0.1/p -l out.jtl",
+            "throng a.jmx --fleet nats://127.0.0.1/p -l out.jtl",
+            "throng -n -t a.jmx --fleet nats://127.0.0.1/p -l out.jtl",
+        ] {
+            let request = request(words(line)).expect(line);
+            assert_eq!(request.plan, Path::new("a.jmx"), "{line}");
+            assert_eq!(request.jtl.as_deref(), Some(Path::new("out.jtl")), "{line}");
+            assert!(matches!(request.fleet, Some(Way::Nats(_))), "{line}");
+        }
+        assert!(request(words("throng check a.jmx")).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_is_no_run_of_agents_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let why = |path: &Path| taken(path).err().unwrap_or_default();
+        assert!(why(&folder.path().join("none")).contains("No such file"));
+        assert!(why(folder.path()).contains("no run with --fleet"));
+        fs::write(folder.path().join("summary.json"), "{}").expect("room");
+        assert!(why(folder.path()).contains("has ended"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Workers that another coordinator has started are taken over: they say where the run stands in them, and it goes on from
+//! there.
+//!
+//! The coordinator before may have been killed in the middle of an order to all. A worker that has not got the order to
+//! start a batch gets it now; a change of the load that only some have got is not made up for.
+
+use std::time::{Duration, Instant};
+
+use plan::plan::Plan;
+
+use super::{Event, Fleet, Job, StartError, wall_ns};
+use crate::bus::Bus;
+use crate::loss::Loss;
+use crate::member::Stage;
+use crate::message::{FromWorker, Share, ToWorker};
+use crate::remote::Stand;
+
+/// The stands of workers, as far as they are known.
+#[derive(Debug)]
+pub(super) struct Taking {
+    stands: Vec<Option<Stand>>,
+}
+
+impl Taking {
+    /// Takes a message that changes where the run stands in a worker; false for others. One that comes before the stand is
+    /// in it already.
+    pub(super) fn heard(&mut self, worker: u32, message: &FromWorker) -> bool {
+        let changes = matches!(
+            message,
+            FromWorker::Ready { .. } | FromWorker::BatchDone { .. } | FromWorker::StopAsked { .. }
+        );
+        if changes && let Some(Some(stand)) = self.stands.get_mut(worker as usize) {
+            stand.said(message);
+        }
+        changes
+    }
+}
+
+impl Fleet {
+    /// Takes over the run that another coordinator has begun with this share. Its workers are on the bus.
+    pub fn resume(
+        bus: Box<dyn Bus>,
+        plan: &Plan,
+        job: Job,
+        share: Share,
+    ) -> Result<Self, StartError> {
+        let mut fleet = Self::start(bus, plan, job)?;
+        if plan.hash != share.hash {
+            let words =
+                "the plan is compiled otherwise than it was: a file that it includes has changed";
+            return Err(StartError(words.into()));
+        }
+        let passed = u64::try_from(wall_ns() - share.zero).unwrap_or(0);
+        let now = Instant::now();
+        fleet.zero = now.checked_sub(Duration::from_nanos(passed)).unwrap_or(now);
+        fleet.share = share;
+        fleet.taking = Some(Taking { stands: vec![None; fleet.members.len()] });
+        Ok(fleet)
+    }
+
+    /// A worker that is taken over says where it stands.
+    pub(super) fn found(&mut self, worker: u32, pid: u32, stand: Stand, lost: Vec<Loss>) {
+        let Some(taking) = &mut self.taking else { return };
+        let Some(member) = self.members.get_mut(worker as usize) else { return };
+        if !member.is_alive() {
+            return;
+        }
+        member.pid = pid;
+        taking.stands[worker as usize] = Some(stand);
+        self.events.extend(lost.into_iter().map(Event::Lost));
+        self.go_on();
+    }
+
+    /// Whether a worker has not said yet where it stands. When all have, the run goes on.
+    pub(super) fn waits_for_stands(&mut self) -> bool {
+        let Some(taking) = &self.taking else { return false };
+        let unknown = |(member, stand): (&crate::member::Member, &Option<Stand>)| {
+            member.is_alive() && stand.is_none()
+        };
+        if self.members.iter().zip(&taking.stands).any(unknown) {
+            return true;
+        }
+        if let Some(taking) = self.taking.take() {
+            self.settle(&taking.stands);
+        }
+        false
+    }
+
+    /// All stands are known: workers get what they have missed.
+    fn settle(&mut self, stands: &[Option<Stand>]) {
+        let known = || stands.iter().flatten();
+        let last = known().max_by_key(|stand| stand.starts);
+        let starts = last.map_or(0, |stand| stand.starts);
+        (0..starts).for_each(|_| drop(self.batches.start_next()));
+        let start = last.and_then(|stand| stand.start.clone());
+        if let Some(start) = &start {
+            self.batch.clone_from(&start.groups);
+            self.properties.restore(&start.properties);
+        }
+        self.changes = known().map(|stand| stand.changes).max().unwrap_or(0);
+        for (worker, stand) in (0..).zip(stands) {
+            let Some(stand) = stand else { continue };
+            if stand.starts == starts {
+                self.properties.add(stand.properties.clone());
+            }
+            let member = &mut self.members[worker as usize];
+            if !member.is_alive() || stand.done.is_some() {
+                continue;
+            }
+            member.cores = stand.cores.unwrap_or(member.cores);
+            member.unheard = self.changes - stand.changes;
+            member.stage = match stand.cores {
+                None => Stage::Coming,
+                Some(_) if stand.starts < starts || stand.owes => Stage::Running,
+                Some(_) => Stage::Ready,
+            };
+            if stand.starts < starts
+                && let Some(start) = start.clone()
+            {
+                let (groups, at, properties) = (start.groups, start.at, start.properties);
+                self.bus.send(worker, &ToWorker::Start { groups, at, properties });
+            }
+            self.open |= member.stage == Stage::Running;
+        }
+        self.end_as_begun(stands);
+    }
+
+    /// Ends what the coordinator before, users or workers had begun to end.
+    fn end_as_begun(&mut self, stands: &[Option<Stand>]) {
+        let known = || stands.iter().flatten();
+        let asked = known().filter_map(|stand| stand.stop_asked).max();
+        self.stopped_by_plan |= asked.is_some();
+        if self.stopped || known().any(|stand| stand.stopped) || asked.is_some() {
+            self.halt(asked.unwrap_or(false));
+        }
+        if known().any(|stand| stand.ending) {
+            self.end();
+        }
+        for (worker, stand) in (0..).zip(stands) {
+            let done = stand.as_ref().and_then(|stand| stand.done.clone());
+            if let Some((aborted, samples)) = done {
+                self.done(worker, aborted, samples);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Another coordinator takes over the agents of a run whose own has ended: they begin a stream to it.
+//!
+//! An order to take over names the session of the coordinator before, which nobody else has seen unless they could read
+//! what goes through the server, and is signed by the operator. Each agent answers in the new session; one that works for
+//! the run no more says so. It is hired again if it is free, by its name: what it has measured is in its folder still.
+
+use std::time::{Duration, Instant};
+
+use super::air::{self, Kind, Order, Ordered, Said, Word};
+use super::hire::{Access, CALL, Crew, Found, Hired, Hiring, Pools};
+use super::key::Public;
+
+/// Time for agents to answer, and for those that work for the run no more to offer themselves and begin.
+const ANSWER: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// An agent of the run: its name, its zone and the stream that it had.
+pub(crate) type Former = (String, String, Found);
+
+/// Takes agents over, each in the last of its sessions. With each agent that could not be, there is the reason.
+pub(crate) fn take(
+    asked: &Pools,
+    access: Access,
+    former: &[Former],
+    patience: u32,
+    cancelled: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<(Crew, Vec<Option<String>>), String> {
+    let mut hiring = Hiring::start(asked, access, cancelled)?;
+    hiring.connect(note)?;
+    for (name, zone, found) in former {
+        hiring.crew.client.subscribe(&air::from(name));
+        let (name, zone) = (name.clone(), zone.clone());
+        let session = *found.sessions.last().ok_or("an agent has no session")?;
+        let key = Public::of(found.key);
+        hiring.crew.hired.push(Hired { name, zone, key, session });
+    }
+    let mut answers: Vec<Answer> = vec![None; former.len()];
+    let (begun, mut ordered) = (Instant::now(), None::<Instant>);
+    while answers.contains(&None) && begun.elapsed() < ANSWER {
+        if ordered.is_none_or(|at| at.elapsed() >= CALL) {
+            ordered = Some(Instant::now());
+            order(&hiring.crew, former, &answers, patience);
+        }
+        let heard = hiring.listen(note)?;
+        answer(&hiring.crew, heard, &mut answers);
+    }
+    hire_again(&mut hiring, &mut answers, patience, note)?;
+    let reason = |answer: Answer| match answer {
+        Some(answer) => answer.err(),
+        None => Some(format!("it did not answer within {} s", ANSWER.as_secs())),
+    };
+    Ok((hiring.crew, answers.into_iter().map(reason).collect()))
+}
+
+/// The answer of an agent, if it has come: it begins a stream, or why not.
+type Answer = Option<Result<(), String>>;
+
+/// Takes a word of an agent.
+fn answer(crew: &Crew, heard: Option<(String, Vec<u8>)>, answers: &mut [Answer]) {
+    let Some((name, bytes)) = heard else { return };
+    for (hired, answer) in crew.hired.iter().zip(answers) {
+        if hired.name == name
+            && let Some(word) = air::open(Some(&hired.key), (Kind::Word, &name), &bytes)
+            && let Word { session, what } = word
+            && session == hired.session
+        {
+            *answer = Some(match what {
+                Said::Packet(_) => Ok(()),
+                Said::Close(words) => Err(words),
+            });
+        }
+    }
+}
+
+/// Hires those that could not be taken over, if they are free.
+fn hire_again(
+    hiring: &mut Hiring<'_>,
+    answers: &mut [Answer],
+    patience: u32,
+    note: &mut dyn FnMut(&str),
+) -> Result<(), String> {
+    let failed = |answer: &Answer| !matches!(answer, Some(Ok(())));
+    let (begun, mut ordered) = (Instant::now(), None::<Instant>);
+    while answers.iter().any(failed) && begun.elapsed() < AGAIN {
+        if ordered.is_none_or(|at| at.elapsed() >= CALL) {
+            ordered = Some(Instant::now());
+            hiring.crew.client.publish(&air::call(hiring.pool()), Vec::new());
+            let crew = &mut hiring.crew;
+            for (hired, _) in crew.hired.iter_mut().zip(&*answers).filter(|(_, of)| failed(of)) {
+                let offer = hiring.offers.get(&hired.name);
+                let free = |offer: &&air::Offer| !offer.busy && offer.program == hiring.program;
+                let Some(offer) = offer.filter(free) else { continue };
+                hired.key = Public::of(offer.key);
+                let what = Ordered::Hire { nonce: offer.nonce, patience };
+                let order = Order { session: hired.session, what };
+                let about = (Kind::Order, hired.name.as_str());
+                let bytes = air::seal(crew.operator.as_ref(), about, &order);
+                crew.client.publish(&air::to(&hired.name), bytes);
+            }
+        }
+        let heard = hiring.listen(note)?;
+        answer(&hiring.crew, heard, answers);
+    }
+    Ok(())
+}
+
+/// Orders those that have not answered to begin a stream.
+fn order(crew: &Crew, former: &[Former], answers: &[Answer], patience: u32) {
+    let rest = crew.hired.iter().zip(former).zip(answers).filter(|(_, answer)| answer.is_none());
+    for ((hired, (.., found)), _) in rest {
+        let former = found.sessions.iter().copied().filter(|session| *session != hired.session);
+        let what = Ordered::Take { former: former.collect(), patience };
+        let order = Order { session: hired.session, what };
+        let bytes = air::seal(crew.operator.as_ref(), (Kind::Order, &hired.name), &order);
+        crew.client.publish(&air::to(&hired.name), bytes);
+    }
+}

@@ -1,0 +1,91 @@
+//! The remains of a run on an agent whose process has ended: the records of its spool that no coordinator has
+//! acknowledged.
+//!
+//! To the account it is a sender that was started anew: it declares what the one before may have lost, and measures
+//! nothing itself.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Instant;
+
+use super::agent::{AGAIN, ALONE, PATIENCE, Said};
+use super::disk::{Disk, Frames};
+use super::store::Place;
+use super::wire::{FromAgent, Stand, ToAgent};
+use crate::account::{Entry, Origin, Record, Sender, Up, What};
+
+/// Sends the records until the coordinator has them. Returns where the run stands here; `None`: nobody takes it.
+pub(super) fn recover(
+    place: &Place,
+    said: &Said,
+    orders: &Receiver<ToAgent>,
+) -> Result<Option<Stand>, String> {
+    let words = |error: io::Error| format!("its spool: {error}");
+    let path = place.root.join("spool");
+    let mut spool = Disk::open(&path).map_err(words)?;
+    let mut frames = Frames::open(&path).map_err(words)?;
+    let Some(Entry::Begun(Origin { sender, .. })) = frames.next().map_err(words)? else {
+        return Err("its spool has no beginning".into());
+    };
+    let (mut frames, mut samples) = (Frames::open(&path).map_err(words)?, 0);
+    let entries = std::iter::from_fn(|| frames.next::<Entry>().ok().flatten());
+    let (mut sender, mut begun) = Sender::read(
+        sender,
+        entries.inspect(|entry| {
+            if let Entry::Spooled(Record { what: What::Delta { samples: n, .. }, .. }) = entry {
+                samples += n;
+            }
+        }),
+    );
+    let is_torn =
+        |entry: &Entry| matches!(entry, Entry::Spooled(Record { what: What::Torn { .. }, .. }));
+    let torn = begun.iter().any(is_torn);
+    // Who has acknowledged everything has seen the end, too.
+    let was_alone = !sender.is_clear();
+    if let Some(end) = sender.finish() {
+        sender.written(&end);
+        begun.push(end);
+    }
+    for entry in &begun {
+        spool.write(entry).map_err(words)?;
+    }
+    deliver(&mut sender, &mut spool, said, orders).map(|all| {
+        all.then(|| Stand {
+            begun: true,
+            done: (!torn).then(|| (was_alone.then(|| ALONE.to_owned()), samples)),
+            torn: torn.then(|| "it was killed or started anew while it worked".to_owned()),
+            ..Stand::default()
+        })
+    })
+}
+
+/// Sends what is due until all is acknowledged. False: nobody takes it.
+fn deliver(
+    sender: &mut Sender,
+    spool: &mut Disk,
+    said: &Said,
+    orders: &Receiver<ToAgent>,
+) -> Result<bool, String> {
+    let mut sent: Option<(Record, Instant)> = None;
+    loop {
+        let Some(first) = sender.due().next().cloned() else { return Ok(true) };
+        let is_new = |(last, at): &(Record, Instant)| *last != first || at.elapsed() > AGAIN;
+        if sent.as_ref().is_none_or(is_new) {
+            sent = Some((first, Instant::now()));
+            for record in sender.due() {
+                said.say(&FromAgent::Up(Up::Record(record.clone())));
+            }
+        }
+        match orders.recv_timeout(PATIENCE) {
+            Ok(ToAgent::Down(down)) => {
+                if let Some(entry) = sender.hear(&down) {
+                    let written = spool.write(&entry);
+                    written.map_err(|error| format!("its spool: {error}"))?;
+                    sender.written(&entry);
+                }
+            }
+            Ok(ToAgent::Leave) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}

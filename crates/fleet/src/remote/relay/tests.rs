@@ -1,0 +1,166 @@
+use stats::{Recorder, Sample};
+
+use super::*;
+use crate::threads::Threads;
+
+fn share() -> Share {
+    Share {
+        name: String::new(),
+        plan: Vec::new(),
+        hash: 0,
+        properties: Vec::new(),
+        folder: "".into(),
+        evaluated: engine::Evaluated::default(),
+        results: Vec::new(),
+        index: 0,
+        count: 4,
+        cores: 1,
+        seed: 0,
+        zero: 0,
+        host: None,
+        allowed: None,
+    }
+}
+
+/// A second with so many samples.
+fn second(seq: u64, samples: u64) -> Box<Report> {
+    let mut recorder = Recorder::new();
+    let label = recorder.intern("Home");
+    for _ in 0..samples {
+        recorder.record(&Sample::new(label, 1_000));
+    }
+    let mut report = Report { seq, active: vec![2], started: 2, ..Report::default() };
+    recorder.drain(&mut report.snapshot);
+    report.snapshot.at_ms = 1_000;
+    Box::new(report)
+}
+
+/// Processes that report once in a batch; the first dies in the second batch, if it is to.
+fn relay(dies: bool) -> Relay {
+    let bus = Threads::start(2, move |number, orders, say| {
+        say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
+        let mut seq = 0;
+        for order in orders {
+            match order {
+                ToWorker::Plan(share) => {
+                    assert_eq!(share.index, [1, 3][number as usize]);
+                    say(FromWorker::Ready { cores: 1 });
+                }
+                ToWorker::Start { .. } if dies && seq == 1 && number == 0 => return,
+                ToWorker::Start { .. } => {
+                    seq += 1;
+                    say(FromWorker::Report(second(seq, 5)));
+                    say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
+                }
+                ToWorker::End => {
+                    say(FromWorker::Done { aborted: None, samples: 5 * seq });
+                    return;
+                }
+                _ => {}
+            }
+        }
+    });
+    Relay::new(Box::new(bus), share(), vec![1, 3])
+}
+
+/// The output up to a message that is waited for.
+fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
+    let mut outs = Vec::new();
+    for _ in 0..10_000 {
+        let Some(out) = relay.next(Duration::from_millis(10)) else { continue };
+        let found = matches!(&out, Out::Said(message) if is_it(message));
+        outs.push(out);
+        if found {
+            return outs;
+        }
+    }
+    panic!("it does not come: {outs:?}");
+}
+
+fn start() -> ToWorker {
+    ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() }
+}
+
+#[test]
+fn two_processes_speak_as_one_worker() {
+    let mut relay = relay(false);
+    let outs = until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
+    assert!(matches!(outs[..], [Out::Said(FromWorker::Ready { cores: 2 })]), "{outs:?}");
+    relay.obey(start());
+    let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+    let seconds = |outs: &[Out]| -> Vec<(u64, u32, Vec<u32>)> {
+        let report = |out: &Out| match out {
+            Out::Second(report) => Some((report.samples(), report.started, report.active.clone())),
+            _ => None,
+        };
+        outs.iter().filter_map(report).collect()
+    };
+    assert_eq!(seconds(&outs), [(10, 4, vec![4])], "one second of both");
+    relay.obey(ToWorker::End);
+    let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
+    let done = Out::Said(FromWorker::Done { aborted: None, samples: 10 });
+    assert_eq!(format!("{outs:?}"), format!("{:?}", [done]));
+    assert!(relay.has_ended());
+}
+
+#[test]
+fn a_process_that_dies_is_a_part_and_the_batch_ends_without_it() {
+    let mut relay = relay(true);
+    until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
+    relay.obey(start());
+    until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+    relay.obey(start());
+    let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+    let parts: Vec<&Part> = outs
+        .iter()
+        .filter_map(|out| match out {
+            Out::Lost(part) => Some(part),
+            _ => None,
+        })
+        .collect();
+    assert!(parts.len() == 1 && parts[0].users == 2, "{outs:?}");
+    relay.obey(ToWorker::End);
+    let outs = until(&mut relay, |said| matches!(said, FromWorker::Done { .. }));
+    let Some(Out::Said(FromWorker::Done { aborted: None, samples: 15 })) = outs.last() else {
+        panic!("the rest goes on: {outs:?}")
+    };
+}
+
+/// Properties set by processes of a host that runs the whole plan stay there; those of a share go to all agents.
+#[test]
+fn properties_that_users_set_are_for_the_processes_of_their_host() {
+    for host in [None, Some("a".to_owned())] {
+        let bus = Threads::start(2, |number, orders, say| {
+            say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
+            for order in orders {
+                let got = match order {
+                    ToWorker::Plan(_) => {
+                        say(FromWorker::Ready { cores: 1 });
+                        continue;
+                    }
+                    ToWorker::Start { properties, .. } => properties,
+                    _ => continue,
+                };
+                // In the second batch it says what it got.
+                say(FromWorker::Log(format!("{got:?}").into()));
+                let own = (format!("p{number}"), "1".to_owned());
+                let properties = if got.is_empty() { vec![own] } else { got };
+                say(FromWorker::BatchDone { properties, changes: 0 });
+            }
+        });
+        let share = Share { host: host.clone(), ..share() };
+        let mut relay = Relay::new(Box::new(bus), share, vec![0, 1]);
+        until(&mut relay, |said| matches!(said, FromWorker::Ready { .. }));
+        relay.obey(start());
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+        let Some(Out::Said(FromWorker::BatchDone { properties, .. })) = outs.last() else {
+            panic!("{outs:?}")
+        };
+        assert_eq!(properties.len(), if host.is_some() { 0 } else { 2 }, "{properties:?}");
+        relay.obey(start());
+        let outs = until(&mut relay, |said| matches!(said, FromWorker::BatchDone { .. }));
+        let all = format!("{outs:?}");
+        let both = all.matches("p0").count() >= 2 && all.matches("p1").count() >= 2;
+        assert_eq!(both, host.is_some(), "{all}");
+    }
+}

@@ -1,0 +1,287 @@
+//! Another coordinator takes over a run whose own was killed, while its agents go on within their grace.
+//!
+//! A file of the run's folder keeps what it needs beside the notes, from the moment when agents get the plan. Reports that
+//! were counted are counted again out of the notes, from the first second on, and agents say where the run stands in
+//! them: so nothing is needed that only the first coordinator knew.
+
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use engine::Evaluated;
+use serde::{Deserialize, Serialize};
+
+use super::bus::{Agent, Agents};
+use super::carrier::Line;
+use super::clock::Clocks;
+use super::disk::{Disk, Frames};
+use super::line::nanos;
+use super::wire::{Left, Offer, Results, ToAgent};
+use crate::account::{Limits, Note};
+use crate::bus::{Bus as _, News};
+use crate::frame;
+use crate::message::Share;
+use crate::nats::{self, Access, Found, Pools};
+
+/// Questions for the time, and the longest wait for an answer.
+const QUESTIONS: usize = 16;
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// The file beside the notes with what another coordinator needs.
+pub(super) fn kept(notes: &Path) -> PathBuf {
+    notes.with_file_name("fleet.run")
+}
+
+/// A run that another coordinator may take over.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    share: Share,
+    agents: Vec<KeptAgent>,
+    connections: u64,
+    ahead: u64,
+    grace: u64,
+    /// The name of the run on agents, and the depth of the plan's folder.
+    run: (String, u32),
+    results: Vec<Results>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAgent {
+    name: String,
+    zone: String,
+    found: Option<Found>,
+    offer: Offer,
+    shares: Vec<u32>,
+    cores: u32,
+    /// The coordinator's clock less its own, ms.
+    offset_ms: i64,
+}
+
+/// Keeps what another coordinator would need. Only the user of this one can read it.
+pub(super) fn keep(agents: &Agents, share: &Share) -> io::Result<()> {
+    let of = |agent: &Agent| KeptAgent {
+        name: agent.name.clone(),
+        zone: agent.zone.clone(),
+        found: agent.line.found().cloned(),
+        offer: agent.offer.clone(),
+        shares: agent.shares.clone(),
+        cores: agent.cores,
+        offset_ms: agents.offset_ms(agent),
+    };
+    let kept = Kept {
+        share: share.clone(),
+        agents: agents.all.iter().map(of).collect(),
+        connections: agents.connections(),
+        ahead: agents.limits.ahead,
+        grace: agents.limits.grace,
+        run: agents.run.clone(),
+        results: agents.results.iter().map(|(.., on_agent)| on_agent.clone()).collect(),
+    };
+    store(&kept, &agents.notes_path)
+}
+
+fn store(kept: &Kept, notes: &Path) -> io::Result<()> {
+    let program = super::program().map_err(io::Error::other)?;
+    let mut bytes = Vec::new();
+    frame::push(&mut bytes, &program).map_err(io::Error::other)?;
+    frame::push(&mut bytes, kept).map_err(io::Error::other)?;
+    let path = self::kept(notes);
+    let part = path.with_extension("part");
+    let mut how = std::fs::OpenOptions::new();
+    let mut file = how.write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    io::Write::write_all(&mut file, &bytes)?;
+    std::fs::rename(&part, &path)
+}
+
+/// A run as its coordinator has left it.
+#[derive(Debug)]
+pub struct Former {
+    kept: Kept,
+    notes: Disk,
+    notes_path: PathBuf,
+}
+
+impl Former {
+    /// The name of the plan file.
+    pub fn name(&self) -> &str {
+        &self.kept.share.name
+    }
+
+    /// Time when the run began, ms since 1970.
+    pub fn began_ms(&self) -> i64 {
+        self.kept.share.zero / 1_000_000
+    }
+
+    /// The bytes of the plan.
+    pub fn plan(&self) -> &[u8] {
+        &self.kept.share.plan
+    }
+
+    /// Its properties.
+    pub fn properties(&self) -> &[(String, String)] {
+        &self.kept.share.properties
+    }
+
+    /// The values that were evaluated before the first user started.
+    pub fn evaluated(&self) -> &Evaluated {
+        &self.kept.share.evaluated
+    }
+}
+
+/// Opens a run by its notes, so that no other coordinator can. The error is a sentence for the user.
+pub fn former(notes_path: &Path) -> Result<Former, String> {
+    let path = kept(notes_path);
+    let words = |error: io::Error| format!("{}: {error}", path.display());
+    let mut frames = Frames::open(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "{} is not there: the run has ended, or its agents had not begun",
+            path.display()
+        ),
+        _ => words(error),
+    })?;
+    let program: Option<String> = frames.next().map_err(words)?;
+    if program != Some(super::program()?) {
+        return Err("another build of Throng has begun the run: take that one".into());
+    }
+    let kept: Kept =
+        frames.next().map_err(words)?.ok_or_else(|| words(io::ErrorKind::UnexpectedEof.into()))?;
+    if kept.agents.iter().any(|agent| agent.found.is_none()) {
+        let names: Vec<&str> = kept.agents.iter().map(|agent| agent.name.as_str()).collect();
+        return Err(format!(
+            "agents that ssh has started end with their coordinator, after the grace: nobody can take them over. What \
+             they measured and was not reported is in the folder ~/.cache/throng/runs of {}",
+            names.join(", ")
+        ));
+    }
+    let notes = Disk::open(notes_path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => "the run's coordinator still runs".to_owned(),
+        _ => format!("{}: {error}", notes_path.display()),
+    })?;
+    Ok(Former { kept, notes, notes_path: notes_path.to_owned() })
+}
+
+/// The request to take a run over.
+pub struct Resuming<'a> {
+    /// Where its agents wait.
+    pub pools: &'a Pools,
+    /// Whether the user has had enough.
+    pub cancelled: &'a dyn Fn() -> bool,
+}
+
+/// Takes over the agents of a run. `note` gets sentences for the user; the error is one, too.
+pub fn resume(
+    former: Former,
+    asked: &Resuming<'_>,
+    note: &mut dyn FnMut(&str),
+) -> Result<Agents, String> {
+    let Former { mut kept, notes, notes_path } = former;
+    let words = |error: io::Error| format!("{}: {error}", notes_path.display());
+    for agent in &mut kept.agents {
+        agent.found = agent.found.take().map(Found::next).transpose()?;
+    }
+    // Before any agent hears of it: this coordinator may be killed, too.
+    store(&kept, &notes_path).map_err(words)?;
+    let Kept { share, agents, connections, ahead, grace, run, results } = kept;
+    let (clock, (say, heard)) = (Instant::now(), channel());
+    let patience = u32::try_from(grace).unwrap_or(u32::MAX).saturating_add(60);
+    let streams: Vec<_> = agents
+        .iter()
+        .filter_map(|agent| Some((agent.name.clone(), agent.zone.clone(), agent.found.clone()?)))
+        .collect();
+    let access = Access::of(&asked.pools.server)?;
+    let (crew, refused) =
+        nats::take(asked.pools, access, &streams, patience, asked.cancelled, note)?;
+    if refused.iter().all(Option::is_some) {
+        let words = streams.iter().zip(&refused).map(|((name, ..), why)| {
+            format!("agent {name}: {}", why.as_deref().unwrap_or_default())
+        });
+        return Err(words.collect::<Vec<_>>().join("; "));
+    }
+    let lines = nats::start(crew, (clock, say))
+        .map_err(|error| format!("the streams to agents cannot be started: {error}"))?;
+    let offsets_ms = agents.iter().map(|agent| agent.offset_ms).collect();
+    let all = lines.into_iter().zip(agents).map(|(line, agent)| {
+        let KeptAgent { name, zone, offer, shares, cores, .. } = agent;
+        Agent::new(Line::Carried(line), (name, zone), offer, (Clocks::default(), shares, cores))
+    });
+    let frames = Some(Frames::open(&notes_path).map_err(words)?);
+    let limits = (Limits { ahead, grace }, share.zero);
+    let taken = Taken { share, frames, offsets_ms };
+    let all = all.collect();
+    let mut agents = Agents::again(all, (clock, heard), limits, (notes, &notes_path), taken)
+        .map_err(words)?
+        .holding(connections, run.clone(), false);
+    for (worker, why) in (0..).zip(refused) {
+        if let Some(words) = why {
+            agents.lose(worker, words);
+        }
+    }
+    agents.ask_clocks();
+    for worker in 0..agents.workers() {
+        let (run, depth) = (format!("{}-{worker}", run.0), run.1);
+        let left = Left { run, depth, results: results.clone() };
+        agents.tell(worker, &ToAgent::Resume(Box::new(left)));
+    }
+    Ok(agents)
+}
+
+/// The remains of the coordinator before, for the one that takes the run over.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) share: Share,
+    /// The notes, until all are counted again.
+    pub(super) frames: Option<Frames>,
+    /// The clock of the coordinator before less that of each agent, ms.
+    offsets_ms: Vec<i64>,
+}
+
+impl Agents {
+    /// The run as the coordinator before has begun it, if this one takes it over.
+    pub fn former(&self) -> Option<Share> {
+        self.taken.as_ref().map(|taken| taken.share.clone())
+    }
+
+    /// The next report that the coordinator before has counted. Agents are heard meanwhile: what they report goes to the
+    /// end of the notes, and what else they say waits until these are through.
+    pub(super) fn replay(&mut self) -> Option<(u32, News)> {
+        while self.taken.as_ref()?.frames.is_some() {
+            while let Ok((worker, heard)) = self.heard.try_recv() {
+                self.hear(worker, heard);
+            }
+            let taken = self.taken.as_mut()?;
+            let Some(note) = taken.frames.as_mut()?.next::<Note>().ok().flatten() else {
+                taken.frames = None;
+                return None;
+            };
+            let Note::Record(record) = note else { continue };
+            let worker = record.origin.sender;
+            let offset_ms = taken.offsets_ms.get(worker as usize).copied().unwrap_or(0);
+            if let Some(news) = self.counted(worker, record, offset_ms) {
+                return Some((worker, news));
+            }
+        }
+        None
+    }
+
+    /// Asks for the time, as before a run.
+    fn ask_clocks(&mut self) {
+        for question in 1..=QUESTIONS {
+            let until = Instant::now() + ANSWER;
+            for worker in 0..self.workers() {
+                self.tell(worker, &ToAgent::Time { asked: nanos(self.clock) });
+            }
+            let waits = |agents: &Self| {
+                agents.all.iter().any(|agent| !agent.gone && agent.clocks.answers() < question)
+            };
+            while waits(self) {
+                let left = until.saturating_duration_since(Instant::now());
+                match self.heard.recv_timeout(left) {
+                    Ok((worker, heard)) => self.hear(worker, heard),
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Where a run stands on an agent, kept by what goes through it, for a coordinator that takes the run over.
+
+use super::relay::Out;
+use super::wire::{Stand, Start};
+use crate::message::{FromWorker, ToWorker};
+
+impl Stand {
+    /// An order has come.
+    pub(crate) fn heard(&mut self, order: &ToWorker) {
+        match order {
+            ToWorker::Start { groups, at, properties } => {
+                self.starts += 1;
+                self.owes = true;
+                // The coordinator knows them; the order has the newest of each.
+                self.properties.clear();
+                let (groups, at, properties) = (groups.clone(), *at, properties.clone());
+                self.start = Some(Start { groups, at, properties });
+            }
+            ToWorker::Change(changes) => {
+                let opens = opening(changes);
+                self.changes += opens;
+                self.owes |= opens > 0;
+            }
+            ToWorker::Stop { .. } => self.stopped = true,
+            ToWorker::End => self.ending = true,
+            ToWorker::Plan(_) | ToWorker::Adjust { .. } => {}
+        }
+    }
+
+    /// Something comes out of the processes for the coordinator.
+    pub(crate) fn says(&mut self, out: &Out) {
+        match out {
+            Out::Said(message) => self.said(message),
+            Out::Lost(part) => self.lost.push(part.clone()),
+            Out::Second(_) => {}
+        }
+    }
+
+    /// Something is said to the coordinator. The end is not said before all is delivered: see [`Stand::ended`].
+    pub(crate) fn said(&mut self, message: &FromWorker) {
+        match message {
+            FromWorker::Ready { cores } => self.cores = Some(*cores),
+            FromWorker::BatchDone { properties, changes } => {
+                if *changes == self.changes {
+                    self.owes = false;
+                }
+                for (key, value) in properties {
+                    self.properties.retain(|(known, _)| known != key);
+                    self.properties.push((key.clone(), value.clone()));
+                }
+            }
+            FromWorker::StopAsked { now } => {
+                self.stop_asked = Some(self.stop_asked.unwrap_or(false) || *now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Its end is said.
+    pub(crate) fn ended(&mut self, done: &FromWorker) {
+        if let FromWorker::Done { aborted, samples } = done {
+            self.done = Some((aborted.clone(), *samples));
+        }
+    }
+}
+
+/// Changes after which users run again.
+pub(crate) fn opening(changes: &[engine::Live]) -> u32 {
+    let opens = |change: &&engine::Live| !matches!(change, engine::Live::Pause(_));
+    changes.iter().filter(opens).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_owed_from_its_start_to_its_end() {
+        let mut stand = Stand::default();
+        let start = ToWorker::Start { groups: vec![1], at: 7, properties: Vec::new() };
+        stand.heard(&start);
+        assert!(stand.owes && stand.starts == 1 && stand.start.as_ref().is_some_and(|s| s.at == 7));
+        stand.heard(&ToWorker::Change(vec![engine::Live::Pause(true)]));
+        assert_eq!(stand.changes, 0, "a pause starts nobody");
+        let done = |value: &str| {
+            let properties = vec![("a".to_owned(), value.to_owned())];
+            Out::Said(FromWorker::BatchDone { properties, changes: 0 })
+        };
+        stand.says(&done("1"));
+        stand.says(&done("2"));
+        assert!(!stand.owes);
+        assert_eq!(stand.properties, [("a".to_owned(), "2".to_owned())]);
+        stand.heard(&start);
+        assert!(
+            stand.owes && stand.properties.is_empty(),
+            "those of the batch before are in the order"
+        );
+        stand.says(&Out::Said(FromWorker::Done { aborted: None, samples: 3 }));
+        assert_eq!(stand.done, None, "not before all is delivered");
+        stand.ended(&FromWorker::Done { aborted: None, samples: 3 });
+        assert_eq!(stand.done, Some((None, 3)));
+    }
+}
