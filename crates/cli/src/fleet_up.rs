@@ -152,21 +152,23 @@ fn lines(flags: &UpFlags, setup: &Setup, files: &Files) -> String {
     let url = format!("nats://{host}:{port}");
     let (ca, operator) = (files.ca.display(), files.operator.display());
     let (secret, public) = (files.operator_secret.display(), files.operator_public.display());
-    let count = setup.agents.len();
+    let (seal, count) = (files.seal.display(), setup.agents.len());
     let (name, key) = (&setup.agents[0], files.agents[0].display());
     format!(
         "the NATS server listens on {}; Ctrl-C ends it\n\n\
-         An agent, on its machine, with copies of the three files ({count} agents have keys: {}):\n  \
-         {}={key} {}={ca} {}={public} \\\n    throng agent --nats {url} --name {name}\n\n\
-         A run:\n  {}={operator} {}={ca} {}={secret} \\\n    throng run plan.jmx --fleet {url} --agents 1\n",
+         An agent, on its machine, with copies of the four files ({count} agents have keys: {}):\n  \
+         {}={key} {}={ca} {}={public} {}={seal} \\\n    throng agent --nats {url} --name {name}\n\n\
+         A run:\n  {}={operator} {}={ca} {}={secret} {}={seal} \\\n    throng run plan.jmx --fleet {url} --agents 1\n",
         flags.listen,
         list(&setup.agents),
         var::CREDS,
         var::CA,
         var::OPERATOR,
+        var::SEAL,
         var::CREDS,
         var::CA,
         var::OPERATOR_SECRET,
+        var::SEAL,
     )
 }
 

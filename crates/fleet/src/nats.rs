@@ -9,6 +9,7 @@
 //! | `server`, `key` | the server's address and credentials; keys |
 //! | `greeting`, `client` | the connection to the server, which comes back by itself |
 //! | `air` | the messages, with their seals |
+//! | `sealed` | what streams carry, sealed from the server |
 //! | `link` | streams over messages that are lost and repeated |
 //! | `wait` | the agent that waits and is hired |
 //! | `setup` | what a server for agents needs |
@@ -22,6 +23,7 @@ mod hire;
 mod hub;
 mod key;
 mod link;
+mod sealed;
 mod server;
 mod setup;
 mod take;

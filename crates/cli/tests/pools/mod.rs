@@ -53,6 +53,7 @@ impl Pool {
         let mut command = self.program.command(line);
         let at = |name: &str| self.program.path("fleet").join(name);
         command.env("THRONG_NATS_CREDS", at(key)).env("THRONG_NATS_CA", at("ca.pem"));
+        command.env("THRONG_SEAL_KEY", at("seal.key"));
         command.env_remove("XDG_CACHE_HOME");
         command
     }

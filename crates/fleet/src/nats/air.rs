@@ -9,7 +9,7 @@
 //!
 //! A message is a signature and a body. The signature covers the kind of the message and the agent's name, too: nothing
 //! can be taken for something else. Orders are signed by the operator's key, offers and words by a key that the agent
-//! makes when it starts. An order to hire has a number that the agent has drawn and takes once, and all that follows the
+//! makes when it starts. What packets carry is sealed beside that ([`super::sealed`]). An order to hire has a number that the agent has drawn and takes once, and all that follows the
 //! session's number, which the coordinator has drawn: what was recorded cannot be played again.
 
 use serde::de::DeserializeOwned;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{Public, SIGNATURE, Secret};
 use super::link::Packet;
+use super::sealed::{Half, Mark};
 use crate::remote::Offered;
 
 /// A number that nobody can guess.
@@ -29,6 +30,9 @@ pub(crate) struct Offer {
     pub(crate) nonce: Drawn,
     /// The key that the agent signs with until it ends.
     pub(crate) key: [u8; 32],
+    /// Its half of the keys of the next stream, and the mark of the key that it shares with the operator.
+    pub(crate) half: Half,
+    pub(crate) mark: Option<Mark>,
     /// Hash of its program, which must be that of the coordinator.
     pub(crate) program: String,
     pub(crate) zone: String,
@@ -54,6 +58,8 @@ pub(crate) enum Ordered {
     Hire {
         nonce: Drawn,
         patience: u32,
+        /// The coordinator's half of the stream's keys.
+        half: Half,
     },
     Packet(Packet),
     /// The coordinator needs it no more.
@@ -62,6 +68,7 @@ pub(crate) enum Ordered {
     Take {
         former: Vec<Drawn>,
         patience: u32,
+        half: Half,
     },
 }
 
@@ -190,6 +197,8 @@ mod tests {
         let offer = Offer {
             nonce: draw().expect("a number"),
             key: agent.public().bytes(),
+            half: [1; 32],
+            mark: None,
             program: "ab".into(),
             zone: "eu".into(),
             labels: Vec::new(),

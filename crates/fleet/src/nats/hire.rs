@@ -15,7 +15,8 @@ use super::air::{self, Drawn, Kind, Offer, Order, Ordered};
 use super::client::{Client, Event};
 use super::hub::Input;
 use super::key::{Public, Secret};
-use super::server::{Login, POOL, Server, read, var};
+use super::sealed::{Half, Keys, Own, Shared, Side};
+use super::server::{Login, POOL, Server, read, shared, var};
 
 /// Longest wait for the server, and for enough agents.
 const SERVER: Duration = Duration::from_secs(15);
@@ -46,6 +47,9 @@ pub(crate) struct Hired {
     pub(crate) name: String,
     pub(crate) zone: String,
     pub(super) key: Public,
+    /// The agent's half of the stream's keys, and these.
+    pub(super) half: Half,
+    pub(super) keys: Keys,
     pub(super) session: Drawn,
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct Hired {
 pub(crate) struct Found {
     /// The key that the agent signs with.
     pub(super) key: [u8; 32],
+    /// Its half of the stream's keys.
+    pub(super) half: Half,
     /// The session, behind those that the agent may still be in.
     pub(super) sessions: Vec<Drawn>,
 }
@@ -73,7 +79,7 @@ impl Found {
 
 impl Hired {
     pub(super) fn found(&self) -> Found {
-        Found { key: self.key.bytes(), sessions: vec![self.session] }
+        Found { key: self.key.bytes(), half: self.half, sessions: vec![self.session] }
     }
 }
 
@@ -84,7 +90,22 @@ pub(crate) struct Crew {
     pub(super) input: Receiver<Input>,
     pub(super) say: Sender<Input>,
     pub(super) operator: Option<Secret>,
+    pub(super) seals: Seals,
     pub(super) max_payload: usize,
+}
+
+/// The coordinator's half of the keys of its streams, and the key that it shares with the agents.
+#[derive(Debug)]
+pub(super) struct Seals {
+    pub(super) own: Own,
+    pub(super) shared: Option<Shared>,
+}
+
+impl Seals {
+    /// The keys of a stream to an agent.
+    pub(super) fn keys(&self, half: &Half, about: (Drawn, &str)) -> Result<Keys, String> {
+        self.own.keys(Side::Coordinator, half, self.shared.as_ref(), about)
+    }
 }
 
 /// The proofs of a coordinator.
@@ -93,6 +114,8 @@ pub(crate) struct Access {
     pub(super) login: Login,
     /// The key that signs orders.
     pub(super) operator: Option<Secret>,
+    /// The key that it shares with its agents.
+    pub(super) shared: Option<Shared>,
     /// Hash of this program.
     pub(super) program: String,
 }
@@ -106,7 +129,8 @@ impl Access {
             Secret::read(&read(var::OPERATOR_SECRET, &path)?).map_err(named)
         });
         let (operator, login) = (operator.transpose()?, Login::of(server, env)?);
-        Ok(Self { login, operator, program: crate::remote::program()? })
+        let shared = shared(env)?;
+        Ok(Self { login, operator, shared, program: crate::remote::program()? })
     }
 }
 
@@ -146,14 +170,15 @@ impl<'a> Hiring<'a> {
         access: Access,
         cancelled: &'a dyn Fn() -> bool,
     ) -> Result<Self, String> {
-        let Access { login, operator, program } = access;
+        let Access { login, operator, shared, program } = access;
+        let seals = Seals { own: Own::new()?, shared };
         let (say, input) = std::sync::mpsc::channel();
         let to = say.clone();
         let server = asked.server.clone();
         let client = Client::start(server, login, "throng run".into(), move |event| {
             let _ = to.send(Input::Bus(event));
         })?;
-        let crew = Crew { hired: Vec::new(), client, input, say, operator, max_payload: 0 };
+        let crew = Crew { hired: Vec::new(), client, input, say, operator, seals, max_payload: 0 };
         let (offers, down) = (BTreeMap::new(), String::new());
         Ok(Self { asked, program, crew, cancelled, offers, down })
     }
@@ -254,6 +279,12 @@ impl<'a> Hiring<'a> {
         if offer.program != self.program {
             return Some("is another version or build of this program".into());
         }
+        match (offer.mark, self.crew.seals.shared.as_ref().map(Shared::mark)) {
+            (one, other) if one == other => {}
+            (None, _) => return Some(format!("has no key by {}", var::SEAL)),
+            (_, None) => return Some(format!("has a key by {}, and this run has none", var::SEAL)),
+            _ => return Some(format!("has another key by {}", var::SEAL)),
+        }
         if !zones.is_empty() && !zones.iter().any(|(zone, _)| *zone == offer.zone) {
             return Some(format!("is in zone {:?}", offer.zone));
         }
@@ -288,7 +319,9 @@ impl<'a> Hiring<'a> {
             let offer = self.offers.get(&name).cloned().ok_or("an offer is gone")?;
             let (key, session) = (Public::of(offer.key), air::draw()?);
             self.crew.client.subscribe(&air::from(&name));
-            self.crew.hired.push(Hired { name, zone: offer.zone, key, session });
+            let (half, keys) =
+                (offer.half, self.crew.seals.keys(&offer.half, (session, &name))?);
+            self.crew.hired.push(Hired { name, zone: offer.zone, key, half, keys, session });
         }
         Ok(())
     }
@@ -305,8 +338,9 @@ impl<'a> Hiring<'a> {
                     let Some(nonce) = self.offers.get(&hired.name).map(|offer| offer.nonce) else {
                         continue;
                     };
-                    let order =
-                        Order { session: hired.session, what: Ordered::Hire { nonce, patience } };
+                    let half = self.crew.seals.own.half();
+                    let what = Ordered::Hire { nonce, patience, half };
+                    let order = Order { session: hired.session, what };
                     let about = (Kind::Order, hired.name.as_str());
                     let bytes = air::seal(self.crew.operator.as_ref(), about, &order);
                     self.crew.client.publish(&air::to(&hired.name), bytes);
@@ -353,7 +387,7 @@ impl<'a> Hiring<'a> {
     }
 
     /// A sentence about what is missing, and what was heard instead.
-    fn missing(&self) -> String {
+    pub(super) fn missing(&self) -> String {
         let (pool, seconds) = (self.pool(), AGENTS.as_secs());
         let fit = self.offers.values().filter(|offer| self.unfit(offer).is_none()).count();
         let wanted = self.asked.agents.map_or_else(String::new, |agents| format!(" of {agents}"));

@@ -273,6 +273,10 @@ impl Hub {
         match what {
             Said::Close(words) => self.ended(number, words),
             Said::Packet(packet) => {
+                let Some(packet) = self.streams[number].hired.keys.open(packet) else {
+                    let words = "what it says is sealed by other keys";
+                    return self.ended(number, words.into());
+                };
                 let bytes = self.streams[number].link.receive(packet);
                 self.feed(number, &bytes, came);
             }
@@ -325,6 +329,7 @@ impl Hub {
             }
             let packets = self.streams[number].link.due(now);
             for packet in packets {
+                let packet = self.streams[number].hired.keys.seal(packet);
                 self.order(number, Ordered::Packet(packet));
             }
             let stream = &self.streams[number];

@@ -11,6 +11,7 @@ use wire::tls::rustls::pki_types::CertificateDer;
 use wire::tls::rustls::pki_types::pem::PemObject;
 
 use super::key::Secret;
+use super::sealed::Shared;
 
 /// Port of NATS.
 const PORT: u16 = 4222;
@@ -28,6 +29,8 @@ pub mod var {
     pub const OPERATOR: &str = "THRONG_OPERATOR_KEY";
     /// File with the operator's secret key, for runs.
     pub const OPERATOR_SECRET: &str = "THRONG_OPERATOR_SECRET";
+    /// File with the key that an operator shares with its agents, which seals what goes between them.
+    pub const SEAL: &str = "THRONG_SEAL_KEY";
 }
 
 /// The address of a server.
@@ -166,6 +169,13 @@ impl Login {
     }
 }
 
+/// The key that an operator shares with its agents, if the environment names one. The error is a sentence for the user.
+pub(super) fn shared(var: impl Fn(&str) -> Option<String>) -> Result<Option<Shared>, String> {
+    let Some(path) = var(var::SEAL) else { return Ok(None) };
+    let key = Shared::read(&read(var::SEAL, &path)?);
+    key.map(Some).map_err(|words| format!("{}: {path}: {words}", var::SEAL))
+}
+
 /// The text of a file that a variable names.
 pub(super) fn read(var: &str, path: &str) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{var}: {path}: {error}"))
@@ -231,6 +241,9 @@ mod tests {
         assert_eq!(with(var::USER, "me").expect("a user").user, Some(("me".into(), String::new())));
         assert_eq!(with(var::TOKEN, "t").expect("a token").token.as_deref(), Some("t"));
         assert!(with(var::CREDS, "/nowhere").is_err_and(|error| error.contains("/nowhere")));
+        let sealed = |_: &str| Some("/nowhere".to_owned());
+        assert!(shared(sealed).is_err_and(|error| error.contains("/nowhere")));
+        assert!(shared(|_| None).is_ok_and(|key| key.is_none()));
         assert!(with(var::CA, "/nowhere").is_err_and(|error| error.contains("/nowhere")));
         let server = Server::read("nats://token@bus").expect("an address");
         assert_eq!(Login::of(&server, |_| None).expect("a token").token.as_deref(), Some("token"));

@@ -20,6 +20,7 @@ use wire::tls::rustls::pki_types::PrivateKeyDer;
 use wire::tls::rustls::pki_types::pem::PemObject;
 
 use super::key::{Public, Secret};
+use super::sealed::Shared;
 use super::server::TOKEN_WORDS;
 
 /// Agents of one server, at most.
@@ -46,6 +47,8 @@ pub struct Files {
     pub operator: PathBuf,
     pub operator_secret: PathBuf,
     pub operator_public: PathBuf,
+    /// The key that the operator shares with the agents.
+    pub seal: PathBuf,
     /// The key of each agent.
     pub agents: Vec<PathBuf>,
 }
@@ -66,6 +69,7 @@ impl Setup {
         let operator_key = secret(&at("operator.nk"))?;
         let signing = secret(&at("operator.secret"))?;
         write(&at("operator.pub"), &format!("{}\n", signing.public().text()))?;
+        shared(&at("seal.key"))?;
         let mut users = user(
             "throng.call.*, throng.to.*",
             "throng.offer.>, throng.from.*",
@@ -91,6 +95,7 @@ impl Setup {
             operator: at("operator.nk"),
             operator_secret: at("operator.secret"),
             operator_public: at("operator.pub"),
+            seal: at("seal.key"),
             agents,
         })
     }
@@ -175,6 +180,17 @@ fn secret(path: &Path) -> Result<Secret, String> {
     }
 }
 
+/// Makes the shared key in a file, if it is not there.
+fn shared(path: &Path) -> Result<(), String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Shared::read(&text).map(drop).map_err(|words| format!("{}: {words}", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            write(path, &format!("{}\n", Shared::new()?.text()))
+        }
+        Err(error) => Err(format!("{}: {error}", path.display())),
+    }
+}
+
 fn authority_key(path: &Path) -> Result<KeyPair, String> {
     let odd = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     if path.exists() {
@@ -225,13 +241,12 @@ mod tests {
             ),
             "{line}"
         );
-        let (ca, operator) =
-            (fs::read(&files.ca).expect("it"), fs::read(&files.operator).expect("it"));
+        let kept = |files: &Files| {
+            [&files.ca, &files.operator, &files.seal].map(|path| fs::read(path).expect("it"))
+        };
+        let before = kept(&files);
         let again = setup(&["a2", "a3"]).write().expect("files");
-        assert_eq!(
-            (fs::read(&again.ca).expect("it"), fs::read(&again.operator).expect("it")),
-            (ca, operator)
-        );
+        assert_eq!(kept(&again), before);
         assert_eq!(again.agents[0], files.agents[1]);
         for bad in ["a.b", ">", "a\"b", "a b", ""] {
             assert!(setup(&[bad]).write().is_err(), "{bad}");

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::air::{self, Kind, Order, Ordered, Said, Word};
 use super::hire::{Access, CALL, Crew, Found, Hired, Hiring, Pools};
 use super::key::Public;
+use super::sealed::Shared;
 
 /// Time for agents to answer, and for those that work for the run no more to offer themselves and begin.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -33,7 +34,8 @@ pub(crate) fn take(
         let (name, zone) = (name.clone(), zone.clone());
         let session = *found.sessions.last().ok_or("an agent has no session")?;
         let key = Public::of(found.key);
-        hiring.crew.hired.push(Hired { name, zone, key, session });
+        let (half, keys) = (found.half, hiring.crew.seals.keys(&found.half, (session, &name))?);
+        hiring.crew.hired.push(Hired { name, zone, key, half, keys, session });
     }
     let mut answers: Vec<Answer> = vec![None; former.len()];
     let (begun, mut ordered) = (Instant::now(), None::<Instant>);
@@ -86,13 +88,17 @@ fn hire_again(
         if ordered.is_none_or(|at| at.elapsed() >= CALL) {
             ordered = Some(Instant::now());
             hiring.crew.client.publish(&air::call(hiring.pool()), Vec::new());
+            let mark = hiring.crew.seals.shared.as_ref().map(Shared::mark);
+            let free = |offer: &&air::Offer| {
+                !offer.busy && offer.program == hiring.program && offer.mark == mark
+            };
             let crew = &mut hiring.crew;
             for (hired, _) in crew.hired.iter_mut().zip(&*answers).filter(|(_, of)| failed(of)) {
-                let offer = hiring.offers.get(&hired.name);
-                let free = |offer: &&air::Offer| !offer.busy && offer.program == hiring.program;
-                let Some(offer) = offer.filter(free) else { continue };
-                hired.key = Public::of(offer.key);
-                let what = Ordered::Hire { nonce: offer.nonce, patience };
+                let Some(offer) = hiring.offers.get(&hired.name).filter(free) else { continue };
+                (hired.key, hired.half) = (Public::of(offer.key), offer.half);
+                hired.keys = crew.seals.keys(&offer.half, (hired.session, &hired.name))?;
+                let what =
+                    Ordered::Hire { nonce: offer.nonce, patience, half: crew.seals.own.half() };
                 let order = Order { session: hired.session, what };
                 let about = (Kind::Order, hired.name.as_str());
                 let bytes = air::seal(crew.operator.as_ref(), about, &order);
@@ -110,7 +116,8 @@ fn order(crew: &Crew, former: &[Former], answers: &[Answer], patience: u32) {
     let rest = crew.hired.iter().zip(former).zip(answers).filter(|(_, answer)| answer.is_none());
     for ((hired, (.., found)), _) in rest {
         let former = found.sessions.iter().copied().filter(|session| *session != hired.session);
-        let what = Ordered::Take { former: former.collect(), patience };
+        let half = crew.seals.own.half();
+        let what = Ordered::Take { former: former.collect(), patience, half };
         let order = Order { session: hired.session, what };
         let bytes = air::seal(crew.operator.as_ref(), (Kind::Order, &hired.name), &order);
         crew.client.publish(&air::to(&hired.name), bytes);

@@ -17,6 +17,7 @@ use super::client::{Client, Event};
 use super::hire::{Access, Crew};
 use super::key::Secret;
 use super::link::Packet;
+use super::sealed::{Keys, Own, Shared, Side};
 use super::server::{Login, Server};
 use super::wait::{Waiting, wait};
 use super::{Pools, hire, start};
@@ -24,6 +25,8 @@ use crate::remote::{Heard, Offered};
 
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
+
+mod secrets;
 
 /// Longest wait for anything.
 const LONG: Duration = Duration::from_secs(30);
@@ -372,7 +375,8 @@ impl Thief {
     }
 
     fn order(&self, key: Option<&Secret>, (agent, session): (&str, u8), nonce: Drawn) -> Vec<u8> {
-        let what = Ordered::Hire { nonce, patience: 30 };
+        let half = Own::new().expect("a half").half();
+        let what = Ordered::Hire { nonce, patience: 30, half };
         let bytes = air::seal(key, (Kind::Order, agent), &Order { session: [session; 16], what });
         self.client.publish("throng.to.a1", bytes.clone());
         bytes
@@ -426,6 +430,9 @@ fn orders_are_obeyed_under_the_operators_seal_and_once() {
 struct Liar {
     client: Client,
     key: Secret,
+    own: Own,
+    /// The keys of its stream, once it was hired.
+    keys: Mutex<Option<Keys>>,
     name: &'static str,
 }
 
@@ -435,10 +442,25 @@ impl Liar {
         self.client.publish(&air::from(name), bytes);
     }
 
+    fn new(bus: &Bus, name: &'static str) -> Self {
+        let (client, keys) = (bus.client().0, Mutex::default());
+        let (key, own) = (Secret::new().expect("a key"), Own::new().expect("a half"));
+        Self { client, key, own, keys, name }
+    }
+
+    /// A packet of its stream.
+    fn packet(&self, number: u64, bytes: &[u8]) -> Said {
+        let keys = self.keys.lock().expect("keys");
+        let packet = Packet { number, has: 0, bytes: bytes.to_vec() };
+        Said::Packet(keys.as_ref().expect("it was hired").seal(packet))
+    }
+
     fn offer(&self) {
         let offer = Offer {
             nonce: [9; 16],
             key: self.key.public().bytes(),
+            half: self.own.half(),
+            mark: None,
             program: "same".into(),
             zone: String::new(),
             labels: Vec::new(),
@@ -451,11 +473,15 @@ impl Liar {
     }
 }
 
+/// The proofs of a coordinator that is the same program as liars.
+fn access(shared: Option<Shared>) -> Access {
+    Access { login: Login::default(), operator: None, shared, program: "same".into() }
+}
+
 /// Hires liars by these names; their sessions by number.
 fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
     let pools = Pools { server: bus.address(), agents: Some(2), zones: vec![], labels: vec![] };
-    let liars =
-        names.map(|name| Liar { client: bus.client().0, key: Secret::new().expect("a key"), name });
+    let liars = names.map(|name| Liar::new(bus, name));
     let (client, orders) = bus.client();
     client.subscribe("throng.to.*");
     let done = AtomicBool::new(false);
@@ -470,16 +496,18 @@ fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
                         continue;
                     };
                     let order = air::open::<Order>(None, (Kind::Order, liar.name), &payload);
-                    if let Some(Order { session, what: Ordered::Hire { nonce: [9, ..], .. } }) =
-                        order
+                    if let Some(Order { session, what }) = order
+                        && let Ordered::Hire { nonce: [9, ..], half, .. } = what
                     {
+                        let keys = liar.own.keys(Side::Agent, &half, None, (session, liar.name));
+                        *liar.keys.lock().expect("keys") = keys.ok();
                         let nothing = Packet { number: 0, has: 0, bytes: Vec::new() };
                         liar.say(session, liar.name, Said::Packet(nothing));
                     }
                 }
             }
         });
-        let access = Access { login: Login::default(), operator: None, program: "same".into() };
+        let access = access(None);
         let crew = hire(&pools, access, 60, &|| false, &mut |_| {});
         done.store(true, Ordering::Relaxed);
         crew
@@ -498,19 +526,17 @@ fn an_agent_speaks_for_itself_and_within_bounds() {
     );
     let (say, heard) = channel();
     let lines = start(crew, (Instant::now(), say)).expect("streams");
-    let packet =
-        |number, bytes: &[u8]| Said::Packet(Packet { number, has: 0, bytes: bytes.to_vec() });
     // Frames of one byte: Alive, the eleventh kind of message.
     let mut alive = Vec::new();
     crate::frame::push(&mut alive, &crate::remote::FromAgent::Alive).expect("a frame");
     // The second speaks in the name of the first, to its own session and to that of the first.
     for session in &sessions {
-        a2.say(*session, "a1", packet(1, &alive));
+        a2.say(*session, "a1", a2.packet(1, &alive));
         a2.say(*session, "a1", Said::Close("stolen".into()));
     }
-    a1.say(sessions[0], "a1", packet(1, &alive));
+    a1.say(sessions[0], "a1", a1.packet(1, &alive));
     // The first of the second is too long.
-    a2.say(sessions[1], "a2", packet(1, &[0xff, 0xff, 0xff, 0x0f, 1]));
+    a2.say(sessions[1], "a2", a2.packet(1, &[0xff, 0xff, 0xff, 0x0f, 1]));
     let (mut from_first, mut ended) = (0, None);
     while ended.is_none() || from_first == 0 {
         match heard.recv_timeout(LONG).expect("something in time") {

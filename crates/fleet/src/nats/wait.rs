@@ -21,7 +21,8 @@ use super::client::{Client, Event};
 use super::hire::LABELS;
 use super::key::{Public, Secret};
 use super::link::{Link, Packet};
-use super::server::{Login, POOL, Server, TOKEN_WORDS, read, var};
+use super::sealed::{Half, Keys, Own, Shared, Side};
+use super::server::{Login, POOL, Server, TOKEN_WORDS, read, shared, var};
 use crate::frame::Whole;
 
 /// Bytes of a packet, at most; less where the server takes less.
@@ -85,6 +86,9 @@ struct Member<'a> {
     name: String,
     operator: Option<Public>,
     key: Secret,
+    /// Its half of the keys of the next stream, and the key that it shares with the operator.
+    own: Own,
+    shared: Option<Shared>,
     program: String,
     client: Client,
     input: Receiver<Input>,
@@ -103,6 +107,8 @@ struct Member<'a> {
 /// A run that the agent works for.
 struct Work {
     session: Drawn,
+    own: Own,
+    keys: Keys,
     link: Link,
     /// Frames in either direction that are not whole yet: another coordinator begins between two.
     from: Whole,
@@ -138,7 +144,7 @@ impl<'a> Member<'a> {
                 var::OPERATOR
             ));
         }
-        let login = Login::of(&asked.server, env)?;
+        let (login, shared) = (Login::of(&asked.server, env)?, shared(env)?);
         let program = crate::remote::program()?;
         let (say, input) = channel();
         let to = say.clone();
@@ -154,6 +160,8 @@ impl<'a> Member<'a> {
             name,
             operator,
             key: Secret::new()?,
+            own: Own::new()?,
+            shared,
             program,
             client,
             input,
@@ -239,6 +247,8 @@ impl<'a> Member<'a> {
         let offer = Offer {
             nonce: self.nonce,
             key: self.key.public().bytes(),
+            half: self.own.half(),
+            mark: self.shared.as_ref().map(Shared::mark),
             program: self.program.clone(),
             zone: self.asked.zone.clone().unwrap_or_default(),
             labels: self.asked.labels.clone(),
@@ -266,9 +276,9 @@ impl<'a> Member<'a> {
         };
         let is_ours = self.work.as_ref().is_some_and(|work| work.session == order.session);
         match order.what {
-            Ordered::Hire { nonce, patience } => {
+            Ordered::Hire { nonce, patience, half } => {
                 if self.work.is_none() && nonce == self.nonce {
-                    if let Err(words) = self.begin(order.session, patience) {
+                    if let Err(words) = self.begin(order.session, patience, &half) {
                         note(&words);
                         self.say(order.session, Said::Close(words));
                         return Ok(());
@@ -295,8 +305,8 @@ impl<'a> Member<'a> {
                     (work.to, work.closed) = (None, true);
                 }
             }
-            Ordered::Take { former, patience } => {
-                self.hand_over(order.session, (&former, patience), note);
+            Ordered::Take { former, patience, half } => {
+                self.hand_over(order.session, (&former, patience, &half), note);
             }
         }
         Ok(())
@@ -306,7 +316,7 @@ impl<'a> Member<'a> {
     fn hand_over(
         &mut self,
         session: Drawn,
-        (former, patience): (&[Drawn], u32),
+        (former, patience, half): (&[Drawn], u32, &Half),
         note: &mut dyn FnMut(&str),
     ) {
         let chunk = self.chunk();
@@ -315,7 +325,12 @@ impl<'a> Member<'a> {
             Some(work) if work.session == session => {}
             Some(work) if former.contains(&work.session) && work.to.is_some() => {
                 let before = work.session;
-                work.take_over(session, patience, chunk);
+                let about = (session, self.name.as_str());
+                let keys = match work.own.keys(Side::Agent, half, self.shared.as_ref(), about) {
+                    Ok(keys) => keys,
+                    Err(words) => return self.say(session, Said::Close(words)),
+                };
+                work.take_over((session, keys), patience, chunk);
                 let words = "another coordinator has taken the run over";
                 note(words);
                 self.over.insert(before, words.into());
@@ -339,9 +354,12 @@ impl<'a> Member<'a> {
     }
 
     /// Starts the process that works.
-    fn begin(&mut self, session: Drawn, patience: u32) -> Result<(), String> {
-        // The number is used up, and so are complaints about orders before.
+    fn begin(&mut self, session: Drawn, patience: u32, half: &Half) -> Result<(), String> {
+        // The number and the half are used up, and so are complaints about orders before.
         (self.nonce, self.refusal) = (air::draw()?, None);
+        let own = std::mem::replace(&mut self.own, Own::new()?);
+        let keys =
+            own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
         self.runs += 1;
         let chunk = self.chunk();
         let words =
@@ -359,6 +377,8 @@ impl<'a> Member<'a> {
         forward(stdout, (self.runs, self.say.clone()), Arc::clone(&queued)).map_err(words)?;
         self.work = Some(Work {
             session,
+            own,
+            keys,
             link: Link::new(chunk),
             from: Whole::default(),
             into: Whole::default(),
@@ -392,7 +412,10 @@ impl<'a> Member<'a> {
             .filter(|(at, _)| work.closed || work.link.queued() == 0 || at.elapsed() > LAST_WORDS);
         let over = over.map(|(_, how)| how.clone());
         for packet in packets {
-            self.say(session, Said::Packet(packet));
+            let sealed = self.work.as_ref().map(|work| work.keys.seal(packet));
+            if let Some(packet) = sealed {
+                self.say(session, Said::Packet(packet));
+            }
         }
         let Some(how) = over else { return Ok(false) };
         self.say(session, Said::Close(how.clone()));
@@ -428,13 +451,14 @@ impl<'a> Member<'a> {
 
 impl Work {
     /// Begins a stream of another coordinator. What the one before has not got is said again by the process.
-    fn take_over(&mut self, session: Drawn, patience: u32, chunk: usize) {
-        (self.session, self.link) = (session, Link::new(chunk));
+    fn take_over(&mut self, (session, keys): (Drawn, Keys), patience: u32, chunk: usize) {
+        (self.session, self.keys, self.link) = (session, keys, Link::new(chunk));
         self.into.clear();
         (self.heard, self.patience) = (Instant::now(), patience_of(patience));
     }
 
     fn receive(&mut self, packet: Packet) {
+        let Some(packet) = self.keys.open(packet) else { return };
         self.heard = Instant::now();
         // What is not taken is sent again.
         if self.held.load(Ordering::Relaxed) > HELD {
