@@ -10,7 +10,7 @@ mod web;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use ::fleet::remote::{Choice, Way};
+use ::fleet::remote::{Choice, RowsTo, Way};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::properties::Setting;
@@ -326,6 +326,10 @@ pub(crate) struct RunFlags {
     fleet: Option<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
+    /// Agents send their rows there instead of here: an address that takes PUT, like
+    /// https://store.example/{run}/{agent}-{file}.gz, or a folder on each machine.
+    #[arg(long, value_name = "PLACE")]
+    rows_to: Option<String>,
     /// If a worker process dies: let the others go on, or stop the run.
     #[arg(long, value_name = "WHAT", default_value = "continue")]
     on_worker_lost: OnLoss,
@@ -718,6 +722,12 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
     run.get_arguments().find(named).map(takes)
 }
 
+/// The place for the rows of agents.
+fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
+    let token = std::env::var("THRONG_ROWS_TOKEN").ok().filter(|token| !token.is_empty());
+    place.map(|place| RowsTo::read(place, token)).transpose()
+}
+
 /// The way to the machines of a run.
 fn way(text: Option<&str>, choice: ChoiceFlags) -> Result<Option<Way>, String> {
     let choice = choice.choice()?;
@@ -767,6 +777,7 @@ impl RunFlags {
             cores: self.cores.into(),
             workers: self.workers.unwrap_or(0),
             fleet: way(self.fleet.as_deref(), self.choice)?,
+            rows_to: rows_to(self.rows_to.as_deref())?,
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
             load: self.load.given()?,

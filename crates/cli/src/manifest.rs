@@ -69,7 +69,8 @@ fn values(flags: &ManifestFlags) -> Result<Values, String> {
     }
     if let Some(folder) = &flags.keys {
         let agents = (0..flags.agents).map(|index| format!("agent-{}{index}.nk", flags.prefix));
-        let names = ["ca.pem", "operator.pub", "seal.key"].map(str::to_owned).into_iter().chain(agents);
+        let names =
+            ["ca.pem", "operator.pub", "seal.key"].map(str::to_owned).into_iter().chain(agents);
         values.files = names
             .map(|name| Ok((name.clone(), key(folder, &name)?)))
             .collect::<Result<BTreeMap<_, _>, String>>()?;

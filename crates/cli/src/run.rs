@@ -289,10 +289,25 @@ impl Start<'_> {
             connections: self.found.connections,
             interrupt,
         };
-        match taken {
-            Some(taken) => asked.resume(taken.former, traces).map(Some),
-            None => asked.gather(traces),
+        let place = self.request.rows_to.as_ref();
+        let needs = match place {
+            Some(_) if self.request.fleet.is_none() => Some("agents: give --fleet, too"),
+            Some(_) if self.request.report.at_end => {
+                Some("a run without -e, which reads rows here")
+            }
+            _ => None,
+        };
+        if let Some(needs) = needs {
+            return Err(traces.console.fail(&format!("--rows-to needs {needs}"), Exit::Usage));
         }
+        let mut agents = match taken {
+            Some(taken) => Some(asked.resume(taken.former, traces)?),
+            None => asked.gather(traces)?,
+        };
+        if let (Some(agents), Some(place)) = (&mut agents, place) {
+            agents.set_rows_to(place.clone());
+        }
+        Ok(agents)
     }
 }
 

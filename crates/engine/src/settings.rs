@@ -187,6 +187,11 @@ pub fn allowed_targets(text: &str) -> Result<(), String> {
     crate::net::allowed::Targets::read(text).map(drop)
 }
 
+/// Whether targets in that form permit a host, by its name or address. The error is a sentence for the user.
+pub fn permits(targets: &str, host: &str, port: u16) -> Result<bool, String> {
+    Ok(crate::net::allowed::Targets::read(targets)?.permit_behind(host, port))
+}
+
 /// The first property that cannot be understood, in words.
 fn complaints(get: &Properties<'_>, tls: Option<String>) -> Option<String> {
     let sources = crate::net::source::parse(&get.text("throng.source.addresses", ""));

@@ -18,6 +18,7 @@
 //! | `recover` | what a run has left on an agent whose process has ended |
 //! | `fetch` | the end: rows are fetched, and agents leave |
 //! | `rows` | result rows of agents, merged by time |
+//! | `push` | result rows that agents send to where they are kept |
 
 mod agent;
 mod bus;
@@ -31,6 +32,7 @@ mod gather;
 mod hosts;
 mod line;
 mod manifest;
+mod push;
 mod recover;
 mod relay;
 mod resume;
@@ -48,6 +50,7 @@ pub use fetch::notes;
 pub use gather::{Gathering, gather};
 pub use hosts::{Choice, Host, Way};
 pub use manifest::{Manifest, manifest};
+pub use push::RowsTo;
 pub use resume::{Former, Resuming, former, resume};
 pub use wire::Stand;
 

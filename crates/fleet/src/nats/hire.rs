@@ -319,8 +319,7 @@ impl<'a> Hiring<'a> {
             let offer = self.offers.get(&name).cloned().ok_or("an offer is gone")?;
             let (key, session) = (Public::of(offer.key), air::draw()?);
             self.crew.client.subscribe(&air::from(&name));
-            let (half, keys) =
-                (offer.half, self.crew.seals.keys(&offer.half, (session, &name))?);
+            let (half, keys) = (offer.half, self.crew.seals.keys(&offer.half, (session, &name))?);
             self.crew.hired.push(Hired { name, zone: offer.zone, key, half, keys, session });
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a stream carries is sealed from the server: plans, data and results are read at their ends only.
+//! Packets of a stream are sealed from the server: plans, data and results are read at their ends only.
 //!
 //! Each side makes a half of a key (X25519) for each hire; the two halves together, and the key that the operator shares
 //! with its agents if there is one, make the stream's keys (HKDF with SHA-256), one for each direction. A packet is sealed
@@ -57,7 +57,8 @@ impl Shared {
 
     /// The key as text.
     pub(super) fn text(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or_default();
+        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
     pub(super) fn mark(&self) -> Mark {

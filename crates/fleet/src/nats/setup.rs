@@ -183,7 +183,9 @@ fn secret(path: &Path) -> Result<Secret, String> {
 /// Makes the shared key in a file, if it is not there.
 fn shared(path: &Path) -> Result<(), String> {
     match fs::read_to_string(path) {
-        Ok(text) => Shared::read(&text).map(drop).map_err(|words| format!("{}: {words}", path.display())),
+        Ok(text) => {
+            Shared::read(&text).map(drop).map_err(|words| format!("{}: {words}", path.display()))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             write(path, &format!("{}\n", Shared::new()?.text()))
         }

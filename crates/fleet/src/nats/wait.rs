@@ -358,8 +358,7 @@ impl<'a> Member<'a> {
         // The number and the half are used up, and so are complaints about orders before.
         (self.nonce, self.refusal) = (air::draw()?, None);
         let own = std::mem::replace(&mut self.own, Own::new()?);
-        let keys =
-            own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
+        let keys = own.keys(Side::Agent, half, self.shared.as_ref(), (session, &self.name))?;
         self.runs += 1;
         let chunk = self.chunk();
         let words =

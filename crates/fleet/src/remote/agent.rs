@@ -180,7 +180,7 @@ fn serve(
     let store = Store::open().map_err(|error| format!("its cache folder: {error}"))?;
     let (place, mut assignment) = match prepare(store, said, orders)? {
         Task::Run(place, assignment) => (place, assignment),
-        Task::Deliver(place, results) => return left(&place, &results, said, orders),
+        Task::Deliver(place, results) => return left(&place, &results, (said, allowed), orders),
         Task::None => return Ok(()),
     };
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
@@ -190,7 +190,7 @@ fn serve(
     // Without users there is nothing to keep.
     let (started, stand) = (working.started, std::mem::take(&mut working.stand));
     drop(working);
-    if !started || (heard && deliver(&place, &results, (said, &stand), orders)) {
+    if !started || (heard && deliver(&place, &results, (said, &stand, allowed), orders)) {
         let _ = std::fs::remove_dir_all(&place.root);
     }
     Ok(())
@@ -208,12 +208,12 @@ enum Task {
 fn left(
     place: &Place,
     results: &[Results],
-    said: &Said,
+    (said, allowed): (&Said, &str),
     orders: &Receiver<ToAgent>,
 ) -> Result<(), String> {
     let Some(stand) = recover::recover(place, said, orders)? else { return Ok(()) };
     said.say(&FromAgent::Stands(Box::new(stand.clone())));
-    if deliver(place, results, (said, &stand), orders) {
+    if deliver(place, results, (said, &stand, allowed), orders) {
         let _ = std::fs::remove_dir_all(&place.root);
     }
     Ok(())
@@ -526,7 +526,7 @@ impl Working {
 fn deliver(
     place: &Place,
     results: &[Results],
-    (said, stand): (&Said, &Stand),
+    (said, stand, allowed): (&Said, &Stand, &str),
     orders: &Receiver<ToAgent>,
 ) -> bool {
     loop {
@@ -543,6 +543,15 @@ fn deliver(
                     }
                 }
                 said.say(&FromAgent::Rows(Vec::new()));
+            }
+            Ok(ToAgent::Push(push)) => {
+                let files: Vec<PathBuf> = results
+                    .get(push.number as usize)
+                    .into_iter()
+                    .flat_map(|file| paths(place, file))
+                    .collect();
+                let sent = push.carry_out(&files, allowed, &place.root.join("pushed"));
+                said.say(&FromAgent::Pushed(sent));
             }
             Ok(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::new(stand.clone()))),
             Ok(ToAgent::Leave) => return true,

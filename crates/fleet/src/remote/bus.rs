@@ -13,6 +13,7 @@ use super::carrier::Line;
 use super::clock::{Answer, Clocks};
 use super::disk::{Disk, Frames};
 use super::line::{Heard, nanos};
+use super::push::RowsTo;
 use super::resume::{self, Taken};
 use super::wire::{self, Assignment, FromAgent, Offer, Results, Stand, ToAgent};
 use crate::account::{Ledger, Limits, Note, Record, Up, What};
@@ -101,6 +102,8 @@ pub struct Agents {
     ticked: Instant,
     /// Result files: the coordinator's path, whether it has rows, and the agents' file.
     pub(super) results: Vec<(PathBuf, bool, Results)>,
+    /// The place to which agents send their rows; none: they are fetched.
+    pub(super) rows_to: Option<RowsTo>,
     pub(super) connections: u64,
     /// The name of the run on agents, and the depth of the plan's folder in that of the run.
     pub(super) run: (String, u32),
@@ -140,6 +143,7 @@ impl Agents {
             zero: nanos(clock),
             ticked: Instant::now(),
             results: Vec::new(),
+            rows_to: None,
             connections: 0,
             run: <_>::default(),
             whole: false,
@@ -170,6 +174,7 @@ impl Agents {
             zero: nanos(clock) - (wall_ns() - zero),
             ticked: Instant::now(),
             results: Vec::new(),
+            rows_to: None,
             connections: 0,
             run: <_>::default(),
             whole: false,
@@ -221,6 +226,11 @@ impl Agents {
             self.results.push((path, are_rows, on_agent));
         }
         notes
+    }
+
+    /// Agents send their rows there instead.
+    pub fn set_rows_to(&mut self, place: RowsTo) {
+        self.rows_to = Some(place);
     }
 
     /// The agents in their order.
@@ -324,6 +334,7 @@ impl Agents {
                 | FromAgent::Missing(_)
                 | FromAgent::Placed
                 | FromAgent::Rows(_)
+                | FromAgent::Pushed(_)
                 | FromAgent::Alive => {}
             },
         }

@@ -1,32 +1,43 @@
-//! The end of a run with agents: their rows are fetched and merged, and they leave.
+//! The end of a run with agents: their rows are fetched and merged, or sent to where they are kept, and they leave.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::bus::Agents;
 use super::line::{Heard, nanos};
+use super::push::{Rest, RowsTo};
 use super::rows::{self, Part};
 use super::squeeze::unpack;
 use super::wire::{FromAgent, Results, ToAgent};
 
 /// Longest silence of an agent whose rows are fetched.
 const SILENCE: Duration = Duration::from_secs(30);
+/// Longest head of a result file, bytes, and the tag that ends that of one with elements.
+const HEAD: u64 = 64 << 10;
+const ROOT: &[u8] = b"<testResults";
 /// Time for agents to end by themselves.
 const LEAVING: Duration = Duration::from_secs(5);
 
 impl Agents {
-    /// Fetches the rows of all agents and lets them go. Returns sentences about rows that could not be had.
+    /// Fetches the rows of all agents, or has them sent to their place, and lets the agents go. Returns sentences about
+    /// rows that could not be had, and about those that were sent.
     pub(super) fn fetch(&mut self) -> Vec<String> {
-        let mut complaints = Vec::new();
+        let (mut complaints, mut notes) = (Vec::new(), Vec::new());
+        let place = self.rows_to.take();
         let results = std::mem::take(&mut self.results);
         for (number, (path, are_rows, on_agent)) in (0..).zip(&results) {
             if matches!(on_agent, Results::Listener(paths) if paths.is_empty()) {
                 continue;
             }
+            let mut sent = vec![false; self.all.len()];
+            if let Some(place) = &place {
+                sent = self.push(place, (number, path, *are_rows), &mut complaints);
+                notes.extend(said(path, &sent));
+            }
             let mut parts = Vec::new();
-            for worker in 0..self.all.len() {
+            for worker in (0..self.all.len()).filter(|worker| !sent[*worker]) {
                 let agent = &self.all[worker];
                 if agent.gone {
                     let words = format!("rows of {} for {} stay there", agent.name, path.display());
@@ -49,7 +60,61 @@ impl Agents {
             }
         }
         self.leave(complaints.is_empty());
+        complaints.extend(notes);
         complaints
+    }
+
+    /// Has a result file sent to its place by each agent. Says which did; what another has is fetched.
+    fn push(
+        &mut self,
+        place: &RowsTo,
+        (number, path, are_rows): (u32, &Path, bool),
+        complaints: &mut Vec<String>,
+    ) -> Vec<bool> {
+        let head = head(path, are_rows);
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // The run as people know it: by its folder.
+        let folder = self.notes_path.parent().and_then(Path::file_name);
+        let run =
+            folder.map_or_else(|| self.run.0.clone(), |name| name.to_string_lossy().into_owned());
+        let mut answers = vec![None::<Result<u64, String>>; self.all.len()];
+        for (worker, answer) in answers.iter_mut().enumerate() {
+            let agent = &self.all[worker];
+            if agent.gone {
+                *answer = Some(Err(String::new()));
+                continue;
+            }
+            let offset_ms = self.offset_ms(agent);
+            let rest = Rest { number, head: head.clone(), are_rows, offset_ms };
+            let order = place.order((&run, &agent.name, &file), rest);
+            self.tell(worker as u32, &ToAgent::Push(Box::new(order)));
+        }
+        while answers.contains(&None) {
+            match self.heard.recv_timeout(Duration::from_millis(200)) {
+                Ok((from, Heard::Message(message, _))) => {
+                    if let FromAgent::Pushed(sent) = *message {
+                        answers[from as usize] = Some(sent);
+                    }
+                }
+                Ok((from, Heard::Ended(_))) => self.all[from as usize].gone = true,
+                Ok(_) | Err(_) => {}
+            }
+            for (agent, answer) in self.all.iter().zip(&mut answers).filter(|(_, of)| of.is_none())
+            {
+                if agent.gone || nanos(self.clock) - agent.line.last() > SILENCE.as_nanos() as i64 {
+                    *answer = Some(Err("it is not heard any more".into()));
+                }
+            }
+        }
+        for (agent, answer) in self.all.iter().zip(&answers) {
+            if let Some(Err(words)) = answer
+                && !words.is_empty()
+            {
+                let name = &agent.name;
+                complaints.push(format!("rows of {name} for {file} were not sent: {words}"));
+            }
+        }
+        answers.iter().map(|answer| matches!(answer, Some(Ok(_)))).collect()
     }
 
     fn fetch_one(&mut self, worker: usize, file: u32, into: &Path) -> io::Result<()> {
@@ -98,6 +163,35 @@ impl Agents {
         // The run is over: nobody takes it over.
         let _ = std::fs::remove_file(super::resume::kept(&self.notes_path));
     }
+}
+
+/// The sentence about rows that were sent to their place.
+fn said(path: &Path, sent: &[bool]) -> Option<String> {
+    let (count, all) = (sent.iter().filter(|sent| **sent).count(), sent.len());
+    let rest = if count < all { "; those of the others are in it" } else { "" };
+    let path = path.display();
+    (count > 0).then(|| {
+        format!("rows for {path}: {count} of {all} agents sent theirs to their place{rest}")
+    })
+}
+
+/// The text before the rows in a result file that was made.
+fn head(path: &Path, are_rows: bool) -> Vec<u8> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let ends = |at: usize, head: &[u8]| {
+        head[at..].iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| at + end + 1)
+    };
+    let length = match read {
+        // A file that is gone on with may begin with rows.
+        Ok(_) if are_rows && !head.first().is_some_and(u8::is_ascii_digit) => ends(0, &head),
+        Ok(_) if !are_rows => {
+            head.windows(ROOT.len()).position(|part| part == ROOT).map_or(0, |at| ends(at, &head))
+        }
+        _ => 0,
+    };
+    head.truncate(length);
+    head
 }
 
 /// The file of the coordinator's notes in a run's folder.

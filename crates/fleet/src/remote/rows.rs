@@ -29,11 +29,17 @@ struct Head {
 pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<()> {
     let file = OpenOptions::new().append(true).open(into)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
+    merge_into(parts, &mut out, are_rows)?;
+    out.flush()
+}
+
+/// Writes the rows of all parts.
+pub(crate) fn merge_into(parts: &[Part], out: &mut impl Write, are_rows: bool) -> io::Result<()> {
     if !are_rows {
         for part in parts {
-            io::copy(&mut File::open(&part.path)?, &mut out)?;
+            io::copy(&mut File::open(&part.path)?, out)?;
         }
-        return out.flush();
+        return Ok(());
     }
     let mut heads = Vec::new();
     for part in parts {
@@ -49,7 +55,7 @@ pub(crate) fn merge(parts: &[Part], into: &Path, are_rows: bool) -> io::Result<(
             heads.remove(at);
         }
     }
-    out.flush()
+    Ok(())
 }
 
 impl Head {

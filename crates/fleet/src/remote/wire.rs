@@ -37,6 +37,8 @@ pub(crate) enum ToAgent {
     Down(Down),
     /// Send result file number so many.
     Fetch { file: u32 },
+    /// Send a result file to where it is kept.
+    Push(Box<super::push::Push>),
     /// Everything that was wanted has come: remove the run's folder and end.
     Leave,
     /// Another coordinator has taken the run over: where does it stand?
@@ -106,6 +108,8 @@ pub(crate) enum FromAgent {
     Lost(Part),
     /// Bytes of a result file; without any, it is complete.
     Rows(#[serde(with = "crate::bytes")] Vec<u8>),
+    /// A result file was sent to where it is kept: its compressed length, or why it was not.
+    Pushed(Result<u64, String>),
     /// It cannot go on.
     Refused(String),
     /// A sign of life.
