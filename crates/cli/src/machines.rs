@@ -8,7 +8,7 @@ pub(crate) use about::Machines;
 use std::collections::HashMap;
 
 use engine::Options;
-use fleet::remote::{self, About, Agents, Dealt, Former, Gathering, Host, Resuming, Way};
+use fleet::remote::{self, About, Agents, Dealt, Former, Gathering, Host, Manifest, Resuming, Way};
 
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -48,17 +48,10 @@ impl Asked<'_> {
         let Some(way) = &self.request.fleet else { return Ok(None) };
         let grace =
             grace(self.properties).map_err(|words| traces.console.fail(&words, Exit::Usage))?;
-        let mut fail = |words: String| {
+        let manifest = self.manifest().map_err(|words| {
             traces.note(Level::Error, "throng", &words);
             traces.console.fail(&format!("cannot start: {words}"), Exit::Aborted)
-        };
-        let name = self.request.plan.display().to_string();
-        let parsed =
-            jmx::parse(&name, self.text.to_vec()).map_err(|jmx::NotXml(found)| found.message);
-        let (document, _) = parsed.map_err(&mut fail)?;
-        let properties: HashMap<String, String> = self.options.properties.clone();
-        let manifest = remote::manifest(&document, &properties, &self.request.folder());
-        let manifest = manifest.map_err(|error| fail(format!("the plan's files: {error}")))?;
+        })?;
         let folder = traces.folder.path().map(ToOwned::to_owned);
         let Some(folder) = folder else {
             let words = "a run with --fleet needs its folder, for what agents have reported";
@@ -67,16 +60,8 @@ impl Asked<'_> {
         for note in &manifest.notes {
             traces.warn("fleet", note);
         }
-        match way {
-            Way::Ssh(hosts) => {
-                say(traces, &format!("starting agents on {} machines", hosts.len()));
-            }
-            Way::Whole(hosts) => {
-                for words in whole_words(hosts) {
-                    say(traces, &words);
-                }
-            }
-            Way::Nats(_) => {}
+        for words in way_words(way) {
+            say(traces, &words);
         }
         let gathering = Gathering {
             way,
@@ -105,18 +90,34 @@ impl Asked<'_> {
         if let Err(words) = resume::keep(&folder) {
             traces.warn("fleet", &format!("{words}; no other coordinator can take this run over"));
         }
-        let whole = matches!(way, Way::Whole(_));
-        for words in deal_words(&agents.about(), self.users, whole) {
+        self.say_dealt(&agents.about(), traces);
+        Ok(Some(agents))
+    }
+
+    /// The files that the plan names. The error is a sentence for the user.
+    fn manifest(&self) -> Result<Manifest, String> {
+        let name = self.request.plan.display().to_string();
+        let parsed =
+            jmx::parse(&name, self.text.to_vec()).map_err(|jmx::NotXml(found)| found.message);
+        let (document, _) = parsed?;
+        let properties: HashMap<String, String> = self.options.properties.clone();
+        remote::manifest(&document, &properties, &self.request.folder())
+            .map_err(|error| format!("the plan's files: {error}"))
+    }
+
+    /// Says how the load is dealt, and which clocks are not known well.
+    fn say_dealt(&self, agents: &[About], traces: &mut Traces<'_>) {
+        let whole = matches!(self.request.fleet, Some(Way::Whole(_)));
+        for words in deal_words(agents, self.users, whole) {
             say(traces, &words);
         }
-        for about in agents.about().iter().filter(|about| about.clock_bound_ms > CLOCK_WARNED) {
+        for about in agents.iter().filter(|about| about.clock_bound_ms > CLOCK_WARNED) {
             let About { name, clock_bound_ms, .. } = about;
             let words = format!(
                 "the clock of {name} is known to {clock_bound_ms:.0} ms only: its start may be so much off"
             );
             traces.warn("fleet", &words);
         }
-        Ok(Some(agents))
     }
 
     /// Takes the agents of a run over, whose coordinator has ended.
@@ -176,6 +177,15 @@ fn grace(properties: &Properties) -> Result<u64, String> {
 fn run_name(seed: u64) -> String {
     let now = jiff::Timestamp::now().as_millisecond();
     format!("{now}-{}-{seed:016x}", std::process::id())
+}
+
+/// The first sentences about the machines, before agents are looked for.
+fn way_words(way: &Way) -> Vec<String> {
+    match way {
+        Way::Ssh(hosts) => vec![format!("starting agents on {} machines", hosts.len())],
+        Way::Whole(hosts) => whole_words(hosts),
+        Way::Nats(_) => Vec::new(),
+    }
 }
 
 /// The meaning of -R and -r, and that ports are not used.

@@ -84,7 +84,9 @@ mod tests {
         let counts: Vec<_> = of.iter().map(|one| (one.tally.count, one.users)).collect();
         assert_eq!(counts, [(100, 4), (0, 0), (10, 2), (0, 0)], "the last word counts of users");
         let mut sum = Figures::default();
-        of.iter().for_each(|one| sum.merge(one));
+        for one in &of {
+            sum.merge(one);
+        }
         assert_eq!((sum.tally.count, sum.response.total(), sum.users), (110, 110, 6));
         // Averaged, the two medians would be 277 ms.
         let median = sum.response.quantile(0.5) as f64;

@@ -67,7 +67,9 @@ impl Row {
 impl Tables {
     pub(super) fn new(about: &[About], figures: &[Figures]) -> Self {
         let mut all = Tally::EMPTY;
-        figures.iter().for_each(|of| all.merge(&of.tally));
+        for of in figures {
+            all.merge(&of.tally);
+        }
         let span_s = all.last_end_ms.saturating_sub(all.first_start_ms).max(0) as f64 / 1000.0;
         let both = || about.iter().zip(figures);
         let agents =

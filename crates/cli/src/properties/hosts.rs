@@ -62,8 +62,8 @@ impl Properties {
 impl Sources {
     /// Lines of the run's property file about `-G`: comments, since `-q` reads the file back for this machine.
     pub(crate) fn global_lines(&self) -> String {
-        let lines = self.global_named().into_iter();
-        lines.map(|(name, value)| format!("# {}", property_file::line(&name, &value))).collect()
+        let line = |(name, value): &(String, String)| property_file::line(name, value);
+        self.global_named().iter().flat_map(|named| ["# ".to_owned(), line(named)]).collect()
     }
 
     /// The settings of `-G` as a record keeps them: `-Gname` and the value, if it is no secret; `-Gfile` and nothing.

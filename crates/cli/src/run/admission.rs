@@ -38,7 +38,9 @@ pub(crate) fn admit(
         console.warn(warning);
     }
     properties.hand_on_levels(&request.levels);
-    former.into_iter().for_each(|values| properties.restore(values));
+    if let Some(values) = former {
+        properties.restore(values);
+    }
     let mut of_plan = match &request.fleet {
         Some(Way::Whole(_)) => properties.of_hosts(&request.sources, now_ms),
         _ => Ok(properties.clone()),

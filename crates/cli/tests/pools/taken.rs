@@ -154,7 +154,8 @@ fn spools_of_agents_that_have_ended_are_fetched() {
 fn an_agent_that_was_killed_besides_is_named_with_what_may_be_missing() {
     let Some(mut run) = Run::new("-Jusers=20 -Jloops=100 -Jms=80") else { return };
     run.kill();
-    let works = run.pool.agents.iter().filter_map(|agent| descendants(agent.id()).into_iter().next());
+    let works =
+        run.pool.agents.iter().filter_map(|agent| descendants(agent.id()).into_iter().next());
     let first = works.min().and_then(|id| Pid::from_raw(id as i32)).expect("a process");
     kill_process(first, Signal::KILL).expect("it lives");
     let resumed = run.resume();

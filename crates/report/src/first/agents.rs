@@ -154,7 +154,7 @@ mod tests {
         assert!(html.contains("By agent") && html.contains("按代理"), "{html}");
         assert!(html.contains("By zone") && html.contains("按区域"), "{html}");
         assert!(html.contains("&lt;a&gt;") && !html.contains("<a>"), "{html}");
-        assert!(html.contains("(no zone)") && html.contains("1.00 %"), "{html}");
+        assert!(html.contains("(no zone)") && html.contains(">1 %<"), "{html}");
         assert_eq!(html.matches("<tr>").count(), 6, "{html}");
         let html = shown(&Agents { agents, zones: Vec::new() });
         assert!(html.contains("By agent") && !html.contains("区域"), "{html}");

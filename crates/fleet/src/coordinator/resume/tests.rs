@@ -97,8 +97,11 @@ fn first(owes: bool, properties: &[(&str, &str)]) -> Stand {
     Stand { owes, properties: pairs(properties), ..stand }
 }
 
-/// The orders to start: worker, groups and properties.
-fn starts(given: &Receiver<(u32, ToWorker)>) -> Vec<(u32, Vec<u32>, Vec<(String, String)>)> {
+/// An order to start: worker, groups and properties.
+type Started = (u32, Vec<u32>, Vec<(String, String)>);
+
+/// The orders to start.
+fn starts(given: &Receiver<(u32, ToWorker)>) -> Vec<Started> {
     let start = |(worker, order)| match order {
         ToWorker::Start { groups, properties, .. } => Some((worker, groups, properties)),
         _ => None,
