@@ -326,8 +326,8 @@ pub(crate) struct RunFlags {
     fleet: Option<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
-    /// Agents send their rows there instead of here: an address that takes PUT, like
-    /// https://store.example/{run}/{agent}-{file}.gz, or a folder on each machine.
+    /// Agents send their rows there instead of here: an address that takes PUT, in which {run}, {agent} and {file} are
+    /// filled in, or the path of a folder on each machine.
     #[arg(long, value_name = "PLACE")]
     rows_to: Option<String>,
     /// If a worker process dies: let the others go on, or stop the run.
