@@ -232,7 +232,8 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
             if about.zone.is_empty() { String::new() } else { format!(" in {}", about.zone) };
         let name = format!("{}{zone}", about.name);
         let part = if whole {
-            format!("{users} users in {shares} processes of {cores} threads")
+            let processes = if *shares == 1 { "process" } else { "processes" };
+            format!("{users} users in {shares} {processes} of {cores} threads")
         } else {
             let part = (users * u64::from(*shares)).div_ceil(all.max(1));
             format!("{shares} of {all} shares (about {part} users), processes of {cores} threads")
