@@ -130,9 +130,38 @@ impl Agents {
             let (pid, descriptors) = (agent.offer.pid, agent.offer.descriptors);
             (number, News::Said(FromWorker::Offer { version: VERSION, pid, descriptors }))
         });
-        Ok(Self {
-            news: offers.collect(),
-            all: agents,
+        let news = offers.collect();
+        let this = Self::of(agents, (clock, heard), (limits, ledger), (notes, notes_path));
+        Ok(Self { news, ..this })
+    }
+
+    /// The agents of a run that is taken over, with its notes so far.
+    pub(super) fn again(
+        agents: Vec<Agent>,
+        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (limits, zero): (Limits, i64),
+        (mut notes, notes_path): (Disk, &Path),
+        taken: Taken,
+    ) -> io::Result<Self> {
+        let mut frames = Frames::open(notes_path)?;
+        // What is behind something broken could not be counted.
+        let before = std::iter::from_fn(|| frames.next::<Note>().ok().flatten());
+        let (ledger, note) = Ledger::read(limits, before);
+        notes.write(&note)?;
+        let zero = nanos(clock) - (wall_ns() - zero);
+        let this = Self::of(agents, (clock, heard), (limits, ledger), (notes, notes_path));
+        Ok(Self { zero, kept: true, taken: Some(taken), ..this })
+    }
+
+    fn of(
+        all: Vec<Agent>,
+        (clock, heard): (Instant, Receiver<(u32, Heard)>),
+        (limits, ledger): (Limits, Ledger),
+        (notes, notes_path): (Disk, &Path),
+    ) -> Self {
+        Self {
+            news: VecDeque::new(),
+            all,
             clock,
             heard,
             ledger,
@@ -150,45 +179,7 @@ impl Agents {
             failed: false,
             kept: false,
             taken: None,
-        })
-    }
-
-    /// The agents of a run that is taken over, with its notes so far.
-    pub(super) fn again(
-        agents: Vec<Agent>,
-        (clock, heard): (Instant, Receiver<(u32, Heard)>),
-        (limits, zero): (Limits, i64),
-        (notes, notes_path): (Disk, &Path),
-        taken: Taken,
-    ) -> io::Result<Self> {
-        let mut this = Self {
-            news: VecDeque::new(),
-            all: agents,
-            clock,
-            heard,
-            ledger: Ledger::read(limits, std::iter::empty()).0,
-            notes,
-            notes_path: notes_path.to_owned(),
-            limits,
-            peak: 0,
-            zero: nanos(clock) - (wall_ns() - zero),
-            ticked: Instant::now(),
-            results: Vec::new(),
-            rows_to: None,
-            connections: 0,
-            run: <_>::default(),
-            whole: false,
-            failed: false,
-            kept: true,
-            taken: Some(taken),
-        };
-        let mut frames = Frames::open(notes_path)?;
-        // What is behind something broken could not be counted.
-        let notes = std::iter::from_fn(|| frames.next::<Note>().ok().flatten());
-        let (ledger, note) = Ledger::read(limits, notes);
-        this.notes.write(&note)?;
-        this.ledger = ledger;
-        Ok(this)
+        }
     }
 
     /// `run`: its name on agents, and the depth of the plan's folder. `whole`: each agent runs the whole plan.
