@@ -13,7 +13,11 @@ pub(crate) fn run(flags: AgentFlags) -> Exit {
         return failed(&format!("--allow-target: {words}"), Exit::Usage);
     }
     if flags.stdio {
-        return match fleet::remote::agent(&allowed) {
+        let ended = match flags.simulated {
+            Some(shape) => fleet::remote::simulated::main(shape),
+            None => fleet::remote::agent(&allowed),
+        };
+        return match ended {
             Ok(()) => Exit::Ok,
             Err(error) => failed(&error.to_string(), Exit::Usage),
         };

@@ -10,7 +10,7 @@ mod web;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use ::fleet::remote::{Choice, RowsTo, Way};
+use ::fleet::remote::{Choice, Relays, RowsTo, Way};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::properties::Setting;
@@ -324,6 +324,10 @@ pub(crate) struct RunFlags {
     /// at a NATS server: nats://host:4222/pool.
     #[arg(long, value_name = "MACHINES")]
     fleet: Option<String>,
+    /// Reach the machines of --fleet by relays, each of which hears a part of them and reports in its place: so many
+    /// processes on this machine, or machines: ssh:user@a,user@b.
+    #[arg(long, value_name = "N|MACHINES", requires = "fleet")]
+    relays: Option<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
     /// Agents send their rows there instead of here: an address that takes PUT, in which {run}, {agent} and {file} are
@@ -729,10 +733,10 @@ fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
 }
 
 /// The way to the machines of a run.
-fn way(text: Option<&str>, choice: ChoiceFlags) -> Result<Option<Way>, String> {
+fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<Way>, String> {
     let choice = choice.choice()?;
     match text {
-        Some(text) => Way::read(text, choice).map(Some),
+        Some(text) => Way::read(text, choice, relays).map(Some),
         None if choice == Choice::default() => Ok(None),
         None => Err("--agents, --zone and --label need --fleet nats://host:4222/pool".into()),
     }
@@ -741,6 +745,8 @@ fn way(text: Option<&str>, choice: ChoiceFlags) -> Result<Option<Way>, String> {
 impl RunFlags {
     /// The run that is asked for. The error is a sentence for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
+        let relays = self.relays.as_deref().map(Relays::read).transpose()?;
+        let count = relays.as_ref().map_or(0, Relays::count);
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);
         let given = [
@@ -776,7 +782,8 @@ impl RunFlags {
             runs: self.runs,
             cores: self.cores.into(),
             workers: self.workers.unwrap_or(0),
-            fleet: way(self.fleet.as_deref(), self.choice)?,
+            fleet: way(self.fleet.as_deref(), self.choice, count)?,
+            relays,
             rows_to: rows_to(self.rows_to.as_deref())?,
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,

@@ -8,7 +8,9 @@ pub(crate) use about::Machines;
 use std::collections::HashMap;
 
 use engine::Options;
-use fleet::remote::{self, About, Agents, Dealt, Former, Gathering, Host, Manifest, Resuming, Way};
+use fleet::remote::{
+    self, About, Agents, Dealt, Former, Gathering, Host, Manifest, Relays, Resuming, Way,
+};
 
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -23,6 +25,9 @@ use crate::run::traces::Traces;
 const GRACE: &str = "throng.fleet.grace";
 const GRACE_DEFAULT: u64 = 30;
 const GRACE_MOST: u64 = 3600;
+
+/// Machines of which the share is said, at most.
+const MOST_SAID: usize = 50;
 
 /// Error of a clock from which on the user is warned, ms.
 const CLOCK_WARNED: f64 = 10.0;
@@ -60,11 +65,12 @@ impl Asked<'_> {
         for note in &manifest.notes {
             traces.warn("fleet", note);
         }
-        for words in way_words(way) {
+        for words in way_words(way, self.request.relays.as_ref()) {
             say(traces, &words);
         }
         let gathering = Gathering {
             way,
+            relays: self.request.relays.as_ref(),
             manifest: &manifest,
             dealt: &self.dealt,
             run: run_name(self.options.seed),
@@ -180,8 +186,12 @@ fn run_name(seed: u64) -> String {
 }
 
 /// The first sentences about the machines, before agents are looked for.
-fn way_words(way: &Way) -> Vec<String> {
+fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     match way {
+        Way::Ssh(hosts) if relays.is_some() => {
+            let count = relays.map_or(0, Relays::count);
+            vec![format!("starting {count} relays, and agents on {} machines", hosts.len())]
+        }
         Way::Ssh(hosts) => vec![format!("starting agents on {} machines", hosts.len())],
         Way::Whole(hosts) => whole_words(hosts),
         Way::Nats(_) => Vec::new(),
@@ -230,7 +240,8 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
         let About { processors, shares, cores, clock_bound_ms, clock_offset_ms, .. } = about;
         let zone =
             if about.zone.is_empty() { String::new() } else { format!(" in {}", about.zone) };
-        let name = format!("{}{zone}", about.name);
+        let relay = about.relay.as_ref().map_or_else(String::new, |relay| format!(" by {relay}"));
+        let name = format!("{}{zone}{relay}", about.name);
         let part = if whole {
             let processes = if *shares == 1 { "process" } else { "processes" };
             format!("{users} users in {shares} {processes} of {cores} threads")
@@ -253,7 +264,9 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
     };
     let heading = "the load is dealt by processors and descriptors".to_owned();
     let heading = (!whole).then_some(heading);
-    heading.into_iter().chain(agents.iter().map(line)).collect()
+    let rest = agents.len().saturating_sub(MOST_SAID);
+    let rest = (rest > 0).then(|| format!("  and {rest} more, which the run's summary.json has"));
+    heading.into_iter().chain(agents.iter().take(MOST_SAID).map(line)).chain(rest).collect()
 }
 
 /// Facts of this machine give way to those of the machines that the users are on.

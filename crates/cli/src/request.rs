@@ -47,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) workers: u32,
     /// The way to the machines whose agents run the users; none: they run on this one.
     pub(crate) fleet: Option<fleet::remote::Way>,
+    /// `--relays`: agents that reach the others.
+    pub(crate) relays: Option<fleet::remote::Relays>,
     /// `--rows-to`: where agents send their rows, instead of here.
     pub(crate) rows_to: Option<fleet::remote::RowsTo>,
     /// A worker that dies stops the run.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use crate::figures::Figures;
 use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
 use crate::remote::Stand;
@@ -31,6 +32,11 @@ pub trait Bus: std::fmt::Debug {
     /// The name of the machine that a worker is on, if it is another one.
     fn name(&self, _worker: u32) -> Option<String> {
         None
+    }
+
+    /// Machines that are behind a worker, each with figures of its own; 1 where it is one itself.
+    fn parts(&self, _worker: u32) -> u32 {
+        1
     }
 
     /// Samples of a worker that are missing at most, by its grant; `None` where there are no grants.
@@ -74,6 +80,8 @@ pub enum News {
     Gone(String),
     /// A part of the worker was lost; the others of it go on.
     Part(Loss),
+    /// The sums of each machine behind the worker, in their order.
+    Figures(Vec<Figures>),
     /// Where the run stands in a worker that was taken over from another coordinator; its process, and the parts that it
     /// has lost.
     Found { pid: u32, stand: Box<Stand>, lost: Vec<Loss> },

@@ -193,6 +193,7 @@ impl Fleet {
                 Some((worker, News::Found { pid, stand, lost })) => {
                     self.found(worker, pid, *stand, lost);
                 }
+                Some((worker, News::Figures(figures))) => self.figures.behind(worker, figures),
                 Some((_, News::Part(loss))) => {
                     self.events.push_back(Event::Lost(loss));
                     if self.stop_on_loss {
@@ -285,9 +286,10 @@ impl Fleet {
         member::usage(&self.members)
     }
 
-    /// The sums of each worker, by its number, where workers are other machines.
+    /// The sums of each machine, in the order of [`crate::remote::Agents::about`], where workers are other machines.
     pub fn figures(&self) -> Vec<Figures> {
-        if self.bus.merges() { self.figures.of(self.share.count) } else { Vec::new() }
+        let parts = (0..self.share.count).map(|worker| self.bus.parts(worker));
+        if self.bus.merges() { self.figures.of(parts) } else { Vec::new() }
     }
 
     /// Whether the run was told to stop before its plan was through.

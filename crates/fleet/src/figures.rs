@@ -3,13 +3,16 @@
 //! A worker costs one tally and one histogram, whatever the length of the run. Figures of several workers are merged,
 //! histogram by histogram: percentiles are never averaged.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use stats::hist::Hist;
 use stats::tally::Tally;
 
 use crate::message::Report;
 
 /// The sums of one worker, or of several.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub tally: Tally,
     /// Response times, µs from the intended start.
@@ -37,21 +40,39 @@ impl Figures {
 
 /// The figures of all workers, by their numbers.
 #[derive(Debug, Default)]
-pub(crate) struct ByWorker(Vec<Figures>);
+pub(crate) struct ByWorker {
+    own: Vec<Figures>,
+    /// Those of the machines behind a worker, as it has said them last.
+    behind: BTreeMap<u32, Vec<Figures>>,
+}
 
 impl ByWorker {
     pub(crate) fn add(&mut self, worker: u32, report: &Report) {
         let at = worker as usize;
-        if self.0.len() <= at {
-            self.0.resize_with(at + 1, Figures::default);
+        if self.own.len() <= at {
+            self.own.resize_with(at + 1, Figures::default);
         }
-        self.0[at].add(report);
+        self.own[at].add(report);
     }
 
-    /// The figures of so many workers; of those that have reported nothing there are none but zeros.
-    pub(crate) fn of(&self, workers: u32) -> Vec<Figures> {
-        let mut all = self.0.clone();
-        all.resize_with(workers as usize, Figures::default);
+    /// What a worker says of the machines behind it.
+    pub(crate) fn behind(&mut self, worker: u32, figures: Vec<Figures>) {
+        self.behind.insert(worker, figures);
+    }
+
+    /// The figures of all workers, given the number of machines behind each: of those machines, where there are
+    /// several. Of those that have reported nothing there are none but zeros.
+    pub(crate) fn of(&self, parts: impl Iterator<Item = u32>) -> Vec<Figures> {
+        let mut all = Vec::new();
+        for (worker, parts) in (0..).zip(parts) {
+            let end = all.len() + parts as usize;
+            if parts == 1 {
+                all.extend(self.own.get(worker as usize).cloned());
+            } else {
+                all.extend(self.behind.get(&worker).into_iter().flatten().cloned());
+            }
+            all.resize_with(end, Figures::default);
+        }
         all
     }
 }
@@ -75,12 +96,30 @@ mod tests {
     }
 
     #[test]
+    fn machines_behind_a_worker_stand_in_its_place() {
+        let mut all = ByWorker::default();
+        all.add(0, &second(1, 3, 1..=5));
+        all.add(1, &second(1, 9, 1..=90));
+        let one = |users| Figures { users, ..Figures::default() };
+        all.behind(1, vec![one(1), one(2)]);
+        all.behind(1, vec![one(4), one(5)]);
+        let users = |parts: [u32; 3]| -> Vec<u64> {
+            all.of(parts.into_iter()).iter().map(|of| of.users).collect()
+        };
+        assert_eq!(users([1, 2, 3]), [3, 4, 5, 0, 0, 0], "the third has said nothing");
+        let bytes = postcard::to_stdvec(&all.own).expect("bytes");
+        let same: Vec<Figures> = postcard::from_bytes(&bytes).expect("figures");
+        assert_eq!(same[1].response.quantile(0.5), all.own[1].response.quantile(0.5));
+        assert_eq!((same[1].tally.count, same[1].response.total()), (90, 90));
+    }
+
+    #[test]
     fn figures_of_workers_add_up_and_percentiles_are_those_of_the_merged() {
         let mut all = ByWorker::default();
         all.add(0, &second(1, 3, 1..=90));
         all.add(2, &second(1, 2, 500..=509));
         all.add(0, &second(2, 4, 91..=100));
-        let of = all.of(4);
+        let of = all.of([1; 4].into_iter());
         let counts: Vec<_> = of.iter().map(|one| (one.tally.count, one.users)).collect();
         assert_eq!(counts, [(100, 4), (0, 0), (10, 2), (0, 0)], "the last word counts of users");
         let mut sum = Figures::default();

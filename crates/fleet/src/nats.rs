@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `server`, `key` | the server's address and credentials; keys |
 //! | `greeting`, `client` | the connection to the server, which comes back by itself |
+//! | `proofs` | the proofs of an operator, and those that a relay was lent |
 //! | `air` | the messages, with their seals |
 //! | `sealed` | what streams carry, sealed from the server |
 //! | `link` | streams over messages that are lost and repeated |
@@ -23,6 +24,7 @@ mod hire;
 mod hub;
 mod key;
 mod link;
+mod proofs;
 mod sealed;
 mod server;
 mod setup;
@@ -33,9 +35,10 @@ mod wait;
 mod tests;
 
 pub use hire::Pools;
-pub(crate) use hire::{Access, Found, hire};
+pub(crate) use hire::{Access, Found, hire, look};
 pub(crate) use hub::{Carried, start};
 pub use key::{Public, Secret};
+pub(crate) use proofs::{Lent, env, proofs};
 pub use server::{POOL, Server, TOKEN_WORDS, var};
 pub use setup::{Files, Setup};
 pub(crate) use take::take;

@@ -13,6 +13,8 @@
 //! | `deal` | shares of the run by what agents offer |
 //! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
 //! | `agent`, `relay` | the agent, and its processes as one worker |
+//! | `relays`, `region` | agents whose workers are agents: which ones, and the part that such a relay has beside an agent's |
+//! | [`simulated`] | an agent without users, for benches |
 //! | `disk` | records and notes on a disk |
 //! | `resume`, `stand` | another coordinator takes a run over; where the run stands on an agent |
 //! | `recover` | what a run has left on an agent whose process has ended |
@@ -34,9 +36,12 @@ mod line;
 mod manifest;
 mod push;
 mod recover;
+mod region;
 mod relay;
+mod relays;
 mod resume;
 mod rows;
+pub mod simulated;
 mod squeeze;
 mod ssh;
 mod stand;
@@ -51,6 +56,7 @@ pub use gather::{Gathering, gather};
 pub use hosts::{Choice, Host, Way};
 pub use manifest::{Manifest, manifest};
 pub use push::RowsTo;
+pub use relays::Relays;
 pub use resume::{Former, Resuming, former, resume};
 pub use wire::Stand;
 

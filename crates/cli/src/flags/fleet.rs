@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use fleet::remote::Choice;
+use fleet::remote::simulated::Shape;
 
 /// The choice of a run among agents that wait.
 #[derive(Debug, Default, Args)]
@@ -61,6 +62,9 @@ pub(crate) struct AgentFlags {
     /// End after one run.
     #[arg(long)]
     pub(crate) once: bool,
+    /// Run nobody, and report samples that nobody has made: labels, samples of each label, seconds. For benches.
+    #[arg(long, value_name = "LABELS,SAMPLES,SECONDS", requires = "stdio", hide = true, value_parser = Shape::read)]
+    pub(crate) simulated: Option<Shape>,
 }
 
 /// The subcommands of `throng fleet`.

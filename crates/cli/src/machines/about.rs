@@ -1,5 +1,7 @@
 //! The machines of a run, as its summary has them: lines of text, and lists in JSON.
 
+use std::collections::BTreeSet;
+
 use fleet::Figures;
 use fleet::remote::About;
 use serde_json::{Value, json};
@@ -31,8 +33,14 @@ impl Machines {
     pub(crate) fn text(&self) -> String {
         let processes: u32 = self.about.iter().map(|about| about.shares).sum();
         let bound = self.about.iter().map(|about| about.clock_bound_ms).fold(0.0, f64::max);
+        let relays: BTreeSet<_> = self.about.iter().filter_map(|of| of.relay.as_ref()).collect();
+        let by = match relays.len() {
+            0 => String::new(),
+            1 => " by one relay".to_owned(),
+            count => format!(" by {count} relays"),
+        };
         format!(
-            "Agents          {} machines, {processes} processes; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
+            "Agents          {} machines{by}, {processes} processes; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
              every sample is accounted for\n",
             self.about.len()
         )
@@ -61,6 +69,9 @@ impl Machines {
                 "clock_bound_ms": about.clock_bound_ms,
                 "clock_offset_ms": about.clock_offset_ms,
             });
+            if let Some(relay) = &about.relay {
+                value["relay"] = relay.as_str().into();
+            }
             if let Some(row) = self.tables.agents.get(at) {
                 row.add_to(&mut value);
             }

@@ -207,6 +207,7 @@ pub(super) mod tests {
             cores: 2,
             clock_bound_ms: 0.25,
             clock_offset_ms: 0,
+            relay: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 mod pushed;
+mod relays;
 
 use super::program::{Ended, Program, ended};
 use super::{SHARING, is_gone, run_seconds, share, share_in, summary, until};

@@ -229,6 +229,33 @@ fn figures_by_agent_and_by_zone_add_up_to_the_run() {
 }
 
 #[test]
+fn agents_of_a_pool_behind_relays_do_what_one_process_does() {
+    let Some(pool) = Pool::three(&debians()) else { return };
+    let one = share("1", &[]);
+    let fleet = ["--agents", "3", "--zone", "eu=2", "--zone", "us=1", "--relays", "2"];
+    assert_eq!(share_in(&pool.program, pool.run(&["run"]), &fleet), one);
+    let summary = summary(&pool.program);
+    assert_eq!(summary["accounted"].as_bool(), Some(true));
+    let zones = summary["zones"].as_array().expect("zones");
+    let sum: u64 = zones.iter().filter_map(|zone| zone["samples"].as_u64()).sum();
+    assert_eq!((zones.len(), sum), (2, 14), "{zones:?}");
+    // Relays on other machines have no proofs but those that they are lent.
+    pool.program.write(
+        "ssh",
+        "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nunset THRONG_NATS_CREDS THRONG_NATS_CA THRONG_SEAL_KEY THRONG_OPERATOR_SECRET\nexec sh -c \"$2\"\n",
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(pool.program.path("ssh"), mode).expect("a program");
+    let mut command =
+        pool.run(&["run", "plan.jmx", "--runs", "again", "--agents", "3", "-Jusers=4"]);
+    command.args(["--relays", "ssh:r1"]).env("HOME", pool.program.path("home-r1"));
+    let again =
+        ended(command.env("THRONG_SSH", pool.program.path("ssh")).output().expect("it starts"));
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.out.contains("3 machines by one relay, 3 processes"), "{again:?}");
+}
+
+#[test]
 fn the_newest_server_does_as_well() {
     let go = std::env::var("HOME").unwrap_or_default() + "/go/bin/nats-server";
     agents_do_what_one_process_does(&std::env::var("NATS_SERVER_NEWEST").unwrap_or(go));

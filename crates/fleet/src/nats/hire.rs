@@ -30,7 +30,7 @@ const BEGIN: Duration = Duration::from_secs(10);
 pub(super) const LABELS: usize = 32;
 
 /// The request for agents that wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pools {
     pub server: Server,
     /// Number of agents; `None`: all that are free.
@@ -39,6 +39,8 @@ pub struct Pools {
     pub zones: Vec<(String, u32)>,
     /// Labels that an agent must have.
     pub labels: Vec<(String, String)>,
+    /// The agents that are meant, in order of their names; none: all that fit.
+    pub names: Vec<String>,
 }
 
 /// An agent that was hired.
@@ -121,17 +123,35 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// The proofs that the environment has for a server.
-    pub(crate) fn of(server: &Server) -> Result<Self, String> {
-        let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    /// The proofs that the environment has for a server: `env` has its variables.
+    pub(crate) fn of(
+        server: &Server,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
         let operator = env(var::OPERATOR_SECRET).map(|path| {
             let named = |words| format!("{}: {path}: {words}", var::OPERATOR_SECRET);
             Secret::read(&read(var::OPERATOR_SECRET, &path)?).map_err(named)
         });
-        let (operator, login) = (operator.transpose()?, Login::of(server, env)?);
-        let shared = shared(env)?;
+        let (operator, login) = (operator.transpose()?, Login::of(server, &env)?);
+        let shared = shared(&env)?;
         Ok(Self { login, operator, shared, program: crate::remote::program()? })
     }
+}
+
+/// Finds agents that could be hired: their names and zones, those of a zone one behind the other.
+pub(crate) fn look(
+    asked: &Pools,
+    access: Access,
+    cancelled: &dyn Fn() -> bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<Vec<String>, String> {
+    let mut hiring = Hiring::start(asked, access, cancelled)?;
+    hiring.connect(note)?;
+    hiring.gather(note)?;
+    let mut found: Vec<_> =
+        hiring.crew.hired.into_iter().map(|hired| (hired.zone, hired.name)).collect();
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(_, name)| name).collect())
 }
 
 /// Hires agents. `patience`: seconds without a word of the coordinator after which they close the stream.
@@ -270,6 +290,10 @@ impl<'a> Hiring<'a> {
         }
     }
 
+    fn is_meant(&self, name: &String) -> bool {
+        self.asked.names.is_empty() || self.asked.names.binary_search(name).is_ok()
+    }
+
     /// The reason why an agent cannot be hired.
     fn unfit(&self, offer: &Offer) -> Option<String> {
         let Pools { zones, labels, .. } = self.asked;
@@ -294,7 +318,10 @@ impl<'a> Hiring<'a> {
 
     /// The agents to hire, if there are enough: in turn from each zone.
     fn chosen(&self) -> Option<Vec<String>> {
-        let fit = || self.offers.iter().filter(|(_, offer)| self.unfit(offer).is_none());
+        let fit = || {
+            let meant = self.offers.iter().filter(|(name, _)| self.is_meant(name));
+            meant.filter(|(_, offer)| self.unfit(offer).is_none())
+        };
         let mut by_zone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
         for (name, offer) in fit() {
             let zone = if self.asked.zones.is_empty() { "" } else { offer.zone.as_str() };
@@ -388,7 +415,8 @@ impl<'a> Hiring<'a> {
     /// A sentence about what is missing, and what was heard instead.
     pub(super) fn missing(&self) -> String {
         let (pool, seconds) = (self.pool(), AGENTS.as_secs());
-        let fit = self.offers.values().filter(|offer| self.unfit(offer).is_none()).count();
+        let meant = || self.offers.iter().filter(|(name, _)| self.is_meant(name));
+        let fit = meant().filter(|(_, offer)| self.unfit(offer).is_none()).count();
         let wanted = self.asked.agents.map_or_else(String::new, |agents| format!(" of {agents}"));
         let zones: Vec<&str> = self.asked.zones.iter().map(|(zone, _)| zone.as_str()).collect();
         let zones = if zones.is_empty() {
@@ -396,9 +424,7 @@ impl<'a> Hiring<'a> {
         } else {
             format!(" in zones {}", zones.join(", "))
         };
-        let others: Vec<String> = self
-            .offers
-            .iter()
+        let others: Vec<String> = meant()
             .filter_map(|(name, offer)| Some(format!("{name} {}", self.unfit(offer)?)))
             .take(5)
             .collect();

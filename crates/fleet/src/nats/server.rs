@@ -6,6 +6,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use wire::nats::is_token;
 use wire::tls::rustls::pki_types::CertificateDer;
 use wire::tls::rustls::pki_types::pem::PemObject;
@@ -34,7 +35,7 @@ pub mod var {
 }
 
 /// The address of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     pub host: String,
     pub port: u16,

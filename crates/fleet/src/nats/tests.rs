@@ -480,7 +480,13 @@ fn access(shared: Option<Shared>) -> Access {
 
 /// Hires liars by these names; their sessions by number.
 fn hired(bus: &Bus, names: [&'static str; 2]) -> ([Liar; 2], Crew) {
-    let pools = Pools { server: bus.address(), agents: Some(2), zones: vec![], labels: vec![] };
+    let pools = Pools {
+        server: bus.address(),
+        agents: Some(2),
+        zones: vec![],
+        labels: vec![],
+        names: vec![],
+    };
     let liars = names.map(|name| Liar::new(bus, name));
     let (client, orders) = bus.client();
     client.subscribe("throng.to.*");

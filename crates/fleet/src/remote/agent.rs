@@ -16,11 +16,13 @@ use engine::Live;
 use super::disk::Disk;
 use super::line::nanos;
 use super::recover;
+use super::region::Below;
 use super::relay::{Out, Relay};
 use super::squeeze::{pack, unpack};
 use super::store::{Place, Store};
 use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, Stand, ToAgent};
 use crate::account::{Entry, Sender};
+use crate::bus::Bus;
 use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 use crate::processes::Processes;
@@ -30,6 +32,8 @@ use crate::worker::raise_descriptors;
 const BEAT: Duration = Duration::from_secs(1);
 /// Longest wait for the processes before orders are read.
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
+/// Interval in which a relay says the sums of each of its agents.
+const FIGURES: Duration = Duration::from_secs(10);
 /// Time after which a record that was not acknowledged is sent again.
 pub(super) const AGAIN: Duration = Duration::from_secs(3);
 /// Time for samples in flight when the grant has ended.
@@ -77,7 +81,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let (to, from) = channel::<Vec<u8>>();
         let queued: Arc<AtomicUsize> = Arc::default();
         let waiting = Arc::clone(&queued);
@@ -107,8 +111,13 @@ impl Said {
         }
     }
 
+    /// A sentence for the user.
+    pub(super) fn note(&self, words: &str) {
+        self.say(&FromAgent::Said(FromWorker::Log(words.to_owned().into())));
+    }
+
     /// Waits until everything is written, or nobody reads it any more.
-    fn flush(&self) {
+    pub(super) fn flush(&self) {
         let until = Instant::now() + LAST_SAMPLES;
         while self.queued.load(Ordering::Relaxed) > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
@@ -134,7 +143,7 @@ impl Said {
 }
 
 /// Reads orders. Questions for the time are answered at once, on the thread that reads.
-fn orders(clock: Instant, said: Said) -> io::Result<Receiver<ToAgent>> {
+pub(super) fn orders(clock: Instant, said: Said) -> io::Result<Receiver<ToAgent>> {
     let (to, orders) = channel();
     std::thread::Builder::new().name("orders".into()).spawn(move || {
         let (mut stdin, mut incoming) = (io::stdin().lock(), Incoming::default());
@@ -178,15 +187,31 @@ fn serve(
     orders: &Receiver<ToAgent>,
 ) -> Result<(), String> {
     let store = Store::open().map_err(|error| format!("its cache folder: {error}"))?;
-    let (place, mut assignment) = match prepare(store, said, orders)? {
-        Task::Run(place, assignment) => (place, assignment),
+    // Nothing but this is sent to a relay that reaches its agents.
+    let ended =
+        || matches!(orders.try_recv(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
+    let (place, mut assignment, below) = match prepare(store, (said, &ended), orders)? {
+        Task::Run(place, assignment, below) => (place, assignment, below),
         Task::Deliver(place, results) => return left(&place, &results, (said, allowed), orders),
         Task::None => return Ok(()),
     };
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
     let results = assignment.results.clone();
-    let mut working = Working::start(clock, said.clone(), &place, *assignment)?;
+    let bus: Box<dyn Bus> = match below {
+        Some(below) => Box::new(below.into_agents(&place, &assignment)?),
+        None => {
+            let processes = Processes::of_agent(assignment.shares.len() as u32);
+            let words = |error| format!("its processes cannot be started: {error}");
+            Box::new(processes.map_err(words)?)
+        }
+    };
+    let mut working = Working::start(clock, said.clone(), (&place, bus), *assignment)?;
     let heard = working.run(orders)?;
+    if heard {
+        for words in working.relay.collect() {
+            said.note(&words);
+        }
+    }
     // Without users there is nothing to keep.
     let (started, stand) = (working.started, std::mem::take(&mut working.stand));
     drop(working);
@@ -197,8 +222,9 @@ fn serve(
 }
 
 /// The task of an agent.
-enum Task {
-    Run(Place, Box<Assignment>),
+enum Task<'a> {
+    /// To run its shares, or to have them run by the agents of its region.
+    Run(Place, Box<Assignment>, Option<Below<'a>>),
     /// To deliver what a run has left whose process has ended.
     Deliver(Place, Vec<Results>),
     None,
@@ -220,8 +246,14 @@ fn left(
 }
 
 /// Takes the files and the assignment.
-fn prepare(mut store: Store, said: &Said, orders: &Receiver<ToAgent>) -> Result<Task, String> {
+fn prepare<'a>(
+    mut store: Store,
+    (said, ended): (&Said, &'a dyn Fn() -> bool),
+    orders: &Receiver<ToAgent>,
+) -> Result<Task<'a>, String> {
     let mut wanted: Option<(String, u32, Vec<Named>)> = None;
+    let mut below: Option<Below<'a>> = None;
+    let note = &mut |words: &str| said.note(words);
     let (mut missing, mut place) = (Vec::new(), None::<Place>);
     loop {
         match orders.recv() {
@@ -236,9 +268,18 @@ fn prepare(mut store: Store, said: &Said, orders: &Receiver<ToAgent>) -> Result<
                     missing.retain(|other| *other != hash);
                 }
             }
+            Ok(ToAgent::Gather(region)) => {
+                let reached = below.insert(Below::reach(*region, ended, note)?);
+                said.say(&FromAgent::Gathered(reached.met()));
+            }
+            Ok(ToAgent::Serve(serve)) => {
+                if let Some(below) = &mut below {
+                    below.serve(serve);
+                }
+            }
             Ok(ToAgent::Begin(assignment)) => {
                 let place = place.take().ok_or("the run began before its files were there")?;
-                return Ok(Task::Run(place, assignment));
+                return Ok(Task::Run(place, assignment, below));
             }
             Ok(ToAgent::Resume(left)) if place.is_none() && wanted.is_none() => {
                 if let Some(place) = store.left(&left.run, left.depth) {
@@ -259,7 +300,13 @@ fn prepare(mut store: Store, said: &Said, orders: &Receiver<ToAgent>) -> Result<
         if missing.is_empty()
             && let Some((run, depth, files)) = wanted.take()
         {
-            place = Some(store.place(&run, depth, &files)?);
+            place = Some(match &mut below {
+                Some(below) => {
+                    below.pass_on((&run, depth), &store, note)?;
+                    store.place(&run, depth, &[])?
+                }
+                None => store.place(&run, depth, &files)?,
+            });
             said.say(&FromAgent::Placed);
         }
     }
@@ -278,6 +325,8 @@ struct Working {
     sent: u64,
     again: Instant,
     beaten: Instant,
+    /// When the sums of a relay's agents were said last.
+    figured: Instant,
     /// Users were started; they are held because the grant is used up; the user has paused them.
     started: bool,
     held: bool,
@@ -294,10 +343,10 @@ impl Working {
     fn start(
         clock: Instant,
         said: Said,
-        place: &Place,
+        (place, bus): (&Place, Box<dyn Bus>),
         assignment: Assignment,
     ) -> Result<Self, String> {
-        let Assignment { sender, mut share, shares, results } = assignment;
+        let Assignment { sender, mut share, shares, results, .. } = assignment;
         let words = |what: &str, error: io::Error| format!("{what}: {error}");
         // Files that the plan names without a folder are in the working folder.
         std::env::set_current_dir(&place.plan)
@@ -313,10 +362,6 @@ impl Working {
         let all = |number| place.root.join(format!("rows-{number}")).into_os_string();
         share.results = (0..share.results.len()).map(all).collect();
         let zero = nanos(clock) - (wall_ns() - share.zero);
-        let count = shares.len() as u32;
-        let processes = Processes::of_agent(count);
-        let processes =
-            processes.map_err(|error| words("its processes cannot be started", error))?;
         let mut spool =
             Disk::create(&place.root.join("spool")).map_err(|error| words("its spool", error))?;
         let (sender, entries) = Sender::begin(sender, &[]);
@@ -327,13 +372,14 @@ impl Working {
         Ok(Self {
             clock,
             said,
-            relay: Relay::new(Box::new(processes), share, shares),
+            relay: Relay::new(bus, share, shares),
             sender,
             spool,
             zero,
             sent: 0,
             again: now,
             beaten: now,
+            figured: now,
             started: false,
             held: false,
             paused: false,
@@ -369,6 +415,9 @@ impl Working {
                 self.beaten = Instant::now();
                 self.said.say(&FromAgent::Up(self.sender.here()));
             }
+            if self.figured.elapsed() >= FIGURES {
+                self.say_figures();
+            }
             self.send();
             if self.relay.has_ended() {
                 if let Some(entry) = self.sender.finish() {
@@ -378,6 +427,7 @@ impl Working {
                     return Ok(false);
                 }
                 if self.sender.is_clear() {
+                    self.say_figures();
                     if let Some(done) = self.done.take() {
                         self.stand.ended(&done);
                         self.said.say(&FromAgent::Said(done));
@@ -389,6 +439,15 @@ impl Working {
             if self.alone && (!self.started || self.stopped.is_some_and(overdue)) {
                 return Ok(false);
             }
+        }
+    }
+
+    /// Says the sums of each agent, where there are some.
+    fn say_figures(&mut self) {
+        self.figured = Instant::now();
+        let figures = self.relay.figures();
+        if !figures.is_empty() && !self.said.is_full() {
+            self.said.say(&FromAgent::Figures(figures));
         }
     }
 

@@ -15,7 +15,7 @@ use super::disk::{Disk, Frames};
 use super::line::{Heard, nanos};
 use super::push::RowsTo;
 use super::resume::{self, Taken};
-use super::wire::{self, Assignment, FromAgent, Offer, Results, Stand, ToAgent};
+use super::wire::{self, Assignment, FromAgent, Met, Offer, Results, Served, Stand, ToAgent};
 use crate::account::{Ledger, Limits, Note, Record, Up, What};
 use crate::bus::{Bus, News};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
@@ -43,6 +43,8 @@ pub(crate) struct Agent {
     pub(super) clocks: Clocks,
     pub(super) shares: Vec<u32>,
     pub(super) cores: u32,
+    /// The agents of a relay, and what each of them gets.
+    agents: Vec<(Met, Served)>,
     /// It is lost, or has left.
     pub(super) gone: bool,
     /// Time of the last sign of it that was noticed, and for how long there was none.
@@ -59,8 +61,32 @@ impl Agent {
         offer: Offer,
         (clocks, shares, cores): (Clocks, Vec<u32>, u32),
     ) -> Self {
-        let (gone, last, silent, orphaned) = (false, 0, Duration::ZERO, 0);
-        Self { line, name, zone, offer, clocks, shares, cores, gone, last, silent, orphaned }
+        let (gone, last, silent, orphaned, agents) = (false, 0, Duration::ZERO, 0, Vec::new());
+        Self {
+            line,
+            name,
+            zone,
+            offer,
+            clocks,
+            shares,
+            cores,
+            agents,
+            gone,
+            last,
+            silent,
+            orphaned,
+        }
+    }
+
+    /// The same as a relay of these agents.
+    pub(super) fn with_agents(self, agents: Vec<(Met, Served)>) -> Self {
+        Self { agents, ..self }
+    }
+
+    /// Longest way to it and to what is behind it, and back, ns.
+    fn longest(&self) -> i64 {
+        let behind = self.agents.iter().map(|(met, _)| met.longest).max().unwrap_or(0);
+        self.clocks.longest().saturating_add(behind)
     }
 }
 
@@ -82,6 +108,8 @@ pub struct About {
     pub clock_bound_ms: f64,
     /// The coordinator's wall clock less its own, ms.
     pub clock_offset_ms: i64,
+    /// The relay by which it is reached.
+    pub relay: Option<String>,
 }
 
 /// Agents as workers.
@@ -109,6 +137,8 @@ pub struct Agents {
     pub(super) run: (String, u32),
     /// Each agent runs the whole plan.
     whole: bool,
+    /// These are a relay's, which has a part of the run: it says how many shares there are.
+    part: bool,
     /// A failure to write notes was reported.
     failed: bool,
     /// The file for another coordinator was written.
@@ -176,6 +206,7 @@ impl Agents {
             connections: 0,
             run: <_>::default(),
             whole: false,
+            part: false,
             failed: false,
             kept: false,
             taken: None,
@@ -185,6 +216,16 @@ impl Agents {
     /// `run`: its name on agents, and the depth of the plan's folder. `whole`: each agent runs the whole plan.
     pub(super) fn holding(self, connections: u64, run: (String, u32), whole: bool) -> Self {
         Self { connections, run, whole, ..self }
+    }
+
+    /// The same as agents of a relay, with its name of the run and the result files that it fetches for the coordinator.
+    pub(super) fn of_relay(
+        self,
+        run: (String, u32),
+        results: Vec<(PathBuf, bool, Results)>,
+    ) -> Self {
+        // If the relay ends, its agents do: no other one takes them over.
+        Self { run, results, part: true, kept: true, ..self }
     }
 
     /// Connections that all processes can hold together; where each agent runs the whole plan, those of the tightest.
@@ -224,20 +265,40 @@ impl Agents {
         self.rows_to = Some(place);
     }
 
-    /// The agents in their order.
+    /// The agents in their order; those of a relay in its place.
     pub fn about(&self) -> Vec<About> {
-        let about = |agent: &Agent| About {
-            name: agent.name.clone(),
-            zone: agent.zone.clone(),
-            processors: agent.offer.processors,
-            descriptors: agent.offer.descriptors,
-            memory: agent.offer.memory,
-            shares: agent.shares.len() as u32,
-            cores: agent.cores,
-            clock_bound_ms: agent.clocks.bound().unwrap_or(0) as f64 / 1e6,
-            clock_offset_ms: self.offset_ms(agent),
+        self.all.iter().flat_map(|agent| self.about_one(agent)).collect()
+    }
+
+    fn about_one(&self, agent: &Agent) -> Vec<About> {
+        let (bound, offset_ms) = (agent.clocks.bound().unwrap_or(0), self.offset_ms(agent));
+        let about = |(name, zone): (&str, &str), offer: &Offer, shares: &[u32], cores| About {
+            name: name.to_owned(),
+            zone: zone.to_owned(),
+            processors: offer.processors,
+            descriptors: offer.descriptors,
+            memory: offer.memory,
+            shares: shares.len() as u32,
+            cores,
+            clock_bound_ms: bound as f64 / 1e6,
+            clock_offset_ms: offset_ms,
+            relay: None,
         };
-        self.all.iter().map(about).collect()
+        if agent.agents.is_empty() {
+            return vec![about(
+                (&agent.name, &agent.zone),
+                &agent.offer,
+                &agent.shares,
+                agent.cores,
+            )];
+        }
+        let behind = |(met, served): &(Met, Served)| About {
+            clock_bound_ms: bound.saturating_add(met.bound) as f64 / 1e6,
+            clock_offset_ms: offset_ms + met.offset_ms,
+            relay: Some(agent.name.clone()),
+            ..about((&met.name, &met.zone), &met.offer, &served.shares, served.cores)
+        };
+        agent.agents.iter().map(behind).collect()
     }
 
     pub(super) fn offset_ms(&self, agent: &Agent) -> i64 {
@@ -261,7 +322,10 @@ impl Agents {
 
     /// An agent's shares of the plan.
     fn assign(&mut self, worker: u32, share: &Share) {
-        let all = self.all.iter().map(|agent| agent.shares.len() as u32).sum();
+        let all = match self.part {
+            true => share.count,
+            false => self.all.iter().map(|agent| agent.shares.len() as u32).sum(),
+        };
         let Some(agent) = self.all.get(worker as usize) else { return };
         let zero = agent.clocks.wall_at(self.zero);
         let share = Share { zero, cores: agent.cores, ..share.clone() };
@@ -278,8 +342,10 @@ impl Agents {
             Share { count: all, ..share }
         };
         let results = self.results.iter().map(|(.., on_agent)| on_agent.clone()).collect();
+        let rows = self.results.iter().map(|(_, are_rows, _)| *are_rows).collect();
         let (sender, shares) = (worker, agent.shares.clone());
-        self.tell(worker, &ToAgent::Begin(Box::new(Assignment { sender, share, shares, results })));
+        let assignment = Assignment { sender, share, shares, results, rows };
+        self.tell(worker, &ToAgent::Begin(Box::new(assignment)));
     }
 
     pub(super) fn tell(&mut self, worker: u32, message: &ToAgent) {
@@ -309,6 +375,9 @@ impl Agents {
                     agent.clocks.hear(&Answer { asked, came, monotonic, wall });
                 }
                 FromAgent::Said(message) => self.news.push_back((worker, News::Said(message))),
+                FromAgent::Figures(figures) => {
+                    self.news.push_back((worker, News::Figures(figures)))
+                }
                 FromAgent::Up(up) => self.account(worker, up),
                 FromAgent::Stands(stand) => self.found(worker, *stand),
                 FromAgent::Lost(part) => {
@@ -322,6 +391,7 @@ impl Agents {
                     self.news.push_back((worker, News::Said(done)));
                 }
                 FromAgent::Offer(_)
+                | FromAgent::Gathered(_)
                 | FromAgent::Missing(_)
                 | FromAgent::Placed
                 | FromAgent::Rows(_)
@@ -504,12 +574,16 @@ impl Bus for Agents {
     }
 
     fn lead(&self) -> Duration {
-        let longest = self.all.iter().map(|agent| agent.clocks.longest()).max().unwrap_or(0);
+        let longest = self.all.iter().map(Agent::longest).max().unwrap_or(0);
         LEAD.max(Duration::from_nanos(longest.unsigned_abs()) * 4)
     }
 
     fn name(&self, worker: u32) -> Option<String> {
         self.all.get(worker as usize).map(|agent| agent.name.clone())
+    }
+
+    fn parts(&self, worker: u32) -> u32 {
+        self.all.get(worker as usize).map_or(1, |agent| agent.agents.len().max(1) as u32)
     }
 
     fn at_most(&self, worker: u32) -> Option<u64> {
@@ -540,6 +614,7 @@ fn again(order: &ToWorker) -> Option<ToWorker> {
     postcard::from_bytes(&postcard::to_stdvec(order).ok()?).ok()
 }
 
-fn wall_ns() -> i64 {
+/// Now, in nanoseconds since 1970.
+pub(super) fn wall_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }

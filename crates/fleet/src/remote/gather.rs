@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::bus::{Agent, Agents};
+use engine::Line as Words;
+
+use super::bus::{Agent, Agents, wall_ns};
 use super::carrier::Line;
 use super::clock::{Answer, Clocks};
 use super::cut::{Cuts, Dealt};
@@ -16,10 +18,12 @@ use super::deal::{self, Deal, Zones};
 use super::hosts::{Host, Way};
 use super::line::{Heard, Piped, nanos};
 use super::manifest::Manifest;
+use super::relays::{self, Relays};
 use super::squeeze::pack;
 use super::ssh::Bootstrap;
-use super::wire::{FromAgent, Hash, Named, Offer, PIECE, ToAgent};
+use super::wire::{FromAgent, Hash, Met, Named, Offer, PIECE, Region, Serve, Served, ToAgent};
 use crate::account::Limits;
+use crate::message::FromWorker;
 use crate::nats::{self, Access, Pools};
 
 /// Longest silence of a machine that is getting ready.
@@ -34,6 +38,8 @@ const QUEUED: usize = 4 << 20;
 /// The request for agents.
 pub struct Gathering<'a> {
     pub way: &'a Way,
+    /// Agents that reach the others, if there are some.
+    pub relays: Option<&'a Relays>,
     pub manifest: &'a Manifest,
     /// Its data files, whose lines are dealt out.
     pub dealt: &'a Dealt,
@@ -66,9 +72,13 @@ struct Coming {
     placed: bool,
     /// Files of the plan as this agent gets them, each with its path on this machine.
     files: Vec<(Named, PathBuf)>,
+    /// The agents of a relay, once it has met them, and what each of them gets.
+    met: Option<Vec<Met>>,
+    serves: Vec<Served>,
 }
 
-struct Gather<'a> {
+/// Machines that are getting ready.
+pub(super) struct Gather<'a> {
     cancelled: &'a dyn Fn() -> bool,
     clock: Instant,
     coming: Vec<Coming>,
@@ -77,9 +87,19 @@ struct Gather<'a> {
 
 impl Coming {
     fn new(name: String, zone: String, line: Line) -> Self {
-        let (offer, clocks, answers) = (None, Clocks::default(), 0);
-        let (missing, placed, files) = (None, false, Vec::new());
-        Self { name, zone, line, offer, clocks, answers, missing, placed, files }
+        Self {
+            name,
+            zone,
+            line,
+            offer: None,
+            clocks: Clocks::default(),
+            answers: 0,
+            missing: None,
+            placed: false,
+            files: Vec::new(),
+            met: None,
+            serves: Vec::new(),
+        }
     }
 }
 
@@ -88,13 +108,15 @@ type Ear = (Instant, Sender<(u32, Heard)>);
 
 /// Starts agents and gets them ready. `note` gets sentences for the user. The error is one, too.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
-    let clock = Instant::now();
-    let (say, heard) = channel();
-    let coming = match asked.way {
-        Way::Ssh(hosts) | Way::Whole(hosts) => by_ssh(hosts, &(clock, say))?,
-        Way::Nats(pools) => by_nats(pools, &asked, (clock, say), note)?,
+    let grace = asked.grace;
+    let mut gather = match asked.relays {
+        Some(relays) => {
+            let (clock, (say, heard)) = (Instant::now(), channel());
+            let coming = by_relays(relays, &(clock, say))?;
+            Gather { cancelled: asked.cancelled, clock, coming, heard }
+        }
+        None => Gather::start(asked.way, (nats::env, grace), asked.cancelled, note)?,
     };
-    let mut gather = Gather { cancelled: asked.cancelled, clock, coming, heard };
     let folder = asked.notes.with_extension("files");
     let dealt = gather.prepare(&asked, &folder, note);
     let _ = std::fs::remove_dir_all(folder);
@@ -107,6 +129,19 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
             Err(words)
         }
     }
+}
+
+/// Starts relays.
+fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
+    let Relays::Ssh(hosts) = relays else {
+        let lines = (0..).zip(relays.names()).map(|(number, name)| {
+            let line = Piped::here(number, relays::here(), ear.clone());
+            let line = line.map_err(|error| format!("{name} cannot be started: {error}"))?;
+            Ok(Coming::new(name, String::new(), Line::Piped(Box::new(line))))
+        });
+        return lines.collect();
+    };
+    by_ssh(hosts, ear)
 }
 
 /// Starts an agent on each machine.
@@ -128,14 +163,15 @@ fn by_ssh(hosts: &[Host], ear: &Ear) -> Result<Vec<Coming>, String> {
 /// Hires agents that wait.
 fn by_nats(
     pools: &Pools,
-    asked: &Gathering<'_>,
+    (env, grace): (impl Fn(&str) -> Option<String>, u64),
+    cancelled: &dyn Fn() -> bool,
     ear: Ear,
     note: &mut dyn FnMut(&str),
 ) -> Result<Vec<Coming>, String> {
     // Users stop with the grace; what they have measured may be fetched for a while longer.
-    let patience = u32::try_from(asked.grace).unwrap_or(u32::MAX).saturating_add(60);
-    let access = Access::of(&pools.server)?;
-    let crew = nats::hire(pools, access, patience, asked.cancelled, note)?;
+    let patience = u32::try_from(grace).unwrap_or(u32::MAX).saturating_add(60);
+    let access = Access::of(&pools.server, env)?;
+    let crew = nats::hire(pools, access, patience, cancelled, note)?;
     let names: Vec<_> =
         crew.hired.iter().map(|hired| (hired.name.clone(), hired.zone.clone())).collect();
     let lines = nats::start(crew, ear)
@@ -144,7 +180,22 @@ fn by_nats(
     Ok(coming.map(|((name, zone), line)| Coming::new(name, zone, Line::Carried(line))).collect())
 }
 
-impl Gather<'_> {
+impl<'a> Gather<'a> {
+    /// Starts or hires the agents of a way. `env` has the variables of the environment.
+    pub(super) fn start(
+        way: &Way,
+        (env, grace): (impl Fn(&str) -> Option<String>, u64),
+        cancelled: &'a dyn Fn() -> bool,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Self, String> {
+        let (clock, (say, heard)) = (Instant::now(), channel());
+        let coming = match way {
+            Way::Ssh(hosts) | Way::Whole(hosts) => by_ssh(hosts, &(clock, say))?,
+            Way::Nats(pools) => by_nats(pools, (env, grace), cancelled, (clock, say), note)?,
+        };
+        Ok(Self { cancelled, clock, coming, heard })
+    }
+
     /// Gets the agents ready for their shares, which are returned. Files made for them are in that folder meanwhile.
     fn prepare(
         &mut self,
@@ -152,23 +203,80 @@ impl Gather<'_> {
         folder: &Path,
         note: &mut dyn FnMut(&str),
     ) -> Result<Deal, String> {
+        self.meet(note)?;
+        if let Some(relays) = asked.relays {
+            self.reach(relays, asked, note)?;
+        }
+        let dealt = self.deal(asked);
+        self.cut_files(asked, &dealt, folder, note)?;
+        if asked.relays.is_some() {
+            let ahead = ahead(asked, &dealt);
+            let serve = |agent: &Coming| Serve { agents: agent.serves.clone(), ahead };
+            self.tell(|agent| ToAgent::Serve(serve(agent)))?;
+        }
+        self.send_files((&asked.run, asked.manifest.depth), note)?;
+        Ok(dealt)
+    }
+
+    /// Waits for the offers, and compares the clocks.
+    pub(super) fn meet(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), String> {
         self.wait("the agent's offer", note, |agent| agent.offer.is_some())?;
         for question in 1..=QUESTIONS {
             let clock = self.clock;
             self.tell(|_| ToAgent::Time { asked: nanos(clock) })?;
             self.wait("the agent's clock", note, |agent| agent.answers >= question)?;
         }
-        let dealt = self.deal(asked);
-        self.cut_files(asked, &dealt, folder, note)?;
-        self.send_files(asked, note)?;
-        Ok(dealt)
+        Ok(())
+    }
+
+    /// Has the relays reach their agents.
+    fn reach(
+        &mut self,
+        relays: &Relays,
+        asked: &Gathering<'_>,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<(), String> {
+        let (mut waiting, mut proofs) = (Vec::new(), Vec::new());
+        if let Way::Nats(pools) = asked.way {
+            let access = Access::of(&pools.server, nats::env)?;
+            waiting = nats::look(pools, access, asked.cancelled, note)?;
+            if matches!(relays, Relays::Ssh(_)) {
+                proofs = nats::proofs()?;
+            }
+        }
+        let ways = relays::divide(asked.way, relays.count(), &waiting)?;
+        for (agent, way) in self.coming.iter().zip(ways) {
+            let region = Region { way, proofs: proofs.clone(), grace: asked.grace };
+            agent.line.send(&ToAgent::Gather(Box::new(region)))?;
+        }
+        self.wait("the agents of the relay", note, |agent| agent.met.is_some())
+    }
+
+    /// The agents themselves, where they have none behind them.
+    pub(super) fn met(&self) -> Vec<Met> {
+        let now = (nanos(self.clock), wall_ns());
+        let met = |agent: &Coming| Met {
+            name: agent.name.clone(),
+            zone: agent.zone.clone(),
+            offer: agent.offer.clone().unwrap_or_default(),
+            offset_ms: agent.clocks.offset_ms(now.0, now.1),
+            bound: agent.clocks.bound().unwrap_or(0),
+            longest: agent.clocks.longest(),
+        };
+        self.coming.iter().map(met).collect()
+    }
+
+    /// All agents that have shares: those of relays in their place.
+    fn all(&self) -> Vec<Met> {
+        let own = self.met().into_iter().zip(&self.coming);
+        own.flat_map(|(own, agent)| agent.met.clone().unwrap_or_else(|| vec![own])).collect()
     }
 
     /// Deals the shares out.
     fn deal(&self, asked: &Gathering<'_>) -> Deal {
         let zones = match asked.way {
             Way::Nats(pools) if !pools.zones.is_empty() => {
-                let of = self.coming.iter().map(|agent| agent.zone.clone()).collect();
+                let of = self.all().into_iter().map(|agent| agent.zone).collect();
                 Some(Zones { of, weights: pools.zones.clone() })
             }
             Way::Whole(_) => {
@@ -180,19 +288,19 @@ impl Gather<'_> {
     }
 
     fn offers(&self) -> Vec<Offer> {
-        self.coming.iter().map(|agent| agent.offer.clone().unwrap_or_default()).collect()
+        self.all().into_iter().map(|agent| agent.offer).collect()
     }
 
     /// Finds each agent's files: data files with the lines of its users alone, where that goes.
     fn cut_files(
         &mut self,
         asked: &Gathering<'_>,
-        Deal { shares, .. }: &Deal,
+        Deal { shares, cores, .. }: &Deal,
         folder: &Path,
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
         // A host that runs the whole plan reads the whole file.
-        let among = if matches!(asked.way, Way::Whole(_)) { 1 } else { self.coming.len() };
+        let among = if matches!(asked.way, Way::Whole(_)) { 1 } else { shares.len() };
         let cuts = Cuts::find(asked.manifest, asked.dealt, among);
         cuts.notes.iter().for_each(|words| note(words));
         if cuts.len() > 0 {
@@ -202,8 +310,20 @@ impl Gather<'_> {
             ));
         }
         let files = cuts.files(asked.manifest, shares, folder)?;
-        for (agent, files) in self.coming.iter_mut().zip(files) {
-            agent.files = files;
+        let mut parts = files.into_iter().zip(shares.iter().zip(cores));
+        for agent in &mut self.coming {
+            let Some(met) = &agent.met else {
+                agent.files = parts.next().map(|(files, _)| files).unwrap_or_default();
+                continue;
+            };
+            for (files, (shares, cores)) in parts.by_ref().take(met.len()) {
+                let named = files.iter().map(|(named, _)| named.clone()).collect();
+                agent.serves.push(Served { files: named, shares: shares.clone(), cores: *cores });
+                agent.files.extend(files);
+            }
+            // A relay needs each content once.
+            agent.files.sort_unstable_by(|(a, _), (b, _)| a.hash.cmp(&b.hash));
+            agent.files.dedup_by(|(a, _), (b, _)| a.hash == b.hash);
         }
         Ok(())
     }
@@ -263,6 +383,8 @@ impl Gather<'_> {
                 agent.clocks.hear(&Answer { asked, came, monotonic, wall });
                 agent.answers += 1;
             }
+            (FromAgent::Gathered(met), _) => agent.met = Some(met),
+            (FromAgent::Said(FromWorker::Log(Words::Engine(words))), _) => note(&words),
             (FromAgent::Missing(missing), _) => agent.missing = Some(missing),
             (FromAgent::Placed, _) => agent.placed = true,
             (FromAgent::Refused(words), _) => return Err(format!("{}: {words}", agent.name)),
@@ -275,17 +397,26 @@ impl Gather<'_> {
         self.coming.iter().try_for_each(|agent| agent.line.send(&message(agent)))
     }
 
-    /// Sends the files that agents do not have, each once to each agent.
-    fn send_files(
+    /// A relay's agents get what it was told, out of its store.
+    pub(super) fn serve(&mut self, served: &[Served], path: impl Fn(&Hash) -> PathBuf) {
+        for (agent, Served { files, .. }) in self.coming.iter_mut().zip(served) {
+            let with_path = |named: &Named| (named.clone(), path(&named.hash));
+            agent.files = files.iter().map(with_path).collect();
+        }
+    }
+
+    /// Sends the files that agents do not have, each once to each agent. `run`: its name, and the depth of the plan's
+    /// folder.
+    pub(super) fn send_files(
         &mut self,
-        asked: &Gathering<'_>,
+        (run, depth): (&str, u32),
         note: &mut dyn FnMut(&str),
     ) -> Result<(), String> {
         for (number, agent) in self.coming.iter().enumerate() {
             // Machines may share a home.
-            let run = format!("{}-{number}", asked.run);
+            let run = format!("{run}-{number}");
             let files = agent.files.iter().map(|(named, _)| named.clone()).collect();
-            agent.line.send(&ToAgent::Files { run, depth: asked.manifest.depth, files })?;
+            agent.line.send(&ToAgent::Files { run, depth, files })?;
         }
         self.wait("which files the agent has", note, |agent| agent.missing.is_some())?;
         for at in 0..self.coming.len() {
@@ -346,26 +477,43 @@ impl Gather<'_> {
     }
 
     fn into_agents(self, dealt: Deal, asked: &Gathering<'_>) -> Result<Agents, String> {
-        let offers = self.offers();
-        let Deal { shares, cores, connections } = dealt;
         let whole = matches!(asked.way, Way::Whole(_));
-        let count: u32 = shares.iter().map(|shares| shares.len() as u32).sum();
-        let parts = self.coming.into_iter().zip(offers).zip(shares.into_iter().zip(cores));
-        let agents: Vec<Agent> = parts
-            .map(|((coming, offer), (shares, cores))| {
-                let name = (coming.name, coming.zone);
-                Agent::new(coming.line, name, offer, (coming.clocks, shares, cores))
-            })
-            .collect();
-        let users = asked.users * u64::from(asked.way.copies());
-        let each = users / u64::from(count.max(1)) + 1;
-        // Enough that no user waits for the second grant, which goes by what was measured.
-        let limits = Limits {
-            ahead: each.saturating_mul(2_000).clamp(10_000, 1_000_000),
-            grace: asked.grace,
-        };
-        let agents = Agents::new(agents, (self.clock, self.heard), limits, &asked.notes);
+        let most = self.coming.iter().map(|agent| agent.serves.len()).max().unwrap_or(0).max(1);
+        let ahead = ahead(asked, &dealt).saturating_mul(most as u64);
+        let limits = Limits { ahead, grace: asked.grace };
+        let connections = dealt.connections;
+        let agents = self.into_parts(dealt.shares.into_iter().zip(dealt.cores));
+        let agents = Agents::new(agents.0, agents.1, limits, &asked.notes);
         let agents = agents.map_err(|error| format!("{}: {error}", asked.notes.display()))?;
         Ok(agents.holding(connections, (asked.run.clone(), asked.manifest.depth), whole))
     }
+
+    /// The agents with their shares and threads, and what is heard of them.
+    pub(super) fn into_parts(
+        self,
+        mut parts: impl Iterator<Item = (Vec<u32>, u32)>,
+    ) -> (Vec<Agent>, (Instant, Receiver<(u32, Heard)>)) {
+        let agents = self.coming.into_iter().map(|coming| {
+            let name = (coming.name, coming.zone);
+            let offer = coming.offer.unwrap_or_default();
+            let Some(met) = coming.met else {
+                let (shares, cores) = parts.next().unwrap_or_default();
+                return Agent::new(coming.line, name, offer, (coming.clocks, shares, cores));
+            };
+            let shares = coming.serves.iter().flat_map(|served| served.shares.clone()).collect();
+            parts.by_ref().take(met.len()).for_each(drop);
+            let agent = Agent::new(coming.line, name, offer, (coming.clocks, shares, 0));
+            agent.with_agents(met.into_iter().zip(coming.serves).collect())
+        });
+        (agents.collect(), (self.clock, self.heard))
+    }
+}
+
+/// Samples that each agent may measure beyond those that have come.
+fn ahead(asked: &Gathering<'_>, Deal { shares, .. }: &Deal) -> u64 {
+    let users = asked.users * u64::from(asked.way.copies());
+    let count: u64 = shares.iter().map(|shares| shares.len() as u64).sum();
+    let each = users / count.max(1) + 1;
+    // Enough that no user waits for the second grant, which goes by what was measured.
+    each.saturating_mul(2_000).clamp(10_000, 1_000_000)
 }

@@ -3,10 +3,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::nats::{Pools, Server};
 
 /// The way to the machines of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
     Ssh(Vec<Host>),
     /// By ssh, too; each host runs the whole plan, as if it were alone.
@@ -15,8 +17,9 @@ pub enum Way {
 }
 
 impl Way {
-    /// Reads the way, with the choice among agents that wait. The error is a sentence for the user.
-    pub fn read(text: &str, choice: Choice) -> Result<Self, String> {
+    /// Reads the way, with the choice among agents that wait, and the number of relays between. The error is a sentence
+    /// for the user.
+    pub fn read(text: &str, choice: Choice, relays: usize) -> Result<Self, String> {
         if !Server::is_one(text) {
             if choice != Choice::default() {
                 return Err(
@@ -25,14 +28,15 @@ impl Way {
                         .into(),
                 );
             }
-            return hosts(text).map(Self::Ssh);
+            return hosts(text, relays.max(1)).map(Self::Ssh);
         }
         let server = Server::read(text).map_err(|words| format!("--fleet {words}"))?;
         let Choice { agents, zones, labels } = choice;
         if agents.is_some_and(|agents| (agents as usize) < zones.len()) {
             return Err("--agents: each zone needs an agent".into());
         }
-        Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels })))
+        let names = Vec::new();
+        Ok(Self::Nats(Box::new(Pools { server, agents, zones, labels, names })))
     }
 
     /// Reads JMeter's list of hosts (`-R`, `remote_hosts`): each runs the whole plan. A port is that of JMeter's
@@ -72,7 +76,7 @@ pub struct Choice {
 }
 
 /// A machine that is reached by ssh.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// `user@host`, or an alias of ssh's configuration.
     pub name: String,
@@ -81,11 +85,12 @@ pub struct Host {
     pub called: Option<String>,
 }
 
-/// Machines that one coordinator reaches by ssh, at most.
-const MOST: usize = 50;
+/// Machines that a coordinator, or a relay, reaches by ssh, at most: beyond it takes more than half a processor to hear
+/// them.
+pub(crate) const MOST: usize = 256;
 
 /// The machines of a fleet. The error is a sentence for the user.
-fn hosts(text: &str) -> Result<Vec<Host>, String> {
+fn hosts(text: &str, relays: usize) -> Result<Vec<Host>, String> {
     let Some(list) = text.strip_prefix("ssh:") else {
         return Err(format!(
             "--fleet {text}: write it like ssh:user@a,user@b:2222 or nats://host:4222/pool"
@@ -93,8 +98,12 @@ fn hosts(text: &str) -> Result<Vec<Host>, String> {
     };
     let hosts =
         list.split(',').map(|host| one(host.trim(), "--fleet")).collect::<Result<Vec<_>, _>>()?;
-    if hosts.len() > MOST {
-        return Err(format!("--fleet names {} machines; by ssh it may be {MOST}", hosts.len()));
+    if hosts.len() > MOST * relays {
+        let most = MOST * relays;
+        return Err(format!(
+            "--fleet names {} machines; by ssh it may be {most}, and {MOST} for each of --relays",
+            hosts.len()
+        ));
     }
     for (at, host) in hosts.iter().enumerate() {
         if hosts[..at].contains(host) {
@@ -106,7 +115,7 @@ fn hosts(text: &str) -> Result<Vec<Host>, String> {
     Ok(hosts)
 }
 
-fn one(text: &str, option: &str) -> Result<Host, String> {
+pub(crate) fn one(text: &str, option: &str) -> Result<Host, String> {
     let (name, port) = match text.rsplit_once(':') {
         // The colons of an address of version 6 stand in brackets.
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
@@ -151,7 +160,7 @@ mod tests {
     fn machines_are_names_with_or_without_users_and_ports() {
         let host = |name: &str, port| Host { name: name.into(), port, called: None };
         assert_eq!(
-            hosts("ssh:me@a,b:2222, me@[::1]:22,c"),
+            hosts("ssh:me@a,b:2222, me@[::1]:22,c", 1),
             Ok(vec![
                 host("me@a", None),
                 host("b", Some(2222)),
@@ -171,18 +180,18 @@ mod tests {
             ("ssh:a:ssh", "is no port"),
             ("ssh:a,b,a", "twice"),
         ] {
-            let error = hosts(text).expect_err(text);
+            let error = hosts(text, 1).expect_err(text);
             assert!(error.contains(words), "{text}: {error}");
         }
-        assert!(matches!(Way::read("ssh:a", Choice::default()), Ok(Way::Ssh(_))));
+        assert!(matches!(Way::read("ssh:a", Choice::default(), 0), Ok(Way::Ssh(_))));
         let two = Choice { agents: Some(2), ..Choice::default() };
-        let nats = Way::read("nats://x/eu", two.clone()).expect("a way");
+        let nats = Way::read("nats://x/eu", two.clone(), 0).expect("a way");
         assert!(matches!(nats, Way::Nats(pools) if pools.agents == Some(2)));
-        assert!(Way::read("ssh:a", two).is_err_and(|error| error.contains("agents that wait")));
-        let many: Vec<String> = (0..51).map(|n| format!("h{n}")).collect();
+        assert!(Way::read("ssh:a", two, 0).is_err_and(|error| error.contains("agents that wait")));
+        let many: Vec<String> = (0..257).map(|n| format!("h{n}")).collect();
         assert!(
-            hosts(&format!("ssh:{}", many.join(",")))
-                .is_err_and(|error| error.contains("51 machines"))
+            hosts(&format!("ssh:{}", many.join(",")), 1)
+                .is_err_and(|error| error.contains("257 machines"))
         );
     }
 

@@ -59,8 +59,26 @@ impl Piped {
     /// Starts an agent by a command, whose other side follows the bootstrap.
     pub(crate) fn start(
         number: u32,
-        mut command: Command,
+        command: Command,
         bootstrap: Bootstrap,
+        ear: (Instant, Sender<(u32, Heard)>),
+    ) -> io::Result<Self> {
+        Self::begin(number, command, Some(bootstrap), ear)
+    }
+
+    /// Starts an agent by a command that is one at once.
+    pub(crate) fn here(
+        number: u32,
+        command: Command,
+        ear: (Instant, Sender<(u32, Heard)>),
+    ) -> io::Result<Self> {
+        Self::begin(number, command, None, ear)
+    }
+
+    fn begin(
+        number: u32,
+        mut command: Command,
+        bootstrap: Option<Bootstrap>,
         (clock, say): (Instant, Sender<(u32, Heard)>),
     ) -> io::Result<Self> {
         // In a process group of its own: Ctrl-C reaches the coordinator only.
@@ -79,7 +97,7 @@ impl Piped {
         let reader = std::thread::Builder::new().name("agent-err".into());
         let stderr = reader.spawn(move || keep(stderr, &kept))?;
         std::thread::Builder::new().name("agent".into()).spawn(move || {
-            let ended = threads.follow(stdout, stdin, (from, taken), &bootstrap);
+            let ended = threads.follow(stdout, stdin, (from, taken), bootstrap.as_ref());
             let words = ended.err().map_or_else(String::new, |error| error.to_string());
             let _ = threads.say.send((threads.number, Heard::Ended(words)));
         })?;
@@ -167,12 +185,14 @@ impl Threads {
         stdout: ChildStdout,
         mut stdin: ChildStdin,
         (from, queued): (Receiver<Vec<u8>>, Arc<AtomicUsize>),
-        bootstrap: &Bootstrap,
+        bootstrap: Option<&Bootstrap>,
     ) -> io::Result<()> {
         let mut stdout = BufReader::with_capacity(64 << 10, stdout);
         let note = |words| drop(self.say.send((self.number, Heard::Note(words))));
         let alive = || self.last.store(nanos(self.clock), Ordering::Relaxed);
-        bootstrap.follow(&mut stdout, &mut stdin, &note, &alive)?;
+        if let Some(bootstrap) = bootstrap {
+            bootstrap.follow(&mut stdout, &mut stdin, &note, &alive)?;
+        }
         std::thread::Builder::new().name("agent-out".into()).spawn(move || {
             for bytes in from {
                 let sent = stdin.write_all(&bytes).and_then(|()| stdin.flush());

@@ -1,7 +1,8 @@
-//! The processes of an agent as one worker: orders go to all of them, and what they say comes out once.
+//! The processes of an agent, or the agents of a relay, as one worker: orders go to all of them, and what they say comes
+//! out once.
 //!
-//! A second of the agent is complete when every thread of its processes has reported, when one reports a second time,
-//! or when the others are overdue, as in a run on one machine.
+//! A second of it is complete when every thread of its processes has reported, or every agent, when one reports a second
+//! time, or when the others are overdue, as in a run on one machine.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use stats::snapshot::{Behind, SLOTS};
 use super::wire::Part;
 use crate::batch_properties::BatchProperties;
 use crate::bus::{Bus, News};
+use crate::figures::{ByWorker, Figures};
 use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
@@ -21,6 +23,8 @@ use crate::message::{FromWorker, Report, Share, ToWorker, VERSION};
 const OVERDUE: Duration = Duration::from_millis(1500);
 /// Length of a slot of a second, ms.
 const SLOT_MS: i64 = 100;
+/// A second that began so much before the open one is another.
+const LATE_MS: i64 = 700;
 
 /// Output of all processes of the agent.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ pub(crate) enum Out {
     Lost(Part),
 }
 
-/// The processes of an agent.
+/// The workers of an agent.
 #[derive(Debug)]
 pub(crate) struct Relay {
     bus: Box<dyn Bus>,
@@ -58,6 +62,8 @@ pub(crate) struct Relay {
     aborted: Option<String>,
     /// Samples in the seconds that came out.
     samples: u64,
+    /// The sums of each agent of a relay.
+    figures: ByWorker,
     ready: bool,
     /// A batch was started whose end has not been said.
     owes: bool,
@@ -86,6 +92,7 @@ impl Relay {
             changes: 0,
             aborted: None,
             samples: 0,
+            figures: ByWorker::default(),
             ready: false,
             owes: false,
             ended: false,
@@ -127,10 +134,14 @@ impl Relay {
                 Some((child, News::Said(message))) => self.heard(child, message),
                 Some((child, News::Silent(words))) => {
                     let pid = self.members.get(child as usize).map_or(0, |member| member.pid);
-                    self.log(format!("its process {pid} is silent: {words}"));
+                    self.log(match self.bus.name(child) {
+                        Some(_) => words,
+                        None => format!("its process {pid} is silent: {words}"),
+                    });
                 }
                 Some((child, News::Gone(words))) => self.gone(child, &words),
                 Some((_, News::Part(loss))) => self.out.push_back(Out::Lost(part(loss))),
+                Some((child, News::Figures(figures))) => self.figures.behind(child, figures),
                 Some((_, News::Found { .. })) | None => {}
             }
             if !self.seen.is_empty() && self.since.elapsed() > OVERDUE {
@@ -149,6 +160,20 @@ impl Relay {
     /// Whether users of a batch run: its end was not said.
     pub(crate) fn has_users(&self) -> bool {
         self.owes
+    }
+
+    /// The sums of each agent, in their order; none where workers are processes.
+    pub(crate) fn figures(&self) -> Vec<Figures> {
+        if self.bus.merges() {
+            self.figures.of((0..self.bus.workers()).map(|_| 1))
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// When all have ended: takes what they keep for the end, and lets them go. Returns complaints.
+    pub(crate) fn collect(&mut self) -> Vec<String> {
+        self.bus.collect()
     }
 
     /// Samples in the second that is open.
@@ -194,7 +219,8 @@ impl Relay {
             FromWorker::Done { aborted, samples } => {
                 member.stage = Stage::Done;
                 member.active.clear();
-                let differs = member.differs(child, samples);
+                let agent = self.bus.name(child);
+                let differs = member.differs(child, samples).map(|loss| Loss { agent, ..loss });
                 self.out.extend(differs.map(|loss| Out::Lost(part(loss))));
                 if let Some(reason) = aborted {
                     self.fail(reason);
@@ -217,6 +243,8 @@ impl Relay {
             connections: loss::held(&member.counters),
             last_ms: member.last_ms,
             missed: Missed::About(member.last_samples.values().sum()),
+            agent: self.bus.name(child),
+            at_most: self.bus.at_most(child),
         };
         let lost = loss::snapshot(&member.counters, member.last_ms);
         self.out.push_back(Out::Lost(part));
@@ -261,7 +289,16 @@ impl Relay {
         if !counts {
             return;
         }
+        let merges = self.bus.merges();
+        if merges {
+            self.figures.add(child, report);
+        }
         let snapshot = &mut report.snapshot;
+        if merges && !self.seen.is_empty() && snapshot.began_ms < self.began_ms - LATE_MS {
+            // What was kept while its way was cut is no part of the second that is open.
+            let snapshot = std::mem::take(snapshot);
+            return self.out(Report { snapshot, ..Report::default() });
+        }
         let thread = (child, snapshot.core);
         if self.seen.contains(&thread) {
             self.close();
@@ -279,7 +316,8 @@ impl Relay {
         let least = self.stalls.entry(child).or_insert(stall);
         *least = stall.min(*least);
         let alive = self.members.iter().filter(|member| member.is_alive());
-        if self.seen.len() as u32 >= alive.map(|member| member.cores.max(1)).sum() {
+        let reports = |member: &Member| if merges { 1 } else { member.cores.max(1) };
+        if self.seen.len() as u32 >= alive.map(reports).sum() {
             self.close();
             self.adjust();
         }
@@ -293,6 +331,11 @@ impl Relay {
         report.snapshot.counters.set(Counter::StallTime, stall);
         self.open.snapshot.add_behind(&mut self.behind);
         self.seen.clear();
+        self.out(report);
+    }
+
+    /// A second comes out, with who runs.
+    fn out(&mut self, mut report: Report) {
         report.usage = member::usage(&self.members);
         for member in self.members.iter().filter(|member| member.is_alive()) {
             let length = report.active.len().max(member.active.len());
@@ -374,10 +417,10 @@ impl Relay {
     }
 }
 
-/// A process that counted otherwise than it reported.
+/// A process that counted otherwise than it reported, or an agent.
 fn part(loss: Loss) -> Part {
-    let Loss { pid, reason, users, connections, last_ms, samples: missed, .. } = loss;
-    Part { pid, reason, users, connections, last_ms, missed }
+    let Loss { agent, pid, reason, users, connections, last_ms, samples, at_most, .. } = loss;
+    Part { pid, reason, users, connections, last_ms, missed: samples, agent, at_most }
 }
 
 #[cfg(test)]

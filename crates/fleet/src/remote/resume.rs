@@ -190,7 +190,7 @@ pub fn resume(
         .iter()
         .filter_map(|agent| Some((agent.name.clone(), agent.zone.clone(), agent.found.clone()?)))
         .collect();
-    let access = Access::of(&asked.pools.server)?;
+    let access = Access::of(&asked.pools.server, nats::env)?;
     let (crew, refused) =
         nats::take(asked.pools, access, &streams, patience, asked.cancelled, note)?;
     if refused.iter().all(Option::is_some) {

@@ -52,7 +52,8 @@ impl Store {
         Ok(Self { root, open: None, awaited: BTreeMap::new() })
     }
 
-    fn file(&self, hash: &str) -> PathBuf {
+    /// The path of a file that is there.
+    pub(crate) fn file(&self, hash: &str) -> PathBuf {
         self.root.join("files").join(hash)
     }
 

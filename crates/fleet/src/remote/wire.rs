@@ -6,7 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hosts::Way;
 use crate::account::{Down, Up};
+use crate::figures::Figures;
 use crate::loss::Loss;
 use crate::message::{FromWorker, Report, Share, ToWorker};
 
@@ -29,6 +31,10 @@ pub(crate) enum ToAgent {
         #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
     },
+    /// Be a relay: reach these agents.
+    Gather(Box<Region>),
+    /// What each agent of a relay gets, in the order in which they were met.
+    Serve(Serve),
     /// The plan and the agent's shares of it.
     Begin(Box<Assignment>),
     /// The agent's processes obey.
@@ -55,6 +61,44 @@ pub(crate) struct Left {
     pub(crate) results: Vec<Results>,
 }
 
+/// The agents that a relay is to reach.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Region {
+    pub(crate) way: Way,
+    /// Proofs for a NATS server, where the relay has none of its own.
+    pub(crate) proofs: Vec<(String, String)>,
+    /// Seconds for which agents go on without the relay.
+    pub(crate) grace: u64,
+}
+
+/// What the agents of a relay get.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Serve {
+    pub(crate) agents: Vec<Served>,
+    /// Samples that each may measure beyond those that have come.
+    pub(crate) ahead: u64,
+}
+
+/// The part of one of a relay's agents.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Served {
+    pub(crate) files: Vec<Named>,
+    pub(crate) shares: Vec<u32>,
+    pub(crate) cores: u32,
+}
+
+/// An agent of a relay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Met {
+    pub(crate) name: String,
+    pub(crate) zone: String,
+    pub(crate) offer: Offer,
+    /// The relay's wall clock less its own, ms; the bound of that, and the longest way to it and back, ns.
+    pub(crate) offset_ms: i64,
+    pub(crate) bound: i64,
+    pub(crate) longest: i64,
+}
+
 /// A file that the plan names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
@@ -73,8 +117,9 @@ pub(crate) struct Assignment {
     pub(crate) share: Share,
     /// Numbers of its shares among all; one process each.
     pub(crate) shares: Vec<u32>,
-    /// Result files that are fetched at the end.
+    /// Result files that are fetched at the end, and which of them have rows.
     pub(crate) results: Vec<Results>,
+    pub(crate) rows: Vec<bool>,
 }
 
 /// A result file on an agent.
@@ -90,6 +135,10 @@ pub(crate) enum Results {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromAgent {
     Offer(Offer),
+    /// The agents that a relay has met.
+    Gathered(Vec<Met>),
+    /// The sums of each agent of a relay, in their order.
+    Figures(Vec<Figures>),
     /// The agent's clocks at a question: a monotonic one, and the wall clock, in nanoseconds.
     Time {
         asked: i64,
@@ -176,6 +225,9 @@ pub(crate) struct Part {
     /// End of its last second by the agent's wall clock, ms; 0: none came.
     pub(crate) last_ms: i64,
     pub(crate) missed: crate::loss::Missed,
+    /// The agent, where it is one of a relay's, and the samples of it that may be missing at most.
+    pub(crate) agent: Option<String>,
+    pub(crate) at_most: Option<u64>,
 }
 
 impl Part {
@@ -184,14 +236,14 @@ impl Part {
         let last_ms = if self.last_ms == 0 { 0 } else { self.last_ms + offset_ms };
         Loss {
             worker: agent,
-            agent: Some(name),
+            agent: Some(self.agent.unwrap_or(name)),
             pid: self.pid,
             reason: self.reason,
             users: self.users,
             connections: self.connections,
             last_ms,
             samples: self.missed,
-            at_most: None,
+            at_most: self.at_most,
         }
     }
 }

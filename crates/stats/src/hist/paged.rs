@@ -3,18 +3,35 @@
 //! Adding a snapshot's bins costs one addition per bin; memory is 512 bytes per touched page, a
 //! few tens of KB for a typical spread of response times. With few bins it is a sorted list of
 //! them: a run may have ten thousand labels with some samples each.
+use serde::{Deserialize, Serialize};
+
 use super::{Bins, layout};
 
 const PAGE: usize = 64;
 /// Bins up to which they are a list.
 const FEW: usize = 64;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<(u32, u64)>", into = "Vec<(u32, u64)>")]
 pub struct Hist {
     /// All bins, as long as there are no pages.
     few: Bins,
     pages: Vec<Option<Box<[u64; PAGE]>>>,
     total: u64,
+}
+
+impl From<Vec<(u32, u64)>> for Hist {
+    fn from(bins: Vec<(u32, u64)>) -> Self {
+        let mut hist = Self::default();
+        bins.into_iter().filter(|(_, n)| *n > 0).for_each(|(bin, n)| hist.add_bin(bin, n));
+        hist
+    }
+}
+
+impl From<Hist> for Vec<(u32, u64)> {
+    fn from(hist: Hist) -> Self {
+        hist.iter().collect()
+    }
 }
 
 impl Hist {

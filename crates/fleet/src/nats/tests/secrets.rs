@@ -40,7 +40,13 @@ fn what_goes_to_an_agent_is_read_by_it_alone() {
 #[test]
 fn an_agent_without_the_shared_key_is_not_hired() {
     let Some(bus) = Bus::new() else { return };
-    let pools = Pools { server: bus.address(), agents: Some(1), zones: vec![], labels: vec![] };
+    let pools = Pools {
+        server: bus.address(),
+        agents: Some(1),
+        zones: vec![],
+        labels: vec![],
+        names: vec![],
+    };
     let (shared, end) = (Shared::new().expect("a key"), Instant::now() + LONG);
     let go_on = || false;
     let mut hiring = Hiring::start(&pools, access(Some(shared)), &go_on).expect("a client");

@@ -1,0 +1,90 @@
+//! The proofs of an operator: what the environment has, and what another machine has lent for a run.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use super::server::{read, var};
+
+/// The environment of this process. A variable that is set to nothing is as one that is not set.
+pub(crate) fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// What the environment proves, to be proved by another machine: variables with their values, or with the content of
+/// the files that they name.
+pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
+    let mut proofs = Vec::new();
+    for name in [var::USER, var::PASSWORD, var::TOKEN] {
+        proofs.extend(env(name).map(|value| (name.to_owned(), value)));
+    }
+    for name in FILES {
+        if let Some(path) = env(name) {
+            proofs.push((name.to_owned(), read(name, &path)?));
+        }
+    }
+    Ok(proofs)
+}
+
+/// Variables that name files with proofs.
+const FILES: [&str; 4] = [var::CREDS, var::CA, var::OPERATOR_SECRET, var::SEAL];
+
+/// Proofs that came from another machine. Those that files have are in a folder that only this user reads, and that is
+/// gone with this.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    variables: Vec<(String, String)>,
+    folder: PathBuf,
+}
+
+impl Lent {
+    pub(crate) fn new(proofs: Vec<(String, String)>) -> std::io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("throng-proofs-{}", std::process::id()));
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        let mut this = Self { variables: proofs, folder };
+        for (name, value) in &mut this.variables {
+            if let Some(at) = FILES.iter().position(|file| file == name) {
+                let path = this.folder.join(at.to_string());
+                let how = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+                how?.write_all(value.as_bytes())?;
+                *value = path.to_string_lossy().into_owned();
+            }
+        }
+        Ok(this)
+    }
+
+    pub(crate) fn var(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lent_proofs_are_private_and_gone_at_the_end() {
+        use std::os::unix::fs::PermissionsExt;
+        let proofs = [(var::USER, "me"), (var::SEAL, "key"), (var::CA, "ca")];
+        let proofs = proofs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let lent = Lent::new(proofs.into()).expect("a folder");
+        assert_eq!(lent.var(var::USER).as_deref(), Some("me"));
+        assert_eq!(lent.var(var::CREDS), None);
+        let path = PathBuf::from(lent.var(var::SEAL).expect("a file"));
+        assert_eq!(fs::read(&path).expect("readable"), b"key");
+        let mode = |path: &std::path::Path| {
+            fs::metadata(path).expect("there").permissions().mode() & 0o777
+        };
+        assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
+        drop(lent);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,96 @@
+//! A relay's part beside an agent's: it reaches the agents of its region in the coordinator's place, passes files on to
+//! them, and is the coordinator to them while the run lasts.
+//!
+//! To the coordinator it is one agent: what its agents measure comes out merged, once a second, through an account of its
+//! own. So merging, accounting and losses are what they are without relays, once more.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use super::bus::Agents;
+use super::gather::Gather;
+use super::store::{Place, Store};
+use super::wire::{Assignment, Met, Region, Results, Serve};
+use crate::account::Limits;
+use crate::nats::{self, Lent};
+
+/// The agents of a relay while they get ready.
+pub(super) struct Below<'a> {
+    gather: Gather<'a>,
+    serve: Serve,
+    grace: u64,
+    run: (String, u32),
+}
+
+impl<'a> Below<'a> {
+    /// Starts or hires the agents, and compares the clocks.
+    pub(super) fn reach(
+        region: Region,
+        cancelled: &'a dyn Fn() -> bool,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Self, String> {
+        let Region { way, proofs, grace } = region;
+        let mut gather = if proofs.is_empty() {
+            Gather::start(&way, (nats::env, grace), cancelled, note)?
+        } else {
+            let lent = Lent::new(proofs).map_err(|error| format!("the run's proofs: {error}"))?;
+            Gather::start(&way, (|name: &str| lent.var(name), grace), cancelled, note)?
+        };
+        gather.meet(note)?;
+        Ok(Self { gather, serve: Serve::default(), grace, run: <_>::default() })
+    }
+
+    pub(super) fn met(&self) -> Vec<Met> {
+        self.gather.met()
+    }
+
+    pub(super) fn serve(&mut self, serve: Serve) {
+        self.serve = serve;
+    }
+
+    /// Passes the files on, of which the store has all.
+    pub(super) fn pass_on(
+        &mut self,
+        (run, depth): (&str, u32),
+        store: &Store,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<(), String> {
+        self.run = (run.to_owned(), depth);
+        self.gather.serve(&self.serve.agents, |hash| store.file(hash));
+        self.gather.send_files((run, depth), note)
+    }
+
+    /// The agents as workers.
+    pub(super) fn into_agents(
+        self,
+        place: &Place,
+        assignment: &Assignment,
+    ) -> Result<Agents, String> {
+        let parts = self.serve.agents.iter().map(|served| (served.shares.clone(), served.cores));
+        let (agents, ear) = self.gather.into_parts(parts);
+        let limits = Limits { ahead: self.serve.ahead, grace: self.grace };
+        let words = |error: io::Error| format!("the relay's notes: {error}");
+        let agents =
+            Agents::new(agents, ear, limits, &place.root.join("fleet.notes")).map_err(words)?;
+        let results = results(place, assignment);
+        Ok(agents.of_relay(self.run, results.map_err(|error| format!("result files: {error}"))?))
+    }
+}
+
+/// The files into which the rows of all agents go, as the coordinator looks for them.
+fn results(place: &Place, assignment: &Assignment) -> io::Result<Vec<(PathBuf, bool, Results)>> {
+    let mut files = Vec::new();
+    for (on_agent, are_rows) in assignment.results.iter().zip(&assignment.rows) {
+        let path = match on_agent {
+            Results::All(number) => Some(place.root.join(format!("rows-{number}"))),
+            Results::Listener(paths) => paths.first().map(|path| place.plan.join(path)),
+        };
+        if let Some(path) = &path {
+            fs::create_dir_all(path.parent().unwrap_or(&place.root))?;
+            File::create(path)?;
+        }
+        files.push((path.unwrap_or_default(), *are_rows, on_agent.clone()));
+    }
+    Ok(files)
+}

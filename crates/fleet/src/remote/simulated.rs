@@ -1,0 +1,182 @@
+//! An agent without users, for benches of what hears agents: each second it reports samples that nobody has made.
+//!
+//! It keeps nothing on a disk and measures whether or not it may; in all else it is an agent to its coordinator.
+
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use stats::{Recorder, Sample};
+
+use super::agent::{Said, offered, orders};
+use super::bus::wall_ns;
+use super::line::nanos;
+use super::wire::{self, FromAgent, Offer, ToAgent};
+use crate::account::{Sender, Up};
+use crate::message::{FromWorker, Report, ToWorker};
+
+const BEAT: Duration = Duration::from_secs(1);
+const SECOND: i64 = 1_000_000_000;
+
+/// The reports of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Labels in each.
+    pub labels: u32,
+    /// Samples of each label.
+    pub samples: u32,
+    /// Reports until its users are said to have ended.
+    pub seconds: u32,
+}
+
+impl Shape {
+    /// Reads three numbers with commas between.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok([labels, samples, seconds]) => {
+                Ok(Self { labels: *labels, samples: *samples, seconds: *seconds })
+            }
+            _ => Err("write it like 1000,2,60: labels, samples of each, seconds".into()),
+        }
+    }
+}
+
+/// Runs until the coordinator needs it no more.
+pub fn main(shape: Shape) -> io::Result<()> {
+    let clock = Instant::now();
+    let said = Said::new()?;
+    said.say(&FromAgent::Offer(Offer { processors: 1, ..offered() }));
+    let orders = orders(clock, said.clone())?;
+    let mut this = Simulated { shape, clock, said, zero: 0, sender: None, made: None };
+    this.run(&orders);
+    this.said.flush();
+    Ok(())
+}
+
+struct Simulated {
+    shape: Shape,
+    clock: Instant,
+    said: Said,
+    /// Zero of the run by the agent's clock.
+    zero: i64,
+    sender: Option<Sender>,
+    /// Reports so far, once its users were started.
+    made: Option<u32>,
+}
+
+impl Simulated {
+    fn run(&mut self, orders: &Receiver<ToAgent>) {
+        let mut beat = Instant::now() + BEAT;
+        loop {
+            match orders.recv_timeout(beat.saturating_duration_since(Instant::now())) {
+                Ok(ToAgent::Leave) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(order) => self.obey(order),
+                Err(RecvTimeoutError::Timeout) => {
+                    beat += BEAT;
+                    self.second();
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, order: ToAgent) {
+        match order {
+            ToAgent::Files { .. } => {
+                self.said.say(&FromAgent::Missing(Vec::new()));
+                self.said.say(&FromAgent::Placed);
+            }
+            ToAgent::Begin(assignment) => {
+                self.zero = nanos(self.clock) - (wall_ns() - assignment.share.zero);
+                let (sender, _) = Sender::begin(assignment.sender, &[]);
+                self.said.say(&FromAgent::Up(sender.here()));
+                self.sender = Some(sender);
+                self.said.say(&FromAgent::Said(FromWorker::Ready { cores: 1 }));
+            }
+            ToAgent::Order(ToWorker::Start { .. }) => self.made = Some(0),
+            ToAgent::Order(ToWorker::Stop { .. }) => self.done(),
+            ToAgent::Order(ToWorker::End) => {
+                if let Some(sender) = &mut self.sender {
+                    let samples = sender.counted();
+                    let end = sender.finish();
+                    end.iter().for_each(|entry| sender.written(entry));
+                    for record in sender.due() {
+                        self.said.say(&FromAgent::Up(Up::Record(record.clone())));
+                    }
+                    self.said.say(&FromAgent::Said(FromWorker::Done { aborted: None, samples }));
+                }
+            }
+            ToAgent::Down(down) => {
+                if let Some(sender) = &mut self.sender
+                    && let Some(entry) = sender.hear(&down)
+                {
+                    sender.written(&entry);
+                }
+            }
+            ToAgent::Fetch { .. } => self.said.say(&FromAgent::Rows(Vec::new())),
+            _ => {}
+        }
+    }
+
+    fn done(&mut self) {
+        if self.made.take().is_some() {
+            let done = FromWorker::BatchDone { properties: Vec::new(), changes: 0 };
+            self.said.say(&FromAgent::Said(done));
+        }
+    }
+
+    fn second(&mut self) {
+        self.said.say(&FromAgent::Alive);
+        let Some(sender) = &mut self.sender else { return };
+        self.said.say(&FromAgent::Up(sender.here()));
+        let Some(made) = &mut self.made else { return };
+        *made += 1;
+        let report = report(self.shape, u64::from(*made));
+        let slot = u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0);
+        sender.count(report.samples());
+        if let Some(entry) = sender.cut(slot, wire::body(&report)) {
+            sender.written(&entry);
+        }
+        for record in sender.due() {
+            self.said.say(&FromAgent::Up(Up::Record(record.clone())));
+        }
+        if *made >= self.shape.seconds {
+            self.done();
+        }
+    }
+}
+
+/// The report of a second.
+fn report(Shape { labels, samples, .. }: Shape, seq: u64) -> Report {
+    let mut recorder = Recorder::new();
+    // Times from 1 to 200 ms, of which short ones are frequent.
+    let mut draw = u64::from(std::process::id()) << 32 | seq;
+    for number in 0..labels {
+        let label = recorder.intern(&format!("Request number {number}"));
+        for _ in 0..samples {
+            draw = draw.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let (a, b) = (draw >> 40 & 0xff, draw >> 52 & 0xff);
+            let elapsed = 1_000_000 + a * b * 3_000;
+            recorder.record(&Sample { elapsed, ..Sample::new(label, 1_000) });
+        }
+    }
+    let mut report = Report { seq, active: vec![1], started: 1, ..Report::default() };
+    recorder.drain(&mut report.snapshot);
+    report.snapshot.at_ms = wall_ns() / 1_000_000;
+    report.snapshot.began_ms = report.snapshot.at_ms - 1_000;
+    report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_what_was_asked_for() {
+        let shape = Shape::read("100,3,5").expect("three numbers");
+        assert_eq!(shape, Shape { labels: 100, samples: 3, seconds: 5 });
+        assert!(Shape::read("100,3").is_err());
+        let report = report(shape, 2);
+        assert_eq!((report.samples(), report.snapshot.labels.len(), report.seq), (300, 100, 2));
+    }
+}
