@@ -353,6 +353,7 @@ impl Progress {
         if self.seen.is_empty() {
             return None;
         }
+        self.open.settle();
         // Cores and machines have the same labels: their sum has less to add than they have.
         self.totals.add(&self.open);
         let now = self.now;

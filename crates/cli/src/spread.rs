@@ -202,9 +202,10 @@ impl Spread {
     }
 
     /// Gives a snapshot's memory back.
-    pub(crate) fn recycle(&self, snapshot: Box<Snapshot>) {
-        if let Self::Here(run) = self {
-            run.recycle(snapshot);
+    pub(crate) fn recycle(&mut self, snapshot: Box<Snapshot>) {
+        match self {
+            Self::Here(run) => run.recycle(snapshot),
+            Self::Fleet(fleet, ..) => fleet.recycle(snapshot),
         }
     }
 

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use stats::Snapshot;
+
 use crate::figures::Figures;
 use crate::loss::Loss;
 use crate::message::{FromWorker, ToWorker};
@@ -58,6 +60,9 @@ pub trait Bus: std::fmt::Debug {
     fn replays(&self) -> bool {
         false
     }
+
+    /// Takes a snapshot back that was counted.
+    fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
     /// When all workers are done: takes what they keep for the end, and lets them go. Returns complaints.
     fn collect(&mut self) -> Vec<String> {

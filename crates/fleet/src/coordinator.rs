@@ -209,6 +209,11 @@ impl Fleet {
         }
     }
 
+    /// Takes the snapshot of an event back.
+    pub fn recycle(&mut self, snapshot: Box<Snapshot>) {
+        self.bus.recycle(snapshot);
+    }
+
     /// Changes the load from now on. False: no users run, and nothing is changed.
     pub fn change(&mut self, changes: &[Live]) -> bool {
         if !self.open || self.stopped || self.ending {

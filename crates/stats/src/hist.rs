@@ -13,6 +13,7 @@ mod tests;
 mod tray;
 
 pub use bins::Bins;
+pub(crate) use bins::Read;
 pub use exact::Exact;
 pub use paged::Hist;
 pub(crate) use tray::Tray;

@@ -5,6 +5,8 @@
 //! `Recorder::drain` keeps the memory of its lists. It can be sent to another process by any format
 //! of serde's, compact ones without field names too (fields are in order, maps know their length);
 //! counters that a newer or older program does not know are ignored.
+mod reading;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ use crate::kept::Example;
 use crate::span::SpanBins;
 use crate::stalled::Stalled;
 use crate::tally::Tally;
+
+pub use reading::Into;
 
 /// Parts of an interval of a second, of 100 ms each. What ends behind it counts in the last.
 pub const SLOTS: usize = 10;
@@ -139,14 +143,14 @@ impl Snapshot {
         self.stalled.merge(&other.stalled);
         let mut at = usize::MAX;
         for theirs in &other.labels {
-            at = self.place_of(theirs, at.wrapping_add(1));
+            at = self.place_of((&theirs.name, theirs.transaction), at.wrapping_add(1));
             self.labels[at].merge(theirs, slots, behind);
         }
     }
 
     /// The place of a label, which is made if there is none. `near` is looked at first: cores and machines that run the
     /// same plan have their labels in the same order.
-    fn place_of(&mut self, of: &LabelDelta, near: usize) -> usize {
+    fn place_of(&mut self, of: (&Arc<str>, bool), near: usize) -> usize {
         if self.labels.get(near).is_some_and(|label| label.is_of(of)) {
             return near;
         }
@@ -154,19 +158,21 @@ impl Snapshot {
         if let Some(at) = self.places.get(&self.labels, of) {
             return at;
         }
-        self.push(&of.name, of.transaction);
+        self.push(of.0, of.1);
         self.places.complete(&self.labels);
         self.labels.len() - 1
     }
 
+    /// Puts in order what was added, before it is read.
+    pub fn settle(&mut self) {
+        self.labels.iter_mut().flat_map(LabelDelta::bins).for_each(Bins::settle);
+    }
+
     /// Adds what ended behind the last slot of the interval before.
     pub fn add_behind(&mut self, behind: &mut Vec<Behind>) {
+        let mut at = usize::MAX;
         for Behind { name, transaction, slots } in behind.drain(..) {
-            let same = |label: &LabelDelta| label.transaction == transaction && label.name == name;
-            let at = self.labels.iter().position(same).unwrap_or_else(|| {
-                self.push(&name, transaction);
-                self.labels.len() - 1
-            });
+            at = self.place_of((&name, transaction), at.wrapping_add(1));
             add_slots(&mut self.labels[at].slots, &slots);
         }
     }
@@ -237,14 +243,16 @@ impl LabelDelta {
         self.transaction = transaction;
         self.tally = Tally::EMPTY;
         self.slots = [0; SLOTS];
-        let (ms, failed) = (&mut self.ms, &mut self.failed);
-        for bins in [ms, &mut self.service, &mut self.response, &mut self.lag, failed] {
-            bins.clear();
-        }
+        self.bins().into_iter().for_each(Bins::clear);
     }
 
-    fn is_of(&self, other: &Self) -> bool {
-        self.transaction == other.transaction && self.name == other.name
+    fn is_of(&self, (name, transaction): (&Arc<str>, bool)) -> bool {
+        self.transaction == transaction && (Arc::ptr_eq(&self.name, name) || self.name == *name)
+    }
+
+    /// Its lists.
+    fn bins(&mut self) -> [&mut Bins; 5] {
+        [&mut self.ms, &mut self.service, &mut self.response, &mut self.lag, &mut self.failed]
     }
 
     fn merge(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
@@ -294,8 +302,8 @@ impl Places {
         self.known = labels.len();
     }
 
-    fn get(&mut self, labels: &[LabelDelta], label: &LabelDelta) -> Option<usize> {
-        let at = *self.of[usize::from(label.transaction)].get(&label.name)?;
+    fn get(&mut self, labels: &[LabelDelta], label: (&Arc<str>, bool)) -> Option<usize> {
+        let at = *self.of[usize::from(label.1)].get(label.0)?;
         if labels[at].is_of(label) {
             return Some(at);
         }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use stats::Snapshot;
+
 use super::carrier::Line;
 use super::clock::{Answer, Clocks};
 use super::disk::{Disk, Frames};
@@ -30,6 +32,8 @@ const LIMIT: Duration = Duration::from_secs(15);
 /// Time from the order to start to the start, at least; four times the longest round trip where that is more.
 const LEAD: Duration = Duration::from_millis(500);
 const SECOND: i64 = 1_000_000_000;
+/// Snapshots that are kept to be used again, at most.
+const SPARE: usize = 8;
 /// Distance of the seeds of hosts that each run the whole plan: 2⁶⁴ by the golden ratio, which repeats late.
 const SEEDS: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -119,6 +123,8 @@ pub struct Agents {
     pub(super) clock: Instant,
     pub(super) heard: Receiver<(u32, Heard)>,
     news: VecDeque<(u32, News)>,
+    /// Snapshots that were counted: the next ones are read into them.
+    spare: Vec<Box<Snapshot>>,
     ledger: Ledger,
     notes: Disk,
     pub(super) notes_path: PathBuf,
@@ -191,6 +197,7 @@ impl Agents {
     ) -> Self {
         Self {
             news: VecDeque::new(),
+            spare: Vec::new(),
             all,
             clock,
             heard,
@@ -442,7 +449,8 @@ impl Agents {
     /// The report in a record that is on the disk.
     pub(super) fn counted(&mut self, worker: u32, record: Record, offset_ms: i64) -> Option<News> {
         let What::Delta { samples, body } = record.what else { return None };
-        let mut report = match wire::report(&body) {
+        let snapshot = self.spare.pop().unwrap_or_default();
+        let mut report = match wire::report(&body, snapshot) {
             Ok(report) => report,
             Err(words) => {
                 self.lose(worker, words);
@@ -602,6 +610,12 @@ impl Bus for Agents {
 
     fn replays(&self) -> bool {
         self.taken.as_ref().is_some_and(|taken| taken.frames.is_some())
+    }
+
+    fn recycle(&mut self, snapshot: Box<Snapshot>) {
+        if self.spare.len() < SPARE {
+            self.spare.push(snapshot);
+        }
     }
 
     fn collect(&mut self) -> Vec<String> {

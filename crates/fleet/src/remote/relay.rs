@@ -200,7 +200,10 @@ impl Relay {
                 (member.cores, member.stage) = (cores, Stage::Ready);
                 self.all_ready();
             }
-            FromWorker::Report(mut report) => self.report(child, &mut report),
+            FromWorker::Report(mut report) => {
+                self.report(child, &mut report);
+                self.bus.recycle(report.snapshot);
+            }
             FromWorker::BatchDone { properties, changes } => {
                 if member.stage == Stage::Running && changes == self.changes {
                     member.stage = Stage::Ready;
@@ -326,6 +329,7 @@ impl Relay {
     /// Ends the open second.
     fn close(&mut self) {
         let mut report = std::mem::take(&mut self.open);
+        report.snapshot.settle();
         // For so long no thread of some process ran; the sum over threads would say nothing.
         let stall = std::mem::take(&mut self.stalls).into_values().max().unwrap_or(0);
         report.snapshot.counters.set(Counter::StallTime, stall);

@@ -48,7 +48,8 @@ pub fn main(shape: Shape) -> io::Result<()> {
     let said = Said::new()?;
     said.say(&FromAgent::Offer(Offer { processors: 1, ..offered() }));
     let orders = orders(clock, said.clone())?;
-    let mut this = Simulated { shape, clock, said, zero: 0, sender: None, made: None };
+    let mut this =
+        Simulated { shape, clock, said, zero: 0, sender: None, made: None, report: None };
     this.run(&orders);
     this.said.flush();
     Ok(())
@@ -63,6 +64,7 @@ struct Simulated {
     sender: Option<Sender>,
     /// Reports so far, once its users were started.
     made: Option<u32>,
+    report: Option<Report>,
 }
 
 impl Simulated {
@@ -131,10 +133,13 @@ impl Simulated {
         self.said.say(&FromAgent::Up(sender.here()));
         let Some(made) = &mut self.made else { return };
         *made += 1;
-        let report = report(self.shape, u64::from(*made));
+        // Made once, and a second later each time: agents must not take the processors of what hears them.
+        let report = self.report.get_or_insert_with(|| report(self.shape));
+        report.seq += 1;
+        report.snapshot.shift(wall_ns() / 1_000_000 - report.snapshot.at_ms);
         let slot = u64::try_from((nanos(self.clock) - self.zero) / SECOND).unwrap_or(0);
         sender.count(report.samples());
-        if let Some(entry) = sender.cut(slot, wire::body(&report)) {
+        if let Some(entry) = sender.cut(slot, wire::body(report)) {
             sender.written(&entry);
         }
         for record in sender.due() {
@@ -146,11 +151,11 @@ impl Simulated {
     }
 }
 
-/// The report of a second.
-fn report(Shape { labels, samples, .. }: Shape, seq: u64) -> Report {
+/// The report of the first second.
+fn report(Shape { labels, samples, .. }: Shape) -> Report {
     let mut recorder = Recorder::new();
     // Times from 1 to 200 ms, of which short ones are frequent.
-    let mut draw = u64::from(std::process::id()) << 32 | seq;
+    let mut draw = u64::from(std::process::id()) << 32;
     for number in 0..labels {
         let label = recorder.intern(&format!("Request number {number}"));
         for _ in 0..samples {
@@ -160,7 +165,7 @@ fn report(Shape { labels, samples, .. }: Shape, seq: u64) -> Report {
             recorder.record(&Sample { elapsed, ..Sample::new(label, 1_000) });
         }
     }
-    let mut report = Report { seq, active: vec![1], started: 1, ..Report::default() };
+    let mut report = Report { active: vec![1], started: 1, ..Report::default() };
     recorder.drain(&mut report.snapshot);
     report.snapshot.at_ms = wall_ns() / 1_000_000;
     report.snapshot.began_ms = report.snapshot.at_ms - 1_000;
@@ -176,7 +181,7 @@ mod tests {
         let shape = Shape::read("100,3,5").expect("three numbers");
         assert_eq!(shape, Shape { labels: 100, samples: 3, seconds: 5 });
         assert!(Shape::read("100,3").is_err());
-        let report = report(shape, 2);
-        assert_eq!((report.samples(), report.snapshot.labels.len(), report.seq), (300, 100, 2));
+        let report = report(shape);
+        assert_eq!((report.samples(), report.snapshot.labels.len()), (300, 100));
     }
 }

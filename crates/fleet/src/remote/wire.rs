@@ -4,7 +4,10 @@
 //! Messages of workers (`message.rs`) go through unchanged, but for the plan and the reports: the plan comes with several
 //! shares, and reports are merged and go through the account.
 
+use serde::de::DeserializeSeed;
 use serde::{Deserialize, Serialize};
+use stats::Snapshot;
+use stats::process::Usage;
 
 use super::hosts::Way;
 use crate::account::{Down, Up};
@@ -254,7 +257,47 @@ pub(crate) fn body(report: &Report) -> Vec<u8> {
     postcard::to_stdvec(report).unwrap_or_default()
 }
 
-/// The report in a record's body.
-pub(crate) fn report(body: &[u8]) -> Result<Report, String> {
-    postcard::from_bytes(body).map_err(|error| format!("a report is broken: {error}"))
+/// The report in a record's body, read into a snapshot that was used before.
+pub(crate) fn report(body: &[u8], mut snapshot: Box<Snapshot>) -> Result<Report, String> {
+    let words = |error| format!("a report is broken: {error}");
+    // Fields come in their order, the snapshot as the last one.
+    let (head, rest) = postcard::take_from_bytes::<Head>(body).map_err(words)?;
+    let mut from = postcard::Deserializer::from_bytes(rest);
+    stats::snapshot::Into(&mut snapshot).deserialize(&mut from).map_err(words)?;
+    let Head { seq, usage, active, started, finished } = head;
+    Ok(Report { seq, usage, active, started, finished, snapshot })
+}
+
+/// A report without its snapshot.
+#[derive(Deserialize)]
+struct Head {
+    seq: u64,
+    usage: Usage,
+    active: Vec<u32>,
+    started: u32,
+    finished: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_into_a_used_snapshot() {
+        let mut recorder = stats::Recorder::new();
+        let label = recorder.intern("Home");
+        recorder.record(&stats::Sample::new(label, 1_000));
+        let mut sent = Report { seq: 9, active: vec![1, 2], started: 4, ..Report::default() };
+        sent.usage.user_s = 1.5;
+        recorder.drain(&mut sent.snapshot);
+        let mut used = Box::<Snapshot>::default();
+        used.clone_from(&sent.snapshot);
+        let bytes = body(&sent);
+        for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+            assert!(report(&bytes[..cut], used.clone()).is_err(), "{cut}");
+        }
+        let read = report(&bytes, used).expect("a report");
+        assert_eq!((read.seq, read.usage.user_s, read.samples()), (9, 1.5, 1));
+        assert_eq!(body(&read), bytes);
+    }
 }

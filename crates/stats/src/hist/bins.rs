@@ -3,16 +3,21 @@
 //! Bins are strictly ascending and counts above zero, so equality is equality of the counts.
 //! Merging two lists is linear; clearing keeps the memory. A list that was read from elsewhere is
 //! refused if it breaks this. One that is kept for long is packed by [`Bins::shrink`]: a bin takes
-//! two bytes then, as a rule, instead of 16, and costs a few instructions more to read.
-use serde::{Deserialize, Serialize, Serializer};
+//! two bytes then, as a rule, instead of 16, and costs a few instructions more to read. One to
+//! which many others are added puts them in order from time to time, or by [`Bins::settle`].
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::layout;
 
 /// A list is few bins beside one that has more than so many times as many.
 const FEW_OF: usize = 8;
+/// Bins of a list from which on what is few waits behind it. Up to there it finds its place at once.
+const LONG: usize = 64;
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(try_from = "Vec<(u32, u64)>")]
+#[derive(Clone, Debug, Default)]
 pub struct Bins(Form);
 
 #[derive(Clone, Debug)]
@@ -21,6 +26,31 @@ enum Form {
     /// Numbers of 7 bits a byte, the lowest first: how many bins there are; then of each the
     /// distance from the one before, doubled, and one more if a count other than 1 follows.
     Packed(Box<[u8]>),
+    Growing(Box<Growing>),
+}
+
+/// A list, and bins that are to be added to it, in any order. Each addition would move half of a long list otherwise.
+#[derive(Clone, Debug)]
+struct Growing {
+    list: Vec<(u32, u64)>,
+    more: Vec<(u32, u64)>,
+}
+
+impl Growing {
+    /// Adds what waits to the list.
+    fn settle(&mut self) {
+        self.more.sort_unstable_by_key(|bin| bin.0);
+        self.more.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            same
+        });
+        let new = count_common(&mut self.list, self.more.iter().copied());
+        insert_new(&mut self.list, new, &self.more);
+        self.more.clear();
+    }
 }
 
 impl Default for Form {
@@ -43,15 +73,44 @@ impl Serialize for Bins {
     }
 }
 
-impl TryFrom<Vec<(u32, u64)>> for Bins {
-    type Error = &'static str;
+impl<'de> Deserialize<'de> for Bins {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut bins = Self::default();
+        Read(&mut bins).deserialize(from)?;
+        Ok(bins)
+    }
+}
 
-    fn try_from(list: Vec<(u32, u64)>) -> Result<Self, Self::Error> {
-        let ascending = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if !ascending || list.iter().any(|bin| bin.1 == 0) {
-            return Err("the bins of a histogram are not in order");
+/// Reads bins into a list that keeps its memory.
+pub(crate) struct Read<'a>(pub(crate) &'a mut Bins);
+
+impl<'de> DeserializeSeed<'de> for Read<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        self.0.clear();
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Read<'_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("bins with their counts")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut bins: A) -> Result<(), A::Error> {
+        let Form::List(list) = &mut self.0.0 else { return Ok(()) };
+        // What is announced may never come.
+        list.reserve(bins.size_hint().unwrap_or(0).min(LONG));
+        while let Some((bin, count)) = bins.next_element::<(u32, u64)>()? {
+            if count == 0 || list.last().is_some_and(|last| last.0 >= bin) {
+                return Err(A::Error::custom("the bins of a histogram are not in order"));
+            }
+            list.push((bin, count));
         }
-        Ok(Self(Form::List(list)))
+        Ok(())
     }
 }
 
@@ -86,6 +145,12 @@ impl Bins {
                 let left = number(&mut rest) as usize;
                 Iter::Packed { rest, left, before: 0 }
             }
+            Form::Growing(growing) if growing.more.is_empty() => Iter::List(growing.list.iter()),
+            Form::Growing(growing) => {
+                let mut settled = Growing::clone(growing);
+                settled.settle();
+                Iter::Settled(settled.list.into_iter())
+            }
         }
     }
 
@@ -106,7 +171,7 @@ impl Bins {
     }
 
     pub fn is_empty(&self) -> bool {
-        // What is packed has a bin.
+        // What has another form has a bin.
         matches!(&self.0, Form::List(list) if list.is_empty())
     }
 
@@ -114,11 +179,25 @@ impl Bins {
         match &mut self.0 {
             Form::List(list) => list.clear(),
             Form::Packed(_) => *self = Self::default(),
+            Form::Growing(growing) => {
+                let mut list = std::mem::take(&mut growing.list);
+                list.clear();
+                self.0 = Form::List(list);
+            }
+        }
+    }
+
+    /// Puts in order what was added: it is read without being copied from then on.
+    pub fn settle(&mut self) {
+        if let Form::Growing(growing) = &mut self.0 {
+            growing.settle();
+            self.0 = Form::List(std::mem::take(&mut growing.list));
         }
     }
 
     /// Gives back the memory that it can do without. What is added later makes a list of it again.
     pub fn shrink(&mut self) {
+        self.settle();
         let Form::List(list) = &self.0 else { return };
         if list.is_empty() {
             *self = Self::default();
@@ -142,6 +221,21 @@ impl Bins {
         if other.is_empty() {
             return;
         }
+        match &mut self.0 {
+            Form::Growing(growing) if other.len() * FEW_OF < growing.list.len() => {
+                growing.more.extend(other.iter());
+                if growing.more.len() >= growing.list.len() {
+                    growing.settle();
+                }
+                return;
+            }
+            Form::List(list) if list.len() >= LONG && other.len() * FEW_OF < list.len() => {
+                let list = std::mem::take(list);
+                self.0 = Form::Growing(Box::new(Growing { list, more: other.iter().collect() }));
+                return;
+            }
+            _ => {}
+        }
         self.change(|list| {
             if other.len() * FEW_OF < list.len() {
                 other.iter().for_each(|(bin, count)| add_to(list, bin, count));
@@ -151,12 +245,12 @@ impl Bins {
         });
     }
 
-    /// Changes the list; what was packed is one again.
+    /// Changes the list; what had another form is one again.
     #[inline]
     fn change(&mut self, with: impl FnOnce(&mut Vec<(u32, u64)>)) {
         match &mut self.0 {
             Form::List(list) => with(list),
-            Form::Packed(_) => {
+            Form::Packed(_) | Form::Growing(_) => {
                 let mut list = self.iter().collect();
                 with(&mut list);
                 self.0 = Form::List(list);
@@ -176,8 +270,17 @@ fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
 /// Adds the bins of `other`, which has some, to a sorted list: counts of bins that both have first, then the others from
 /// behind into their places.
 fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
+    let new = count_common(list, other.iter());
+    match &other.0 {
+        Form::List(theirs) => insert_new(list, new, theirs),
+        _ => insert_new(list, new, &other.iter().collect::<Vec<_>>()),
+    }
+}
+
+/// Adds the counts of bins that a list has. Returns the number of the others.
+fn count_common(list: &mut [(u32, u64)], theirs: impl Iterator<Item = (u32, u64)>) -> usize {
     let (mut at, mut new) = (0, 0);
-    for (bin, count) in other.iter() {
+    for (bin, count) in theirs {
         while list.get(at).is_some_and(|mine| mine.0 < bin) {
             at += 1;
         }
@@ -186,20 +289,16 @@ fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
             _ => new += 1,
         }
     }
+    new
+}
+
+/// Moves the bins of a list apart, so that the `new` ones of `theirs` which it does not have find their places.
+fn insert_new(list: &mut Vec<(u32, u64)>, mut new: usize, theirs: &[(u32, u64)]) {
     if new == 0 {
         return;
     }
-    let from = list.len();
+    let mut from = list.len();
     list.resize(from + new, (0, 0));
-    match &other.0 {
-        Form::List(theirs) => insert_new(list, from, new, theirs),
-        Form::Packed(_) => insert_new(list, from, new, &other.iter().collect::<Vec<_>>()),
-    }
-}
-
-/// Moves the first `from` bins of a list apart, so that the `new` ones of `theirs` which it does not have find their
-/// places. The list is longer by these already.
-fn insert_new(list: &mut [(u32, u64)], mut from: usize, mut new: usize, theirs: &[(u32, u64)]) {
     for their in theirs.iter().rev() {
         while from > 0 && list[from - 1].0 > their.0 {
             from -= 1;
@@ -216,9 +315,10 @@ fn insert_new(list: &mut [(u32, u64)], mut from: usize, mut new: usize, theirs: 
     }
 }
 
-/// The bins of either form.
+/// The bins of any form.
 enum Iter<'a> {
     List(std::slice::Iter<'a, (u32, u64)>),
+    Settled(std::vec::IntoIter<(u32, u64)>),
     Packed { rest: &'a [u8], left: usize, before: u32 },
 }
 
@@ -229,6 +329,7 @@ impl Iterator for Iter<'_> {
     fn next(&mut self) -> Option<(u32, u64)> {
         match self {
             Self::List(list) => list.next().copied(),
+            Self::Settled(list) => list.next(),
             Self::Packed { rest, left, before } => {
                 *left = left.checked_sub(1)?;
                 let step = number(rest);
@@ -242,6 +343,7 @@ impl Iterator for Iter<'_> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = match self {
             Self::List(list) => list.len(),
+            Self::Settled(list) => list.len(),
             Self::Packed { left, .. } => *left,
         };
         (left, Some(left))

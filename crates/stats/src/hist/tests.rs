@@ -74,6 +74,37 @@ proptest! {
     }
 
     #[test]
+    fn many_additions_of_few_bins_are_counting_together(
+        first in prop::collection::vec(value(), 0..300),
+        few in prop::collection::vec(prop::collection::vec(value(), 0..4), 0..300),
+        read_at in 0usize..300,
+        last in prop::collection::vec(value(), 0..100),
+    ) {
+        let (mut merged, mut all) = (bins(&first), first);
+        for (at, one) in few.into_iter().enumerate() {
+            merged.merge(&bins(&one));
+            all.extend(one);
+            if at == read_at {
+                // Unsettled it is read as it will be.
+                prop_assert_eq!(&merged, &bins(&all));
+                prop_assert_eq!(merged.len(), bins(&all).len());
+            }
+        }
+        let mut settled = merged.clone();
+        settled.settle();
+        prop_assert_eq!(&merged, &settled);
+        prop_assert_eq!(&settled, &bins(&all));
+        merged.merge(&bins(&last));
+        all.extend(last);
+        prop_assert_eq!(&merged, &bins(&all));
+        let mut packed = merged.clone();
+        packed.shrink();
+        prop_assert_eq!(&packed, &bins(&all));
+        merged.clear();
+        prop_assert!(merged.is_empty());
+    }
+
+    #[test]
     fn packed_bins_are_the_same_bins(
         a in prop::collection::vec((0u32..layout::BINS, 1u64..), 0..100),
         b in prop::collection::vec(value(), 0..100),
