@@ -37,7 +37,12 @@ pub(crate) struct Host {
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
     pub(crate) processors: u64,
+    /// It is a pod of Kubernetes.
+    pub(crate) is_pod: bool,
 }
+
+/// The variable that Kubernetes sets in each container.
+const POD: &str = "KUBERNETES_SERVICE_HOST";
 
 impl Host {
     pub(crate) fn now() -> Self {
@@ -50,6 +55,7 @@ impl Host {
             memory_available: reading.memory_available,
             processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u64),
             page: stats::machine::page_bytes(),
+            is_pod: std::env::var_os(POD).is_some_and(|host| !host.is_empty()),
             ..Self::default()
         };
         host.with_files(Path::new("/proc"), Path::new("/sys/fs/cgroup"))

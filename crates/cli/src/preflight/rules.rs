@@ -24,6 +24,8 @@ const OPEN_S: f64 = 60e-6;
 const OPEN_SECURE_S: f64 = 500e-6;
 /// The widest range of local ports that leaves those below 1024 to the system.
 const WIDEST: (u64, u64) = (1024, 65_535);
+/// Ports to one address and port by which the kernel's address translation lets connections leave: 1024 to 65535.
+const NODE_PORTS: u64 = 64_512;
 /// The largest backlog of a listener (a 16-bit number in older kernels).
 const MOST_BACKLOG: u64 = 65_535;
 
@@ -40,6 +42,7 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
         files,
         threads,
         ports,
+        node_ports,
         backlog,
         syn_backlog,
         conntrack,
@@ -238,6 +241,45 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
         advice: (severity > Severity::Fits && Severity::of(needed, enough) > Severity::Fits).then(
             || format!("connect from {addresses} addresses: -Jthrong.source.addresses={sources}"),
         ),
+    })
+}
+
+/// Whether a destination, a host with its port, is a name of the cluster's own, whose connections keep their address.
+fn is_in_cluster(destination: &str) -> bool {
+    let host = destination.rsplit_once(':').map_or(destination, |(host, _)| host);
+    let bare = !host.contains(['.', ':']);
+    bare || [".svc", ".cluster.local"].iter().any(|end| host.ends_with(end))
+}
+
+/// In a pod: the ports of the node's address, by which connections leave the cluster.
+fn node_ports(demand: &Demand, host: &Host) -> Option<Finding> {
+    let outside = demand.destinations.iter().filter(|to| !is_in_cluster(to)).count() as u64;
+    if !host.is_pod || demand.local || outside == 0 {
+        return None;
+    }
+    let there = NODE_PORTS.saturating_mul(outside);
+    let needed = demand.connections();
+    // Other pods are not seen from here, and a pod that has its node's network has nothing between.
+    let severity = Severity::of(needed, there).min(Severity::Tight);
+    Some(Finding {
+        what: "ports of the node",
+        severity,
+        now: format!(
+            "{} ({} ports x {} destination{}), shared by all pods of the node",
+            count(there),
+            count(NODE_PORTS),
+            count(outside),
+            if outside == 1 { "" } else { "s" }
+        ),
+        needed: count(needed),
+        why: "connections that leave the cluster get the node's address (SNAT): when its ports are used, packets of new \
+              connections are dropped, and connecting takes seconds or times out"
+            .into(),
+        change: None,
+        advice: (severity > Severity::Fits).then(|| {
+            "fewer agents on one node (topologySpreadConstraints), or agents with the node's own network (hostNetwork)"
+                .into()
+        }),
     })
 }
 

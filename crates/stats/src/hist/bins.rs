@@ -17,6 +17,9 @@ const FEW_OF: usize = 8;
 /// Bins of a list from which on what is few waits behind it. Up to there it finds its place at once.
 const LONG: usize = 64;
 
+/// The error of a list that is none.
+const ODD: &str = "the bins of a histogram are not in order";
+
 #[derive(Clone, Debug, Default)]
 pub struct Bins(Form);
 
@@ -73,6 +76,18 @@ impl Serialize for Bins {
     }
 }
 
+impl TryFrom<Vec<(u32, u64)>> for Bins {
+    type Error = &'static str;
+
+    fn try_from(list: Vec<(u32, u64)>) -> Result<Self, Self::Error> {
+        let ascending = list.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ascending || list.iter().any(|bin| bin.1 == 0) {
+            return Err(ODD);
+        }
+        Ok(Self(Form::List(list)))
+    }
+}
+
 impl<'de> Deserialize<'de> for Bins {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut bins = Self::default();
@@ -106,7 +121,7 @@ impl<'de> Visitor<'de> for Read<'_> {
         list.reserve(bins.size_hint().unwrap_or(0).min(LONG));
         while let Some((bin, count)) = bins.next_element::<(u32, u64)>()? {
             if count == 0 || list.last().is_some_and(|last| last.0 >= bin) {
-                return Err(A::Error::custom("the bins of a histogram are not in order"));
+                return Err(A::Error::custom(ODD));
             }
             list.push((bin, count));
         }

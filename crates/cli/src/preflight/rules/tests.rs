@@ -23,6 +23,7 @@ fn host() -> Host {
         memory_total: 24 << 30,
         memory_available: 23 << 30,
         processors: 2,
+        is_pod: false,
     }
 }
 
@@ -176,6 +177,26 @@ fn each_limit_of_listeners_and_the_firewall_is_found() {
             None,
         ),
     ]);
+}
+
+#[test]
+fn connections_out_of_a_cluster_share_the_ports_of_the_node() {
+    let to = |n, to: &str| Demand { destinations: [to.to_owned()].into(), ..demand(n) };
+    let outside = |n| to(n, "shop.example:443");
+    let wide = Host { is_pod: true, ports: (1024, 65_535), ..host() };
+    let here = |demand: &Demand, host: &Host| {
+        findings(demand, host).into_iter().find(|found| found.what == "ports of the node")
+    };
+    let found = here(&outside(20_000), &wide).expect("a finding");
+    assert_eq!((found.severity, found.advice), (Fits, None));
+    let found = here(&outside(70_000), &wide).expect("a finding");
+    assert_eq!(found.severity, Tight, "its own ports say that it cannot be: {found:?}");
+    assert!(found.advice.is_some_and(|advice| advice.contains("hostNetwork")));
+    for inside in ["shop:80", "shop.default.svc:80", "shop.default.svc.cluster.local:443"] {
+        assert_eq!(here(&to(70_000, inside), &wide), None, "{inside}");
+    }
+    assert_eq!(here(&Demand { local: true, ..outside(70_000) }, &wide), None);
+    assert_eq!(here(&outside(70_000), &host()), None, "no pod");
 }
 
 #[test]
