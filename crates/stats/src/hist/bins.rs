@@ -32,27 +32,52 @@ enum Form {
     Growing(Box<Growing>),
 }
 
-/// A list, and bins that are to be added to it, in any order. Each addition would move half of a long list otherwise.
+/// A list, and bins that are to be added to it, in any order: the bin above its count. Each addition would move half of a
+/// long list otherwise.
 #[derive(Clone, Debug)]
 struct Growing {
     list: Vec<(u32, u64)>,
-    more: Vec<(u32, u64)>,
+    more: Vec<u64>,
 }
 
 impl Growing {
+    /// Takes more bins.
+    fn add(&mut self, bins: &Bins) {
+        match &bins.0 {
+            Form::List(list) => list.iter().for_each(|bin| self.push(*bin)),
+            _ => bins.iter().for_each(|bin| self.push(bin)),
+        }
+        if self.more.len() >= self.list.len() {
+            self.settle();
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, (bin, count): (u32, u64)) {
+        match u32::try_from(count) {
+            Ok(count) => self.more.push(u64::from(bin) << 32 | u64::from(count)),
+            Err(_) => add_to(&mut self.list, bin, count),
+        }
+    }
+
     /// Adds what waits to the list.
     fn settle(&mut self) {
-        self.more.sort_unstable_by_key(|bin| bin.0);
-        self.more.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 = kept.1.saturating_add(next.1);
+        self.more.sort_unstable();
+        let of = |packed: &u64| ((packed >> 32) as u32, packed & u64::from(u32::MAX));
+        // Counts of bins that the list has are added; the others stay, each once.
+        let (mut at, mut kept) = (0, Vec::<(u32, u64)>::new());
+        for (bin, count) in self.more.iter().map(of) {
+            while self.list.get(at).is_some_and(|mine| mine.0 < bin) {
+                at += 1;
             }
-            same
-        });
-        let new = count_common(&mut self.list, self.more.iter().copied());
-        insert_new(&mut self.list, new, &self.more);
+            match (self.list.get_mut(at), kept.last_mut()) {
+                (Some(mine), _) if mine.0 == bin => mine.1 = mine.1.saturating_add(count),
+                (_, Some(last)) if last.0 == bin => last.1 = last.1.saturating_add(count),
+                _ => kept.push((bin, count)),
+            }
+        }
         self.more.clear();
+        insert_new(&mut self.list, kept.len(), &kept);
     }
 }
 
@@ -238,15 +263,13 @@ impl Bins {
         }
         match &mut self.0 {
             Form::Growing(growing) if other.len() * FEW_OF < growing.list.len() => {
-                growing.more.extend(other.iter());
-                if growing.more.len() >= growing.list.len() {
-                    growing.settle();
-                }
-                return;
+                return growing.add(other);
             }
             Form::List(list) if list.len() >= LONG && other.len() * FEW_OF < list.len() => {
                 let list = std::mem::take(list);
-                self.0 = Form::Growing(Box::new(Growing { list, more: other.iter().collect() }));
+                let mut growing = Box::new(Growing { list, more: Vec::new() });
+                growing.add(other);
+                self.0 = Form::Growing(growing);
                 return;
             }
             _ => {}

@@ -90,6 +90,13 @@ proptest! {
                 prop_assert_eq!(merged.len(), bins(&all).len());
             }
         }
+        let mut large = Bins::default();
+        large.add(layout::BINS / 2, u64::from(u32::MAX) + 5);
+        let mut both = merged.clone();
+        both.merge(&large);
+        both.merge(&large);
+        let total = merged.total() + 2 * (u64::from(u32::MAX) + 5);
+        prop_assert_eq!(both.total(), total);
         let mut settled = merged.clone();
         settled.settle();
         prop_assert_eq!(&merged, &settled);
