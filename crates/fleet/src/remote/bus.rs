@@ -124,6 +124,7 @@ pub struct Agents {
     pub(super) heard: Receiver<(u32, Heard)>,
     news: VecDeque<(u32, News)>,
     /// Snapshots that were counted: the next ones are read into them.
+    #[expect(clippy::vec_box, reason = "they travel in their boxes")]
     spare: Vec<Box<Snapshot>>,
     ledger: Ledger,
     notes: Disk,
@@ -329,9 +330,10 @@ impl Agents {
 
     /// An agent's shares of the plan.
     fn assign(&mut self, worker: u32, share: &Share) {
-        let all = match self.part {
-            true => share.count,
-            false => self.all.iter().map(|agent| agent.shares.len() as u32).sum(),
+        let all = if self.part {
+            share.count
+        } else {
+            self.all.iter().map(|agent| agent.shares.len() as u32).sum()
         };
         let Some(agent) = self.all.get(worker as usize) else { return };
         let zero = agent.clocks.wall_at(self.zero);
@@ -383,7 +385,7 @@ impl Agents {
                 }
                 FromAgent::Said(message) => self.news.push_back((worker, News::Said(message))),
                 FromAgent::Figures(figures) => {
-                    self.news.push_back((worker, News::Figures(figures)))
+                    self.news.push_back((worker, News::Figures(figures)));
                 }
                 FromAgent::Up(up) => self.account(worker, up),
                 FromAgent::Stands(stand) => self.found(worker, *stand),

@@ -105,6 +105,8 @@ impl Coming {
 
 /// The clock of the connections, and the channel out of which comes what agents say.
 type Ear = (Instant, Sender<(u32, Heard)>);
+/// The clock, and the other end of that channel.
+type Hearing = (Instant, Receiver<(u32, Heard)>);
 
 /// Starts agents and gets them ready. `note` gets sentences for the user. The error is one, too.
 pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents, String> {
@@ -492,7 +494,7 @@ impl<'a> Gather<'a> {
     pub(super) fn into_parts(
         self,
         mut parts: impl Iterator<Item = (Vec<u32>, u32)>,
-    ) -> (Vec<Agent>, (Instant, Receiver<(u32, Heard)>)) {
+    ) -> (Vec<Agent>, Hearing) {
         let agents = self.coming.into_iter().map(|coming| {
             let name = (coming.name, coming.zone);
             let offer = coming.offer.unwrap_or_default();

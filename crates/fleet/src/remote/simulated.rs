@@ -100,8 +100,9 @@ impl Simulated {
             ToAgent::Order(ToWorker::End) => {
                 if let Some(sender) = &mut self.sender {
                     let samples = sender.counted();
-                    let end = sender.finish();
-                    end.iter().for_each(|entry| sender.written(entry));
+                    if let Some(end) = sender.finish() {
+                        sender.written(&end);
+                    }
                     for record in sender.due() {
                         self.said.say(&FromAgent::Up(Up::Record(record.clone())));
                     }

@@ -29,7 +29,7 @@ enum Form {
     /// Numbers of 7 bits a byte, the lowest first: how many bins there are; then of each the
     /// distance from the one before, doubled, and one more if a count other than 1 follows.
     Packed(Box<[u8]>),
-    Growing(Box<Growing>),
+    Growing(Growing),
 }
 
 /// A list, and bins that are to be added to it, in any order: the bin above its count. Each addition would move half of a
@@ -267,7 +267,7 @@ impl Bins {
             }
             Form::List(list) if list.len() >= LONG && other.len() * FEW_OF < list.len() => {
                 let list = std::mem::take(list);
-                let mut growing = Box::new(Growing { list, more: Vec::new() });
+                let mut growing = Growing { list, more: Vec::new() };
                 growing.add(other);
                 self.0 = Form::Growing(growing);
                 return;

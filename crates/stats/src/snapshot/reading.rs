@@ -152,7 +152,7 @@ impl<'de> DeserializeSeed<'de> for Name<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Name<'_> {
+impl Visitor<'_> for Name<'_> {
     type Value = ();
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
