@@ -324,10 +324,6 @@ pub(crate) struct RunFlags {
     /// at a NATS server: nats://host:4222/pool.
     #[arg(long, value_name = "MACHINES")]
     fleet: Option<String>,
-    /// Reach the machines of --fleet by relays, each of which hears a part of them and reports in its place: so many
-    /// processes on this machine, or machines: ssh:user@a,user@b.
-    #[arg(long, value_name = "N|MACHINES", requires = "fleet")]
-    relays: Option<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
     /// Agents send their rows there instead of here: an address that takes PUT, in which {run}, {agent} and {file} are
@@ -745,7 +741,7 @@ fn way(text: Option<&str>, choice: ChoiceFlags, relays: usize) -> Result<Option<
 impl RunFlags {
     /// The run that is asked for. The error is a sentence for the user.
     pub(crate) fn request(self) -> Result<Request, String> {
-        let relays = self.relays.as_deref().map(Relays::read).transpose()?;
+        let relays = self.choice.relays()?;
         let count = relays.as_ref().map_or(0, Relays::count);
         let mut sources = self.properties.sources();
         self.machine.add_to(&mut sources);

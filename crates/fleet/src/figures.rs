@@ -59,7 +59,7 @@ impl ByWorker {
         self.own[at].add(report, &mut self.bins);
     }
 
-    /// What a worker says of the machines behind it.
+    /// Takes the sums of the machines behind a worker, as it says them.
     pub(crate) fn behind(&mut self, worker: u32, figures: Vec<Figures>) {
         self.behind.insert(worker, figures);
     }

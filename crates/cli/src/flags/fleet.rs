@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use fleet::remote::Choice;
 use fleet::remote::simulated::Shape;
+use fleet::remote::{Choice, Relays};
 
-/// The choice of a run among agents that wait.
+/// The choice of a run among agents that wait, and the relays by which it reaches its machines.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ChoiceFlags {
     /// Agents that the run takes from the pool of --fleet nats://…; by default all that are free.
@@ -19,9 +19,17 @@ pub(crate) struct ChoiceFlags {
     /// A label that agents must have. May be given several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     label: Vec<(String, String)>,
+    /// Reach the machines of --fleet by relays, each of which hears a part of them and reports in its place: so many
+    /// processes on this machine, or machines: ssh:user@a,user@b.
+    #[arg(long, value_name = "N|MACHINES", requires = "fleet")]
+    relays: Option<String>,
 }
 
 impl ChoiceFlags {
+    pub(crate) fn relays(&self) -> Result<Option<Relays>, String> {
+        self.relays.as_deref().map(Relays::read).transpose()
+    }
+
     pub(crate) fn choice(self) -> Result<Choice, String> {
         for (at, (zone, _)) in self.zone.iter().enumerate() {
             if self.zone[..at].iter().any(|(other, _)| other == zone) {

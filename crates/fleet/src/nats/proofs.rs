@@ -12,7 +12,7 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What the environment proves, to be proved by another machine: variables with their values, or with the content of
+/// The proofs in the environment, for another machine to use: variables with their values, or with the content of
 /// the files that they name.
 pub(crate) fn proofs() -> Result<Vec<(String, String)>, String> {
     let mut proofs = Vec::new();

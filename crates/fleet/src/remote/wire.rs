@@ -36,7 +36,7 @@ pub(crate) enum ToAgent {
     },
     /// Be a relay: reach these agents.
     Gather(Box<Region>),
-    /// What each agent of a relay gets, in the order in which they were met.
+    /// The parts of a relay's agents, in the order in which they were met.
     Serve(Serve),
     /// The plan and the agent's shares of it.
     Begin(Box<Assignment>),
@@ -74,7 +74,7 @@ pub(crate) struct Region {
     pub(crate) grace: u64,
 }
 
-/// What the agents of a relay get.
+/// The parts of a relay's agents.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Serve {
     pub(crate) agents: Vec<Served>,
