@@ -190,7 +190,7 @@ fn serve(
     // Nothing but this is sent to a relay that reaches its agents.
     let ended =
         || matches!(orders.try_recv(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
-    let (place, mut assignment, below) = match prepare(store, (said, &ended), orders)? {
+    let (place, mut assignment, below) = match prepare(store, (said, &ended, allowed), orders)? {
         Task::Run(place, assignment, below) => (place, assignment, below),
         Task::Deliver(place, results) => return left(&place, &results, (said, allowed), orders),
         Task::None => return Ok(()),
@@ -248,7 +248,7 @@ fn left(
 /// Takes the files and the assignment.
 fn prepare<'a>(
     mut store: Store,
-    (said, ended): (&Said, &'a dyn Fn() -> bool),
+    (said, ended, allowed): (&Said, &'a dyn Fn() -> bool, &str),
     orders: &Receiver<ToAgent>,
 ) -> Result<Task<'a>, String> {
     let mut wanted: Option<(String, u32, Vec<Named>)> = None;
@@ -267,6 +267,11 @@ fn prepare<'a>(
                 if bytes.is_empty() {
                     missing.retain(|other| *other != hash);
                 }
+            }
+            Ok(ToAgent::Gather(_)) if !allowed.is_empty() => {
+                return Err(
+                    "it may load certain targets only, so it reaches no other machine".into()
+                );
             }
             Ok(ToAgent::Gather(region)) => {
                 let reached = below.insert(Below::reach(*region, ended, note)?);
@@ -654,4 +659,25 @@ fn free_memory() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hosts::{Choice, Way};
+    use super::super::wire::Region;
+    use super::*;
+
+    #[test]
+    fn an_agent_whose_targets_are_limited_is_no_relay() {
+        let root = std::env::temp_dir().join(format!("throng-limited-{}", std::process::id()));
+        let (to, orders) = channel();
+        let way = Way::read("ssh:elsewhere", Choice::default(), 0).expect("a machine");
+        let region = Region { way, proofs: Vec::new(), grace: 5 };
+        to.send(ToAgent::Gather(Box::new(region))).expect("it is heard");
+        let (said, ended) = (Said::new().expect("a thread"), || false);
+        let store = Store::at(root.clone()).expect("a folder");
+        let prepared = prepare(store, (&said, &ended, "10.0.0.0/8"), &orders);
+        assert!(prepared.is_err_and(|words| words.contains("certain targets only")));
+        let _ = std::fs::remove_dir_all(root);
+    }
 }

@@ -83,6 +83,8 @@ pub(super) struct Gather<'a> {
     clock: Instant,
     coming: Vec<Coming>,
     heard: Receiver<(u32, Heard)>,
+    /// They are relays: what they say of their agents and to the user is heard. An agent may say no such thing.
+    are_relays: bool,
 }
 
 impl Coming {
@@ -115,7 +117,7 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
         Some(relays) => {
             let (clock, (say, heard)) = (Instant::now(), channel());
             let coming = by_relays(relays, &(clock, say))?;
-            Gather { cancelled: asked.cancelled, clock, coming, heard }
+            Gather { cancelled: asked.cancelled, clock, coming, heard, are_relays: true }
         }
         None => Gather::start(asked.way, (nats::env, grace), asked.cancelled, note)?,
     };
@@ -195,7 +197,7 @@ impl<'a> Gather<'a> {
             Way::Ssh(hosts) | Way::Whole(hosts) => by_ssh(hosts, &(clock, say))?,
             Way::Nats(pools) => by_nats(pools, (env, grace), cancelled, (clock, say), note)?,
         };
-        Ok(Self { cancelled, clock, coming, heard })
+        Ok(Self { cancelled, clock, coming, heard, are_relays: false })
     }
 
     /// Gets the agents ready for their shares, which are returned. Files made for them are in that folder meanwhile.
@@ -385,8 +387,10 @@ impl<'a> Gather<'a> {
                 agent.clocks.hear(&Answer { asked, came, monotonic, wall });
                 agent.answers += 1;
             }
-            (FromAgent::Gathered(met), _) => agent.met = Some(met),
-            (FromAgent::Said(FromWorker::Log(Words::Engine(words))), _) => note(&words),
+            (FromAgent::Gathered(met), _) if self.are_relays => agent.met = Some(met),
+            (FromAgent::Said(FromWorker::Log(Words::Engine(words))), _) if self.are_relays => {
+                note(&words);
+            }
             (FromAgent::Missing(missing), _) => agent.missing = Some(missing),
             (FromAgent::Placed, _) => agent.placed = true,
             (FromAgent::Refused(words), _) => return Err(format!("{}: {words}", agent.name)),
