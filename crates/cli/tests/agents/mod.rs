@@ -137,9 +137,8 @@ fn one_machine_with_one_process_does_what_one_process_does() {
     assert_eq!(headers, 1, "the coordinator alone writes it");
 }
 
-#[test]
-fn each_machine_gets_the_lines_of_its_users_and_no_others() {
-    let machines = Machines::new(true);
+/// A run that reads a data file large enough to be cut, of which each line must be asked for once.
+fn reads_each_line_once(machines: &Machines, more: &[&str]) -> Ended {
     let target = targets::start(targets::Config::new("mirror")).expect("a target");
     let pad = "x".repeat(8_000);
     let lines = (1..=14).fold(String::new(), |all, n| all + &format!("line{n},{pad}\n"));
@@ -147,7 +146,7 @@ fn each_machine_gets_the_lines_of_its_users_and_no_others() {
     machines.program.write("cut.jmx", &SHARING.replace("${__P(recycle,false)}", "false"));
     let port = format!("-Jport={}", target.addr().port());
     let line = ["run", "cut.jmx", "--fleet", "ssh:a,b,c", "--workers", "2", &port];
-    let ended = machines.run(&line);
+    let ended = machines.run(&[&line[..], more].concat());
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.out.contains("data files are cut: 1"), "{ended:?}");
     let seen = target.log();
@@ -156,6 +155,13 @@ fn each_machine_gets_the_lines_of_its_users_and_no_others() {
     let mut all: Vec<String> = (1..=14).map(|n| format!("line{n}")).collect();
     all.sort();
     assert_eq!(seen, all, "each line once");
+    ended
+}
+
+#[test]
+fn each_machine_gets_the_lines_of_its_users_and_no_others() {
+    let machines = Machines::new(true);
+    reads_each_line_once(&machines, &[]);
     let files = std::fs::read_dir(machines.program.path("home/.cache/throng/files"));
     let texts = files.expect("the machines' files").flatten();
     let texts: Vec<_> =

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Machines, agents, descendants};
+use super::{Machines, agents, descendants, reads_each_line_once};
 use crate::program::ended;
-use crate::{SHARING, is_gone, share, share_in, summary, until};
+use crate::{is_gone, share, share_in, summary, until};
 
 fn named<'a>(summary: &'a Value, key: &str) -> Vec<&'a str> {
     let agents = summary["agents"].as_array().expect("a list");
@@ -38,24 +38,8 @@ fn three_machines_behind_two_relays_do_what_one_process_does() {
 
 #[test]
 fn each_machine_behind_a_relay_gets_the_lines_of_its_users() {
-    let machines = Machines::new(true);
-    let target = targets::start(targets::Config::new("mirror")).expect("a target");
-    let pad = "x".repeat(8_000);
-    let lines = (1..=14).fold(String::new(), |all, n| all + &format!("line{n},{pad}\n"));
-    machines.program.write("lines.csv", &lines);
-    machines.program.write("cut.jmx", &SHARING.replace("${__P(recycle,false)}", "false"));
-    let port = format!("-Jport={}", target.addr().port());
-    let line = ["run", "cut.jmx", "--fleet", "ssh:a,b,c", "--relays", "2", "--workers", "2", &port];
-    let ended = machines.run(&line);
-    assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.out.contains("data files are cut: 1"), "{ended:?}");
+    let ended = reads_each_line_once(&Machines::new(true), &["--relays", "2"]);
     assert!(ended.out.contains("3 machines by 2 relays, 6 processes"), "{ended:?}");
-    let seen = target.log();
-    let mut seen: Vec<_> = seen.iter().filter_map(|one| one.target.split('/').nth(2)).collect();
-    seen.sort_unstable();
-    let mut all: Vec<String> = (1..=14).map(|n| format!("line{n}")).collect();
-    all.sort();
-    assert_eq!(seen, all, "each line once");
 }
 
 #[test]

@@ -268,20 +268,11 @@ fn prepare<'a>(
                     missing.retain(|other| *other != hash);
                 }
             }
-            Ok(ToAgent::Gather(_)) if !allowed.is_empty() => {
-                return Err(
-                    "it may load certain targets only, so it reaches no other machine".into()
-                );
-            }
             Ok(ToAgent::Gather(region)) => {
-                let reached = below.insert(Below::reach(*region, ended, note)?);
+                let reached = below.insert(Below::reach(*region, (ended, allowed), note)?);
                 said.say(&FromAgent::Gathered(reached.met()));
             }
-            Ok(ToAgent::Serve(serve)) => {
-                if let Some(below) = &mut below {
-                    below.serve(serve);
-                }
-            }
+            Ok(ToAgent::Serve(serve)) => below.iter_mut().for_each(|of| of.serve(&serve)),
             Ok(ToAgent::Begin(assignment)) => {
                 let place = place.take().ok_or("the run began before its files were there")?;
                 return Ok(Task::Run(place, assignment, below));
@@ -305,13 +296,12 @@ fn prepare<'a>(
         if missing.is_empty()
             && let Some((run, depth, files)) = wanted.take()
         {
-            place = Some(match &mut below {
-                Some(below) => {
-                    below.pass_on((&run, depth), &store, note)?;
-                    store.place(&run, depth, &[])?
-                }
-                None => store.place(&run, depth, &files)?,
-            });
+            if let Some(below) = &mut below {
+                below.pass_on((&run, depth), &store, note)?;
+            }
+            // A relay has files for others.
+            let own: &[Named] = if below.is_some() { &[] } else { &files };
+            place = Some(store.place(&run, depth, own)?);
             said.say(&FromAgent::Placed);
         }
     }

@@ -24,12 +24,15 @@ pub(super) struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    /// Starts or hires the agents, and compares the clocks.
+    /// Starts or hires the agents, and compares the clocks. `allowed`: the targets that the relay itself may load.
     pub(super) fn reach(
         region: Region,
-        cancelled: &'a dyn Fn() -> bool,
+        (cancelled, allowed): (&'a dyn Fn() -> bool, &str),
         note: &mut dyn FnMut(&str),
     ) -> Result<Self, String> {
+        if !allowed.is_empty() {
+            return Err("it may load certain targets only, so it reaches no other machine".into());
+        }
         let Region { way, proofs, grace } = region;
         let mut gather = if proofs.is_empty() {
             Gather::start(&way, (nats::env, grace), cancelled, note)?
@@ -45,8 +48,8 @@ impl<'a> Below<'a> {
         self.gather.met()
     }
 
-    pub(super) fn serve(&mut self, serve: Serve) {
-        self.serve = serve;
+    pub(super) fn serve(&mut self, serve: &Serve) {
+        self.serve.clone_from(serve);
     }
 
     /// Passes the files on, of which the store has all.

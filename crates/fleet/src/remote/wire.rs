@@ -75,7 +75,7 @@ pub(crate) struct Region {
 }
 
 /// The parts of a relay's agents.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Serve {
     pub(crate) agents: Vec<Served>,
     /// Samples that each may measure beyond those that have come.
