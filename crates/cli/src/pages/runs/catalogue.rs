@@ -352,7 +352,9 @@ mod tests {
         assert_eq!((folders(&newer), &newer["whole"]), (vec!["b"], &json!(false)));
         let id = all["entries"][0]["id"].as_u64().expect("a number");
         assert_eq!(catalogue.find(id).map(|found| found.folder), Some("a".to_owned()));
-        fs::remove_dir_all(root.path().join("a")).expect("it goes");
+        // Removed, it might give its number in the file system to the one that comes.
+        let away = tempfile::tempdir_in(root.path().parent().expect("a folder")).expect("another");
+        fs::rename(root.path().join("a"), away.path().join("a")).expect("it goes");
         assert!(catalogue.find(id).is_none(), "its folder has gone");
         // Another folder of the same name is another entry.
         make(root.path(), "c");
