@@ -63,6 +63,78 @@ fn relay(dies: bool) -> Relay {
     Relay::new(Box::new(bus), share(), vec![1, 3])
 }
 
+/// Threads that stand for the agents of a relay.
+#[derive(Debug)]
+struct Machines(Threads);
+
+impl Bus for Machines {
+    fn workers(&self) -> u32 {
+        self.0.workers()
+    }
+
+    fn send(&mut self, worker: u32, message: &ToWorker) {
+        self.0.send(worker, message);
+    }
+
+    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+        self.0.next(patience)
+    }
+
+    fn kill(&mut self, worker: u32) {
+        self.0.kill(worker);
+    }
+
+    fn merges(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
+    let first = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let bus = Threads::start(2, move |number, orders, say| {
+        say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
+        for order in orders {
+            match order {
+                ToWorker::Plan(_) => say(FromWorker::Ready { cores: 4 }),
+                ToWorker::Start { .. } => {
+                    let mut report = |seq, began_ms| {
+                        let mut report = second(seq, 5 + seq);
+                        report.snapshot.began_ms = began_ms;
+                        say(FromWorker::Report(report));
+                    };
+                    if number == 0 {
+                        report(1, 10_000);
+                        first.wait();
+                    } else {
+                        first.wait();
+                        report(1, 4_000);
+                        report(2, 10_020);
+                    }
+                }
+                ToWorker::End => return say(FromWorker::Done { aborted: None, samples: 0 }),
+                _ => {}
+            }
+        }
+    });
+    let mut relay = Relay::new(Box::new(Machines(bus)), share(), vec![1, 3]);
+    until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
+    relay.obey(ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() });
+    let mut seconds = Vec::new();
+    for _ in 0..1_000 {
+        if let Some(Out::Second(report)) = relay.next(Duration::from_millis(10)) {
+            seconds.push((report.snapshot.began_ms, report.samples(), report.active[0]));
+        }
+        if seconds.len() == 2 {
+            break;
+        }
+    }
+    // An agent reports once a second, whatever its threads. The samples: 6 and 7 of the second itself, 6 that came late.
+    assert_eq!(seconds, [(4_000, 6, 4), (10_000, 13, 4)]);
+    let figures = relay.figures();
+    assert_eq!(figures.iter().map(|one| one.tally.count).collect::<Vec<_>>(), [6, 13]);
+}
+
 /// The output up to a message that is waited for.
 fn until(relay: &mut Relay, is_it: impl Fn(&FromWorker) -> bool) -> Vec<Out> {
     let mut outs = Vec::new();
