@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use stats::hist::Hist;
+use stats::hist::{Bins, Hist};
 use stats::tally::Tally;
 
 use crate::message::Report;
@@ -29,14 +29,15 @@ impl Figures {
     }
 
     /// Adds a report of the worker that these are of. `bins` is used and left empty.
-    fn add(&mut self, report: &Report, bins: &mut Vec<(u32, u64)>) {
+    fn add(&mut self, report: &Report, bins: &mut Bins) {
         for label in report.snapshot.labels.iter().filter(|label| !label.transaction) {
             self.tally.merge(&label.tally);
-            bins.extend(label.response.iter());
+            bins.merge(&label.response);
         }
         // Histograms of hundreds of workers are not in the processor's cache: each part of one is fetched once.
-        bins.sort_unstable();
-        self.response.add_each(bins.drain(..));
+        bins.settle();
+        self.response.add(bins);
+        bins.clear();
         self.users = report.started.into();
     }
 }
@@ -47,7 +48,7 @@ pub(crate) struct ByWorker {
     own: Vec<Figures>,
     /// Those of the machines behind a worker, as it has said them last.
     behind: BTreeMap<u32, Vec<Figures>>,
-    bins: Vec<(u32, u64)>,
+    bins: Bins,
 }
 
 impl ByWorker {

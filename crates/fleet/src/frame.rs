@@ -3,18 +3,40 @@
 //! Reading copies nothing but what is left of an unfinished frame. A length beyond [`LONGEST`] is an error: what
 //! comes in is not ours.
 
+use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// No message is longer: a plan of hundreds of MiB is a mistake.
 const LONGEST: usize = 256 << 20;
 
+/// Appends to a list; bytes in one piece are copied as such.
+struct Appending(Vec<u8>);
+
+impl Flavor for Appending {
+    type Output = Vec<u8>;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 /// Appends a frame.
 pub(crate) fn push(out: &mut Vec<u8>, message: &impl Serialize) -> Result<(), String> {
     let start = out.len();
     out.extend([0; 4]);
     // Handing the buffer over and taking it back avoids a copy.
-    match postcard::to_extend(message, std::mem::take(out)) {
+    match postcard::serialize_with_flavor(message, Appending(std::mem::take(out))) {
         Ok(filled) => *out = filled,
         Err(error) => return Err(format!("a message cannot be sent: {error}")),
     }

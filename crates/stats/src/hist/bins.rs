@@ -12,18 +12,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::layout;
 
-/// A list is few bins beside one that has more than so many times as many.
+/// A list is few bins beside one that has more than so many times as many, or will have.
 const FEW_OF: usize = 8;
 /// Bins of a list from which on what is few waits behind it. Up to there it finds its place at once.
-const LONG: usize = 64;
+const LONG: usize = 8;
+/// So much waits at least before it is put in order: its end alone is looked at by each addition, the list by none.
+const MANY: usize = 512;
+/// Bins that a list is given room for before they have come: what announces them may be wrong.
+const ROOM: usize = 64;
 
 /// The error of a list that is none.
 const ODD: &str = "the bins of a histogram are not in order";
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Bins(Form);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Form {
     List(Vec<(u32, u64)>),
     /// Numbers of 7 bits a byte, the lowest first: how many bins there are; then of each the
@@ -34,7 +38,7 @@ enum Form {
 
 /// A list, and bins that are to be added to it, in any order: the bin above its count. Each addition would move half of a
 /// long list otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 struct Growing {
     list: Vec<(u32, u64)>,
     more: Vec<u64>,
@@ -43,47 +47,114 @@ struct Growing {
 impl Growing {
     /// Takes more bins.
     fn add(&mut self, bins: &Bins) {
-        match &bins.0 {
-            Form::List(list) => list.iter().for_each(|bin| self.push(*bin)),
-            _ => bins.iter().for_each(|bin| self.push(bin)),
+        match bins.list() {
+            Some(list) => list.iter().for_each(|bin| self.push(*bin)),
+            None => bins.iter().for_each(|bin| self.push(bin)),
         }
-        if self.more.len() >= self.list.len() {
+        if self.more.len() >= self.list.len().max(MANY) {
             self.settle();
         }
     }
 
     #[inline]
     fn push(&mut self, (bin, count): (u32, u64)) {
-        match u32::try_from(count) {
-            Ok(count) => self.more.push(u64::from(bin) << 32 | u64::from(count)),
-            Err(_) => add_to(&mut self.list, bin, count),
+        match packed(bin, count) {
+            Some(packed) => self.more.push(packed),
+            None => add_to(&mut self.list, bin, count),
         }
     }
 
     /// Adds what waits to the list.
     fn settle(&mut self) {
-        self.more.sort_unstable();
-        let of = |packed: &u64| ((packed >> 32) as u32, packed & u64::from(u32::MAX));
-        // Counts of bins that the list has are added; the others stay, each once.
-        let (mut at, mut kept) = (0, Vec::<(u32, u64)>::new());
-        for (bin, count) in self.more.iter().map(of) {
-            while self.list.get(at).is_some_and(|mine| mine.0 < bin) {
+        let Self { list, more } = self;
+        if more.is_empty() {
+            return;
+        }
+        sort(more);
+        // What the list does not have stays, each bin once.
+        let (mut at, mut new) = (0, 0_usize);
+        for next in 0..more.len() {
+            let (bin, count) = unpacked(more[next]);
+            while list.get(at).is_some_and(|mine| mine.0 < bin) {
                 at += 1;
             }
-            match (self.list.get_mut(at), kept.last_mut()) {
+            let last = new.checked_sub(1).map(|last| unpacked(more[last]));
+            match (list.get_mut(at), last) {
                 (Some(mine), _) if mine.0 == bin => mine.1 = mine.1.saturating_add(count),
-                (_, Some(last)) if last.0 == bin => last.1 = last.1.saturating_add(count),
-                _ => kept.push((bin, count)),
+                (_, Some(last)) if last.0 == bin => match packed(bin, last.1 + count) {
+                    Some(packed) => more[new - 1] = packed,
+                    None => {
+                        new -= 1;
+                        list.insert(at, (bin, last.1 + count));
+                    }
+                },
+                _ => {
+                    more[new] = more[next];
+                    new += 1;
+                }
             }
         }
-        self.more.clear();
-        insert_new(&mut self.list, kept.len(), &kept);
+        insert_new(list, new, more[..new].iter().map(|bin| unpacked(*bin)));
+        more.clear();
     }
+
+    fn len(&self) -> usize {
+        self.list.len() + self.more.len()
+    }
+}
+
+/// A bin above its count, if that is not too large.
+#[inline]
+fn packed(bin: u32, count: u64) -> Option<u64> {
+    Some(u64::from(bin) << 32 | u64::from(u32::try_from(count).ok()?))
+}
+
+#[inline]
+fn unpacked(packed: u64) -> (u32, u64) {
+    ((packed >> 32) as u32, packed & u64::from(u32::MAX))
+}
+
+/// Puts packed bins in order: below 2^16, as most are, by their two bytes, which compares nothing.
+pub(super) fn sort(bins: &mut [u64]) {
+    const FROM: usize = 64;
+    let most = bins.iter().fold(0, |most, bin| most | bin >> 32);
+    if bins.len() < FROM || most > 0xffff {
+        return bins.sort_unstable();
+    }
+    let byte = |bin: u64, which: usize| (bin >> (32 + 8 * which)) as usize & 0xff;
+    let mut places = [[0_u32; 256]; 2];
+    for bin in &*bins {
+        places[0][byte(*bin, 0)] += 1;
+        places[1][byte(*bin, 1)] += 1;
+    }
+    for places in &mut places {
+        let mut before = 0;
+        for place in places {
+            before += std::mem::replace(place, before);
+        }
+    }
+    let mut by_low = vec![0; bins.len()];
+    let mut deal = |which: usize, from: &[u64], to: &mut [u64]| {
+        for bin in from {
+            let place = &mut places[which][byte(*bin, which)];
+            to[*place as usize] = *bin;
+            *place += 1;
+        }
+    };
+    deal(0, bins, &mut by_low);
+    deal(1, &by_low, bins);
 }
 
 impl Default for Form {
     fn default() -> Self {
         Self::List(Vec::new())
+    }
+}
+
+/// Its bins, whatever the form.
+impl fmt::Debug for Bins {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -141,9 +212,13 @@ impl<'de> Visitor<'de> for Read<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut bins: A) -> Result<(), A::Error> {
-        let Form::List(list) = &mut self.0.0 else { return Ok(()) };
+        let list = match &mut self.0.0 {
+            Form::List(list) => list,
+            Form::Growing(growing) => &mut growing.list,
+            Form::Packed(_) => return Err(A::Error::custom(ODD)),
+        };
         // What is announced may never come.
-        list.reserve(bins.size_hint().unwrap_or(0).min(LONG));
+        list.reserve(bins.size_hint().unwrap_or(0).min(ROOM));
         while let Some((bin, count)) = bins.next_element::<(u32, u64)>()? {
             if count == 0 || list.last().is_some_and(|last| last.0 >= bin) {
                 return Err(A::Error::custom(ODD));
@@ -174,18 +249,18 @@ impl Bins {
 
     /// Number of bins.
     pub fn len(&self) -> usize {
-        self.iter().len()
+        self.list().map_or_else(|| self.iter().len(), <[_]>::len)
     }
 
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         match &self.0 {
             Form::List(list) => Iter::List(list.iter()),
+            Form::Growing(Growing { list, more }) if more.is_empty() => Iter::List(list.iter()),
             Form::Packed(bytes) => {
                 let mut rest = &**bytes;
                 let left = number(&mut rest) as usize;
                 Iter::Packed { rest, left, before: 0 }
             }
-            Form::Growing(growing) if growing.more.is_empty() => Iter::List(growing.list.iter()),
             Form::Growing(growing) => {
                 let mut settled = Growing::clone(growing);
                 settled.settle();
@@ -211,8 +286,12 @@ impl Bins {
     }
 
     pub fn is_empty(&self) -> bool {
-        // What has another form has a bin.
-        matches!(&self.0, Form::List(list) if list.is_empty())
+        match &self.0 {
+            Form::List(list) => list.is_empty(),
+            Form::Growing(growing) => growing.len() == 0,
+            // Only bins are packed.
+            Form::Packed(_) => false,
+        }
     }
 
     pub fn clear(&mut self) {
@@ -220,9 +299,8 @@ impl Bins {
             Form::List(list) => list.clear(),
             Form::Packed(_) => *self = Self::default(),
             Form::Growing(growing) => {
-                let mut list = std::mem::take(&mut growing.list);
-                list.clear();
-                self.0 = Form::List(list);
+                growing.list.clear();
+                growing.more.clear();
             }
         }
     }
@@ -231,14 +309,13 @@ impl Bins {
     pub fn settle(&mut self) {
         if let Form::Growing(growing) = &mut self.0 {
             growing.settle();
-            self.0 = Form::List(std::mem::take(&mut growing.list));
         }
     }
 
     /// Gives back the memory that it can do without. What is added later makes a list of it again.
     pub fn shrink(&mut self) {
         self.settle();
-        let Form::List(list) = &self.0 else { return };
+        let Some(list) = self.list() else { return };
         if list.is_empty() {
             *self = Self::default();
             return;
@@ -261,13 +338,15 @@ impl Bins {
         if other.is_empty() {
             return;
         }
+        let theirs = other.len();
         match &mut self.0 {
-            Form::Growing(growing) if other.len() * FEW_OF < growing.list.len() => {
+            // To a list that grew before, what is few is added by its thousands again.
+            Form::Growing(growing) if theirs < growing.len().max(MANY) / FEW_OF => {
                 return growing.add(other);
             }
-            Form::List(list) if list.len() >= LONG && other.len() * FEW_OF < list.len() => {
+            Form::List(list) if list.len() >= LONG && theirs < list.len() / FEW_OF => {
                 let list = std::mem::take(list);
-                let mut growing = Growing { list, more: Vec::new() };
+                let mut growing = Growing { list, ..Growing::default() };
                 growing.add(other);
                 self.0 = Form::Growing(growing);
                 return;
@@ -275,7 +354,7 @@ impl Bins {
             _ => {}
         }
         self.change(|list| {
-            if other.len() * FEW_OF < list.len() {
+            if theirs < list.len() / FEW_OF {
                 other.iter().for_each(|(bin, count)| add_to(list, bin, count));
             } else {
                 merge_lists(list, other);
@@ -283,12 +362,26 @@ impl Bins {
         });
     }
 
+    /// The list, where all bins are in one.
+    #[inline]
+    fn list(&self) -> Option<&[(u32, u64)]> {
+        match &self.0 {
+            Form::List(list) => Some(list),
+            Form::Growing(Growing { list, more }) if more.is_empty() => Some(list),
+            Form::Growing(_) | Form::Packed(_) => None,
+        }
+    }
+
     /// Changes the list; what had another form is one again.
     #[inline]
     fn change(&mut self, with: impl FnOnce(&mut Vec<(u32, u64)>)) {
         match &mut self.0 {
             Form::List(list) => with(list),
-            Form::Packed(_) | Form::Growing(_) => {
+            Form::Growing(growing) => {
+                growing.settle();
+                with(&mut growing.list);
+            }
+            Form::Packed(_) => {
                 let mut list = self.iter().collect();
                 with(&mut list);
                 self.0 = Form::List(list);
@@ -308,10 +401,13 @@ fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
 /// Adds the bins of `other`, which has some, to a sorted list: counts of bins that both have first, then the others from
 /// behind into their places.
 fn merge_lists(list: &mut Vec<(u32, u64)>, other: &Bins) {
+    if list.is_empty() {
+        return list.extend(other.iter());
+    }
     let new = count_common(list, other.iter());
-    match &other.0 {
-        Form::List(theirs) => insert_new(list, new, theirs),
-        _ => insert_new(list, new, &other.iter().collect::<Vec<_>>()),
+    match other.list() {
+        Some(theirs) => insert_new(list, new, theirs.iter().copied()),
+        None => insert_new(list, new, other.iter().collect::<Vec<_>>().into_iter()),
     }
 }
 
@@ -331,13 +427,17 @@ fn count_common(list: &mut [(u32, u64)], theirs: impl Iterator<Item = (u32, u64)
 }
 
 /// Moves the bins of a list apart, so that the `new` ones of `theirs` which it does not have find their places.
-fn insert_new(list: &mut Vec<(u32, u64)>, mut new: usize, theirs: &[(u32, u64)]) {
+fn insert_new(
+    list: &mut Vec<(u32, u64)>,
+    mut new: usize,
+    theirs: impl DoubleEndedIterator<Item = (u32, u64)>,
+) {
     if new == 0 {
         return;
     }
     let mut from = list.len();
     list.resize(from + new, (0, 0));
-    for their in theirs.iter().rev() {
+    for their in theirs.rev() {
         while from > 0 && list[from - 1].0 > their.0 {
             from -= 1;
             list[from + new] = list[from];
@@ -346,7 +446,7 @@ fn insert_new(list: &mut Vec<(u32, u64)>, mut new: usize, theirs: &[(u32, u64)])
             continue;
         }
         new -= 1;
-        list[from + new] = *their;
+        list[from + new] = their;
         if new == 0 {
             return;
         }

@@ -49,9 +49,26 @@ impl Hist {
     }
 
     /// Adds bins with their counts. In order they take less time where there are many.
-    pub fn add_each(&mut self, bins: impl Iterator<Item = (u32, u64)>) {
-        for (bin, n) in bins {
+    fn add_each(&mut self, mut bins: impl Iterator<Item = (u32, u64)>) {
+        while self.pages.is_empty() {
+            let Some((bin, n)) = bins.next() else { return };
             self.add_bin(bin, n);
+        }
+        // The page of one is that of the next, as a rule.
+        let Some(mut next) = bins.next() else { return };
+        loop {
+            let number = next.0.min(layout::BINS - 1) as usize / PAGE;
+            let (page, total) = self.page(number);
+            loop {
+                let bin = next.0.min(layout::BINS - 1) as usize;
+                if bin / PAGE != number {
+                    break;
+                }
+                page[bin % PAGE] += next.1;
+                *total += next.1;
+                let Some(more) = bins.next() else { return };
+                next = more;
+            }
         }
     }
 
@@ -127,10 +144,15 @@ impl Hist {
     }
 
     fn add_to_page(&mut self, bin: usize, n: u64) {
-        let page = bin / PAGE;
-        if page >= self.pages.len() {
-            self.pages.resize(page + 1, None);
+        self.page(bin / PAGE).0[bin % PAGE] += n;
+    }
+
+    /// A page, and the number of values.
+    fn page(&mut self, number: usize) -> (&mut [u64; PAGE], &mut u64) {
+        if number >= self.pages.len() {
+            self.pages.resize(number + 1, None);
         }
-        self.pages[page].get_or_insert_with(|| Box::new([0; PAGE]))[bin % PAGE] += n;
+        let page = self.pages[number].get_or_insert_with(|| Box::new([0; PAGE]));
+        (page, &mut self.total)
     }
 }

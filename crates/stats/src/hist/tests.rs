@@ -1,6 +1,7 @@
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 
+use super::bins::sort;
 use super::*;
 
 fn bins(values: &[u64]) -> Bins {
@@ -74,10 +75,25 @@ proptest! {
     }
 
     #[test]
+    fn bins_are_put_in_order(
+        bins in prop::collection::vec((0u64..70_000, any::<u32>()), 0..300),
+        all_low in any::<bool>(),
+    ) {
+        let packed = |(bin, n): (u64, u32)| (if all_low { bin & 0xffff } else { bin }) << 32 | u64::from(n);
+        let mut sorted: Vec<u64> = bins.into_iter().map(packed).collect();
+        let mut expected = sorted.clone();
+        sort(&mut sorted);
+        prop_assert!(sorted.is_sorted_by_key(|bin| bin >> 32));
+        sorted.sort_unstable();
+        expected.sort_unstable();
+        prop_assert_eq!(sorted, expected);
+    }
+
+    #[test]
     fn many_additions_of_few_bins_are_counting_together(
         first in prop::collection::vec(value(), 0..300),
-        few in prop::collection::vec(prop::collection::vec(value(), 0..4), 0..300),
-        read_at in 0usize..300,
+        few in prop::collection::vec(prop::collection::vec(value(), 0..4), 0..600),
+        read_at in 0usize..600,
         last in prop::collection::vec(value(), 0..100),
     ) {
         let (mut merged, mut all) = (bins(&first), first);
