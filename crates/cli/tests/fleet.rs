@@ -95,7 +95,9 @@ fn run_seconds(program: &Program) -> Vec<Value> {
 
 fn summary(program: &Program) -> Value {
     let text = std::fs::read_to_string(program.run_folder().join("summary.json"));
-    serde_json::from_str(&text.expect("a summary")).expect("JSON")
+    let summary = serde_json::from_str(&text.expect("a summary")).expect("JSON");
+    assert_eq!(program::schema::check(&summary), Ok(()), "its published form");
+    summary
 }
 
 /// Waits until the condition holds; a minute is an answer too.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+mod listeners;
 mod pushed;
 mod relays;
 

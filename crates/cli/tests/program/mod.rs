@@ -6,6 +6,8 @@
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 
+pub(crate) mod schema;
+
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
