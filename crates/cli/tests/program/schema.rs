@@ -31,6 +31,7 @@ fn fits(schema: &Value, root: &Value, value: &Value, at: &str) -> Result<(), Str
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         other => panic!("a type that no schema has: {other}"),
     };
