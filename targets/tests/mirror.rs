@@ -184,10 +184,18 @@ fn coded_bodies_decode_to_the_text() {
     flate2::read::DeflateDecoder::new(&coded(&format!("/deflate{query}&raw"))[..])
         .read_to_string(&mut plain[2])
         .unwrap();
-    brotli::Decompressor::new(&coded(&format!("/br{query}"))[..], 4096)
-        .read_to_string(&mut plain[3])
-        .unwrap();
+    let mut brotli = |query: &str, text: &mut String| {
+        let coded = coded(&format!("/br{query}"));
+        brotli_decompressor::Decompressor::new(&coded[..], 4096).read_to_string(text).unwrap();
+    };
+    brotli(query, &mut plain[3]);
     assert_eq!(plain, [const { "" }; 4].map(|_| text.clone()));
+    // A part of it has 64 KiB.
+    for (part, n) in [("", 1), ("x", 65_536), ("x", 65_537), ("abc", 100_000)] {
+        let mut plain = String::new();
+        brotli(&format!("?text={part}&n={n}"), &mut plain);
+        assert_eq!(plain, part.repeat(n), "{n} times {part:?}");
+    }
 }
 
 #[test]

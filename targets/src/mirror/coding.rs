@@ -62,10 +62,23 @@ fn written<W: Write>(
     encoder.write_all(text.as_bytes()).and_then(|()| finish(encoder)).unwrap_or_default()
 }
 
+/// Bytes of a part that is not compressed: its length less one is said in 16 bits.
+const PART: usize = 1 << 16;
+
+/// Brotli's form (RFC 7932) without compression: a program must not carry an encoder for this page. Bits count from the
+/// lowest.
 fn brotli(text: &str) -> Vec<u8> {
-    let mut body = Vec::new();
-    let mut encoder = brotli::CompressorWriter::new(&mut body, 4096, 5, 22);
-    let sent = encoder.write_all(text.as_bytes());
-    drop(encoder);
-    if sent.is_ok() { body } else { Vec::new() }
+    let mut body = Vec::with_capacity(text.len() + 4 + 3 * text.len().div_ceil(PART));
+    // One bit says that the window has 16 bits.
+    let mut before = 1;
+    for part in text.as_bytes().chunks(PART) {
+        // Not the last part, a length of four half bytes, the length, not compressed.
+        let head = ((part.len() as u32 - 1) << 3 | 1 << 19) << before;
+        body.extend_from_slice(&head.to_le_bytes()[..3]);
+        body.extend_from_slice(part);
+        before = 0;
+    }
+    // The last part, which is empty.
+    body.push(0b11 << before);
+    body
 }
