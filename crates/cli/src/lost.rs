@@ -2,6 +2,7 @@
 
 use fleet::{Loss, Missed};
 use serde_json::{Value, json};
+use stats::grouped::things;
 
 /// The message printed when a worker dies.
 pub(crate) fn words(loss: &Loss) -> String {
@@ -11,7 +12,9 @@ pub(crate) fn words(loss: &Loss) -> String {
         None => format!("worker {worker} (process {pid})"),
     };
     format!(
-        "{name} is lost: {reason}; lost with it: {users} users, {connections} connections, and its samples since {} ({})",
+        "{name} is lost: {reason}; lost with it: {}, {}, and its samples since {} ({})",
+        things((*users).into(), "user"),
+        things(*connections, "connection"),
         moment(loss),
         missed(loss)
     )
@@ -24,14 +27,17 @@ pub(crate) fn text(workers: u32, losses: &[Loss]) -> String {
     }
     if losses.is_empty() {
         return format!(
-            "Workers         {workers} processes; CPU and memory are the sum of all; every sample is accounted for\n"
+            "Workers         {}; CPU and memory are the sum of all; every sample is accounted for\n",
+            things(workers.into(), "process")
         );
     }
     let users: u64 = losses.iter().map(|loss| u64::from(loss.users)).sum();
     let connections: u64 = losses.iter().map(|loss| loss.connections).sum();
     let mut out = format!(
-        "\nWorkers lost    {} of {workers}: {users} users, {connections} connections, and their last samples\n",
-        losses.len()
+        "\nWorkers lost    {} of {workers}: {}, {}, and their last samples\n",
+        losses.len(),
+        things(users, "user"),
+        things(connections, "connection")
     );
     for loss in losses {
         out.push_str(&format!("                {}\n", words(loss)));

@@ -11,6 +11,7 @@ use engine::Options;
 use fleet::remote::{
     self, About, Agents, Dealt, Former, Gathering, Host, Manifest, Relays, Resuming, Way,
 };
+use stats::grouped::things;
 
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -190,9 +191,15 @@ fn way_words(way: &Way, relays: Option<&Relays>) -> Vec<String> {
     match way {
         Way::Ssh(hosts) if relays.is_some() => {
             let count = relays.map_or(0, Relays::count);
-            vec![format!("starting {count} relays, and agents on {} machines", hosts.len())]
+            let relays = things(count as u64, "relay");
+            vec![format!(
+                "starting {relays}, and agents on {}",
+                things(hosts.len() as u64, "machine")
+            )]
         }
-        Way::Ssh(hosts) => vec![format!("starting agents on {} machines", hosts.len())],
+        Way::Ssh(hosts) => {
+            vec![format!("starting agents on {}", things(hosts.len() as u64, "machine"))]
+        }
         Way::Whole(hosts) => whole_words(hosts),
         Way::Nats(_) => Vec::new(),
     }
@@ -225,11 +232,12 @@ pub(crate) fn engines(request: &Request) -> Option<String> {
     Some(hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Words behind the number of users, where each host has so many.
-pub(crate) fn on_each(request: &Request) -> String {
+/// The number of users, and that each host has so many.
+pub(crate) fn on_each(request: &Request, users: u64) -> String {
+    let users = things(users, "user");
     match &request.fleet {
-        Some(Way::Whole(hosts)) => format!(" on each of {} hosts", hosts.len()),
-        _ => String::new(),
+        Some(Way::Whole(hosts)) => format!("{users} on each of {} hosts", hosts.len()),
+        _ => users,
     }
 }
 
@@ -242,12 +250,16 @@ fn deal_words(agents: &[About], users: u64, whole: bool) -> Vec<String> {
             if about.zone.is_empty() { String::new() } else { format!(" in {}", about.zone) };
         let relay = about.relay.as_ref().map_or_else(String::new, |relay| format!(" by {relay}"));
         let name = format!("{}{zone}{relay}", about.name);
+        let threads = things((*cores).into(), "thread");
         let part = if whole {
-            let processes = if *shares == 1 { "process" } else { "processes" };
-            format!("{users} users in {shares} {processes} of {cores} threads")
+            let (users, processes) = (things(users, "user"), things((*shares).into(), "process"));
+            format!("{users} in {processes} of {threads}")
         } else {
             let part = (users * u64::from(*shares)).div_ceil(all.max(1));
-            format!("{shares} of {all} shares (about {part} users), processes of {cores} threads")
+            format!(
+                "{shares} of {all} shares (about {}), processes of {threads}",
+                things(part, "user")
+            )
         };
         let off = if *clock_offset_ms == 0 {
             String::new()

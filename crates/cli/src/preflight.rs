@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use plan::plan::Plan;
 use serde::Serialize;
-use stats::grouped::count;
+use stats::grouped::{count, things};
 
 use crate::exit::Exit;
 use crate::flags::PreflightFlags;
@@ -247,7 +247,7 @@ impl Report {
             1 => " and those of 1 group whose number is known only during a run".into(),
             n => format!(" and those of {n} groups whose numbers are known only during a run"),
         };
-        let mut out = format!("Load: {} users{unknown}, holding at most {held}", count(d.users));
+        let mut out = format!("Load: {}{unknown}, holding at most {held}", things(d.users, "user"));
         if !d.destinations.is_empty() {
             let mut names: Vec<_> = d.destinations.iter().take(5).map(String::as_str).collect();
             if d.destinations.len() > names.len() {

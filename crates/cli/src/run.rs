@@ -235,8 +235,8 @@ impl Start<'_> {
         traces.note(Level::Info, ENGINE_LOGGER, "Running the test!");
         let words = format!("Running test ({start_ms})");
         traces.note(Level::Info, "org.apache.jmeter.JMeter", &words);
-        let (plan, on) = (request.plan.display(), machines::on_each(request));
-        traces.console.live_line(&format!("{plan}: {users} users{on}; Ctrl-C ends the run"));
+        let (plan, on) = (request.plan.display(), machines::on_each(request, users));
+        traces.console.live_line(&format!("{plan}: {on}; Ctrl-C ends the run"));
         if let Some(control) = control {
             traces.console.jmeter_line(&control.line);
         }

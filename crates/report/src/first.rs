@@ -12,6 +12,7 @@ pub(crate) mod sweep;
 mod verdict;
 
 use answers::verdict::Words;
+use stats::grouped::things;
 
 use crate::captions::{clock, digits};
 use crate::html::Html;
@@ -56,7 +57,7 @@ pub(crate) fn line(about: &About) -> Words {
     en.push(format!("{length} long"));
     zh.push(format!("时长 {length}"));
     if about.load.users > 0 {
-        en.push(format!("{} users", about.load.users));
+        en.push(things(about.load.users, "user"));
         zh.push(format!("{} 个用户", about.load.users));
     }
     if let Some(rate) = about.load.rate {

@@ -15,6 +15,16 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// So many things: `1 user`, `2 000 users`.
+pub fn things(n: u64, thing: &str) -> String {
+    let many = match (n, thing) {
+        (1, _) => "",
+        (_, thing) if thing.ends_with("ss") => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{many}", count(n))
+}
+
 /// A rate or a share of things: whole from 10 on, with a digit behind the point below.
 pub fn rate(value: f64) -> String {
     if value >= 10.0 { count(value.round() as u64) } else { format!("{value:.1}") }
@@ -56,6 +66,8 @@ mod tests {
     #[test]
     fn numbers_are_written_for_people() {
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([0, 1, 2000].map(|n| things(n, "user")), ["0 users", "1 user", "2 000 users"]);
+        assert_eq!([1, 2].map(|n| things(n, "process")), ["1 process", "2 processes"]);
         assert_eq!([0.04, 9.9, 12345.6].map(rate), ["0.0", "9.9", "12 346"]);
         assert_eq!(
             [0, 1023, 1024, 10240, 1023 << 10, 1 << 40].map(bytes),

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report, cut};
 use crate::counter::{Counter, Counters};
+use crate::grouped::things;
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
@@ -224,9 +225,12 @@ impl Summary {
             g.rss_peak.div_ceil(1 << 20)
         ));
         if self.cut_by_end > 0 {
-            let cut = self.cut_by_end;
+            let (cut, it) = match self.cut_by_end {
+                1 => ("1 sample was".to_owned(), "it is"),
+                many => (format!("{} were", things(many, "sample")), "they are"),
+            };
             out.push_str(&format!(
-                "Cut by the end  {cut} samples were in flight when the run ended; they are in no \
+                "Cut by the end  {cut} in flight when the run ended; {it} in no \
                  figure above\n"
             ));
         }

@@ -188,7 +188,7 @@ fn samples_cut_by_the_end_are_in_no_other_figure() {
     assert_eq!((summary.requests, summary.failed, summary.cut_by_end), (1, 0, 1));
     assert_eq!(summary.aggregate.total.max, 10);
     assert_eq!(totals.counters.get(Counter::CutByEnd), 1);
-    assert!(summary.text().contains("1 samples were in flight"), "{}", summary.text());
+    assert!(summary.text().contains("1 sample was in flight"), "{}", summary.text());
 }
 
 #[test]

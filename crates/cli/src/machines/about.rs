@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use fleet::Figures;
 use fleet::remote::About;
 use serde_json::{Value, json};
+use stats::grouped::things;
 
 use super::figures::Tables;
 
@@ -40,9 +41,10 @@ impl Machines {
             count => format!(" by {count} relays"),
         };
         format!(
-            "Agents          {} machines{by}, {processes} processes; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
+            "Agents          {}{by}, {}; CPU and memory are the sum of all; clocks known to {bound:.2} ms; \
              every sample is accounted for\n",
-            self.about.len()
+            things(self.about.len() as u64, "machine"),
+            things(processes.into(), "process")
         )
     }
 

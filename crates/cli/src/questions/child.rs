@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use record::{Ending, Record};
 use rustix::process::{Pid, Signal, kill_process};
+use stats::grouped::things;
 
 use super::results;
 use crate::exit::Exit;
@@ -45,8 +46,7 @@ impl Load {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Plan => "the plan's load".to_owned(),
-            Self::Users(1) => "1 user".to_owned(),
-            Self::Users(users) => format!("{users} users"),
+            Self::Users(users) => things(users.into(), "user"),
             Self::Rate(rate) => format!("{rate}/s"),
         }
     }

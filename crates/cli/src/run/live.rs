@@ -4,6 +4,7 @@ use engine::{Evaluated, Level, Live};
 use plan::load::shares;
 use plan::plan::Plan;
 use record::{Change, State};
+use stats::grouped::things;
 
 use super::phases::Phases;
 use super::traces::Traces;
@@ -215,14 +216,20 @@ impl Asked {
         let users = on.run.users();
         let asked = match (self.users, self.rate) {
             (0, rate) => format!("{rate} starts/s asked for"),
-            (asked, 0.0) => format!("{asked} users asked for"),
-            (asked, rate) => format!("{asked} users and {rate} starts/s asked for"),
+            (asked, 0.0) => format!("{} asked for", things(asked, "user")),
+            (asked, rate) => {
+                format!("{} and {rate} starts/s asked for", things(asked, "user"))
+            }
         };
         let paused = if self.paused { "paused" } else { "running" };
         let done = on.progress.totals().requests().tally;
         format!(
-            "{paused}, {asked}; {} users active, {} started, {} finished; {} requests, {} failed",
-            users.active, users.started, users.finished, done.count, done.errors
+            "{paused}, {asked}; {} active, {} started, {} finished; {}, {} failed",
+            things(users.active.into(), "user"),
+            users.started,
+            users.finished,
+            things(done.count, "request"),
+            done.errors
         )
     }
 }

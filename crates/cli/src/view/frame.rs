@@ -3,7 +3,7 @@
 use record::{Lamp, State};
 
 use super::chart::bars;
-use super::text::{Line, Look, Style, clock, count, percent, rate, time, width};
+use super::text::{Line, Look, Style, clock, count, percent, rate, things, time, width};
 use super::{Moment, View};
 
 /// Lines below which there is one line only.
@@ -177,7 +177,7 @@ impl Frame<'_> {
         if let Some(word) = self.state() {
             line.gap(2).add(Style::Warning, word);
         }
-        line.gap(2).add(Style::Plain, &format!("{} users", count(view.users)));
+        line.gap(2).add(Style::Plain, &things(view.users, "user"));
         line.gap(2).add(Style::Plain, &format!("{}/s", rate(last.rate)));
         let p95 = last.p95.map_or_else(|| "–".to_owned(), time);
         line.gap(2).add(Style::Plain, &format!("p95 {p95}"));
@@ -214,7 +214,7 @@ impl Frame<'_> {
     fn head(&self) -> Vec<Part> {
         let view = self.view;
         let mut first = self.line();
-        let samples = format!("{} samples", count(view.samples));
+        let samples = things(view.samples, "sample");
         let room = self.limit.saturating_sub(width(&samples) + 2);
         let mut name = Line::new(room, self.look);
         if !view.heading.is_empty() {

@@ -165,6 +165,11 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().map(|char| char.width().unwrap_or(0)).sum()
 }
 
+/// So many things: `1 user`, `20 users`.
+pub(super) fn things(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A number with its thousands apart, from 10 000 on.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();

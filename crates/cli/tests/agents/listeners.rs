@@ -19,7 +19,7 @@ const LISTENER: &str = r#"<BackendListener testclass="BackendListener" testname=
 </collectionProp></elementProp>
 <stringProp name="classname">org.apache.jmeter.visualizers.backend.graphite.GraphiteBackendListenerClient</stringProp></BackendListener><hashTree/>"#;
 
-/// What the listener's server heard of a run: connections, requests, and users that had started at the end.
+/// The listener's server heard so many connections, requests, and users that had started at the end.
 fn heard(program: &Program, command: &mut Command) -> (usize, u64, u64) {
     let server = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = server.local_addr().expect("an address").port();

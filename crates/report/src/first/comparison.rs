@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use answers::verdict::Words;
+use stats::grouped::things;
 
 use super::utc;
 use crate::captions::{clock, digits, figure, signed, time};
@@ -49,7 +50,7 @@ pub(crate) fn facts(about: &About) -> Words {
     en += &format!(" · {length} long");
     zh += &format!(" · 时长 {length}");
     if about.load.users > 0 {
-        en += &format!(" · {} users", about.load.users);
+        en += &format!(" · {}", things(about.load.users, "user"));
         zh += &format!(" · {} 个用户", about.load.users);
     }
     if let Some(rate) = about.load.rate {

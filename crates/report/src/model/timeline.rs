@@ -4,6 +4,7 @@ use answers::steady::steady;
 use answers::verdict::Words;
 use record::{Change, Record};
 use serde::Serialize;
+use stats::grouped::things;
 
 use super::charts::{Chart, charts};
 use super::columns::Column;
@@ -118,7 +119,7 @@ fn phase_in_chinese(name: &str) -> String {
 impl From<&record::Mark> for Mark {
     fn from(mark: &record::Mark) -> Self {
         let (kind, said) = match &mark.change {
-            Change::Users(n) => ("users", words(format!("{n} users"), format!("{n} 个用户"))),
+            Change::Users(n) => ("users", words(things(*n, "user"), format!("{n} 个用户"))),
             Change::Rate(rate) => {
                 let rate = digits(*rate);
                 ("rate", words(format!("{rate}/s"), format!("{rate}/s")))

@@ -15,6 +15,7 @@ use record::Record;
 use report::model::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stats::grouped::things;
 
 use crate::questions::{capacity, compare, sweep};
 use crate::{ctl, files};
@@ -299,7 +300,11 @@ impl Facts {
         let errors = last["errors"].as_u64().unwrap_or_default();
         self.figures.error_share = (rate > 0).then(|| errors as f64 / rate as f64);
         self.words = Some(words(
-            format!("In its last second: {users} users, {rate} samples, {errors} failed."),
+            format!(
+                "In its last second: {}, {}, {errors} failed.",
+                things(users, "user"),
+                things(rate, "sample")
+            ),
             format!("最近一秒：{users} 个用户，{rate} 个样本，{errors} 个失败。"),
         ));
     }
