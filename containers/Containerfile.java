@@ -1,6 +1,6 @@
 # Throng with a Java 17 and JMeter's jars, for scripts and plug-ins that run in Java.
 #
-#     .ci/package target/release/throng packages
+#     .ci/package target/dist/throng packages
 #     docker build -f containers/Containerfile.java -t throng:java packages
 #
 # Jars of plug-ins are mounted into a JMeter's folder, or added by an image of one's own: RUN throng jvm install --plugins.

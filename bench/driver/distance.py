@@ -32,13 +32,16 @@ class Distance:
         self.stopping = threading.Event()
         mark = f"throng-{os.getpid()}"
         self.near = f"{mark}-0"
-        self.spaces = [f"{mark}-{n}" for n in range(machines + 1)]
+        self.spaces, self.thread = [], threading.Thread(target=self._carry, daemon=True)
         self.addresses = [f"{NETWORK}{n + 1}" for n in range(machines + 1)]
-        for number, space in enumerate(self.spaces):
-            self._space(number, space)
-        self.thread = threading.Thread(target=self._carry, daemon=True)
+        try:
+            for number in range(machines + 1):
+                self._space(number, f"{mark}-{number}")
+            self._ssh()
+        except BaseException:
+            self.end()
+            raise
         self.thread.start()
-        self._ssh()
 
     def _space(self, number, space):
         device, address = f"thr{os.getpid() % 100000}x{number}", self.addresses[number]
@@ -47,6 +50,7 @@ class Distance:
         self.ends[socket.inet_aton(address)] = end
         run = lambda *words: subprocess.run(["ip", *words], check=True)  # noqa: E731
         run("netns", "add", space)
+        self.spaces.append(space)
         run("link", "set", device, "netns", space)
         run("-n", space, "link", "set", "lo", "up")
         run("-n", space, "addr", "add", f"{address}/24", "dev", device)
@@ -119,7 +123,8 @@ class Distance:
         for server in self.servers:
             server.wait(timeout=60)
         self.stopping.set()
-        self.thread.join()
+        if self.thread.is_alive():
+            self.thread.join()
         for space in self.spaces:
             subprocess.run(["ip", "netns", "del", space])
         for end in self.ends.values():
