@@ -6,6 +6,7 @@
 //! `Tray` is filled and emptied again and again.
 mod bins;
 mod exact;
+mod growing;
 pub mod layout;
 mod paged;
 #[cfg(test)]

@@ -10,14 +10,13 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::growing::{Growing, MANY, add_to, insert_new};
 use super::layout;
 
 /// A list is few bins beside one that has more than so many times as many, or will have.
 const FEW_OF: usize = 8;
 /// Bins of a list from which on what is few waits behind it. Up to there it finds its place at once.
 const LONG: usize = 8;
-/// So much waits at least before it is put in order: its end alone is looked at by each addition, the list by none.
-const MANY: usize = 512;
 /// Bins that a list is given room for before they have come: what announces them may be wrong.
 const ROOM: usize = 64;
 
@@ -34,115 +33,6 @@ enum Form {
     /// distance from the one before, doubled, and one more if a count other than 1 follows.
     Packed(Box<[u8]>),
     Growing(Growing),
-}
-
-/// A list, and bins that are to be added to it, in any order: the bin above its count. Each addition would move half of a
-/// long list otherwise.
-#[derive(Clone, Default)]
-struct Growing {
-    list: Vec<(u32, u64)>,
-    more: Vec<u64>,
-}
-
-impl Growing {
-    /// Takes more bins.
-    fn add(&mut self, bins: &Bins) {
-        match bins.list() {
-            Some(list) => list.iter().for_each(|bin| self.push(*bin)),
-            None => bins.iter().for_each(|bin| self.push(bin)),
-        }
-        if self.more.len() >= self.list.len().max(MANY) {
-            self.settle();
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, (bin, count): (u32, u64)) {
-        match packed(bin, count) {
-            Some(packed) => self.more.push(packed),
-            None => add_to(&mut self.list, bin, count),
-        }
-    }
-
-    /// Adds what waits to the list.
-    fn settle(&mut self) {
-        let Self { list, more } = self;
-        if more.is_empty() {
-            return;
-        }
-        sort(more);
-        // What the list does not have stays, each bin once.
-        let (mut at, mut new) = (0, 0_usize);
-        for next in 0..more.len() {
-            let (bin, count) = unpacked(more[next]);
-            while list.get(at).is_some_and(|mine| mine.0 < bin) {
-                at += 1;
-            }
-            let last = new.checked_sub(1).map(|last| unpacked(more[last]));
-            match (list.get_mut(at), last) {
-                (Some(mine), _) if mine.0 == bin => mine.1 = mine.1.saturating_add(count),
-                (_, Some(last)) if last.0 == bin => match packed(bin, last.1 + count) {
-                    Some(packed) => more[new - 1] = packed,
-                    None => {
-                        new -= 1;
-                        list.insert(at, (bin, last.1 + count));
-                    }
-                },
-                _ => {
-                    more[new] = more[next];
-                    new += 1;
-                }
-            }
-        }
-        insert_new(list, new, more[..new].iter().map(|bin| unpacked(*bin)));
-        more.clear();
-    }
-
-    fn len(&self) -> usize {
-        self.list.len() + self.more.len()
-    }
-}
-
-/// A bin above its count, if that is not too large.
-#[inline]
-fn packed(bin: u32, count: u64) -> Option<u64> {
-    Some(u64::from(bin) << 32 | u64::from(u32::try_from(count).ok()?))
-}
-
-#[inline]
-fn unpacked(packed: u64) -> (u32, u64) {
-    ((packed >> 32) as u32, packed & u64::from(u32::MAX))
-}
-
-/// Puts packed bins in order: below 2^16, as most are, by their two bytes, which compares nothing.
-pub(super) fn sort(bins: &mut [u64]) {
-    const FROM: usize = 64;
-    let most = bins.iter().fold(0, |most, bin| most | bin >> 32);
-    if bins.len() < FROM || most > 0xffff {
-        return bins.sort_unstable();
-    }
-    let byte = |bin: u64, which: usize| (bin >> (32 + 8 * which)) as usize & 0xff;
-    let mut places = [[0_u32; 256]; 2];
-    for bin in &*bins {
-        places[0][byte(*bin, 0)] += 1;
-        places[1][byte(*bin, 1)] += 1;
-    }
-    for places in &mut places {
-        let mut before = 0;
-        for place in places {
-            before += std::mem::replace(place, before);
-        }
-    }
-    let mut by_low = vec![0; bins.len()];
-    let mut deal = |which: usize, from: &[u64], to: &mut [u64]| {
-        for bin in from {
-            let place = &mut places[which][byte(*bin, which)];
-            to[*place as usize] = *bin;
-            *place += 1;
-        }
-    };
-    deal(0, bins, &mut by_low);
-    deal(1, &by_low, bins);
 }
 
 impl Default for Form {
@@ -214,7 +104,7 @@ impl<'de> Visitor<'de> for Read<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut bins: A) -> Result<(), A::Error> {
         let list = match &mut self.0.0 {
             Form::List(list) => list,
-            Form::Growing(growing) => &mut growing.list,
+            Form::Growing(growing) => growing.list(),
             Form::Packed(_) => return Err(A::Error::custom(ODD)),
         };
         // What is announced may never come.
@@ -255,17 +145,15 @@ impl Bins {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u32, u64)> + '_ {
         match &self.0 {
             Form::List(list) => Iter::List(list.iter()),
-            Form::Growing(Growing { list, more }) if more.is_empty() => Iter::List(list.iter()),
             Form::Packed(bytes) => {
                 let mut rest = &**bytes;
                 let left = number(&mut rest) as usize;
                 Iter::Packed { rest, left, before: 0 }
             }
-            Form::Growing(growing) => {
-                let mut settled = Growing::clone(growing);
-                settled.settle();
-                Iter::Settled(settled.list.into_iter())
-            }
+            Form::Growing(growing) => match growing.settled() {
+                Some(list) => Iter::List(list.iter()),
+                None => Iter::Settled(std::mem::take(growing.clone().list()).into_iter()),
+            },
         }
     }
 
@@ -298,10 +186,7 @@ impl Bins {
         match &mut self.0 {
             Form::List(list) => list.clear(),
             Form::Packed(_) => *self = Self::default(),
-            Form::Growing(growing) => {
-                growing.list.clear();
-                growing.more.clear();
-            }
+            Form::Growing(growing) => growing.clear(),
         }
     }
 
@@ -333,7 +218,8 @@ impl Bins {
         self.0 = Form::Packed(bytes.into_boxed_slice());
     }
 
-    /// Adds another list. Memory is allocated only where there are more bins than ever before.
+    /// Adds another list. Memory is allocated only where there are more bins than ever before, and for a moment where what
+    /// waits is put in order.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -342,12 +228,11 @@ impl Bins {
         match &mut self.0 {
             // To a list that grew before, what is few is added by its thousands again.
             Form::Growing(growing) if theirs < growing.len().max(MANY) / FEW_OF => {
-                return growing.add(other);
+                return grow(growing, other);
             }
             Form::List(list) if list.len() >= LONG && theirs < list.len() / FEW_OF => {
-                let list = std::mem::take(list);
-                let mut growing = Growing { list, ..Growing::default() };
-                growing.add(other);
+                let mut growing = Growing::of(std::mem::take(list));
+                grow(&mut growing, other);
                 self.0 = Form::Growing(growing);
                 return;
             }
@@ -367,8 +252,8 @@ impl Bins {
     fn list(&self) -> Option<&[(u32, u64)]> {
         match &self.0 {
             Form::List(list) => Some(list),
-            Form::Growing(Growing { list, more }) if more.is_empty() => Some(list),
-            Form::Growing(_) | Form::Packed(_) => None,
+            Form::Growing(growing) => growing.settled(),
+            Form::Packed(_) => None,
         }
     }
 
@@ -377,10 +262,7 @@ impl Bins {
     fn change(&mut self, with: impl FnOnce(&mut Vec<(u32, u64)>)) {
         match &mut self.0 {
             Form::List(list) => with(list),
-            Form::Growing(growing) => {
-                growing.settle();
-                with(&mut growing.list);
-            }
+            Form::Growing(growing) => with(growing.list()),
             Form::Packed(_) => {
                 let mut list = self.iter().collect();
                 with(&mut list);
@@ -390,11 +272,11 @@ impl Bins {
     }
 }
 
-/// Counts a bin of a sorted list `count` times more.
-fn add_to(list: &mut Vec<(u32, u64)>, bin: u32, count: u64) {
-    match list.binary_search_by_key(&bin, |entry| entry.0) {
-        Ok(at) => list[at].1 = list[at].1.saturating_add(count),
-        Err(at) => list.insert(at, (bin, count)),
+/// Adds a list to one that grows.
+fn grow(growing: &mut Growing, other: &Bins) {
+    match other.list() {
+        Some(list) => growing.add(list.iter().copied()),
+        None => growing.add(other.iter()),
     }
 }
 
@@ -424,33 +306,6 @@ fn count_common(list: &mut [(u32, u64)], theirs: impl Iterator<Item = (u32, u64)
         }
     }
     new
-}
-
-/// Moves the bins of a list apart, so that the `new` ones of `theirs` which it does not have find their places.
-fn insert_new(
-    list: &mut Vec<(u32, u64)>,
-    mut new: usize,
-    theirs: impl DoubleEndedIterator<Item = (u32, u64)>,
-) {
-    if new == 0 {
-        return;
-    }
-    let mut from = list.len();
-    list.resize(from + new, (0, 0));
-    for their in theirs.rev() {
-        while from > 0 && list[from - 1].0 > their.0 {
-            from -= 1;
-            list[from + new] = list[from];
-        }
-        if from > 0 && list[from - 1].0 == their.0 {
-            continue;
-        }
-        new -= 1;
-        list[from + new] = their;
-        if new == 0 {
-            return;
-        }
-    }
 }
 
 /// The bins of any form.

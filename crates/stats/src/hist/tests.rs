@@ -1,7 +1,7 @@
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 
-use super::bins::sort;
+use super::growing::sort;
 use super::*;
 
 fn bins(values: &[u64]) -> Bins {
