@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The exit code of a plan that Throng does not run.
 const REFUSED: i32 = 3;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The elements that short plans name.
 static ELEMENTS: LazyLock<Elements> =
