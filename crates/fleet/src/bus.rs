@@ -51,6 +51,12 @@ pub trait Bus: std::fmt::Debug {
         false
     }
 
+    /// Whether workers are asked before each start if they are there. The way to another machine may have ended, unnoticed,
+    /// since the worker was ready.
+    fn arms(&self) -> bool {
+        false
+    }
+
     /// Whether each worker runs the whole plan, and knows of no other.
     fn is_whole(&self) -> bool {
         false

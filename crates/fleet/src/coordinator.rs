@@ -1,7 +1,7 @@
 //! The coordinator of a run that is spread over workers: the whole run, seen as if it were one process.
 //!
-//! A batch of groups starts everywhere at the same moment, once every worker is ready, and the next one when it is
-//! through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
+//! A batch of groups starts everywhere at the same moment, once every worker is ready and, on another machine, has said
+//! just now that it is there; the next one when it is through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
 //! others. Reports are numbered; none counts twice.
 
 mod resume;
@@ -335,6 +335,12 @@ impl Fleet {
                 member.stage = Stage::Ready;
                 self.go_on();
             }
+            FromWorker::Armed => {
+                if member.stage == Stage::Asked {
+                    member.stage = Stage::Armed;
+                }
+                self.go_on();
+            }
             FromWorker::Report(mut report) => {
                 let (counts, missing) = member.takes(&report);
                 if missing > 0 {
@@ -426,10 +432,15 @@ impl Fleet {
             self.finished = true;
             return;
         }
-        if self.ending || alive().any(|member| member.stage != Stage::Ready) {
+        let all = |stage| alive().all(|member| member.stage == stage);
+        if self.ending || !(all(Stage::Ready) || all(Stage::Armed)) {
             return;
         }
         self.open = false;
+        if self.bus.arms() && all(Stage::Ready) && !self.batches.is_through() {
+            self.each(Stage::Asked, &ToWorker::Arm);
+            return;
+        }
         match self.batches.start_next() {
             Some(groups) => {
                 let properties = self.properties.send();
@@ -437,16 +448,19 @@ impl Fleet {
                 let groups: Vec<u32> = groups.iter().map(|group| group.0).collect();
                 self.batch.clone_from(&groups);
                 self.open = true;
-                for (worker, member) in (0..).zip(&mut self.members) {
-                    if member.is_alive() {
-                        member.stage = Stage::Running;
-                        let (groups, properties) = (groups.clone(), properties.clone());
-                        self.bus.send(worker, &ToWorker::Start { groups, at, properties });
-                    }
-                }
+                self.each(Stage::Running, &ToWorker::Start { groups, at, properties });
             }
             None => self.end(),
         }
+    }
+
+    /// All workers get an order, by which they are at that stage.
+    fn each(&mut self, stage: Stage, order: &ToWorker) {
+        self.members
+            .iter_mut()
+            .filter(|member| member.is_alive())
+            .for_each(|member| member.stage = stage);
+        self.tell(order);
     }
 
     fn halt(&mut self, now: bool) {
@@ -457,7 +471,9 @@ impl Fleet {
             return;
         }
         self.batches.stop();
-        if !self.open {
+        let asked = |member: &Member| matches!(member.stage, Stage::Asked | Stage::Armed);
+        let between = self.batches.phase().is_some() && self.members.iter().any(asked);
+        if !self.open && !between {
             // No users run: nothing will be reported as done.
             self.end();
         }

@@ -16,6 +16,10 @@ pub(crate) enum Stage {
     Coming,
     /// It waits for a batch of groups.
     Ready,
+    /// It was asked whether it is there.
+    Asked,
+    /// It is there, and waits for the order to start.
+    Armed,
     /// Users of the batch run.
     Running,
     /// It is done.

@@ -11,13 +11,15 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToWorker {
     /// The plan and the worker's share of it.
     Plan(Box<Share>),
+    /// Groups are about to start: is the worker there? It answers [`FromWorker::Armed`].
+    Arm,
     /// Groups, by their index in the plan, start at a moment of the run's clock, in nanoseconds. Properties that users of
     /// any worker have set in the groups before come with it.
     Start { groups: Vec<u32>, at: i64, properties: Vec<(String, String)> },
@@ -69,6 +71,8 @@ pub enum FromWorker {
     Offer { version: u32, pid: u32, descriptors: u64 },
     /// Its share is compiled; its threads wait for the start.
     Ready { cores: u32 },
+    /// It is there, and starts groups when it is told to.
+    Armed,
     /// One core's measurements of a second.
     Report(Box<Report>),
     /// All users of the groups that were started have ended; properties that they or earlier ones have set, if some

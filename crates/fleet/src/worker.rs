@@ -157,7 +157,8 @@ fn obey(message: ToWorker, handle: &Handle) {
         ToWorker::Change(changes) => changes.into_iter().for_each(|live| handle.change(live)),
         ToWorker::Stop { now } => handle.stop(now),
         ToWorker::End => handle.end(),
-        ToWorker::Plan(_) => {}
+        // Processes are on the coordinator's machine, or on their agent's, which answers for them.
+        ToWorker::Plan(_) | ToWorker::Arm => {}
     }
 }
 

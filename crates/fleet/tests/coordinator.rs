@@ -5,7 +5,9 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fleet::{Event, Fleet, FromWorker, Job, Loss, Missed, Report, Threads, ToWorker, VERSION};
+use fleet::{
+    Bus, Event, Fleet, FromWorker, Job, Loss, Missed, News, Report, Threads, ToWorker, VERSION,
+};
 use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
@@ -317,4 +319,94 @@ fn what_a_worker_sets_in_one_batch_all_have_in_the_next() {
     let expected = [0, 0, 0, 1, 1, 1]
         .map(|batch| (batch, vec![token.clone(), vec![]][1 - batch as usize].clone()));
     assert_eq!(*seen.lock().unwrap(), expected);
+}
+
+/// Threads that stand for other machines: they are asked before each start.
+#[derive(Debug)]
+struct Machines(Threads);
+
+impl Bus for Machines {
+    fn workers(&self) -> u32 {
+        self.0.workers()
+    }
+
+    fn send(&mut self, worker: u32, message: &ToWorker) {
+        self.0.send(worker, message);
+    }
+
+    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
+        self.0.next(patience)
+    }
+
+    fn kill(&mut self, worker: u32) {
+        self.0.kill(worker);
+    }
+
+    fn arms(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&seen);
+    let bus = played(3, move |number, message, say| {
+        match message {
+            // One is slow to answer; one is lost before the second batch.
+            ToWorker::Arm => {
+                let mut heard = heard.lock().unwrap();
+                let before = heard.iter().filter(|(who, _)| *who == number).count();
+                if number == 2 && before > 0 {
+                    return false;
+                }
+                heard.push((number, "asked"));
+                drop(heard);
+                std::thread::sleep(Duration::from_millis(100 * u64::from(number == 1)));
+                say(FromWorker::Armed);
+            }
+            ToWorker::Start { .. } => {
+                heard.lock().unwrap().push((number, "started"));
+                say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
+            }
+            _ => {}
+        }
+        true
+    });
+    let bus = Box::new(Machines(bus));
+    let mut fleet = Fleet::start(bus, &plan, job(&text, &plan)).expect("workers");
+    let told = run(&mut fleet);
+    assert_eq!((told.losses.len(), fleet.aborted()), (1, None));
+    let seen = seen.lock().unwrap();
+    let stages: Vec<&str> = seen.iter().map(|(_, what)| *what).collect();
+    let batches = [["asked"; 3].as_slice(), &["started"; 3], &["asked"; 2], &["started"; 2]];
+    assert_eq!(stages, batches.concat(), "{seen:?}");
+}
+
+#[test]
+fn a_stop_while_machines_are_asked_lets_nothing_more_start() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let (to, asked) = std::sync::mpsc::channel();
+    let bus = played(2, move |number, message, say| {
+        match message {
+            ToWorker::Arm if number == 1 => to.send(()).unwrap(),
+            ToWorker::Arm => say(FromWorker::Armed),
+            // It answers behind the stop.
+            ToWorker::Stop { .. } if number == 1 => say(FromWorker::Armed),
+            ToWorker::Start { .. } => panic!("nothing starts"),
+            _ => {}
+        }
+        true
+    });
+    let bus = Box::new(Machines(bus));
+    let mut fleet = Fleet::start(bus, &plan, job(&text, &plan)).expect("workers");
+    while asked.try_recv().is_err() {
+        fleet.next_event(Duration::from_millis(10));
+    }
+    fleet.stop();
+    let told = run(&mut fleet);
+    assert_eq!((told.losses.len(), fleet.aborted()), (0, None));
 }

@@ -44,6 +44,11 @@ impl Batches {
         Some(groups)
     }
 
+    /// Whether all were handed out.
+    pub fn is_through(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// The phase of the batch handed out last.
     pub fn phase(&self) -> Option<Phase> {
         self.phase

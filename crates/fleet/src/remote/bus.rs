@@ -606,6 +606,10 @@ impl Bus for Agents {
         true
     }
 
+    fn arms(&self) -> bool {
+        true
+    }
+
     fn is_whole(&self) -> bool {
         self.whole
     }

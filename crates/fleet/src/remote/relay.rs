@@ -103,6 +103,12 @@ impl Relay {
     pub(crate) fn obey(&mut self, order: ToWorker) {
         match order {
             ToWorker::Plan(_) => {}
+            ToWorker::Arm if self.bus.arms() => {
+                self.stage(Stage::Ready, Stage::Asked);
+                self.tell(&order);
+            }
+            // Its processes are ready, and on its machine.
+            ToWorker::Arm => self.out.push_back(Out::Said(FromWorker::Armed)),
             ToWorker::Start { groups, at, mut properties } => {
                 self.owes = true;
                 self.stage(Stage::Ready, Stage::Running);
@@ -200,6 +206,12 @@ impl Relay {
                 (member.cores, member.stage) = (cores, Stage::Ready);
                 self.all_ready();
             }
+            FromWorker::Armed => {
+                if member.stage == Stage::Asked {
+                    member.stage = Stage::Armed;
+                }
+                self.armed();
+            }
             FromWorker::Report(mut report) => {
                 self.report(child, &mut report);
                 self.bus.recycle(report.snapshot);
@@ -267,11 +279,21 @@ impl Relay {
         self.out.push_back(Out::Said(FromWorker::Ready { cores }));
     }
 
+    /// Says that all agents of a relay are there, when the last one has answered or is lost.
+    fn armed(&mut self) {
+        let any = |stage| self.members.iter().any(|member| member.stage == stage);
+        if any(Stage::Armed) && !any(Stage::Asked) {
+            self.stage(Stage::Armed, Stage::Ready);
+            self.out.push_back(Out::Said(FromWorker::Armed));
+        }
+    }
+
     /// Says that the batch is done when it is so in all processes that are left.
     fn batch_done(&mut self) {
         if !self.ready {
             return self.all_ready();
         }
+        self.armed();
         let alive = || self.members.iter().filter(|member| member.is_alive());
         let waits = alive().any(|member| member.stage != Stage::Ready);
         // Said twice, it would be taken for the end of the next batch.

@@ -95,6 +95,7 @@ impl Simulated {
                 self.sender = Some(sender);
                 self.said.say(&FromAgent::Said(FromWorker::Ready { cores: 1 }));
             }
+            ToAgent::Order(ToWorker::Arm) => self.said.say(&FromAgent::Said(FromWorker::Armed)),
             ToAgent::Order(ToWorker::Start { .. }) => self.made = Some(0),
             ToAgent::Order(ToWorker::Stop { .. }) => self.done(),
             ToAgent::Order(ToWorker::End) => {

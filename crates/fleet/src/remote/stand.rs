@@ -23,7 +23,7 @@ impl Stand {
             }
             ToWorker::Stop { .. } => self.stopped = true,
             ToWorker::End => self.ending = true,
-            ToWorker::Plan(_) | ToWorker::Adjust { .. } => {}
+            ToWorker::Plan(_) | ToWorker::Arm | ToWorker::Adjust { .. } => {}
         }
     }
 

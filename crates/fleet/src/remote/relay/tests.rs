@@ -87,6 +87,41 @@ impl Bus for Machines {
     fn merges(&self) -> bool {
         true
     }
+
+    fn arms(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_relay_is_there_when_its_agents_are() {
+    let bus = Threads::start(3, |number, orders, say| {
+        say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 0 });
+        for order in orders {
+            match order {
+                ToWorker::Plan(_) => say(FromWorker::Ready { cores: 1 }),
+                ToWorker::Arm if number == 2 => return,
+                ToWorker::Arm => {
+                    std::thread::sleep(Duration::from_millis(50 * u64::from(number)));
+                    say(FromWorker::Log(format!("{number}").into()));
+                    say(FromWorker::Armed);
+                }
+                _ => {}
+            }
+        }
+    });
+    let mut relay = Relay::new(Box::new(Machines(bus)), share(), vec![0, 1, 2]);
+    until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
+    relay.obey(ToWorker::Arm);
+    let outs = until(&mut relay, |message| matches!(message, FromWorker::Armed));
+    let said = outs.iter().filter(|out| matches!(out, Out::Said(FromWorker::Log(_)))).count();
+    let lost = outs.iter().filter(|out| matches!(out, Out::Lost(_))).count();
+    assert_eq!((said, lost), (2, 1), "{outs:?}");
+    // Processes of the agent's own machine are not asked.
+    let mut agent = self::relay(false);
+    until(&mut agent, |said| matches!(said, FromWorker::Ready { .. }));
+    agent.obey(ToWorker::Arm);
+    assert!(matches!(agent.next(Duration::ZERO), Some(Out::Said(FromWorker::Armed))));
 }
 
 #[test]
