@@ -22,7 +22,7 @@ use crate::span::SpanBins;
 use crate::stalled::Stalled;
 use crate::tally::Tally;
 
-pub use reading::Into;
+pub use reading::read;
 
 /// Parts of an interval of a second, of 100 ms each. What ends behind it counts in the last.
 pub const SLOTS: usize = 10;

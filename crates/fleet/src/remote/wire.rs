@@ -4,7 +4,6 @@
 //! Messages of workers (`message.rs`) go through unchanged, but for the plan and the reports: the plan comes with several
 //! shares, and reports are merged and go through the account.
 
-use serde::de::DeserializeSeed;
 use serde::{Deserialize, Serialize};
 use stats::Snapshot;
 use stats::process::Usage;
@@ -262,8 +261,7 @@ pub(crate) fn report(body: &[u8], mut snapshot: Box<Snapshot>) -> Result<Report,
     let words = |error| format!("a report is broken: {error}");
     // Fields come in their order, the snapshot as the last one.
     let (head, rest) = postcard::take_from_bytes::<Head>(body).map_err(words)?;
-    let mut from = postcard::Deserializer::from_bytes(rest);
-    stats::snapshot::Into(&mut snapshot).deserialize(&mut from).map_err(words)?;
+    stats::snapshot::read(rest, &mut snapshot).map_err(words)?;
     let Head { seq, usage, active, started, finished } = head;
     Ok(Report { seq, usage, active, started, finished, snapshot })
 }
