@@ -68,6 +68,7 @@ impl Bus {
         match command.spawn() {
             Ok(child) => Some(Self { port, child }),
             Err(error) => {
+                let _ = std::fs::remove_file(path);
                 skipped::skip(format!("{program} cannot be started: {error}"));
                 None
             }
@@ -221,7 +222,10 @@ fn shakes_hands(program: &str, more: &str, query: &str) {
         at("server.pem"),
         at("server.key")
     );
-    let Some(bus) = Bus::of(program, &config) else { return };
+    let Some(bus) = Bus::of(program, &config) else {
+        let _ = std::fs::remove_dir_all(folder);
+        return;
+    };
     let ca = files.ca.display().to_string();
     for host in ["127.0.0.1", "localhost"] {
         let address = format!("nats://{host}:PORT{query}");

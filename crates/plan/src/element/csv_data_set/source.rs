@@ -177,9 +177,8 @@ mod tests {
 
     /// Lines that `count` processes read in turns until the first finds the end, at most `most` of them.
     fn dealt(count: u32, recycle: bool, most: usize, text: &str) -> Vec<String> {
-        let folder = std::env::temp_dir().join(format!("throng-dealt-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        let file = folder.join(format!("{count}-{recycle}-{most}.csv"));
+        let name = format!("throng-dealt-{}-{count}-{recycle}-{most}.csv", std::process::id());
+        let file = std::env::temp_dir().join(name);
         std::fs::write(&file, text).expect("writable");
         let key = Key {
             file: file.to_string_lossy().into_owned(),
