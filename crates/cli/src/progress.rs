@@ -16,7 +16,7 @@ use stats::snapshot::{Behind, Brief, SLOTS};
 use stats::snapshot_file::{Mark, Second};
 use stats::summariser::Users;
 use stats::totals::Totals;
-use stats::{Counter, Snapshot, Timeline};
+use stats::{Counter, Snapshot, Standstill, Timeline};
 
 use self::here::Here;
 use self::retransmits::Followed;
@@ -61,8 +61,8 @@ pub(crate) struct Progress {
     ports: Option<u64>,
     /// Processes that the cores are of.
     processes: u32,
-    /// The shortest stall of any core of each process in the open second, ns: for so long none of them ran.
-    stalls: BTreeMap<u32, u64>,
+    /// The stalls of each process in the open second.
+    stalls: Standstill,
     /// Where the slots of the open second begin, epoch ms, in a run of several processes: they hand over at different
     /// moments.
     slots_from_ms: i64,
@@ -112,7 +112,7 @@ impl Progress {
             timeline: Timeline::new(cores, processors(), start_ms),
             ports: None,
             processes: 1,
-            stalls: BTreeMap::new(),
+            stalls: Standstill::default(),
             slots_from_ms: 0,
             closed_ms: start_ms,
             behind: Vec::new(),
@@ -269,8 +269,7 @@ impl Progress {
         let stall = snapshot.counters.get(Counter::StallTime);
         // The second of a process that is gone is told in its place.
         if snapshot.core != u32::MAX {
-            let least = self.stalls.entry(snapshot.core % self.processes).or_insert(stall);
-            *least = stall.min(*least);
+            self.stalls.add(snapshot.core % self.processes, snapshot.core, stall);
         }
         self.seen.push(snapshot.core);
         let complete = self.seen.len() as u32 >= self.parts;
@@ -317,7 +316,7 @@ impl Progress {
             collections: second.java.map_or(0, |java| java.collections),
             collection_s: second.java.map_or(0.0, |java| java.pause_ms / 1000.0),
             stolen: machine.map_or(0.0, |machine| machine.stolen),
-            stall: std::mem::take(&mut self.stalls).into_values().max().unwrap_or(0),
+            stall: self.stalls.take(),
             ports_left: second.ports_left,
             time_wait: machine.map_or(0, |machine| machine.sockets.time_wait),
         };

@@ -15,7 +15,7 @@
 //! | `snapshot_file`, `timeline`, `flow` | `seconds.jsonl`, the course of a run, WebSocket connections per second |
 //! | `jtl` | result files: rows, XML elements, reading |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
-//! | `machine`, `process` | the machine, and the generator's own CPU and memory |
+//! | `machine`, `process`, `standstill` | the machine; the generator's own CPU and memory, and the time for which it stood still |
 //! | `gateway` | words of errors of requests through a mobile gateway |
 //! | `grouped` | numbers as text for people |
 pub mod aggregate;
@@ -40,6 +40,7 @@ pub mod snapshot;
 pub mod snapshot_file;
 pub mod span;
 pub mod stalled;
+pub mod standstill;
 pub mod summariser;
 pub mod summary;
 pub mod tally;
@@ -54,5 +55,6 @@ pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};
 pub use snapshot::Snapshot;
 pub use span::Span;
+pub use standstill::Standstill;
 pub use timeline::Timeline;
 pub use totals::Totals;

@@ -4,12 +4,12 @@
 //! A second of it is complete when every thread of its processes has reported, or every agent, when one reports a second
 //! time, or when the others are overdue, as in a run on one machine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use engine::Live;
-use stats::Counter;
 use stats::snapshot::{Behind, SLOTS};
+use stats::{Counter, Standstill};
 
 use super::wire::Part;
 use crate::batch_properties::BatchProperties;
@@ -50,8 +50,8 @@ pub(crate) struct Relay {
     since: Instant,
     behind: Vec<Behind>,
     began_ms: i64,
-    /// Least stall of a thread of each process in the open second, ns.
-    stalls: BTreeMap<u32, u64>,
+    /// The stalls of each process in the open second.
+    stalls: Standstill,
     /// Users of each group that run in other agents.
     elsewhere: Vec<u32>,
     properties: Vec<(String, String)>,
@@ -85,7 +85,7 @@ impl Relay {
             since: Instant::now(),
             behind: Vec::new(),
             began_ms: 0,
-            stalls: BTreeMap::new(),
+            stalls: Standstill::default(),
             elsewhere: Vec::new(),
             properties: Vec::new(),
             own: BatchProperties::default(),
@@ -337,9 +337,7 @@ impl Relay {
         let later = later.clamp(0, SLOTS as i64 - 1) as usize;
         self.open.snapshot.kept.append(&mut snapshot.kept);
         self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
-        let stall = snapshot.counters.get(Counter::StallTime);
-        let least = self.stalls.entry(child).or_insert(stall);
-        *least = stall.min(*least);
+        self.stalls.add(child, snapshot.core, snapshot.counters.get(Counter::StallTime));
         let alive = self.members.iter().filter(|member| member.is_alive());
         let reports = |member: &Member| if merges { 1 } else { member.cores.max(1) };
         if self.seen.len() as u32 >= alive.map(reports).sum() {
@@ -353,7 +351,7 @@ impl Relay {
         let mut report = std::mem::take(&mut self.open);
         report.snapshot.settle();
         // For so long no thread of some process ran; the sum over threads would say nothing.
-        let stall = std::mem::take(&mut self.stalls).into_values().max().unwrap_or(0);
+        let stall = self.stalls.take();
         report.snapshot.counters.set(Counter::StallTime, stall);
         self.open.snapshot.add_behind(&mut self.behind);
         self.seen.clear();

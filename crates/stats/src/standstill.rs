@@ -1,0 +1,75 @@
+//! The time for which whole processes stood still, by the stalls of their threads: as long as the shortest of these, for
+//! a thread alone may only have been busy.
+//!
+//! A stall that begins between the ends of two threads' seconds is in this second of one and in the next of the other. So
+//! what a thread had beyond the others counts once more with the next second.
+
+use std::collections::BTreeMap;
+
+/// The stalls of a second, of all threads.
+#[derive(Debug, Default)]
+pub struct Standstill {
+    /// By process and thread, nanoseconds.
+    open: BTreeMap<(u32, u32), u64>,
+    /// The rest of the second before.
+    rest: BTreeMap<(u32, u32), u64>,
+}
+
+impl Standstill {
+    /// Adds the stall of a thread in the open second, nanoseconds.
+    pub fn add(&mut self, process: u32, thread: u32, stall: u64) {
+        *self.open.entry((process, thread)).or_default() += stall;
+    }
+
+    /// Ends the second: the longest time for which a process stood still, nanoseconds.
+    pub fn take(&mut self) -> u64 {
+        let with_rest = |(key, stall): (&(u32, u32), &u64)| {
+            (key.0, stall + self.rest.get(key).copied().unwrap_or(0))
+        };
+        let mut least: BTreeMap<u32, u64> = BTreeMap::new();
+        for (process, stall) in self.open.iter().map(with_rest) {
+            let shortest = least.entry(process).or_insert(stall);
+            *shortest = stall.min(*shortest);
+        }
+        let rest = self.open.iter().map(|(key, stall)| {
+            let whole = with_rest((key, stall)).1;
+            (*key, (*stall).min(whole - least[&key.0]))
+        });
+        let rest = rest.filter(|(_, rest)| *rest > 0).collect();
+        self.rest = rest;
+        self.open.clear();
+        least.into_values().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seconds of these stalls, each of a process and a thread.
+    fn seconds<const N: usize>(stalls: [&[(u32, u32, u64)]; N]) -> [u64; N] {
+        let mut standstill = Standstill::default();
+        stalls.map(|second| {
+            second.iter().for_each(|(process, thread, ns)| standstill.add(*process, *thread, *ns));
+            standstill.take()
+        })
+    }
+
+    #[test]
+    fn a_process_stood_still_for_as_long_as_all_its_threads() {
+        let busy = [(0, 0, 90), (0, 1, 0), (1, 2, 40), (1, 3, 50)];
+        assert_eq!(seconds([&busy, &[(0, 0, 0), (0, 1, 0), (1, 2, 0), (1, 3, 0)]]), [40, 0]);
+        assert_eq!(seconds([&[(0, 0, 7)], &[], &[(0, 0, 3)]]), [7, 0, 3]);
+    }
+
+    #[test]
+    fn a_stall_between_the_ends_of_two_threads_seconds_is_found() {
+        let split: [&[(u32, u32, u64)]; 3] =
+            [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 240), (0, 1, 0)], &[(0, 0, 0), (0, 1, 0)]];
+        assert_eq!(seconds(split), [0, 240, 0]);
+        // Two seconds later it is another one.
+        let apart: [&[(u32, u32, u64)]; 3] =
+            [&[(0, 0, 0), (0, 1, 250)], &[(0, 0, 0), (0, 1, 0)], &[(0, 0, 240), (0, 1, 0)]];
+        assert_eq!(seconds(apart), [0; 3]);
+    }
+}
