@@ -50,7 +50,9 @@ mod tests {
     fn seconds<const N: usize>(stalls: [&[(u32, u32, u64)]; N]) -> [u64; N] {
         let mut standstill = Standstill::default();
         stalls.map(|second| {
-            second.iter().for_each(|(process, thread, ns)| standstill.add(*process, *thread, *ns));
+            for (process, thread, ns) in second {
+                standstill.add(*process, *thread, *ns);
+            }
             standstill.take()
         })
     }
