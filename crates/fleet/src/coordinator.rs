@@ -1,8 +1,8 @@
 //! The coordinator of a run that is spread over workers: the whole run, seen as if it were one process.
 //!
 //! A batch of groups starts everywhere at the same moment, once every worker is ready and, on another machine, has said
-//! just now that it is there; the next one when it is through everywhere. A worker that dies is marked, what went with it is reported, and the run goes on with the
-//! others. Reports are numbered; none counts twice.
+//! just now that it is there; the next one when it is through everywhere. A worker that dies is marked, what went with it
+//! is reported, and the run goes on with the others. Reports are numbered; none counts twice.
 
 mod resume;
 
