@@ -12,6 +12,8 @@ pub struct Threads {
     /// `None` once it was killed.
     workers: Vec<Option<Sender<ToWorker>>>,
     heard: Receiver<(u32, News)>,
+    /// They stand for other machines.
+    machines: bool,
 }
 
 impl Threads {
@@ -32,7 +34,13 @@ impl Threads {
             });
             Some(to)
         });
-        Self { workers: workers.collect(), heard }
+        Self { workers: workers.collect(), heard, machines: false }
+    }
+
+    /// The same as workers on other machines: a report has all of one, and they are asked before they start.
+    #[must_use]
+    pub fn on_machines(self) -> Self {
+        Self { machines: true, ..self }
     }
 }
 
@@ -57,6 +65,14 @@ impl Bus for Threads {
 
     fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
         self.heard.recv_timeout(patience).ok()
+    }
+
+    fn merges(&self) -> bool {
+        self.machines
+    }
+
+    fn arms(&self) -> bool {
+        self.machines
     }
 
     fn kill(&mut self, worker: u32) {

@@ -5,9 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fleet::{
-    Bus, Event, Fleet, FromWorker, Job, Loss, Missed, News, Report, Threads, ToWorker, VERSION,
-};
+use fleet::{Event, Fleet, FromWorker, Job, Loss, Missed, Report, Threads, ToWorker, VERSION};
 use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
@@ -321,32 +319,6 @@ fn what_a_worker_sets_in_one_batch_all_have_in_the_next() {
     assert_eq!(*seen.lock().unwrap(), expected);
 }
 
-/// Threads that stand for other machines: they are asked before each start.
-#[derive(Debug)]
-struct Machines(Threads);
-
-impl Bus for Machines {
-    fn workers(&self) -> u32 {
-        self.0.workers()
-    }
-
-    fn send(&mut self, worker: u32, message: &ToWorker) {
-        self.0.send(worker, message);
-    }
-
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
-        self.0.next(patience)
-    }
-
-    fn kill(&mut self, worker: u32) {
-        self.0.kill(worker);
-    }
-
-    fn arms(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
     let text = text(6, 4);
@@ -375,8 +347,8 @@ fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
         }
         true
     });
-    let bus = Box::new(Machines(bus));
-    let mut fleet = Fleet::start(bus, &plan, job(&text, &plan)).expect("workers");
+    let mut fleet =
+        Fleet::start(Box::new(bus.on_machines()), &plan, job(&text, &plan)).expect("workers");
     let told = run(&mut fleet);
     assert_eq!((told.losses.len(), fleet.aborted()), (1, None));
     let seen = seen.lock().unwrap();
@@ -389,24 +361,40 @@ fn groups_start_on_other_machines_when_all_have_said_that_they_are_there() {
 fn a_stop_while_machines_are_asked_lets_nothing_more_start() {
     let text = text(6, 4);
     let plan = compile(&text);
-    let (to, asked) = std::sync::mpsc::channel();
-    let bus = played(2, move |number, message, say| {
-        match message {
-            ToWorker::Arm if number == 1 => to.send(()).unwrap(),
-            ToWorker::Arm => say(FromWorker::Armed),
-            // It answers behind the stop.
-            ToWorker::Stop { .. } if number == 1 => say(FromWorker::Armed),
-            ToWorker::Start { .. } => panic!("nothing starts"),
-            _ => {}
+    // It comes before the first batch, and before the second.
+    for through in [0, 1] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&seen);
+        let bus = played(2, move |number, message, say| {
+            let done = || FromWorker::BatchDone { properties: Vec::new(), changes: 0 };
+            let mut heard = heard.lock().unwrap();
+            let before = heard.iter().filter(|what| **what == (number, "asked")).count();
+            match message {
+                ToWorker::Arm => {
+                    heard.push((number, "asked"));
+                    // One answers behind the stop.
+                    if number == 0 || before < through {
+                        say(FromWorker::Armed);
+                    }
+                }
+                ToWorker::Start { .. } => {
+                    heard.push((number, "started"));
+                    say(done());
+                }
+                ToWorker::Stop { .. } => say(FromWorker::Armed),
+                _ => {}
+            }
+            true
+        });
+        let mut fleet =
+            Fleet::start(Box::new(bus.on_machines()), &plan, job(&text, &plan)).expect("workers");
+        let count = |what| seen.lock().unwrap().iter().filter(|(_, one)| *one == what).count();
+        while count("asked") < 2 * (through + 1) {
+            fleet.next_event(Duration::from_millis(10));
         }
-        true
-    });
-    let bus = Box::new(Machines(bus));
-    let mut fleet = Fleet::start(bus, &plan, job(&text, &plan)).expect("workers");
-    while asked.try_recv().is_err() {
-        fleet.next_event(Duration::from_millis(10));
+        fleet.stop();
+        let told = run(&mut fleet);
+        assert_eq!((told.losses.len(), fleet.aborted()), (0, None));
+        assert_eq!((count("asked"), count("started")), (2 * (through + 1), 2 * through));
     }
-    fleet.stop();
-    let told = run(&mut fleet);
-    assert_eq!((told.losses.len(), fleet.aborted()), (0, None));
 }

@@ -63,36 +63,6 @@ fn relay(dies: bool) -> Relay {
     Relay::new(Box::new(bus), share(), vec![1, 3])
 }
 
-/// Threads that stand for the agents of a relay.
-#[derive(Debug)]
-struct Machines(Threads);
-
-impl Bus for Machines {
-    fn workers(&self) -> u32 {
-        self.0.workers()
-    }
-
-    fn send(&mut self, worker: u32, message: &ToWorker) {
-        self.0.send(worker, message);
-    }
-
-    fn next(&mut self, patience: Duration) -> Option<(u32, News)> {
-        self.0.next(patience)
-    }
-
-    fn kill(&mut self, worker: u32) {
-        self.0.kill(worker);
-    }
-
-    fn merges(&self) -> bool {
-        true
-    }
-
-    fn arms(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn a_relay_is_there_when_its_agents_are() {
     let bus = Threads::start(3, |number, orders, say| {
@@ -110,7 +80,7 @@ fn a_relay_is_there_when_its_agents_are() {
             }
         }
     });
-    let mut relay = Relay::new(Box::new(Machines(bus)), share(), vec![0, 1, 2]);
+    let mut relay = Relay::new(Box::new(bus.on_machines()), share(), vec![0, 1, 2]);
     until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
     relay.obey(ToWorker::Arm);
     let outs = until(&mut relay, |message| matches!(message, FromWorker::Armed));
@@ -152,7 +122,7 @@ fn a_second_that_an_agent_kept_while_its_way_was_cut_stays_itself() {
             }
         }
     });
-    let mut relay = Relay::new(Box::new(Machines(bus)), share(), vec![1, 3]);
+    let mut relay = Relay::new(Box::new(bus.on_machines()), share(), vec![1, 3]);
     until(&mut relay, |message| matches!(message, FromWorker::Ready { .. }));
     relay.obey(ToWorker::Start { groups: vec![0], at: 0, properties: Vec::new() });
     let mut seconds = Vec::new();
