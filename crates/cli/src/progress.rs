@@ -278,7 +278,7 @@ impl Progress {
 
     /// The number of slots by which an interval begins later than the open second. The first to come is the one that
     /// began first.
-    fn slots_later(&mut self, began_ms: i64) -> usize {
+    fn slots_later(&mut self, began_ms: i64) -> i64 {
         if self.processes == 1 || began_ms == 0 {
             return 0;
         }
@@ -287,8 +287,7 @@ impl Progress {
             let near = (began_ms - expected).abs() < SLOT_MS * SLOTS as i64;
             self.slots_from_ms = if near { expected.min(began_ms) } else { began_ms };
         }
-        let later = (began_ms - self.slots_from_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
-        later.clamp(0, SLOTS as i64 - 1) as usize
+        (began_ms - self.slots_from_ms + SLOT_MS / 2).div_euclid(SLOT_MS)
     }
 
     /// Returns the open second if a core has not come in time.
@@ -458,6 +457,42 @@ mod tests {
         assert_eq!(second.at_ms, 2_000);
         assert!(progress.overdue(3_100).is_none());
         assert_eq!(progress.overdue(5_000).expect("overdue").0.at_ms, 3_000);
+    }
+
+    #[test]
+    fn last_seconds_that_come_in_any_order_have_their_samples_where_they_ended() {
+        // Their seconds begin 0.3 s apart. When all users have ended, the one that began later is the first to end.
+        let of = |core: u32, (from_ms, to_ms): (i64, i64), ends_ms: &[i64]| {
+            let mut recorder = stats::Recorder::new();
+            let label = recorder.intern("a");
+            recorder.begin(from_ms);
+            for end in ends_ms {
+                recorder.record(&stats::Sample::new(label, *end));
+            }
+            let mut snapshot = snapshot(core, to_ms);
+            recorder.drain(&mut snapshot);
+            snapshot
+        };
+        let mut progress = progress();
+        progress.set_workers(2);
+        let mut seconds = Vec::new();
+        let mut add = |mut snapshot: Snapshot| {
+            let closed = progress.add(&mut snapshot);
+            seconds.extend(closed.map(|_| progress.last().labels[0].slots));
+        };
+        add(of(0, (10_000, 11_000), &[10_050]));
+        add(of(1, (10_300, 11_300), &[10_350, 11_250]));
+        add(of(0, (11_000, 12_000), &[11_050]));
+        add(of(0, (12_000, 12_280), &[12_050, 12_250]));
+        add(of(1, (11_300, 12_290), &[11_950, 12_150, 12_250]));
+        assert_eq!(
+            seconds,
+            [
+                [1, 0, 0, 1, 0, 0, 0, 0, 0, 0],
+                [1, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+                [2, 1, 2, 0, 0, 0, 0, 0, 0, 0]
+            ]
+        );
     }
 
     #[test]

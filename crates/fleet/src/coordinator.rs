@@ -276,9 +276,12 @@ impl Fleet {
         self.bus.replays()
     }
 
-    /// Reports that a second of the run consists of.
+    /// Reports that a second of the run consists of. Workers that are done have theirs in the last one, which the others
+    /// have yet to complete.
     pub fn parts(&self) -> u32 {
-        if self.bus.merges() { self.workers() } else { self.cores() }
+        let counts = self.members.iter().filter(|member| member.stage != Stage::Lost);
+        let merges = self.bus.merges();
+        counts.map(|member| if merges { 1 } else { member.cores.max(1) }).sum()
     }
 
     /// When the run is over: takes what workers keep for the end, their rows above all. Returns complaints.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use fleet::{Event, Fleet, FromWorker, Job, Loss, Missed, Report, Threads, ToWorker, VERSION};
@@ -201,6 +201,46 @@ fn a_worker_that_dies_is_a_loss_and_the_others_finish() {
     assert_eq!(told.losses, [expected]);
     assert_eq!((fleet.aborted(), fleet.was_stopped()), (None, false));
     assert_eq!((fleet.users().active, fleet.users().finished), (0, 2));
+}
+
+#[test]
+fn the_last_second_has_parts_of_those_that_are_done_already() {
+    let text = text(6, 4);
+    let plan = compile(&text);
+    let first = Arc::new(Barrier::new(2));
+    let bus = Threads::start(2, move |number, from: Receiver<ToWorker>, say| {
+        say(FromWorker::Offer { version: VERSION, pid: number, descriptors: 1 });
+        for message in from {
+            match message {
+                ToWorker::Plan(_) => say(FromWorker::Ready { cores: 1 }),
+                ToWorker::Start { .. } => {
+                    say(FromWorker::BatchDone { properties: Vec::new(), changes: 0 });
+                }
+                ToWorker::End => {
+                    if number == 1 {
+                        first.wait();
+                    }
+                    say(report(1, 0));
+                    say(FromWorker::Done { aborted: None, samples: 0 });
+                    if number == 0 {
+                        first.wait();
+                    }
+                    return;
+                }
+                _ => {}
+            }
+        }
+    });
+    let mut fleet = Fleet::start(Box::new(bus), &plan, job(&text, &plan)).expect("workers");
+    let mut seen = Vec::new();
+    loop {
+        match fleet.next_event(Duration::from_millis(100)) {
+            Event::Snapshot(snapshot) => seen.push((snapshot.core, fleet.parts())),
+            Event::Finished => break,
+            _ => {}
+        }
+    }
+    assert_eq!(seen, [(0, 2), (1, 2)]);
 }
 
 #[test]

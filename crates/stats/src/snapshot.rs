@@ -124,9 +124,9 @@ impl Snapshot {
         self.merge_later(other, 0, &mut Vec::new());
     }
 
-    /// Adds another snapshot whose interval began so many slots later. What ended behind the last slot is for the
-    /// interval that follows.
-    pub fn merge_later(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
+    /// Adds another snapshot whose interval began so many slots later; fewer than 0: earlier. What ended before the first
+    /// slot counts in it. What ended behind the last one is for the interval that follows.
+    pub fn merge_later(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
         self.at_ms = self.at_ms.max(other.at_ms);
         self.counters.merge(&other.counters);
         if !other.causes.is_empty() {
@@ -180,7 +180,7 @@ impl Snapshot {
     /// Counts what ended behind the last slot in it: no interval follows.
     pub fn add_to_last_slot(&mut self, behind: &mut Vec<Behind>) {
         for one in &mut *behind {
-            let n = one.slots.iter().fold(0, |sum: u32, n| sum.saturating_add(*n));
+            let n = total(&one.slots);
             one.slots = [0; SLOTS];
             one.slots[SLOTS - 1] = n;
         }
@@ -255,14 +255,21 @@ impl LabelDelta {
         [&mut self.ms, &mut self.service, &mut self.response, &mut self.lag, &mut self.failed]
     }
 
-    fn merge(&mut self, other: &Self, slots: usize, behind: &mut Vec<Behind>) {
+    fn merge(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
         self.tally.merge(&other.tally);
         self.ms.merge(&other.ms);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.lag.merge(&other.lag);
         self.failed.merge(&other.failed);
-        let (here, later) = other.slots.split_at(SLOTS.saturating_sub(slots));
+        let by = usize::try_from(slots.unsigned_abs()).unwrap_or(SLOTS);
+        if slots < 0 {
+            let (before, here) = other.slots.split_at(by.min(SLOTS));
+            add_slots(&mut self.slots, &[total(before)]);
+            add_slots(&mut self.slots, here);
+            return;
+        }
+        let (here, later) = other.slots.split_at(SLOTS.saturating_sub(by));
         add_slots(&mut self.slots[SLOTS - here.len()..], here);
         if later.iter().any(|n| *n > 0) {
             let mut slots = [0; SLOTS];
@@ -320,6 +327,10 @@ pub struct Behind {
     name: Arc<str>,
     transaction: bool,
     slots: [u32; SLOTS],
+}
+
+fn total(slots: &[u32]) -> u32 {
+    slots.iter().fold(0, |sum: u32, n| sum.saturating_add(*n))
 }
 
 fn add_slots(to: &mut [u32], from: &[u32]) {

@@ -5,7 +5,7 @@ use stats::machine::Machine;
 use stats::process::Usage;
 use stats::snapshot_file::Second;
 use stats::summary::{Frame, Summary};
-use stats::{CloseCause, Counter, Recorder, Snapshot, Span, Timeline, Totals};
+use stats::{CloseCause, Counter, Recorder, Sample, Snapshot, Span, Timeline, Totals};
 
 const MS: u64 = 1_000_000;
 
@@ -163,4 +163,34 @@ fn the_best_ten_seconds_are_found_wherever_they_are() {
     }
     assert!((run.timeline.opened_best - 10.0).abs() < 1e-9);
     assert!((run.timeline.opened_mean() - 101.0 / 11.0).abs() < 1e-9);
+}
+
+#[test]
+fn intervals_that_began_apart_are_lined_up_by_their_slots() {
+    let apart = |slots: i64| {
+        let mut recorder = Recorder::new();
+        let label = recorder.intern("a");
+        // One in the first slot, two in the second, four in the last.
+        for (ms, n) in [(5, 1), (150, 2), (990, 4)] {
+            (0..n).for_each(|_| {
+                recorder.record(&Sample::new(label, ms));
+            });
+        }
+        let (mut other, mut sum, mut next) = (Snapshot::new(), Snapshot::new(), Snapshot::new());
+        recorder.drain(&mut other);
+        let mut behind = Vec::new();
+        sum.merge_later(&other, slots, &mut behind);
+        next.add_behind(&mut behind);
+        [sum, next].map(|snapshot| snapshot.labels.first().map_or([0; 10], |label| label.slots))
+    };
+    let none = [0; 10];
+    assert_eq!(apart(0), [[1, 2, 0, 0, 0, 0, 0, 0, 0, 4], none]);
+    assert_eq!(apart(3), [[0, 0, 0, 1, 2, 0, 0, 0, 0, 0], [0, 0, 4, 0, 0, 0, 0, 0, 0, 0]]);
+    assert_eq!(apart(10), [none, [1, 2, 0, 0, 0, 0, 0, 0, 0, 4]]);
+    assert_eq!(apart(i64::MAX), apart(10));
+    assert_eq!(apart(-1), [[3, 0, 0, 0, 0, 0, 0, 0, 4, 0], none]);
+    assert_eq!(apart(-3), [[3, 0, 0, 0, 0, 0, 4, 0, 0, 0], none]);
+    for long in [-10, -25, i64::MIN] {
+        assert_eq!(apart(long), [[7, 0, 0, 0, 0, 0, 0, 0, 0, 0], none]);
+    }
 }

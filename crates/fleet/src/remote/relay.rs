@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use engine::Live;
-use stats::snapshot::{Behind, SLOTS};
+use stats::snapshot::Behind;
 use stats::{Counter, Standstill};
 
 use super::wire::Part;
@@ -334,13 +334,13 @@ impl Relay {
         }
         self.seen.push(thread);
         let later = (snapshot.began_ms - self.began_ms + SLOT_MS / 2).div_euclid(SLOT_MS);
-        let later = later.clamp(0, SLOTS as i64 - 1) as usize;
         self.open.snapshot.kept.append(&mut snapshot.kept);
         self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
         self.stalls.add(child, snapshot.core, snapshot.counters.get(Counter::StallTime));
-        let alive = self.members.iter().filter(|member| member.is_alive());
+        // Those that are done have theirs in the last second, which the others have yet to complete.
+        let counts = self.members.iter().filter(|member| member.stage != Stage::Lost);
         let reports = |member: &Member| if merges { 1 } else { member.cores.max(1) };
-        if self.seen.len() as u32 >= alive.map(reports).sum() {
+        if self.seen.len() as u32 >= counts.map(reports).sum() {
             self.close();
             self.adjust();
         }
