@@ -45,9 +45,7 @@ fn root() -> PathBuf {
 fn files(ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
-    for folder in
-        ["crates", "targets", "tests", "fuzz/fuzz_targets", "bench", "examples", "docs", ".ci"]
-    {
+    for folder in ["crates", "targets", "tests", "fuzz", "bench", "examples", "docs", ".ci"] {
         walk(&root.join(folder), ends, &mut found);
     }
     for entry in fs::read_dir(&root).expect("the root").flatten() {
@@ -68,7 +66,7 @@ fn files(ends: &[&str]) -> Vec<(String, String)> {
 
 fn walk(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     // Files that tools make (builds, runs, downloads) are not checked.
-    const MADE: &[&str] = &["target", "runs", "work", "corpus", "node_modules", "__pycache__"];
+    const MADE: &[&str] = &["target", "runs", "work", "corpus", "artifacts", "node_modules", "__pycache__"];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         if path.is_dir() {
@@ -162,9 +160,7 @@ fn what_is_measured_knows_nothing_of_plans() {
 fn every_dependency_has_its_sentence() {
     let page = fs::read_to_string(root().join("docs/decisions/dependencies.md")).expect("the page");
     let mut found = Vec::new();
-    let fuzz = "fuzz/Cargo.toml".to_string();
-    let text = fs::read_to_string(root().join(&fuzz)).unwrap_or_default();
-    for (path, manifest) in files(&["Cargo.toml"]).into_iter().chain([(fuzz, text)]) {
+    for (path, manifest) in files(&["Cargo.toml"]) {
         for heading in ["dependencies", "build-dependencies", "dev-dependencies"] {
             for name in dependencies(&manifest, heading) {
                 let own = FLOORS.iter().any(|(own, _)| *own == name);
@@ -183,8 +179,6 @@ const OTHER_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
 #[test]
 fn every_dependency_is_used() {
     let sources = files(&[".rs"]);
-    let manifests = files(&["Cargo.toml"]).into_iter();
-    let fuzz = fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("a manifest");
     // Fuzz targets include files of tests by their paths.
     let included: Vec<&str> = sources
         .iter()
@@ -193,7 +187,7 @@ fn every_dependency_is_used() {
         .filter_map(|line| line.strip_prefix("#[path = \"../../")?.strip_suffix("\"]"))
         .collect();
     let mut found = Vec::new();
-    for (path, manifest) in manifests.chain([("fuzz/Cargo.toml".to_string(), fuzz)]) {
+    for (path, manifest) in files(&["Cargo.toml"]) {
         let folder = path.trim_end_matches("Cargo.toml");
         for heading in ["dependencies", "dev-dependencies"] {
             // What only tests name belongs to the tests.
@@ -492,7 +486,6 @@ fn rust_version(manifest: &str) -> String {
 #[test]
 fn the_oldest_compiler_is_the_same_everywhere() {
     let version = rust_version("Cargo.toml");
-    assert_eq!(rust_version("fuzz/Cargo.toml"), version);
     let readme = fs::read_to_string(root().join("README.md")).expect("a README");
     assert!(readme.contains(&format!("({version} or newer)")), "the README says otherwise");
 }
