@@ -220,13 +220,15 @@ fn no_crate_asks_for_calls_of_newer_kernels() {
     nothing_found(&manifests.filter_map(asks).collect::<Vec<_>>());
 }
 
-/// Whether code, not a comment, has a path that begins with the library's name.
+/// Whether code, not a comment, has a path that begins with the library's name, or names it for its features alone.
 fn names(text: &str, library: &str) -> bool {
-    let path = format!("{library}::");
+    let named = [format!("{library}::"), format!("{library} as _")];
     let inside = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let code = text.lines().filter_map(|line| line.split("//").next());
-    code.into_iter()
-        .any(|code| code.match_indices(&path).any(|(at, _)| !code[..at].ends_with(inside)))
+    let begins = |code: &str, name: &str| {
+        code.match_indices(name).any(|(at, _)| !code[..at].ends_with(inside))
+    };
+    code.into_iter().any(|code| named.iter().any(|name| begins(code, name)))
 }
 
 #[test]

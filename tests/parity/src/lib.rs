@@ -20,6 +20,9 @@ pub mod server;
 mod services;
 mod socket;
 
+// See the manifest: only their features are wanted.
+use {jiff as _, rcgen as _, rustix as _, serde_json as _, tungstenite as _};
+
 use crate::case::Case;
 use crate::programs::Programs;
 use std::path::{Path, PathBuf};
