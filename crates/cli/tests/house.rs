@@ -66,7 +66,8 @@ fn files(ends: &[&str]) -> Vec<(String, String)> {
 
 fn walk(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     // Files that tools make (builds, runs, downloads) are not checked.
-    const MADE: &[&str] = &["target", "runs", "work", "corpus", "artifacts", "node_modules", "__pycache__"];
+    const MADE: &[&str] =
+        &["target", "runs", "work", "corpus", "artifacts", "node_modules", "__pycache__"];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         if path.is_dir() {
