@@ -29,6 +29,14 @@ fn has_java() -> bool {
     found.code == 0
 }
 
+/// Java is not to compile the tests' short programs thoroughly: that takes more time than it saves.
+const QUICKLY: &str = "--jvm-option=-XX:TieredStopAtLevel=1";
+
+/// Runs a plan, with these options.
+fn run(program: &Program, line: &[&str]) -> Ended {
+    program.run(&[&["run"], line, &[QUICKLY]].concat())
+}
+
 /// As [`Program::run`], where neither jars nor a JMeter are to be found.
 fn without_jars(program: &Program, line: &str) -> Ended {
     let cache = program.path("cache");
@@ -45,9 +53,9 @@ fn a_script_runs_and_its_result_is_in_the_rows() {
     }
     let program =
         with_script("vars.put('a', 'b'); return 'seen: ' + [vars.get('a')][0] + props.get('x')");
-    let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--workers", "2"]);
+    let ended = run(&program, &["script.jmx", "-Jx=y", "-l", "out.jtl", "--workers", "2"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    let ended = program.run(&["run", "script.jmx", "-Jx=y", "-l", "out.jtl", "--jvm-heap=64m"]);
+    let ended = run(&program, &["script.jmx", "-Jx=y", "-l", "out.jtl", "--jvm-heap=64m"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.out.contains("starting Java") && ended.out.contains("(Script)"), "{ended:?}");
     let rows = program.read("out.jtl");
@@ -109,7 +117,7 @@ fn a_script_before_a_native_sampler_whose_plug_in_is_not_there_is_told_what_it_c
         assert_eq!(checked.out.contains("jpgc-dummy"), !has, "{checked:?}");
         assert!(checked.out.contains("In Java: 1 element (Before)"), "{checked:?}");
     }
-    let ran = program.run(&["run", "dummy.jmx", "-l", "out.jtl"]);
+    let ran = run(&program, &["dummy.jmx", "-l", "out.jtl"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(
         format!("{}{}", ran.out, ran.err).matches(missing).count(),
@@ -138,8 +146,7 @@ fn https_of_scripts_is_checked_where_certificates_are() {
     let program = Program::new();
     program.write("https.jmx", &PLAN.replace("<!--more-->", &all));
     let words = |more: &[&str], rows: &str| {
-        let line = [&["run", "https.jmx", "-l", rows], more].concat();
-        let ended = program.run(&line);
+        let ended = run(&program, &[&["https.jmx", "-l", rows], more].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
         let rows = program.read(rows);
         let of_script = rows.lines().filter(|row| row.contains(",Script,200,"));
@@ -166,7 +173,7 @@ fn failures_are_told(script: &str, exception: &str) {
     let program = Program::new();
     let all = before_a_sample("sign", script) + &before_a_sample("again", script);
     program.write("failing.jmx", &PLAN.replace("<!--more-->", &all));
-    let ended = program.run(&["run", "failing.jmx", "-Jloops=3", "-Jusers=2", "--runs", "runs"]);
+    let ended = run(&program, &["failing.jmx", "-Jloops=3", "-Jusers=2", "--runs", "runs"]);
     assert_eq!(ended.code, 0, "a script before a sampler fails no sample: {ended:?}");
     let first = format!("Problem in JSR223 script, sign: {exception}");
     let lines: Vec<_> = ended.err.lines().filter(|line| line.contains("script")).collect();
@@ -202,7 +209,7 @@ fn what_is_said_once_for_each_user_is_said_once() {
          <stringProp name=\"variableNames\">x</stringProp><boolProp name=\"recycle\">false</boolProp><boolProp name=\"stopThread\">true</boolProp>\
          <stringProp name=\"shareMode\">shareMode.all</stringProp><stringProp name=\"delimiter\">,</stringProp></CSVDataSet><hashTree/>";
     program.write("data.jmx", &PLAN.replace("<!--more-->", data));
-    let ended = program.run(&["run", "data.jmx", "-Jloops=9", "-Jusers=30"]);
+    let ended = run(&program, &["data.jmx", "-Jloops=9", "-Jusers=30"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let told: Vec<_> = ended.err.lines().filter(|line| line.contains("user stopped: ")).collect();
     assert_eq!(told.len(), 2, "{ended:?}");
@@ -215,7 +222,7 @@ fn a_script_that_never_ends_does_not_keep_the_run() {
         return;
     }
     let program = with_script("while (true) { }");
-    let mut child = program.start(&["run", "script.jmx"]);
+    let mut child = program.start(&["run", "script.jmx", QUICKLY]);
     let out = child.stdout.take().expect("a pipe");
     let mut lines = BufReader::new(out).lines();
     let begun =
@@ -270,7 +277,7 @@ fn an_error_in_a_script_ends_its_user_and_is_told_once_more_at_the_end() {
         return;
     }
     let program = with_script("[1].collect { it }\nthrow new StackOverflowError('deep')");
-    let ended = program.run(&["run", "script.jmx", "-l", "out.jtl"]);
+    let ended = run(&program, &["script.jmx", "-l", "out.jtl"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let said = "1 user was ended by java.lang.StackOverflowError: deep in ";
     assert!(
@@ -287,7 +294,7 @@ fn lines_of_scripts_are_in_the_log_as_jmeter_writes_them() {
     }
     let program = with_script("[1].collect { log.debug('low'); log.info('high') }");
     for (level, lines) in [("INFO", 1), ("jmeter.protocol=DEBUG", 2), ("WARN", 0)] {
-        let ended = program.run(&["run", "script.jmx", "-j", "out.log", "-L", level]);
+        let ended = run(&program, &["script.jmx", "-j", "out.log", "-L", level]);
         assert_eq!(ended.code, 0, "{ended:?}");
         let log = program.read("out.log");
         let of_script = log.lines().filter(|line| {
@@ -308,7 +315,7 @@ fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
         new Thread({ Thread.sleep(300); put('thread') }).start()\n\
         if (props.get('stays')) { new Thread({ Thread.sleep(600000) }, 'one that stays').start() }";
     let program = with_script(script);
-    let ended = program.run(&["run", "script.jmx", "-Jjmeter.exit.check.pause=60000"]);
+    let ended = run(&program, &["script.jmx", "-Jjmeter.exit.check.pause=60000"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(
         (program.read("hook").as_str(), program.read("thread").as_str()),
@@ -316,14 +323,13 @@ fn what_a_script_leaves_for_the_end_is_done_at_the_end() {
     );
     assert!(!program.path("gone").exists());
     // Of two workers one has the only user.
-    let ended = program.run(&["run", "script.jmx", "--workers", "2"]);
+    let ended = run(&program, &["script.jmx", "--workers", "2"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     while program.read("hook") != "hookhook" {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let arguments =
-        ["run", "script.jmx", "-Jstays=1", "-Jjmeter.exit.check.pause=1", "-j", "out.log"];
-    let ended = program.run(&arguments);
+    let line = ["script.jmx", "-Jstays=1", "-Jjmeter.exit.check.pause=1", "-j", "out.log"];
+    let ended = run(&program, &line);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(program.read("hook"), "hookhookhook");
     for told in [&ended.err, &program.read("out.log")] {
@@ -337,7 +343,7 @@ fn a_script_that_ends_the_process_loses_nothing_that_was_done() {
         return;
     }
     let program = with_script("[1].collect { it }\nSystem.exit(3)");
-    let ended = program.run(&["run", "script.jmx", "-l", "out.jtl"]);
+    let ended = run(&program, &["script.jmx", "-l", "out.jtl"]);
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(ended.err.contains("a script has ended the process"), "{ended:?}");
     assert!(ended.out.contains("Results: "), "the summary is there: {ended:?}");
@@ -355,7 +361,7 @@ fn what_scripts_print_is_shown_and_not_obeyed() {
         "[1].collect { it }\nprintln 'a\\u001b[2Jb\\rc'\nSystem.err.println('d\\u001b]0;e\\u0007')";
     for more in [&[][..], &["--jvm-isolated"]] {
         let program = with_script(script);
-        let ended = program.run(&[&["run", "script.jmx"][..], more].concat());
+        let ended = run(&program, &[&["script.jmx"][..], more].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
         let all = format!("{}{}", ended.out, ended.err);
         assert!(all.contains("a\\x1b[2Jb\\x0dc\n") && all.contains("d\\x1b]0;e\\x07"), "{ended:?}");
@@ -382,7 +388,7 @@ fn a_machine_of_its_own_loses_nothing_when_it_crashes() {
     ];
     for (script, code, words) in endings {
         let program = with_script(script);
-        let ended = program.run(&["run", "script.jmx", "-l", "out.jtl", "--jvm-isolated"]);
+        let ended = run(&program, &["script.jmx", "-l", "out.jtl", "--jvm-isolated"]);
         assert_eq!(ended.code, code, "{ended:?}");
         assert!(ended.err.contains(words), "{ended:?}");
         assert!(ended.out.contains("Results: "), "the summary is there: {ended:?}");
@@ -462,7 +468,7 @@ fn a_script_that_exits_with_0_ends_the_run_with_0_and_no_word_of_an_abort() {
     }
     // Java that is gone without being asked has ended nothing well, whatever its code.
     let program = with_script("Runtime.getRuntime().halt(0)");
-    let ended = program.run(&["run", "script.jmx", "--jvm-isolated"]);
+    let ended = run(&program, &["script.jmx", "--jvm-isolated"]);
     assert_eq!(ended.code, 5, "{ended:?}");
     assert!(
         ended.err.contains("the run was aborted: the Java process has ended with exit code 0"),
@@ -487,7 +493,7 @@ fn scripts_that_call_a_jar_sign_and_encrypt() {
     }
     assert!(compiled.status.success(), "{words}");
     let gateway = targets::start(targets::Config::new("mgs")).expect("a target");
-    let run = |cache: u32, secret: &str| {
+    let passed = |cache: u32, secret: &str| {
         let plan = std::fs::read_to_string(format!("{sample}/plan.jmx")).expect("a plan");
         let value =
             |secret: &str| format!("<stringProp name=\"Argument.value\">{secret}</stringProp>");
@@ -496,7 +502,7 @@ fn scripts_that_call_a_jar_sign_and_encrypt() {
         let cache = format!("-Jcache={cache}");
         let jar = "-Juser.classpath=jar/mgs-sample.jar";
         let sizes = ["-Jusers=2", "-Jloops=3", "-Jrampup=0", "-f", "-l", "out.jtl"];
-        let ended = program.run(&[&["run", "plan.jmx", &port, &cache, jar][..], &sizes].concat());
+        let ended = run(&program, &[&["plan.jmx", &port, &cache, jar][..], &sizes].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
         let rows = program.read("out.jtl");
         ["signed,200,OK", "encrypted,200,OK"].map(|label| {
@@ -505,7 +511,7 @@ fn scripts_that_call_a_jar_sign_and_encrypt() {
             of_label.iter().filter(|row| row.contains(",true,")).count()
         })
     };
-    assert_eq!(run(0, "secret"), [6, 6]);
-    assert_eq!(run(10, "secret"), [6, 6]);
-    assert_eq!(run(0, "another"), [0, 0], "the gateway refuses another secret's signatures");
+    assert_eq!(passed(0, "secret"), [6, 6]);
+    assert_eq!(passed(10, "secret"), [6, 6]);
+    assert_eq!(passed(0, "another"), [0, 0], "the gateway refuses another secret's signatures");
 }
