@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The floor of each crate. A crate may depend only on floors below its own; `targets` stands beside them and
-/// speaks WebSocket by `wire`, and `parity` is for tests alone.
+/// speaks WebSocket by `wire`, and `parity` and `fuzz` are for tests alone.
 const FLOORS: &[(&str, u32)] = &[
     ("jmx", 0),
     ("lang", 0),
@@ -26,6 +26,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fleet", 4),
     ("jvm", 4),
     ("parity", 4),
+    ("fuzz", 4),
     ("report", 4),
     ("web", 4),
     ("export", 4),
