@@ -276,12 +276,9 @@ impl Fleet {
         self.bus.replays()
     }
 
-    /// Reports that a second of the run consists of. Workers that are done have theirs in the last one, which the others
-    /// have yet to complete.
+    /// Reports that a second of the run consists of.
     pub fn parts(&self) -> u32 {
-        let counts = self.members.iter().filter(|member| member.stage != Stage::Lost);
-        let merges = self.bus.merges();
-        counts.map(|member| if merges { 1 } else { member.cores.max(1) }).sum()
+        member::parts(&self.members, self.bus.merges())
     }
 
     /// When the run is over: takes what workers keep for the end, their rows above all. Returns complaints.

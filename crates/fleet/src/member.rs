@@ -94,6 +94,13 @@ impl Member {
     }
 }
 
+/// Reports that a second consists of: one of each member where these merge theirs, otherwise one of each thread. Members
+/// that are done have theirs in the last second, which the others have yet to complete.
+pub(crate) fn parts(members: &[Member], merge: bool) -> u32 {
+    let counts = members.iter().filter(|member| member.stage != Stage::Lost);
+    counts.map(|member| if merge { 1 } else { member.cores.max(1) }).sum()
+}
+
 /// Use of all processes so far, as last reported. Pages of the program, which all share, count once.
 pub(crate) fn usage(members: &[Member]) -> Usage {
     let mut sum = Usage::default();

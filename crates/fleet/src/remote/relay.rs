@@ -337,10 +337,7 @@ impl Relay {
         self.open.snapshot.kept.append(&mut snapshot.kept);
         self.open.snapshot.merge_later(snapshot, later, &mut self.behind);
         self.stalls.add(child, snapshot.core, snapshot.counters.get(Counter::StallTime));
-        // Those that are done have theirs in the last second, which the others have yet to complete.
-        let counts = self.members.iter().filter(|member| member.stage != Stage::Lost);
-        let reports = |member: &Member| if merges { 1 } else { member.cores.max(1) };
-        if self.seen.len() as u32 >= counts.map(reports).sum() {
+        if self.seen.len() as u32 >= member::parts(&self.members, merges) {
             self.close();
             self.adjust();
         }
