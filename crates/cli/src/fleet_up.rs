@@ -20,7 +20,7 @@ const SERVER: &str = "nats-server";
 /// Agents that a number may ask for.
 const MOST: usize = 10_000;
 /// Time until the server listens.
-const LISTENS: Duration = Duration::from_secs(10);
+const LISTENS: Duration = Duration::from_secs(30);
 /// Time for the server to end by itself.
 const ENDS: Duration = Duration::from_secs(5);
 

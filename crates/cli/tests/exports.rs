@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use program::Program;
+use program::{Program, free_port};
 use serde_json::Value;
 
 /// A message: its head, and its body.
@@ -160,9 +160,7 @@ fn a_collector_of_opentelemetry_gets_sums_and_histograms() {
 
 #[test]
 fn a_target_that_is_down_costs_the_run_nothing() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("an address").port();
-    drop(free);
+    let port = free_port();
     let program = Program::new();
     let (influx, otlp) = (
         format!("influxdb=http://u:hidden@127.0.0.1:{port}/db"),
@@ -183,9 +181,7 @@ fn a_target_that_is_down_costs_the_run_nothing() {
 
 #[test]
 fn the_endpoint_answers_while_the_run_lasts() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("an address").port();
-    drop(free);
+    let port = free_port();
     let program = Program::new();
     let target = format!("prometheus=:{port}");
     let mut child = program

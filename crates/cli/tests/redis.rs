@@ -166,9 +166,7 @@ fn values_come_over_tls() {
 
 #[test]
 fn a_refused_connection_ends_threads() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("an address").port();
-    drop(free);
+    let port = program::free_port();
     let program = Program::new();
     let ended = run(&program, &plan(port, &[]), 3, 5);
     let said = log(&program, &ended);
@@ -235,9 +233,7 @@ impl Drop for Server {
 #[test]
 fn a_real_server_answers_as_the_target_does() {
     use std::io::{Read, Write};
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("an address").port();
-    drop(free);
+    let port = program::free_port();
     let folder = tempfile::tempdir().expect("a folder");
     let started = std::process::Command::new("redis-server")
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])

@@ -2,14 +2,13 @@
 
 mod taken;
 
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::program::{Ended, Program, ended, skip};
+use super::program::{Ended, Program, ended, free_port, skip};
 use super::{is_gone, run_seconds, share, share_in, summary, until};
 
 /// A server with the files that were made for it, and agents that wait there.
@@ -28,15 +27,17 @@ impl Pool {
             skip(format!("{server} cannot be started: {error}"));
             return None;
         }
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = free_port();
         let program = Program::new();
         let mut up = program.command(&["fleet", "up", "--folder", "fleet", "--agents", "a1,a2,a3"]);
         up.args(["--server", server, "--listen", &format!("127.0.0.1:{port}")]);
-        let out = std::fs::File::create(program.path("up.log")).expect("a file");
-        let mut up = up.stdout(out).stderr(Stdio::null()).spawn().expect("it starts");
-        until("the server", || program.read("up.log").contains("--fleet nats://127.0.0.1:"));
+        let file = |name| std::fs::File::create(program.path(name)).expect("a file");
+        let mut up = up.stdout(file("up.log")).stderr(file("up.err")).spawn().expect("it starts");
+        until("the server", || {
+            let ended = up.try_wait().expect("a child");
+            assert_eq!(ended, None, "the server's end: {}", program.read("up.err"));
+            program.read("up.log").contains("--fleet nats://127.0.0.1:")
+        });
         kill_process(Pid::from_child(&up), Signal::INT).expect("it lives");
         assert!(up.wait().expect("its end").success());
         let server = PathBuf::from(server);

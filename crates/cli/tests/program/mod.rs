@@ -3,6 +3,8 @@
 // Each test file uses a part of this.
 #![allow(dead_code, unused_imports)]
 
+#[path = "../../../../tests/free_port.rs"]
+mod free_port;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 
@@ -11,6 +13,7 @@ pub(crate) mod schema;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+pub(crate) use free_port::free_port;
 pub(crate) use skipped::{skip, skip_part};
 
 /// Whether namespaces of one's own are to be had here; the test is skipped if they are not.

@@ -7,6 +7,7 @@ use targets::{Config, Running, TlsConfig};
 
 use crate::element::element;
 use crate::peer::{answering, answering_once, endless, peer, request, stall};
+use crate::program::free_port;
 use crate::trial::{Row, Trial};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
@@ -137,8 +138,7 @@ fn streams_that_break() {
     for row in rows(&plan, answering(odd), &[]) {
         assert!(!row.success && row.message.contains("bad chunk size"), "{row:?}");
     }
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr();
-    let port = port.expect("an address").port();
+    let port = free_port();
     let message = format!("Error: Failed to connect to /127.0.0.1:{port}");
     all_are(&rows(&plan, port, &[]), false, "500", &message);
     let not_tls = sampler(&URL.replace("http:", "https:"), &[], "");

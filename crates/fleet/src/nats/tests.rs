@@ -23,6 +23,8 @@ use super::wait::{Waiting, wait};
 use super::{Pools, hire, start};
 use crate::remote::{Heard, Offered};
 
+#[path = "../../../../tests/free_port.rs"]
+mod free_port;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 
@@ -39,9 +41,7 @@ struct Bus {
 
 impl Bus {
     fn new() -> Option<Self> {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = free_port::free_port();
         match server(port) {
             Ok(child) => Some(Self { port, child }),
             Err(error) => {
@@ -53,9 +53,7 @@ impl Bus {
 
     /// A server of this program with a configuration, `PORT` in which is its port.
     fn of(program: &str, config: &str) -> Option<Self> {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
+        let port = free_port::free_port();
         let path = config_file(port);
         std::fs::write(&path, format!("listen: \"127.0.0.1:{port}\"\n{config}")).expect("a file");
         let mut command = Command::new(program);
