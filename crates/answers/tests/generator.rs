@@ -3,11 +3,12 @@
 mod situations;
 
 use answers::rules;
-use record::{Record, Second};
+use record::{Change, Mark, Record, Second};
 use situations::all::quiet;
-use stats::Counter;
+use stats::close::Close;
 use stats::hist::{Bins, layout};
 use stats::machine::Machine;
+use stats::{CloseCause, Counter};
 
 /// The change to each second of a good minute, and the rules that speak.
 type Row = (&'static str, fn(&mut Second, usize), &'static [&'static str]);
@@ -207,4 +208,17 @@ fn rules_without_their_data_say_so() {
     assert_eq!(verdict.findings.len(), 0, "{:?}", verdict.findings);
     let all = verdict.silent.len() + verdict.unchecked.len();
     assert_eq!(all, rules::ALL.len());
+}
+
+#[test]
+fn connections_lost_with_a_worker_are_the_websockets_that_are_known() {
+    let mut record = quiet();
+    let at_ms = record.seconds[30].at_ms;
+    record.marks.insert(0, Mark { at_ms, change: Change::Lost("worker 2".into()) });
+    let said = |record: &Record| rules::verdict(record).findings.remove(0).words.en;
+    assert_eq!(said(&record), "Worker processes of the generator died (1 were noticed).");
+    let idle_ms = Bins::try_from(vec![(layout::index_of(7), 30)]).unwrap();
+    record.seconds[30].closes.push(Close { cause: CloseCause::WorkerLost, code: 0, idle_ms });
+    let words = said(&record);
+    assert!(words.ends_with("noticed), and 30 WebSocket connections with them."), "{words}");
 }

@@ -25,6 +25,8 @@ const LEVEL: f64 = 0.01;
 const OWN: f64 = 0.5;
 /// Errors that begin with it: their share, beyond that of before.
 const FAILING: f64 = 0.05;
+/// A figure that came with this second may have been read in the one before.
+const READ_MS: i64 = 1000;
 /// Rules whose findings follow from ports that are gone.
 const EXPLAINS: &[&str] =
     &["host_churn", "errors_named", "plan_fault", "circuit_breaker", "step_change", "bimodal"];
@@ -109,7 +111,7 @@ fn range(host: &Host) -> (String, Words) {
 
 /// Ports that are gone: since when, what could be foreseen, and what failed.
 struct Gone<'r> {
-    first: Reading,
+    at_ms: i64,
     most: f64,
     before: Option<Forecast>,
     borne_out: bool,
@@ -124,6 +126,19 @@ fn errors(seconds: &[Second]) -> (u64, f64) {
     (failed, failed as f64 / all.max(1) as f64)
 }
 
+/// The place of the second in which ports that all wait in the reading of `first_ms` began to lack. Between that reading and the
+/// one before, nobody knows: it is the first second in which requests begin to fail, else the first behind the reading before.
+fn begins(seconds: &[Second], readings: &[Reading], first_ms: i64) -> usize {
+    let below = readings.iter().rev().find(|r| r.at_ms < first_ms).map_or(0, |r| r.at_ms);
+    let place = |at_ms: i64| seconds.partition_point(|second| second.at_ms < at_ms);
+    let mut between = place(below - READ_MS)..place(first_ms + 1);
+    let begin = |at: &usize| {
+        let (early, second) = (&seconds[..*at], &seconds[*at..=*at]);
+        errors(second).1 >= errors(early).1 + FAILING
+    };
+    between.find(begin).unwrap_or_else(|| place(below + 1))
+}
+
 fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     let most = host.readings.iter().map(|r| r.waiting).fold(0.0, f64::max);
     if most < ALL * host.ports || host.least > BEYOND * host.ports {
@@ -135,14 +150,15 @@ fn gone<'r>(record: &'r Record, host: &Host) -> Option<Gone<'r>> {
     let opened: f64 = until.filter_map(|r| r.opened).sum();
     // One that accepts connections and closes them has as many in TIME_WAIT, at no cost.
     let borne_out = before.is_some_and(|found| found.borne_out) || opened >= OWN * most;
-    // Between two readings nobody knows when it was.
-    let below = host.readings.iter().rev().find(|r| r.at_ms < first.at_ms).map_or(0, |r| r.at_ms);
     let seconds = whole(record);
-    let (early, late) = seconds.split_at(seconds.partition_point(|s| s.at_ms <= below));
+    let (early, late) = seconds.split_at(begins(seconds, &host.readings, first.at_ms));
     let fails = errors(late).1 >= errors(early).1 + FAILING;
+    // Where requests fail, they tell the second.
+    let failing = late.first().filter(|_| fails).map_or(first.at_ms, |second| second.at_ms);
+    let at_ms = failing.min(first.at_ms);
     let top = host.readings.iter().filter(|r| (most - r.waiting) <= LEVEL * host.ports).count();
     let shown = (before.is_some() || borne_out) && (fails || top >= TOP);
-    shown.then_some(Gone { first, most, before, borne_out, early, late, fails })
+    shown.then_some(Gone { at_ms, most, before, borne_out, early, late, fails })
 }
 
 /// The sentences behind the first: what failed, and what could be foreseen.
@@ -173,7 +189,7 @@ fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
 fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let gone = gone(record, host)?;
     let (ports, note) = range(host);
-    let (name, at) = (&host.name, clock(gone.first.at_ms - record.frame.start_ms));
+    let (name, at) = (&host.name, clock(gone.at_ms - record.frame.start_ms));
     let waiting = gone.most.min(host.ports);
     let waiting_words = count(waiting as u64);
     let after = aftermath(record, &gone);
@@ -194,7 +210,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
         ),
     );
     let all = span(whole(record));
-    let late = (gone.first.at_ms, all.1);
+    let late = (gone.at_ms, all.1);
     let finding = match gone.before {
         Some(found) => finding
             .between("ports_per_s", found.per_s, "1/s", interval(&found), all)

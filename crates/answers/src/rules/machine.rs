@@ -72,14 +72,23 @@ pub(super) fn workers_lost(record: &Record) -> Said {
         }
         return lacks!("figures of the generator", "负载机自身的数据");
     }
+    // Only WebSockets are followed to their end: the log and the summary have all connections of each worker.
     let connections = count(lost);
+    let with_them = match lost {
+        0 => words!("", ""),
+        _ => words!(
+            ", and {connections} WebSocket connections with them",
+            "，{connections} 个 WebSocket 连接随之丢失"
+        ),
+    };
+    let (en, zh) = (with_them.en, with_them.zh);
     found(
         "workers_lost",
         About::Generator,
         Confidence::Certain,
         words!(
-            "Worker processes of the generator died ({workers} were noticed), and {connections} connections with them.",
-            "负载机的工作进程异常退出（发现 {workers} 个），{connections} 个连接随之丢失。"
+            "Worker processes of the generator died ({workers} were noticed){en}.",
+            "负载机的工作进程异常退出（发现 {workers} 个）{zh}。"
         ),
     )
     .with("workers_lost", workers as f64, "processes", span(&record.seconds))
