@@ -2,6 +2,8 @@
 //!
 //! Numbers keep 16 bits of their value. A name that ends with the page is an exception.
 
+use html5ever::data::NAMED_ENTITIES;
+
 use super::tokenizer::Thrown;
 
 /// The exception of reading past the end of a page.
@@ -35,14 +37,14 @@ pub(super) fn resolve(
     };
     let Some(after) = rest.get(name.len()) else { return Err(beyond(input)) };
     if *after == b';' {
-        out.push_str(meaning(name).unwrap_or_default());
+        out.extend(meaning(name).into_iter().flatten());
         return Ok(name.len() + 1);
     }
     if attribute {
         out.push('&');
         return Ok(0);
     }
-    out.push_str(meaning(name).unwrap_or_default());
+    out.extend(meaning(name).into_iter().flatten());
     Ok(name.len())
 }
 
@@ -57,8 +59,7 @@ fn is_cut(rest: &[u8]) -> bool {
     if rest.is_empty() || rest.len() > LONGEST || run(rest) < rest.len() {
         return false;
     }
-    let names =
-        htmlize::ENTITIES.keys().filter_map(|key| key.strip_prefix(b"&")?.strip_suffix(b";"));
+    let names = NAMED_ENTITIES.keys().filter_map(|key| Some(key.strip_suffix(';')?.as_bytes()));
     let mut possible = names.filter(|name| name.starts_with(rest));
     possible.next().is_some_and(|name| name.len() > rest.len()) && possible.next().is_none()
 }
@@ -71,15 +72,16 @@ fn run(rest: &[u8]) -> usize {
 /// Length of the longest name of HTML.
 const LONGEST: usize = 31;
 
-/// The characters of a name.
-fn meaning(name: &[u8]) -> Option<&'static str> {
-    let mut key = [0; LONGEST + 2];
+/// The characters of a name, one or two.
+fn meaning(name: &[u8]) -> Option<impl Iterator<Item = char>> {
+    let mut key = [b';'; LONGEST + 1];
     let length = name.len().min(LONGEST);
-    key[0] = b'&';
-    key[1..=length].copy_from_slice(&name[..length]);
-    key[length + 1] = b';';
-    let bytes = htmlize::ENTITIES.get(&key[..length + 2])?;
-    std::str::from_utf8(bytes).ok()
+    key[..length].copy_from_slice(&name[..length]);
+    let key = std::str::from_utf8(&key[..=length]).ok()?;
+    let (first, second) = NAMED_ENTITIES.get(key)?;
+    // No second character is written as 0.
+    let second = char::from_u32(*second).filter(|second| *second != '\0');
+    Some(char::from_u32(*first).into_iter().chain(second))
 }
 
 /// Resolves a number after its `#`; returns how many bytes it takes. `None`: it is none, or the page ends in it.
