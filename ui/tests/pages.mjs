@@ -29,7 +29,7 @@ async function withTarget(options, use) {
   }
 }
 
-/** What is made by runs takes most of a minute: with a folder in MADE it is made once for all files of tests, which change none of it. */
+/** What takes most of a minute to make: with a folder in MADE it is made once for all files of tests, which change none of it. */
 async function once(name, make) {
   const kept = process.env.MADE ? join(process.env.MADE, `${name}.json`) : null;
   if (kept && existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'));
@@ -95,6 +95,11 @@ export function ofLabels(labels, rows, at) {
   return file.replace(/jtl$/, 'html');
 }
 
+/** That of a day with 25 000 labels; the program for tests takes half a minute for it. */
+export const ofManyLabels = () =>
+  // Ten rows each 32 s: with rows in each second, it would take minutes.
+  once('labels', () => ofLabels(25_000, 27_000, (i) => Math.floor(i / 10) * 32_000));
+
 /** JMeter's report of a result file with hostile labels: its page, and what its statistics.json says. */
 export function ofJMeter() {
   const file = rowsOf(12, 12_000, 1);
@@ -129,5 +134,5 @@ function letters(n) {
   return text;
 }
 
-// `node pages.mjs run` and `node pages.mjs answers` make them before the tests, side by side.
-if (process.argv[1] === import.meta.filename) await { run: ofRun, answers: ofAnswers }[process.argv[2]]();
+// `node pages.mjs run`, `answers` and `labels` make them before the tests, side by side.
+if (process.argv[1] === import.meta.filename) await { run: ofRun, answers: ofAnswers, labels: ofManyLabels }[process.argv[2]]();

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { browser, go, open, wrong } from './browser.mjs';
-import { HOSTILE, ofJMeter, ofLabels, ofRun } from './pages.mjs';
+import { HOSTILE, ofJMeter, ofLabels, ofManyLabels, ofRun } from './pages.mjs';
 
 const ROUTES = ['overview', 'time', 'labels', 'labels/0', 'errors', 'samples', 'generator', 'connections', 'plan', 'findings'];
 
@@ -154,8 +154,7 @@ describe('a report', () => {
   });
 
   test('a day with 25 000 labels opens and is turned over without a browser that stands still', { timeout: 180_000 }, async (report) => {
-    // Ten rows each 32 s: with rows in each second, a build for tests takes minutes.
-    const path = ofLabels(25_000, 27_000, (i) => Math.floor(i / 10) * 32_000);
+    const path = await ofManyLabels();
     const { page, noted, close } = await open(chromium, 'about:blank');
     await page.addInitScript(() => {
       globalThis.longest = 0;
