@@ -1,9 +1,7 @@
 //! The machines of a run with `--fleet`: agents are gathered before it starts, and are in its summary.
 
-mod about;
+pub(crate) mod about;
 mod figures;
-
-pub(crate) use about::Machines;
 
 use std::collections::HashMap;
 
@@ -19,7 +17,7 @@ use crate::log::Level;
 use crate::preflight::Look;
 use crate::properties::Properties;
 use crate::request::{OVERCOMMIT, Request};
-use crate::resume;
+use crate::resume::kept;
 use crate::run::traces::Traces;
 
 /// Seconds for which agents go on without a word of the coordinator.
@@ -94,7 +92,7 @@ impl Asked<'_> {
             }
         };
         self.fits(&agents, traces)?;
-        if let Err(words) = resume::keep(&folder) {
+        if let Err(words) = kept::keep(&folder) {
             traces.warn("fleet", &format!("{words}; no other coordinator can take this run over"));
         }
         self.say_dealt(&agents.about(), traces);

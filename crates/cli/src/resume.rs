@@ -4,54 +4,20 @@
 //! of the end, the server where agents wait. Everything of the folder that grows with the run is made anew, out of the
 //! reports that the first coordinator has written down.
 
+pub(crate) mod kept;
+
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleet::remote::{self, Former, Way};
-use serde::{Deserialize, Serialize};
+use fleet::remote::{self, Way};
 
+use self::kept::{LINE, Taken};
 use crate::asked::{self, Asked};
 use crate::exit::Exit;
 use crate::flags::{self, ResumeFlags, Verb};
 use crate::request::Request;
 use crate::{java, run, suggest, terminal};
-
-/// The file with the command line.
-const LINE: &str = "fleet.line";
-
-/// The command line of a run, and the folder in which it was given.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    arguments: Vec<String>,
-    folder: PathBuf,
-}
-
-/// A run that is taken over, and its folder.
-pub(crate) struct Taken {
-    pub(crate) former: Former,
-    pub(crate) folder: PathBuf,
-}
-
-/// Keeps the command line of this process in the run's folder. The error is a sentence for the user.
-pub(crate) fn keep(folder: &Path) -> Result<(), String> {
-    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
-    let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
-    let arguments = arguments.map_err(|_| named(&"an argument is no text"))?;
-    let here = std::env::current_dir().map_err(|error| named(&error))?;
-    let line =
-        serde_json::to_vec(&Line { arguments, folder: here }).map_err(|error| named(&error))?;
-    let mut how = OpenOptions::new();
-    let file = how.write(true).create(true).truncate(true).mode(0o600).open(folder.join(LINE));
-    file.and_then(|mut file| file.write_all(&line)).map_err(|error| named(&error))
-}
-
-/// The run is over.
-pub(crate) fn forget(folder: &Path) {
-    let _ = fs::remove_file(folder.join(LINE));
-}
 
 pub(crate) fn run(flags: &ResumeFlags) -> Exit {
     match taken(&flags.run) {
@@ -70,13 +36,7 @@ fn taken(folder: &Path) -> Result<(Request, Taken), String> {
     if folder.join("summary.json").exists() {
         return Err("the run has ended: its summary is there".into());
     }
-    let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            "it is no run with --fleet, or its agents had not begun".to_owned()
-        }
-        _ => format!("{LINE}: {error}"),
-    })?;
-    let line: Line = serde_json::from_slice(&bytes).map_err(|error| format!("{LINE}: {error}"))?;
+    let line = kept::line(&folder)?;
     let former = remote::former(&remote::notes(&folder))?;
     std::env::set_current_dir(&line.folder)
         .map_err(|error| format!("the folder {}: {error}", line.folder.display()))?;

@@ -49,7 +49,7 @@ use crate::preflight::{Host, Look};
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;
-use crate::resume::{self, Taken};
+use crate::resume::kept::{self, Taken};
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
 use crate::{asked_load, control, ctl, junit, lost, machines, plugins, project, report, terminal};
@@ -264,7 +264,7 @@ impl Start<'_> {
         let workers = run.workers();
         progress.set_workers(workers);
         let ctl = (requests, ctl);
-        traces.machines = machines::Machines::new(machines);
+        traces.machines = machines::about::Machines::new(machines);
         Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 
@@ -522,7 +522,7 @@ impl Ending<'_> {
         self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         reports::write(self.request, self.dashboard.as_ref(), traces);
         exports::finish(traces);
-        traces.folder.path().into_iter().for_each(resume::forget);
+        traces.folder.path().into_iter().for_each(kept::forget);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));

@@ -17,7 +17,7 @@ use crate::folder::Folder;
 use crate::identity::{self, End};
 use crate::last_words::LastWords;
 use crate::log::{Level, Log};
-use crate::machines::Machines;
+use crate::machines::about::Machines;
 use crate::progress::Progress;
 use crate::properties::Properties;
 use crate::request::Request;

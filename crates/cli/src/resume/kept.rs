@@ -1,0 +1,55 @@
+//! The command line of a run with agents, kept in its folder while it goes on for a coordinator that takes it over.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use fleet::remote::Former;
+use serde::{Deserialize, Serialize};
+
+/// The file with the command line.
+pub(super) const LINE: &str = "fleet.line";
+
+/// The command line of a run, and the folder in which it was given.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Line {
+    pub(super) arguments: Vec<String>,
+    pub(super) folder: PathBuf,
+}
+
+/// A run that is taken over, and its folder.
+pub(crate) struct Taken {
+    pub(crate) former: Former,
+    pub(crate) folder: PathBuf,
+}
+
+/// Keeps the command line of this process in the run's folder. The error is a sentence for the user.
+pub(crate) fn keep(folder: &Path) -> Result<(), String> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.join(LINE).display());
+    let arguments = std::env::args_os().map(OsString::into_string).collect::<Result<Vec<_>, _>>();
+    let arguments = arguments.map_err(|_| named(&"an argument is no text"))?;
+    let here = std::env::current_dir().map_err(|error| named(&error))?;
+    let line =
+        serde_json::to_vec(&Line { arguments, folder: here }).map_err(|error| named(&error))?;
+    let mut how = OpenOptions::new();
+    let file = how.write(true).create(true).truncate(true).mode(0o600).open(folder.join(LINE));
+    file.and_then(|mut file| file.write_all(&line)).map_err(|error| named(&error))
+}
+
+/// The run is over.
+pub(crate) fn forget(folder: &Path) {
+    let _ = fs::remove_file(folder.join(LINE));
+}
+
+/// The command line of a run that was not over. The error is a sentence for the user.
+pub(super) fn line(folder: &Path) -> Result<Line, String> {
+    let bytes = fs::read(folder.join(LINE)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            "it is no run with --fleet, or its agents had not begun".to_owned()
+        }
+        _ => format!("{LINE}: {error}"),
+    })?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("{LINE}: {error}"))
+}
