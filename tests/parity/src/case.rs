@@ -140,7 +140,13 @@ impl Case {
         let status = patiently(&mut child);
         let output = fs::read_to_string(work.join("output.txt")).unwrap_or_default();
         if status.is_some_and(|s| s.code() == Some(REFUSED)) && !rules.refused {
-            return Outcome::from([(REFUSAL.to_owned(), refusal(&output))]);
+            let named = refusal(&output);
+            // Nothing else is compared then: a refusal for another cause would pass.
+            assert!(
+                !named.is_empty(),
+                "the engine refused the plan and named no element:\n{output}"
+            );
+            return Outcome::from([(REFUSAL.to_owned(), named)]);
         }
         assert!(
             status.is_some_and(|s| s.success() || rules.refused),
