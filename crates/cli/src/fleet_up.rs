@@ -36,6 +36,10 @@ pub(crate) fn run(flags: &UpFlags) -> Exit {
         Ok(agents) => agents,
         Err(words) => return failed(&words, Exit::Usage),
     };
+    // Whoever listens there already would pass for the server until that has ended.
+    if let Err(error) = std::net::TcpListener::bind(flags.listen) {
+        return failed(&format!("--listen {}: {error}", flags.listen), Exit::Aborted);
+    }
     let setup = Setup {
         folder: flags.folder.clone(),
         listen: flags.listen,

@@ -411,3 +411,17 @@ fn addresses_and_names_that_cannot_be_are_refused() {
         assert!(ended.err.contains(words), "{line}: {ended:?}");
     }
 }
+
+#[test]
+fn no_server_is_started_where_another_program_listens() {
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = other.local_addr().expect("an address").to_string();
+    let program = Program::new();
+    let ended = program.run(&["fleet", "up", "--folder", "fleet", "--listen", &address]);
+    assert_eq!((ended.code, ended.out.as_str()), (5, ""), "{ended:?}");
+    assert!(
+        ended.err.contains(&format!("--listen {address}: Address already in use")),
+        "{ended:?}"
+    );
+    assert!(!program.path("fleet").exists(), "no files are left");
+}
