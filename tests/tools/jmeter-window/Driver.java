@@ -2,6 +2,8 @@ package dev.throng.driver;
 
 import java.awt.Component;
 import java.awt.Container;
+import java.awt.Dialog;
+import java.awt.MouseInfo;
 import java.awt.Point;
 import java.awt.Rectangle;
 import java.awt.Robot;
@@ -9,14 +11,18 @@ import java.awt.Toolkit;
 import java.awt.Window;
 import java.awt.event.ActionEvent;
 import java.awt.event.InputEvent;
+import java.awt.event.MouseAdapter;
+import java.awt.event.MouseEvent;
 import java.io.File;
 import java.io.PrintWriter;
 import java.net.URL;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Scanner;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,6 +55,8 @@ import org.apache.jmeter.testelement.TestElement;
  */
 public final class Driver implements MenuCreator, Runnable {
     private static final long PATIENCE_MS = 90_000;
+    private static final long HEARD_MS = 2_000;
+    private static final int TRIES = 5;
 
     private File out;
     private PrintWriter facts;
@@ -73,6 +81,8 @@ public final class Driver implements MenuCreator, Runnable {
             robot.setAutoDelay(60);
             until("the window", () -> GuiPackage.getInstance() != null && GuiPackage.getInstance().getMainFrame() != null
                     && GuiPackage.getInstance().getMainFrame().isShowing() && GuiPackage.getInstance().getTestPlanFile() != null);
+            until("the end of the splash screen", () -> Arrays.stream(Window.getWindows())
+                    .noneMatch(window -> window.isShowing() && window.getClass().getSimpleName().equals("SplashScreen")));
             pause(1500);
             for (String scene : System.getProperty("throng.driver.scenes", "").split(",")) {
                 if (scene.equals("check")) {
@@ -328,12 +338,62 @@ public final class Driver implements MenuCreator, Runnable {
         click(component, component.getWidth() / 2, component.getHeight() / 2);
     }
 
+    /** Clicks until the component hears it: a window may not yet be where it says that it is, or be behind another. */
     private void click(Component component, int x, int y) throws Exception {
-        Point at = on(component::getLocationOnScreen);
-        robot.mouseMove(at.x + x, at.y + y);
-        robot.mousePress(InputEvent.BUTTON1_DOWN_MASK);
-        robot.mouseRelease(InputEvent.BUTTON1_DOWN_MASK);
-        robot.waitForIdle();
+        AtomicBoolean heard = new AtomicBoolean();
+        MouseAdapter ear = new MouseAdapter() {
+            @Override
+            public void mousePressed(MouseEvent event) {
+                heard.set(true);
+            }
+        };
+        on(() -> {
+            component.addMouseListener(ear);
+            return null;
+        });
+        for (int tries = 0; tries < TRIES && !heard.get() && on(component::isShowing); tries++) {
+            if (tries > 0) {
+                fact("a click that " + component.getName() + " did not hear", on(() -> windows()));
+                shot("not-heard");
+                on(() -> {
+                    // So the screen learns again where it is.
+                    Window window = SwingUtilities.getWindowAncestor(component);
+                    window.setLocation(window.getX(), window.getY() - 1);
+                    window.toFront();
+                    return null;
+                });
+                pause(500);
+            }
+            Point at = on(component::getLocationOnScreen);
+            robot.mouseMove(at.x + x, at.y + y);
+            robot.mousePress(InputEvent.BUTTON1_DOWN_MASK);
+            robot.mouseRelease(InputEvent.BUTTON1_DOWN_MASK);
+            robot.waitForIdle();
+            for (long end = System.currentTimeMillis() + HEARD_MS; !heard.get() && System.currentTimeMillis() < end;) {
+                pause(20);
+            }
+        }
+        on(() -> {
+            component.removeMouseListener(ear);
+            return null;
+        });
+        if (!heard.get()) {
+            throw new IllegalStateException(component.getName() + " hears no click: " + on(() -> windows()));
+        }
+    }
+
+    /** The windows that are shown: where they are, which is the active one, and over which the pointer is. */
+    private static String windows() {
+        StringBuilder all = new StringBuilder("the pointer is at " + MouseInfo.getPointerInfo().getLocation());
+        for (Window window : Window.getWindows()) {
+            if (window.isShowing()) {
+                boolean blocks = window instanceof Dialog && ((Dialog) window).isModal();
+                all.append("; ").append(window.getName()).append(" of ").append(window.getClass().getSimpleName()).append(' ')
+                        .append(window.getBounds()).append(blocks ? " modal" : "").append(window.isActive() ? " active" : "")
+                        .append(window.getMousePosition() == null ? "" : " below the pointer");
+            }
+        }
+        return all.toString();
     }
 
     private void type(String name, String text) throws Exception {
