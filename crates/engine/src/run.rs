@@ -519,7 +519,7 @@ fn instant(wall: i64) -> Instant {
 }
 
 fn hostname() -> String {
-    nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Passes what the plan's functions log on to the run's events.

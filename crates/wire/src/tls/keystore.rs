@@ -2,6 +2,7 @@
 //!
 //! The content tells the format, as it does in Java. Keys stand in the order in which Java would name them. Read once, before a run.
 
+mod ber;
 mod jks;
 mod pem;
 mod pkcs12;

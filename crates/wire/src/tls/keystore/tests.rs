@@ -1,4 +1,4 @@
-//! Key stores made by Java and OpenSSL (`tests/keystores/make`), and broken ones.
+//! Key stores made by Java, OpenSSL and Bouncy Castle (`tests/keystores/make`), and broken ones.
 
 use super::*;
 use crate::tls::Identity;
@@ -27,8 +27,10 @@ fn keys_stand_in_the_order_of_java() {
         ("many.p12", file!("many.p12")),
         ("modern.p12", file!("modern.p12")),
         ("legacy.p12", file!("legacy.p12")),
+        ("old.p12", file!("old.p12")),
+        ("bouncy.p12", file!("bouncy.p12")),
     ] {
-        let store = read(bytes, Some("secret")).unwrap();
+        let store = read(bytes, Some("secret")).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(aliases(&store), order(name), "{name}");
         for entry in &store.keys {
             assert_eq!(entry.chain.len(), 1);
@@ -61,15 +63,157 @@ fn trusted_certificates_are_the_same_in_every_format() {
 
 #[test]
 fn a_wrong_password_is_named() {
-    for bytes in [file!("many.jks"), file!("many.p12"), file!("modern.p12"), file!("legacy.p12")] {
+    for bytes in [
+        file!("many.jks"),
+        file!("many.p12"),
+        file!("modern.p12"),
+        file!("legacy.p12"),
+        file!("old.p12"),
+        file!("bouncy.p12"),
+        file!("empty.p12"),
+    ] {
         assert_eq!(read(bytes, Some("Secret")).unwrap_err(), KeyStoreError::Password);
     }
     assert_eq!(read(file!("many.jks"), None).unwrap_err(), KeyStoreError::Password);
 }
 
+/// The key and the certificate that every file of OpenSSL holds.
+#[test]
+fn encryptions_hide_the_same() {
+    let plain = read(file!("plain.pem"), None).unwrap();
+    for (bytes, password) in [
+        (file!("modern.p12"), Some("secret")),
+        (file!("legacy.p12"), Some("secret")),
+        (file!("old.p12"), Some("secret")),
+        (file!("open.p12"), Some("anything")),
+        (file!("empty.p12"), Some("")),
+        (file!("empty.p12"), None),
+    ] {
+        let store = read(bytes, password).unwrap();
+        assert_eq!(store.keys[0].key, plain.keys[0].key);
+        assert_eq!(store.keys[0].chain, plain.keys[0].chain);
+    }
+}
+
+/// Lengths before or behind what they measure, and texts of octets in pieces, make no difference.
+#[test]
+fn a_file_is_the_same_in_other_rules() {
+    let plain = read(file!("plain.pem"), None).unwrap();
+    for bytes in [file!("modern.p12"), file!("legacy.p12"), file!("old.p12")] {
+        let store = read(&in_pieces(bytes), Some("secret")).unwrap();
+        assert_eq!(store.keys[0].key, plain.keys[0].key);
+        assert_eq!(store.keys[0].chain, plain.keys[0].chain);
+    }
+}
+
+/// The same values: without lengths where something is inside, and octet strings in pieces of 100 octets.
+fn in_pieces(bytes: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for value in ber::Reader::new(bytes) {
+        let value = value.unwrap();
+        if value.tag & 0x20 != 0 {
+            all.extend([value.tag, 0x80]);
+            all.extend(in_pieces(value.content));
+            all.extend([0, 0]);
+        } else if value.tag == ber::OCTETS || value.tag == 0x80 {
+            all.extend([value.tag | 0x20, 0x80]);
+            for piece in value.content.chunks(100) {
+                all.extend([ber::OCTETS, u8::try_from(piece.len()).unwrap()]);
+                all.extend(piece);
+            }
+            all.extend([0, 0]);
+        } else {
+            all.extend(value.whole);
+        }
+    }
+    all
+}
+
+/// A chain is followed by names, whatever kind of text they are.
+#[test]
+fn a_chain_is_followed_by_names() {
+    let key = || rcgen::KeyPair::generate().unwrap();
+    let named = |text: rcgen::DnValue| {
+        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::CommonName, text);
+        params
+    };
+    let root = named(rcgen::DnValue::Utf8String("Root".into()));
+    let root_key = key();
+    let root_cert = root.self_signed(&root_key).unwrap();
+    // The same issuer's name in another kind of text.
+    let printable = rcgen::DnValue::PrintableString("ROOT".try_into().unwrap());
+    let issuer = rcgen::Issuer::new(named(printable), root_key);
+    let leaf_key = key();
+    let leaf = named(rcgen::DnValue::Utf8String("leaf".into()));
+    let leaf_cert = leaf.signed_by(&leaf_key, &issuer).unwrap();
+    let file = open_file(&leaf_key.serialize_der(), &[root_cert.der(), leaf_cert.der()]);
+    let store = read(&file, None).unwrap();
+    assert_eq!(store.keys[0].chain, [leaf_cert.der().clone(), root_cert.der().clone()]);
+    assert_eq!(store.keys[0].alias, "ab");
+}
+
+/// A PKCS#12 file without encryption: a key that belongs to the last certificate.
+fn open_file(key: &[u8], certs: &[&[u8]]) -> Vec<u8> {
+    fn value(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+        let content = parts.concat();
+        [&[tag, 0x82], &u16::try_from(content.len()).unwrap().to_be_bytes()[..], &content].concat()
+    }
+    fn oid(parts: &[u8]) -> Vec<u8> {
+        value(6, &[&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D], parts])
+    }
+    let id = value(0x30, &[&oid(&[1, 9, 21]), &value(0x31, &[&value(4, &[&[1]])])]);
+    let name =
+        value(0x30, &[&oid(&[1, 9, 20]), &value(0x31, &[&value(0x1E, &[&[0, b'A', 0, b'b']])])]);
+    let mut bags =
+        value(0x30, &[&oid(&[1, 12, 10, 1, 1]), &value(0xA0, &[key]), &value(0x31, &[&name, &id])]);
+    for (at, cert) in certs.iter().enumerate() {
+        let held = value(0x30, &[&oid(&[1, 9, 22, 1]), &value(0xA0, &[&value(4, &[cert])])]);
+        let own = at + 1 == certs.len();
+        let marks = if own { value(0x31, &[&id]) } else { Vec::new() };
+        let bag = value(0x30, &[&oid(&[1, 12, 10, 1, 3]), &value(0xA0, &[&held]), &marks]);
+        bags.extend(bag);
+    }
+    let data =
+        |content: &[u8]| value(0x30, &[&oid(&[1, 7, 1]), &value(0xA0, &[&value(4, &[content])])]);
+    let safe = data(&value(0x30, &[&bags]));
+    value(0x30, &[&[2, 1, 3], &data(&value(0x30, &[&safe]))])
+}
+
+#[test]
+fn too_many_rounds_are_refused() {
+    // The last integer of a file with a check is the number of its rounds: 2048.
+    let mut bytes = file!("modern.p12").to_vec();
+    let at = bytes.len() - 4;
+    assert_eq!(bytes[at..], [2, 2, 8, 0]);
+    bytes[at + 2..].copy_from_slice(&[0, 0]);
+    assert_eq!(read(&bytes, Some("secret")).unwrap_err(), KeyStoreError::Malformed);
+}
+
+#[test]
+fn changed_files_never_panic() {
+    // Without a check, which would refuse nearly all of them.
+    let mut bytes = file!("open.p12").to_vec();
+    for at in 0..bytes.len() {
+        for change in [0x01, 0x20, 0x80, 0xFF] {
+            bytes[at] ^= change;
+            let _ = read(&bytes, Some("secret"));
+            bytes[at] ^= change;
+        }
+    }
+}
+
 #[test]
 fn broken_files_are_errors() {
-    for bytes in [file!("many.jks"), file!("trust.jks"), file!("many.p12"), file!("plain.pem")] {
+    for bytes in [
+        file!("many.jks"),
+        file!("trust.jks"),
+        file!("many.p12"),
+        file!("open.p12"),
+        file!("bouncy.p12"),
+        file!("plain.pem"),
+    ] {
         for length in (0..bytes.len()).step_by(7) {
             assert!(read(&bytes[..length], Some("secret")).is_err());
             // Without a password nothing says that it was changed.
