@@ -65,19 +65,20 @@ def tree(pid):
 
 
 def memory_kib(pids):
-    """Memory of processes together: what each has for itself, and the program's own pages once; and how many there are.
+    """Memory of processes together: what they have for themselves, the program's own pages, and how many processes there are.
 
-    It is the sum of the proportional shares (PSS), but for pages of the program that the target has too: they are counted in full."""
-    own, shared, count = 0, 0, 0
+    The sum is that of the proportional shares (PSS), but for pages of the program that the target has too: they are counted in
+    full. How many of them there are is a matter of the build and of how the kernel reads files ahead, not of connections."""
+    own, program, count = 0, 0, 0
     for pid in pids:
         # One that has just ended has nothing to read.
         with contextlib.suppress(OSError, LookupError):
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
             kib = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
             own += kib["Anonymous"]
-            shared = max(shared, kib["Rss"] - kib["Anonymous"])
+            program = max(program, kib["Rss"] - kib["Anonymous"])
             count += 1
-    return own + shared, count
+    return own, program, count
 
 
 def cpu_s(pids):
@@ -145,8 +146,9 @@ class Run:
     def _watch(self, watch):
         while self.process.poll() is None:
             pids = tree(self.process.pid)
-            kib, processes = memory_kib(pids)
-            second = {"s": time.monotonic() - self.began, "kib": kib, "own_processes": processes, "cpu_s": cpu_s(pids)}
+            own, program, processes = memory_kib(pids)
+            second = {"s": time.monotonic() - self.began, "cpu_s": cpu_s(pids)}
+            second.update(kib=own, program_kib=program, own_processes=processes)
             with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
                 second.update(watch())
             self.seen.append(second)
