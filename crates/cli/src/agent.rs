@@ -15,7 +15,7 @@ pub(crate) fn run(flags: AgentFlags) -> Exit {
     if flags.stdio {
         let ended = match flags.simulated {
             Some(shape) => fleet::remote::simulated::main(shape),
-            None => fleet::remote::agent(&allowed),
+            None => fleet::remote::agent(&allowed, flags.again.as_deref()),
         };
         return match ended {
             Ok(()) => Exit::Ok,

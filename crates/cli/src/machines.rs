@@ -127,8 +127,9 @@ impl Asked<'_> {
 
     /// Takes the agents of a run over, whose coordinator has ended.
     pub(crate) fn resume(&self, former: Former, traces: &mut Traces<'_>) -> Result<Agents, Exit> {
-        let Some(Way::Nats(pools)) = &self.request.fleet else { return Err(Exit::Usage) };
-        let resuming = Resuming { pools, cancelled: &|| self.interrupt.asked() > 0 };
+        let Some(way) = &self.request.fleet else { return Err(Exit::Usage) };
+        let relays = self.request.relays.as_ref();
+        let resuming = Resuming { way, relays, cancelled: &|| self.interrupt.asked() > 0 };
         let agents = remote::resume(former, &resuming, &mut |words: &str| say(traces, words));
         match agents {
             Ok(agents) => {

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fleet::remote::{self, Way};
+use fleet::remote;
 
 use self::kept::{LINE, Taken};
 use crate::asked::{self, Asked};
@@ -41,9 +41,6 @@ fn taken(folder: &Path) -> Result<(Request, Taken), String> {
     std::env::set_current_dir(&line.folder)
         .map_err(|error| format!("the folder {}: {error}", line.folder.display()))?;
     let request = request(line.arguments.into_iter().map(OsString::from).collect())?;
-    if !matches!(request.fleet, Some(Way::Nats(_))) {
-        return Err("its agents do not wait at a NATS server".into());
-    }
     let plan = PathBuf::from(former.name());
     Ok((Request { plan, ..request }, Taken { former, folder }))
 }
@@ -84,7 +81,7 @@ mod tests {
             let request = request(words(line)).expect(line);
             assert_eq!(request.plan, Path::new("a.jmx"), "{line}");
             assert_eq!(request.jtl.as_deref(), Some(Path::new("out.jtl")), "{line}");
-            assert!(matches!(request.fleet, Some(Way::Nats(_))), "{line}");
+            assert!(matches!(request.fleet, Some(remote::Way::Nats(_))), "{line}");
         }
         assert!(request(words("throng check a.jmx")).is_err());
     }

@@ -13,6 +13,7 @@
 //! | `deal` | shares of the run by what agents offer |
 //! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
 //! | `agent`, `relay` | the agent, and its processes as one worker |
+//! | `stdio`, `again` | the agent's stream, and the socket at which another coordinator's takes its place |
 //! | `relays`, `region` | agents whose workers are agents: which ones, and the part that such a relay has beside an agent's |
 //! | [`simulated`] | an agent without users, for benches |
 //! | `disk` | records and notes on a disk |
@@ -22,6 +23,7 @@
 //! | `rows` | result rows of agents, merged by time |
 //! | `push` | result rows that agents send to where they are kept |
 
+mod again;
 mod agent;
 mod bus;
 mod carrier;
@@ -45,6 +47,7 @@ pub mod simulated;
 mod squeeze;
 mod ssh;
 mod stand;
+mod stdio;
 mod store;
 mod wire;
 

@@ -70,6 +70,9 @@ pub(crate) struct AgentFlags {
     /// End after one run.
     #[arg(long)]
     pub(crate) once: bool,
+    /// Take over the part of a run that an agent of this machine works for, or has worked for. For another coordinator.
+    #[arg(long, value_name = "RUN", requires = "stdio", hide = true)]
+    pub(crate) again: Option<String>,
     /// Run nobody, and report samples that nobody has made: labels, samples of each label, seconds. For benches.
     #[arg(long, value_name = "LABELS,SAMPLES,SECONDS", requires = "stdio", hide = true, value_parser = Shape::read)]
     pub(crate) simulated: Option<Shape>,
@@ -80,7 +83,7 @@ pub(crate) struct AgentFlags {
 pub(crate) enum FleetVerb {
     /// Start a NATS server for agents, with TLS, keys and permissions made for it, and print the lines that use it.
     Up(UpFlags),
-    /// Take over a run whose coordinator was killed, while its agents still wait at their NATS server, and go on to its end.
+    /// Take over a run whose coordinator was killed, while its agents still go on, and bring it to its end.
     Resume(ResumeFlags),
     /// Print the Kubernetes objects of agents that wait, as the Helm chart in deploy/helm makes them.
     Manifest(ManifestFlags),

@@ -38,14 +38,17 @@ pub(crate) fn admit(
         console.warn(warning);
     }
     properties.hand_on_levels(&request.levels);
-    if let Some(values) = former {
+    let whole = matches!(request.fleet, Some(Way::Whole(_)));
+    if let Some(values) = former.filter(|_| !whole) {
         properties.restore(values);
     }
-    let mut of_plan = match &request.fleet {
-        Some(Way::Whole(_)) => properties.of_hosts(&request.sources, now_ms),
-        _ => Ok(properties.clone()),
+    let of_plan =
+        if whole { properties.of_hosts(&request.sources, now_ms) } else { Ok(properties.clone()) };
+    let mut of_plan = of_plan.map_err(|message| console.fail(&message, Exit::Usage))?;
+    // Those that were kept are the hosts'.
+    if let Some(values) = former.filter(|_| whole) {
+        of_plan.restore(values);
     }
-    .map_err(|message| console.fail(&message, Exit::Usage))?;
     let mut loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
     let mut missing = None;
     match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 mod listeners;
 mod pushed;
 mod relays;
+mod taken;
 
 use super::program::{Ended, Program, ended};
 use super::{SHARING, is_gone, run_seconds, share, share_in, summary, until};
@@ -226,10 +227,6 @@ fn without_its_coordinator_an_agent_stops() {
     child.wait().expect("its end");
     until("the end of agents and their processes", || all.iter().all(|process| is_gone(*process)));
     assert_eq!(machines.kept().len(), 2, "what they measured is kept");
-    let folder = machines.program.run_folder();
-    let resumed = machines.run(&["fleet", "resume", folder.to_str().expect("text")]);
-    assert_eq!(resumed.code, 2, "{resumed:?}");
-    assert!(resumed.err.contains("~/.cache/throng/runs of a, b"), "{resumed:?}");
 }
 
 #[test]

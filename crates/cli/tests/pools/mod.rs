@@ -1,6 +1,6 @@
 //! Runs with agents that wait at a real NATS server, which `throng fleet up` has set up: TLS, keys and permissions.
 
-mod taken;
+pub(crate) mod taken;
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

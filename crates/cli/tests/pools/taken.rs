@@ -1,6 +1,6 @@
 //! Runs whose coordinator is killed, and which another one takes over.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -8,18 +8,19 @@ use rustix::process::{Pid, Signal, kill_process};
 use targets::{Config, Running};
 
 use super::super::agents::descendants;
-use super::super::program::{Ended, PLAN, ended};
+use super::super::program::{Ended, PLAN, Program, ended};
 use super::super::{is_gone, run_seconds, summary, until};
 use super::{Pool, debians};
 
 /// A pause of `ms`, then a request.
-fn plan() -> String {
+pub(crate) fn plan() -> String {
     let ask = r#"<HTTPSamplerProxy testclass="HTTPSamplerProxy" testname="Ask"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp><stringProp name="HTTPSampler.path">${__P(path,/)}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp><boolProp name="HTTPSampler.use_keepalive">true</boolProp></HTTPSamplerProxy><hashTree/>"#;
     PLAN.replace("<!--more-->", ask)
 }
 
 /// A run whose users end with the grace, at most times with a request in flight.
-const ALONE: &str = "-Jusers=20 -Jloops=-1 -Jms=20 -Jpath=/delay/80 -Jthrong.fleet.grace=2";
+pub(crate) const ALONE: &str =
+    "-Jusers=20 -Jloops=-1 -Jms=20 -Jpath=/delay/80 -Jthrong.fleet.grace=2";
 
 /// A run with two agents, its target and its folder.
 struct Run {
@@ -69,23 +70,36 @@ impl Run {
         ended(command.arg(&self.folder).output().expect("it starts"))
     }
 
-    /// The run's figures are those of the target and of the rows.
     fn adds_up(&self) -> u64 {
-        let summary = summary(&self.pool.program);
-        let rows = self.pool.program.read("out.jtl");
-        let asked = rows.lines().filter(|row| row.contains(",Ask,")).count();
-        assert_eq!(asked, self.target.log().len(), "each request of the target is a row, once");
-        let requests = summary["requests"].as_u64().expect("a number");
-        assert_eq!(requests, rows.lines().count() as u64 - 1, "{summary}");
-        assert_eq!(summary["accounted"].as_bool(), Some(true), "{summary}");
-        let seconds = run_seconds(&self.pool.program);
-        let samples = seconds.iter().filter_map(|second| second["samples"].as_u64());
-        assert_eq!(samples.sum::<u64>(), requests, "of all seconds, those before included");
-        for left in ["fleet.notes", "fleet.run", "fleet.line"] {
-            assert!(!self.folder.join(left).exists(), "{left} is left");
-        }
-        requests
+        adds_up(&self.pool.program, &self.target, &self.folder)
     }
+}
+
+/// The run's figures are those of the target and of the rows; returned are its requests.
+pub(crate) fn adds_up(program: &Program, target: &Running, folder: &Path) -> u64 {
+    let summary = summary(program);
+    let rows = program.read("out.jtl");
+    let asked = rows.lines().filter(|row| row.contains(",Ask,")).count();
+    assert_eq!(asked, target.log().len(), "each request of the target is a row, once");
+    let requests = summary["requests"].as_u64().expect("a number");
+    assert_eq!(requests, rows.lines().count() as u64 - 1, "{summary}");
+    assert_eq!(summary["accounted"].as_bool(), Some(true), "{summary}");
+    let seconds = run_seconds(program);
+    let samples = seconds.iter().filter_map(|second| second["samples"].as_u64());
+    assert_eq!(samples.sum::<u64>(), requests, "of all seconds, those before included");
+    for left in ["fleet.notes", "fleet.run", "fleet.line"] {
+        assert!(!folder.join(left).exists(), "{left} is left");
+    }
+    requests
+}
+
+/// Waits until a target is asked nothing more.
+pub(crate) fn until_users_have_ended(target: &Running) {
+    until("the end of the users", || {
+        let before = target.log().len();
+        std::thread::sleep(Duration::from_millis(1_000));
+        before == target.log().len()
+    });
 }
 
 #[test]
@@ -128,11 +142,7 @@ fn two_coordinators_in_a_row_may_be_killed() {
 fn after_the_grace_another_coordinator_gets_what_was_measured() {
     let Some(mut run) = Run::new(ALONE) else { return };
     run.kill();
-    until("the end of the users", || {
-        let before = run.target.log().len();
-        std::thread::sleep(Duration::from_millis(1_000));
-        before == run.target.log().len()
-    });
+    until_users_have_ended(&run.target);
     let resumed = run.resume();
     assert_eq!(resumed.code, 5, "{resumed:?}");
     assert!(resumed.err.contains("longer than the grace"), "{resumed:?}");
@@ -168,4 +178,17 @@ fn an_agent_that_was_killed_besides_is_named_with_what_may_be_missing() {
     // A sleep is a sample, too, and comes before its request.
     assert!(requests + at_most >= 2 * run.target.log().len() as u64, "{summary}");
     assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
+}
+
+#[test]
+fn relays_are_taken_over_with_the_agents_that_they_have_hired() {
+    let Some(mut run) = Run::new("--relays 2 -Jusers=20 -Jloops=100 -Jms=80") else { return };
+    run.kill();
+    std::thread::sleep(Duration::from_millis(1_000));
+    let resumed = run.resume();
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    assert_eq!(run.adds_up(), 4_000);
+    // The agents wait for other runs.
+    let next = run.pool.ran(&["run", "plan.jmx", "--runs", "next", "--agents", "2"]);
+    assert_eq!(next.code, 0, "{next:?}");
 }

@@ -2,28 +2,26 @@
 //!
 //! Its measurements go to its own disk before they are sent, and are sent until they are acknowledged. It runs only under
 //! a grant of the coordinator; when that has ended, users stop, so that nobody has to find a generator that runs on.
-//! Standard output carries frames and nothing else: what processes print goes to standard error.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::Live;
 
+use super::again;
 use super::disk::Disk;
 use super::line::nanos;
 use super::recover;
 use super::region::Below;
 use super::relay::{Out, Relay};
 use super::squeeze::{pack, unpack};
+use super::stdio::{Orders, Said, UNREAD};
 use super::store::{Place, Store};
 use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, Stand, ToAgent};
 use crate::account::{Entry, Sender};
 use crate::bus::Bus;
-use crate::frame::{self, Incoming};
 use crate::message::{FromWorker, ToWorker};
 use crate::processes::Processes;
 use crate::worker::raise_descriptors;
@@ -38,25 +36,29 @@ const FIGURES: Duration = Duration::from_secs(10);
 pub(super) const AGAIN: Duration = Duration::from_secs(3);
 /// Time for samples in flight when the grant has ended.
 const LAST_SAMPLES: Duration = Duration::from_secs(10);
-/// Longest wait for a coordinator that does not take rows, and for its next request.
-const UNREAD: Duration = Duration::from_secs(120);
 /// The reason why users stop without an order.
 pub(super) const ALONE: &str =
     "an agent had no word from the coordinator for longer than the grace";
 const SECOND: i64 = 1_000_000_000;
 
-/// Runs an agent until its coordinator needs it no more. `allowed`: targets that it may load; all if it is empty.
-pub fn main(allowed: &str) -> io::Result<()> {
+/// Runs an agent until its coordinator needs it no more. `allowed`: targets that it may load; all if it is empty. `again`:
+/// the run that another coordinator takes over; if an agent works for it here, this one carries the stream to it.
+pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
     let clock = Instant::now();
+    if let Some(run) = again
+        && let Some(stream) = again::reach(&store()?, run)?
+    {
+        return again::carry(stream);
+    }
     let said = Said::new()?;
     said.say(&FromAgent::Offer(offered()));
-    let orders = orders(clock, said.clone())?;
+    let orders = Orders::read(clock, said.clone())?;
     beat(said.clone())?;
     let ended = serve(clock, allowed, &said, &orders);
     if let Err(words) = ended {
         said.say(&FromAgent::Refused(words));
         // The coordinator reads that before the end.
-        while orders.recv().is_ok_and(|order| !matches!(order, ToAgent::Leave)) {}
+        while orders.next().is_some_and(|order| !matches!(order, ToAgent::Leave)) {}
     }
     said.flush();
     Ok(())
@@ -72,102 +74,6 @@ pub(crate) fn offered() -> Offer {
     }
 }
 
-/// Standard output, which a thread of its own writes to: a coordinator that reads no more must not keep the agent from
-/// stopping its users.
-#[derive(Clone, Debug)]
-pub(super) struct Said {
-    to: mpsc::Sender<Vec<u8>>,
-    queued: Arc<AtomicUsize>,
-}
-
-impl Said {
-    pub(super) fn new() -> io::Result<Self> {
-        let (to, from) = channel::<Vec<u8>>();
-        let queued: Arc<AtomicUsize> = Arc::default();
-        let waiting = Arc::clone(&queued);
-        std::thread::Builder::new().name("out".into()).spawn(move || {
-            let mut out = io::stdout().lock();
-            for bytes in from {
-                // A coordinator that has gone is noticed by reading.
-                let sent = out.write_all(&bytes).and_then(|()| out.flush());
-                if sent.is_err() {
-                    // Nothing waits any more: nobody takes it.
-                    return waiting.store(0, Ordering::Relaxed);
-                }
-                waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
-            }
-        })?;
-        Ok(Self { to, queued })
-    }
-
-    pub(super) fn say(&self, message: &FromAgent) {
-        let mut bytes = Vec::new();
-        if frame::push(&mut bytes, message).is_ok() {
-            let length = bytes.len();
-            self.queued.fetch_add(length, Ordering::Relaxed);
-            if self.to.send(bytes).is_err() {
-                self.queued.fetch_sub(length, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// A sentence for the user.
-    pub(super) fn note(&self, words: &str) {
-        self.say(&FromAgent::Said(FromWorker::Log(words.to_owned().into())));
-    }
-
-    /// Waits until everything is written, or nobody reads it any more.
-    pub(super) fn flush(&self) {
-        let until = Instant::now() + LAST_SAMPLES;
-        while self.queued.load(Ordering::Relaxed) > 0 && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Whether so much waits that what is sent again must not be added: nobody reads.
-    fn is_full(&self) -> bool {
-        self.queued.load(Ordering::Relaxed) > 16 * PIECE
-    }
-
-    /// Waits until there is room for more of a file. False: nobody reads.
-    fn has_room(&self) -> bool {
-        let until = Instant::now() + UNREAD;
-        while self.is_full() {
-            if Instant::now() > until {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        true
-    }
-}
-
-/// Reads orders. Questions for the time are answered at once, on the thread that reads.
-pub(super) fn orders(clock: Instant, said: Said) -> io::Result<Receiver<ToAgent>> {
-    let (to, orders) = channel();
-    std::thread::Builder::new().name("orders".into()).spawn(move || {
-        let (mut stdin, mut incoming) = (io::stdin().lock(), Incoming::default());
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            match stdin.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(n) => incoming.add(&buffer[..n]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-            while let Ok(Some(order)) = incoming.next() {
-                if let ToAgent::Time { asked } = order {
-                    let (monotonic, wall) = (nanos(clock), wall_ns());
-                    said.say(&FromAgent::Time { asked, monotonic, wall });
-                } else if to.send(order).is_err() {
-                    return;
-                }
-            }
-        }
-    })?;
-    Ok(orders)
-}
-
 fn beat(said: Said) -> io::Result<()> {
     let beating = std::thread::Builder::new().name("beat".into()).spawn(move || {
         loop {
@@ -180,16 +86,16 @@ fn beat(said: Said) -> io::Result<()> {
     beating.map(drop)
 }
 
-fn serve(
-    clock: Instant,
-    allowed: &str,
-    said: &Said,
-    orders: &Receiver<ToAgent>,
-) -> Result<(), String> {
-    let store = Store::open().map_err(|error| format!("its cache folder: {error}"))?;
+/// The files of this user.
+fn store() -> io::Result<Store> {
+    Store::open().map_err(|error| io::Error::other(format!("its cache folder: {error}")))
+}
+
+fn serve(clock: Instant, allowed: &str, said: &Said, orders: &Orders) -> Result<(), String> {
+    let store = store().map_err(|error| error.to_string())?;
     // Nothing but this is sent to a relay that reaches its agents.
     let ended =
-        || matches!(orders.try_recv(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
+        || matches!(orders.try_next(), Ok(ToAgent::Leave) | Err(TryRecvError::Disconnected));
     let (place, mut assignment, below) = match prepare(store, (said, &ended, allowed), orders)? {
         Task::Run(place, assignment, below) => (place, assignment, below),
         Task::Deliver(place, results) => return left(&place, &results, (said, allowed), orders),
@@ -197,6 +103,10 @@ fn serve(
     };
     assignment.share.allowed = (!allowed.is_empty()).then(|| allowed.to_owned());
     let results = assignment.results.clone();
+    if let Err(error) = again::listen(&place.root, orders.ear()) {
+        said.note(&format!("no other coordinator can take its part over: {error}"));
+    }
+    let is_relay = below.is_some();
     let bus: Box<dyn Bus> = match below {
         Some(below) => Box::new(below.into_agents(&place, &assignment)?),
         None => {
@@ -207,7 +117,8 @@ fn serve(
     };
     let mut working = Working::start(clock, said.clone(), (&place, bus), *assignment)?;
     let heard = working.run(orders)?;
-    if heard {
+    // A relay fetches its agents' rows, even if nobody takes them now: its agents end with it.
+    if heard || (is_relay && working.relay.has_ended()) {
         for words in working.relay.collect() {
             said.note(&words);
         }
@@ -235,7 +146,7 @@ fn left(
     place: &Place,
     results: &[Results],
     (said, allowed): (&Said, &str),
-    orders: &Receiver<ToAgent>,
+    orders: &Orders,
 ) -> Result<(), String> {
     let Some(stand) = recover::recover(place, said, orders)? else { return Ok(()) };
     said.say(&FromAgent::Stands(Box::new(stand.clone())));
@@ -249,49 +160,49 @@ fn left(
 fn prepare<'a>(
     mut store: Store,
     (said, ended, allowed): (&Said, &'a dyn Fn() -> bool, &str),
-    orders: &Receiver<ToAgent>,
+    orders: &Orders,
 ) -> Result<Task<'a>, String> {
     let mut wanted: Option<(String, u32, Vec<Named>)> = None;
     let mut below: Option<Below<'a>> = None;
     let note = &mut |words: &str| said.note(words);
     let (mut missing, mut place) = (Vec::new(), None::<Place>);
     loop {
-        match orders.recv() {
-            Ok(ToAgent::Files { run, depth, files }) => {
+        match orders.next() {
+            Some(ToAgent::Files { run, depth, files }) => {
                 missing = store.missing(&files)?;
                 said.say(&FromAgent::Missing(missing.clone()));
                 wanted = Some((run, depth, files));
             }
-            Ok(ToAgent::Piece { hash, bytes }) => {
+            Some(ToAgent::Piece { hash, bytes }) => {
                 store.piece(&hash, &unpack(&bytes)?)?;
                 if bytes.is_empty() {
                     missing.retain(|other| *other != hash);
                 }
             }
-            Ok(ToAgent::Gather(region)) => {
+            Some(ToAgent::Gather(region)) => {
                 let reached = below.insert(Below::reach(*region, (ended, allowed), note)?);
                 said.say(&FromAgent::Gathered(reached.met()));
             }
-            Ok(ToAgent::Serve(serve)) => below.iter_mut().for_each(|of| of.serve(&serve)),
-            Ok(ToAgent::Begin(assignment)) => {
+            Some(ToAgent::Serve(serve)) => below.iter_mut().for_each(|of| of.serve(&serve)),
+            Some(ToAgent::Begin(assignment)) => {
                 let place = place.take().ok_or("the run began before its files were there")?;
                 return Ok(Task::Run(place, assignment, below));
             }
-            Ok(ToAgent::Resume(left)) if place.is_none() && wanted.is_none() => {
+            Some(ToAgent::Resume(left)) if place.is_none() && wanted.is_none() => {
                 if let Some(place) = store.left(&left.run, left.depth) {
                     return Ok(Task::Deliver(place, left.results));
                 }
                 let torn = Some("it has nothing of the run any more".to_owned());
                 said.say(&FromAgent::Stands(Box::new(Stand { torn, ..Stand::default() })));
             }
-            Ok(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::default())),
-            Ok(ToAgent::Leave) | Err(_) => {
+            Some(ToAgent::Resume(_)) => said.say(&FromAgent::Stands(Box::default())),
+            Some(ToAgent::Leave) | None => {
                 if let Some(Place { root, .. }) = place {
                     let _ = std::fs::remove_dir_all(root);
                 }
                 return Ok(Task::None);
             }
-            Ok(_) => {}
+            Some(_) => {}
         }
         if missing.is_empty()
             && let Some((run, depth, files)) = wanted.take()
@@ -386,16 +297,16 @@ impl Working {
     }
 
     /// Runs until everything is delivered, or nobody is there to take it. True: the coordinator has everything.
-    fn run(&mut self, orders: &Receiver<ToAgent>) -> Result<bool, String> {
+    fn run(&mut self, orders: &Orders) -> Result<bool, String> {
         self.said.say(&FromAgent::Up(self.sender.here()));
         loop {
             loop {
-                match orders.try_recv() {
+                match orders.try_next() {
                     Ok(ToAgent::Leave) => return Ok(false),
                     Ok(order) => self.obey(order)?,
-                    Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => {
-                        self.alone = true;
+                    Err(error) => {
+                        // Another one may come.
+                        self.alone = error == TryRecvError::Disconnected;
                         break;
                     }
                 }
@@ -418,7 +329,7 @@ impl Working {
                 if let Some(entry) = self.sender.finish() {
                     self.write(&entry)?;
                 }
-                if self.alone {
+                if self.alone && orders.leave() {
                     return Ok(false);
                 }
                 if self.sender.is_clear() {
@@ -431,7 +342,8 @@ impl Working {
                 }
             }
             let overdue = |since: Instant| since.elapsed() > LAST_SAMPLES * 2;
-            if self.alone && (!self.started || self.stopped.is_some_and(overdue)) {
+            let is_over = !self.started || self.stopped.is_some_and(overdue);
+            if self.alone && is_over && orders.leave() {
                 return Ok(false);
             }
         }
@@ -581,10 +493,10 @@ fn deliver(
     place: &Place,
     results: &[Results],
     (said, stand, allowed): (&Said, &Stand, &str),
-    orders: &Receiver<ToAgent>,
+    orders: &Orders,
 ) -> bool {
     loop {
-        match orders.recv_timeout(UNREAD * 5) {
+        match orders.next_within(UNREAD * 5) {
             Ok(ToAgent::Fetch { file }) => {
                 let found =
                     results.get(file as usize).into_iter().flat_map(|file| paths(place, file));
@@ -660,10 +572,9 @@ mod tests {
     #[test]
     fn an_agent_whose_targets_are_limited_is_no_relay() {
         let root = std::env::temp_dir().join(format!("throng-limited-{}", std::process::id()));
-        let (to, orders) = channel();
         let way = Way::read("ssh:elsewhere", Choice::default(), 0).expect("a machine");
         let region = Region { way, proofs: Vec::new(), grace: 5 };
-        to.send(ToAgent::Gather(Box::new(region))).expect("it is heard");
+        let orders = Orders::of([ToAgent::Gather(Box::new(region))]);
         let (said, ended) = (Said::new().expect("a thread"), || false);
         let store = Store::at(root.clone()).expect("a folder");
         let prepared = prepare(store, (&said, &ended, "10.0.0.0/8"), &orders);

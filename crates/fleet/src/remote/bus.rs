@@ -48,7 +48,7 @@ pub(crate) struct Agent {
     pub(super) shares: Vec<u32>,
     pub(super) cores: u32,
     /// The agents of a relay, and what each of them gets.
-    agents: Vec<(Met, Served)>,
+    pub(super) agents: Vec<(Met, Served)>,
     /// It is lost, or has left.
     pub(super) gone: bool,
     /// Time of the last sign of it that was noticed, and for how long there was none.

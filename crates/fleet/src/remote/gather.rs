@@ -27,9 +27,9 @@ use crate::message::FromWorker;
 use crate::nats::{self, Access, Pools};
 
 /// Longest silence of a machine that is getting ready.
-const SILENCE: Duration = Duration::from_secs(30);
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 /// Interval in which silence is noticed.
-const TICK: Duration = Duration::from_millis(200);
+pub(super) const TICK: Duration = Duration::from_millis(200);
 /// Questions for the time before the start.
 const QUESTIONS: usize = 16;
 /// Bytes of files that wait for one connection, at most.
@@ -139,7 +139,7 @@ pub fn gather(asked: Gathering<'_>, note: &mut dyn FnMut(&str)) -> Result<Agents
 fn by_relays(relays: &Relays, ear: &Ear) -> Result<Vec<Coming>, String> {
     let Relays::Ssh(hosts) = relays else {
         let lines = (0..).zip(relays.names()).map(|(number, name)| {
-            let line = Piped::here(number, relays::here(), ear.clone());
+            let line = Piped::here(number, relays::here(None), ear.clone());
             let line = line.map_err(|error| format!("{name} cannot be started: {error}"))?;
             Ok(Coming::new(name, String::new(), Line::Piped(Box::new(line))))
         });

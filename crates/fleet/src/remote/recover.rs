@@ -5,11 +5,12 @@
 //! nothing itself.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
-use super::agent::{AGAIN, ALONE, PATIENCE, Said};
+use super::agent::{AGAIN, ALONE, PATIENCE};
 use super::disk::{Disk, Frames};
+use super::stdio::{Orders, Said};
 use super::store::Place;
 use super::wire::{FromAgent, Stand, ToAgent};
 use crate::account::{Entry, Origin, Record, Sender, Up, What};
@@ -18,7 +19,7 @@ use crate::account::{Entry, Origin, Record, Sender, Up, What};
 pub(super) fn recover(
     place: &Place,
     said: &Said,
-    orders: &Receiver<ToAgent>,
+    orders: &Orders,
 ) -> Result<Option<Stand>, String> {
     let words = |error: io::Error| format!("its spool: {error}");
     let path = place.root.join("spool");
@@ -64,7 +65,7 @@ fn deliver(
     sender: &mut Sender,
     spool: &mut Disk,
     said: &Said,
-    orders: &Receiver<ToAgent>,
+    orders: &Orders,
 ) -> Result<bool, String> {
     let mut sent: Option<(Record, Instant)> = None;
     loop {
@@ -76,7 +77,7 @@ fn deliver(
                 said.say(&FromAgent::Up(Up::Record(record.clone())));
             }
         }
-        match orders.recv_timeout(PATIENCE) {
+        match orders.next_within(PATIENCE) {
             Ok(ToAgent::Down(down)) => {
                 if let Some(entry) = sender.hear(&down) {
                     let written = spool.write(&entry);

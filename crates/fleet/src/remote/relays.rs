@@ -56,9 +56,11 @@ impl Relays {
 }
 
 /// The command that starts a relay on this machine: the program that runs, even if its file has another content by now.
-pub(crate) fn here() -> Command {
+/// `again`: the run that it takes over.
+pub(crate) fn here(again: Option<&str>) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", "--stdio"]);
+    command.args(again.into_iter().flat_map(|run| ["--again", run]));
     command
 }
 

@@ -1,5 +1,7 @@
 //! Another coordinator takes over a run whose own was killed, while its agents go on within their grace.
 //!
+//! Agents at a NATS server still wait there; those that ssh has started, and relays, are reached as before (`again`).
+//!
 //! A file of the run's folder keeps what it needs beside the notes, from the moment when agents get the plan. Reports that
 //! were counted are counted again out of the notes, from the first second on, and agents say where the run stands in
 //! them: so nothing is needed that only the first coordinator knew.
@@ -7,7 +9,7 @@
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use engine::Evaluated;
@@ -17,8 +19,12 @@ use super::bus::{Agent, Agents};
 use super::carrier::Line;
 use super::clock::Clocks;
 use super::disk::{Disk, Frames};
-use super::line::nanos;
-use super::wire::{Left, Offer, Results, ToAgent};
+use super::gather::{SILENCE, TICK};
+use super::hosts::{Host, Way};
+use super::line::{Heard, Piped, nanos};
+use super::relays::{self, Relays};
+use super::ssh::Bootstrap;
+use super::wire::{FromAgent, Left, Met, Offer, Results, Served, ToAgent};
 use crate::account::{Limits, Note};
 use crate::bus::{Bus as _, News};
 use crate::frame;
@@ -57,6 +63,15 @@ struct KeptAgent {
     cores: u32,
     /// The coordinator's clock less its own, ms.
     offset_ms: i64,
+    /// The agents of a relay.
+    agents: Vec<(Met, Served)>,
+}
+
+impl Kept {
+    /// The name of the run on an agent.
+    fn run_of(&self, agent: u32) -> String {
+        format!("{}-{agent}", self.run.0)
+    }
 }
 
 /// Keeps what another coordinator would need. Only the user of this one can read it.
@@ -69,6 +84,7 @@ pub(super) fn keep(agents: &Agents, share: &Share) -> io::Result<()> {
         shares: agent.shares.clone(),
         cores: agent.cores,
         offset_ms: agents.offset_ms(agent),
+        agents: agent.agents.clone(),
     };
     let kept = Kept {
         share: share.clone(),
@@ -147,14 +163,6 @@ pub fn former(notes_path: &Path) -> Result<Former, String> {
     }
     let kept: Kept =
         frames.next().map_err(words)?.ok_or_else(|| words(io::ErrorKind::UnexpectedEof.into()))?;
-    if kept.agents.iter().any(|agent| agent.found.is_none()) {
-        let names: Vec<&str> = kept.agents.iter().map(|agent| agent.name.as_str()).collect();
-        return Err(format!(
-            "agents that ssh has started end with their coordinator, after the grace: nobody can take them over. What \
-             they measured and was not reported is in the folder ~/.cache/throng/runs of {}",
-            names.join(", ")
-        ));
-    }
     let notes = Disk::open(notes_path).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => "the run's coordinator still runs".to_owned(),
         _ => format!("{}: {error}", notes_path.display()),
@@ -164,8 +172,9 @@ pub fn former(notes_path: &Path) -> Result<Former, String> {
 
 /// The request to take a run over.
 pub struct Resuming<'a> {
-    /// Where its agents wait.
-    pub pools: &'a Pools,
+    /// Where its agents are, and the relays between, if there are some.
+    pub way: &'a Way,
+    pub relays: Option<&'a Relays>,
     /// Whether the user has had enough.
     pub cancelled: &'a dyn Fn() -> bool,
 }
@@ -183,40 +192,43 @@ pub fn resume(
     }
     // Before any agent hears of it: this coordinator may be killed, too.
     store(&kept, &notes_path).map_err(words)?;
-    let Kept { share, agents, connections, ahead, grace, run, results } = kept;
     let (clock, (say, heard)) = (Instant::now(), channel());
-    let patience = u32::try_from(grace).unwrap_or(u32::MAX).saturating_add(60);
-    let streams: Vec<_> = agents
-        .iter()
-        .filter_map(|agent| Some((agent.name.clone(), agent.zone.clone(), agent.found.clone()?)))
-        .collect();
-    let access = Access::of(&asked.pools.server, nats::env)?;
-    let (crew, refused) =
-        nats::take(asked.pools, access, &streams, patience, asked.cancelled, note)?;
+    let ear = (clock, say);
+    let Reached { lines, refused, early } = match (asked.relays, asked.way) {
+        (None, Way::Nats(pools)) => by_nats(pools, &kept, asked, ear, note)?,
+        (None, Way::Ssh(hosts) | Way::Whole(hosts)) | (Some(Relays::Ssh(hosts)), _) => {
+            by_pipes(by_ssh(hosts, &kept, ear)?, asked, (clock, &heard), note)?
+        }
+        (Some(Relays::Here(_)), _) => by_pipes(here(&kept, ear)?, asked, (clock, &heard), note)?,
+    };
+    let Kept { share, agents, connections, ahead, grace, run, results } = kept;
     if refused.iter().all(Option::is_some) {
-        let words = streams.iter().zip(&refused).map(|((name, ..), why)| {
-            format!("agent {name}: {}", why.as_deref().unwrap_or_default())
+        let words = agents.iter().zip(&refused).map(|(agent, why)| {
+            format!("agent {}: {}", agent.name, why.as_deref().unwrap_or_default())
         });
         return Err(words.collect::<Vec<_>>().join("; "));
     }
-    let lines = nats::start(crew, (clock, say))
-        .map_err(|error| format!("the streams to agents cannot be started: {error}"))?;
     let offsets_ms = agents.iter().map(|agent| agent.offset_ms).collect();
     let all = lines.into_iter().zip(agents).map(|(line, agent)| {
-        let KeptAgent { name, zone, offer, shares, cores, .. } = agent;
-        Agent::new(Line::Carried(line), (name, zone), offer, (Clocks::default(), shares, cores))
+        let KeptAgent { name, zone, offer, shares, cores, agents, .. } = agent;
+        let agent = Agent::new(line, (name, zone), offer, (Clocks::default(), shares, cores));
+        agent.with_agents(agents)
     });
     let frames = Some(Frames::open(&notes_path).map_err(words)?);
     let limits = (Limits { ahead, grace }, share.zero);
     let taken = Taken { share, frames, offsets_ms };
     let all = all.collect();
+    let whole = matches!(asked.way, Way::Whole(_));
     let mut agents = Agents::again(all, (clock, heard), limits, (notes, &notes_path), taken)
         .map_err(words)?
-        .holding(connections, run.clone(), false);
+        .holding(connections, run.clone(), whole);
     for (worker, why) in (0..).zip(refused) {
         if let Some(words) = why {
             agents.lose(worker, words);
         }
+    }
+    for (worker, heard) in early {
+        agents.hear(worker, heard);
     }
     agents.ask_clocks();
     for worker in 0..agents.workers() {
@@ -225,6 +237,107 @@ pub fn resume(
         agents.tell(worker, &ToAgent::Resume(Box::new(left)));
     }
     Ok(agents)
+}
+
+/// The agents of a run, for another coordinator.
+struct Reached {
+    lines: Vec<Line>,
+    /// The reasons why those that have one are lost.
+    refused: Vec<Option<String>>,
+    /// Messages that came meanwhile.
+    early: Vec<(u32, Heard)>,
+}
+
+/// The clock of the connections, and the channel out of which comes what agents say.
+type Ear = (Instant, Sender<(u32, Heard)>);
+
+/// Agents that wait at a server.
+fn by_nats(
+    pools: &Pools,
+    kept: &Kept,
+    asked: &Resuming<'_>,
+    ear: Ear,
+    note: &mut dyn FnMut(&str),
+) -> Result<Reached, String> {
+    let patience = u32::try_from(kept.grace).unwrap_or(u32::MAX).saturating_add(60);
+    let streams: Vec<_> = kept
+        .agents
+        .iter()
+        .filter_map(|agent| Some((agent.name.clone(), agent.zone.clone(), agent.found.clone()?)))
+        .collect();
+    let access = Access::of(&pools.server, nats::env)?;
+    let (crew, refused) = nats::take(pools, access, &streams, patience, asked.cancelled, note)?;
+    let lines = nats::start(crew, ear)
+        .map_err(|error| format!("the streams to agents cannot be started: {error}"))?;
+    let lines = lines.into_iter().map(Line::Carried).collect();
+    Ok(Reached { lines, refused, early: Vec::new() })
+}
+
+/// Agents that ssh has started, or relays.
+fn by_ssh(hosts: &[Host], kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
+    if hosts.len() != kept.agents.len() {
+        let (had, names) = (kept.agents.len(), hosts.len());
+        return Err(format!("the run had {had} agents, and its command line names {names}"));
+    }
+    let bootstrap =
+        Bootstrap::new().map_err(|error| format!("this program cannot be read: {error}"))?;
+    let lines = (0..).zip(hosts).map(|(number, host)| {
+        let bootstrap = bootstrap.of(host).again(&kept.run_of(number))?;
+        let line = Piped::start(number, bootstrap.command(host), bootstrap, ear.clone());
+        line.map_err(|error| format!("{host}: ssh cannot be started: {error}"))
+    });
+    lines.collect()
+}
+
+/// Relays on this machine.
+fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
+    let lines = (0..).zip(&kept.agents).map(|(number, agent)| {
+        let command = relays::here(Some(&kept.run_of(number)));
+        let line = Piped::here(number, command, ear.clone());
+        line.map_err(|error| format!("{} cannot be reached: {error}", agent.name))
+    });
+    lines.collect()
+}
+
+/// Waits until each of these has said something, or is lost.
+fn by_pipes(
+    mut lines: Vec<Piped>,
+    asked: &Resuming<'_>,
+    (clock, heard): (Instant, &Receiver<(u32, Heard)>),
+    note: &mut dyn FnMut(&str),
+) -> Result<Reached, String> {
+    let (mut came, mut early) = (vec![false; lines.len()], Vec::new());
+    let mut refused = vec![None; lines.len()];
+    while came.contains(&false) {
+        match heard.recv_timeout(TICK) {
+            Ok((_, Heard::Note(words))) => note(&words),
+            Ok((number, Heard::Ended(words))) => {
+                let at = number as usize;
+                let how = lines[at].end(Duration::from_secs(2));
+                let words = if words.is_empty() { how } else { format!("{words}; {how}") };
+                (came[at], refused[at]) = (true, Some(words));
+            }
+            // One that leaves; what it has left is delivered then.
+            Ok((_, Heard::Message(message, _))) if matches!(*message, FromAgent::Alive) => {}
+            Ok((number, message)) => {
+                came[number as usize] = true;
+                early.push((number, message));
+            }
+            Err(_) => {}
+        }
+        if (asked.cancelled)() {
+            return Err("it was interrupted".into());
+        }
+        let now = nanos(clock);
+        for (at, line) in lines.iter().enumerate().filter(|(at, _)| !came[*at]) {
+            if now - line.last() > SILENCE.as_nanos() as i64 {
+                refused[at] = Some(format!("nothing was heard for {} s", SILENCE.as_secs()));
+            }
+        }
+        came.iter_mut().zip(&refused).for_each(|(came, refused)| *came |= refused.is_some());
+    }
+    let lines = lines.into_iter().map(|line| Line::Piped(Box::new(line))).collect();
+    Ok(Reached { lines, refused, early })
 }
 
 /// The remains of the coordinator before, for the one that takes the run over.

@@ -3,14 +3,15 @@
 //! It keeps nothing on a disk and measures whether or not it may; in all else it is an agent to its coordinator.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use stats::{Recorder, Sample};
 
-use super::agent::{Said, offered, orders};
+use super::agent::offered;
 use super::bus::wall_ns;
 use super::line::nanos;
+use super::stdio::{Orders, Said};
 use super::wire::{self, FromAgent, Offer, ToAgent};
 use crate::account::{Sender, Up};
 use crate::message::{FromWorker, Report, ToWorker};
@@ -47,7 +48,7 @@ pub fn main(shape: Shape) -> io::Result<()> {
     let clock = Instant::now();
     let said = Said::new()?;
     said.say(&FromAgent::Offer(Offer { processors: 1, ..offered() }));
-    let orders = orders(clock, said.clone())?;
+    let orders = Orders::read(clock, said.clone())?;
     let mut this =
         Simulated { shape, clock, said, zero: 0, sender: None, made: None, report: None };
     this.run(&orders);
@@ -68,10 +69,10 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn run(&mut self, orders: &Receiver<ToAgent>) {
+    fn run(&mut self, orders: &Orders) {
         let mut beat = Instant::now() + BEAT;
         loop {
-            match orders.recv_timeout(beat.saturating_duration_since(Instant::now())) {
+            match orders.next_within(beat.saturating_duration_since(Instant::now())) {
                 Ok(ToAgent::Leave) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => {

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use super::hosts::Host;
 use super::manifest;
+use super::store::is_run;
 use super::wire::PIECE;
 
 /// The variable that names another program in place of `ssh`; it gets the same arguments.
@@ -30,6 +31,8 @@ pub(crate) struct Bootstrap {
     hash: String,
     length: u64,
     name: String,
+    /// The run that it takes over.
+    again: Option<String>,
 }
 
 /// The file of this program. It is what runs, even if another one has its path by now.
@@ -44,12 +47,20 @@ pub(crate) fn program() -> Result<String, String> {
 impl Bootstrap {
     pub(crate) fn new() -> io::Result<Self> {
         let (hash, length) = manifest::hash(SELF.as_ref())?;
-        Ok(Self { hash, length, name: String::new() })
+        Ok(Self { hash, length, name: String::new(), again: None })
     }
 
     /// The same for a machine, whose name is for the user.
     pub(crate) fn of(&self, host: &Host) -> Self {
         Self { name: host.to_string(), ..self.clone() }
+    }
+
+    /// The same for an agent that works for a run already, or has: another coordinator takes it over.
+    pub(crate) fn again(self, run: &str) -> Result<Self, String> {
+        if !is_run(run) {
+            return Err(format!("{run:?} is no name of a run"));
+        }
+        Ok(Self { again: Some(run.to_owned()), ..self })
     }
 
     /// The command that starts an agent on a machine.
@@ -67,9 +78,10 @@ impl Bootstrap {
 
     /// A line of any POSIX shell, in single quotes: the login shell may be another one.
     fn script(&self) -> String {
-        let Self { hash, length, .. } = self;
+        let Self { hash, length, again, .. } = self;
+        let again = again.as_ref().map_or_else(String::new, |run| format!(" --again {run}"));
         format!(
-            r#"sh -c 'umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/throng/{hash}"; p="$d/throng"; n="$p.$$"; if [ ! -x "$p" ]; then mkdir -p "$d" || exit 1; echo {NEEDED}; head -c {length} > "$n"; if [ "$(wc -c < "$n")" -ne {length} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; if command -v sha256sum > /dev/null && [ "$(sha256sum < "$n" | cut -c 1-64)" != {hash} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; chmod 700 "$n" && mv -f "$n" "$p" || exit 1; fi; echo {THERE}; exec "$p" agent --stdio'"#
+            r#"sh -c 'umask 077; d="${{XDG_CACHE_HOME:-$HOME/.cache}}/throng/{hash}"; p="$d/throng"; n="$p.$$"; if [ ! -x "$p" ]; then mkdir -p "$d" || exit 1; echo {NEEDED}; head -c {length} > "$n"; if [ "$(wc -c < "$n")" -ne {length} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; if command -v sha256sum > /dev/null && [ "$(sha256sum < "$n" | cut -c 1-64)" != {hash} ]; then rm -f "$n"; echo {BROKEN}; exit 1; fi; chmod 700 "$n" && mv -f "$n" "$p" || exit 1; fi; echo {THERE}; exec "$p" agent --stdio{again}'"#
         )
     }
 
@@ -126,7 +138,7 @@ mod tests {
     use super::*;
 
     fn bootstrap() -> Bootstrap {
-        Bootstrap { hash: "ab12".into(), length: 5, name: "me@a".into() }
+        Bootstrap { hash: "ab12".into(), length: 5, name: "me@a".into(), again: None }
     }
 
     #[test]
@@ -142,6 +154,11 @@ mod tests {
         assert_eq!(args[7], "me@a");
         assert!(args[8].contains("/throng/ab12") && args[8].contains("head -c 5 "), "{}", args[8]);
         assert_eq!(args[8].matches('\'').count(), 2, "one word for any shell: {}", args[8]);
+        let again = bootstrap().again("17-3-ab-0").expect("a name").script();
+        assert!(again.ends_with("agent --stdio --again 17-3-ab-0'"), "{again}");
+        for run in ["", "a b", "a;b", "$(a)", "../a"] {
+            assert!(bootstrap().again(run).is_err(), "{run}");
+        }
     }
 
     #[test]

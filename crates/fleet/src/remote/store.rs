@@ -111,10 +111,7 @@ impl Store {
 
     /// Makes the folder of a run, with its files.
     pub(crate) fn place(&self, run: &str, depth: u32, files: &[Named]) -> Result<Place, String> {
-        if run.is_empty() || !run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(format!("{run:?} is no name of a run"));
-        }
-        let root = self.root.join("runs").join(run);
+        let root = self.run(run).ok_or_else(|| format!("{run:?} is no name of a run"))?;
         let words = |error: io::Error| format!("the run's folder {}: {error}", root.display());
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(words)?;
         let base = root.join("plan");
@@ -140,14 +137,23 @@ impl Store {
         Ok(Place { root, plan })
     }
 
+    /// The path of the folder of a run; `None`: that is no name of one.
+    pub(crate) fn run(&self, run: &str) -> Option<PathBuf> {
+        is_run(run).then(|| self.root.join("runs").join(run))
+    }
+
     /// The folder of a run whose process has ended, if it is there.
     pub(crate) fn left(&self, run: &str, depth: u32) -> Option<Place> {
-        let named = run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let root = self.root.join("runs").join(run);
+        let root = self.run(run)?;
         let mut plan = root.join("plan");
         (0..depth.min(64)).for_each(|_| plan.push("d"));
-        (!run.is_empty() && named && root.join("spool").is_file()).then_some(Place { root, plan })
+        root.join("spool").is_file().then_some(Place { root, plan })
     }
+}
+
+/// Whether a text is a name of a run: it becomes a part of paths and of a command.
+pub(crate) fn is_run(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// A path without `..`, if it is in that folder.

@@ -1,0 +1,147 @@
+//! Another coordinator's way to an agent that ssh has started, or to a relay: a socket in the run's folder.
+//!
+//! An agent whose stream has ended goes on within its grant. Who takes the run over starts an agent in the same way again,
+//! with the name of the run; this one finds the socket and carries its standard input and output to the one that works. Where
+//! that has ended already, it is an agent that delivers what the run has left (`recover`). The folder is the user's own,
+//! and nobody else can reach the socket.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::agent::offered;
+use super::stdio::Ear;
+use super::store::Store;
+use super::wire::FromAgent;
+use crate::frame;
+
+/// The socket's name in the run's folder.
+const NAME: &str = "again";
+/// First byte to who has come: the stream is taken.
+const TAKEN: u8 = b'T';
+/// Longest wait for that byte, and interval in which an agent that leaves is asked again.
+const PATIENCE: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(200);
+
+/// Lets other streams take the place of the agent's own, as long as the process lives.
+pub(super) fn listen(folder: &Path, ear: Arc<Ear>) -> io::Result<()> {
+    let listener = at(folder, |path| UnixListener::bind(path))?;
+    let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let Some(number) = ear.next() else { continue };
+            if take(&ear, number, stream).is_err() {
+                ear.end(number);
+            }
+        }
+    });
+    takes.map(drop)
+}
+
+fn take(ear: &Arc<Ear>, number: u64, mut stream: UnixStream) -> io::Result<()> {
+    stream.write_all(&[TAKEN])?;
+    ear.turn(stream.try_clone()?)?;
+    ear.say(&FromAgent::Offer(offered()));
+    ear.read(number, stream)
+}
+
+/// The stream of the agent that works for a run of that name; `None`: there is none, or it has ended by now.
+pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> {
+    let Some(folder) = store.run(run) else { return Ok(None) };
+    loop {
+        let Ok(mut stream) = at(&folder, |path| UnixStream::connect(path)) else { return Ok(None) };
+        let mut first = [0];
+        stream.set_read_timeout(Some(PATIENCE))?;
+        if matches!(stream.read(&mut first), Ok(1)) && first == [TAKEN] {
+            stream.set_read_timeout(None)?;
+            return Ok(Some(stream));
+        }
+        // It leaves: once it has gone, what is left can be delivered. A relay fetches rows before.
+        wait_beside()?;
+    }
+}
+
+/// Waits a moment, and says that this process lives.
+fn wait_beside() -> io::Result<()> {
+    let mut bytes = Vec::new();
+    frame::push(&mut bytes, &FromAgent::Alive).map_err(io::Error::other)?;
+    let mut out = io::stdout().lock();
+    out.write_all(&bytes).and_then(|()| out.flush())?;
+    std::thread::sleep(TICK);
+    Ok(())
+}
+
+/// Carries standard input and output until the stream ends.
+pub(super) fn carry(mut stream: UnixStream) -> io::Result<()> {
+    let mut to = stream.try_clone()?;
+    std::thread::Builder::new().name("in".into()).spawn(move || {
+        let _ = copy(&mut io::stdin().lock(), &mut to);
+        let _ = to.shutdown(Shutdown::Write);
+    })?;
+    copy(&mut stream, &mut io::stdout().lock())
+}
+
+/// Copies at once what comes.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => to.write_all(&buffer[..n]).and_then(|()| to.flush())?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Does something by the socket's path. That of a socket has about a hundred bytes at most, so the folder's own path is not
+/// used.
+fn at<T>(folder: &Path, does: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let folder = File::open(folder)?;
+    does(&PathBuf::from(format!("/proc/self/fd/{}/{NAME}", folder.as_raw_fd())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stdio::{Orders, Said};
+    use super::super::wire::ToAgent;
+    use super::*;
+    use crate::frame::Incoming;
+
+    #[test]
+    fn another_stream_takes_the_place_of_one_that_has_ended() {
+        let root = std::env::temp_dir().join(format!(
+            "throng-{}-{}",
+            "again".repeat(30),
+            std::process::id()
+        ));
+        let _ = std::fs::remove_dir_all(&root);
+        let store = Store::at(root.clone()).expect("a folder");
+        let place = store.place("r-0", 0, &[]).expect("a folder");
+        assert!(reach(&store, "r-0").expect("a look").is_none(), "nobody works");
+        assert!(reach(&store, "../r").expect("a look").is_none(), "that is no run");
+        // The path is longer than that of a socket may be.
+        let orders = Orders::open(Said::new().expect("a thread"));
+        listen(&place.root, orders.ear()).expect("a socket");
+        let mut stream = reach(&store, "r-0").expect("a look").expect("it works");
+        let mut incoming = Incoming::default();
+        let first = loop {
+            let mut bytes = [0; 64];
+            let n = stream.read(&mut bytes).expect("its offer");
+            incoming.add(&bytes[..n]);
+            if let Some(message) = incoming.next::<FromAgent>().expect("a frame") {
+                break message;
+            }
+        };
+        assert!(matches!(first, FromAgent::Offer(_)), "{first:?}");
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, &ToAgent::Leave).expect("a frame");
+        stream.write_all(&bytes).expect("it is read");
+        assert!(matches!(orders.next(), Some(ToAgent::Leave)));
+        let _ = std::fs::remove_dir_all(root);
+    }
+}

@@ -1,0 +1,350 @@
+//! The stream of an agent: orders from standard input, and what it says on standard output.
+//!
+//! Another stream can take their place while the agent works (`again`): a coordinator that takes the run over. What an
+//! earlier stream still brings is not heard then. Standard output carries frames and nothing else: what processes print
+//! goes to standard error.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::line::nanos;
+use super::wire::{FromAgent, PIECE, ToAgent};
+use crate::frame::{self, Incoming};
+use crate::message::FromWorker;
+
+/// Longest wait at the end for a coordinator that does not read.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+/// Longest wait for a coordinator that does not take rows.
+pub(super) const UNREAD: Duration = Duration::from_secs(120);
+/// Interval in which a wait for orders sees that the stream has ended.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The output. A thread of its own writes it: a coordinator that reads no more must not keep the agent from stopping its
+/// users.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    pipe: Arc<Mutex<Pipe>>,
+}
+
+/// The thread that writes to one stream, and the bytes that wait for it.
+#[derive(Clone, Debug)]
+struct Pipe {
+    to: Sender<Vec<u8>>,
+    queued: Arc<AtomicUsize>,
+}
+
+impl Pipe {
+    fn start(mut out: impl Write + Send + 'static) -> io::Result<Self> {
+        let (to, from) = channel::<Vec<u8>>();
+        let queued: Arc<AtomicUsize> = Arc::default();
+        let waiting = Arc::clone(&queued);
+        std::thread::Builder::new().name("out".into()).spawn(move || {
+            for bytes in from {
+                // A coordinator that has gone is noticed by reading.
+                let sent = out.write_all(&bytes).and_then(|()| out.flush());
+                if sent.is_err() {
+                    // Nothing waits any more: nobody takes it.
+                    return waiting.store(0, Ordering::Relaxed);
+                }
+                waiting.fetch_sub(bytes.len(), Ordering::Relaxed);
+            }
+        })?;
+        Ok(Self { to, queued })
+    }
+
+    fn push(&self, bytes: Vec<u8>) {
+        let length = bytes.len();
+        self.queued.fetch_add(length, Ordering::Relaxed);
+        if self.to.send(bytes).is_err() {
+            self.queued.fetch_sub(length, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Said {
+    /// To standard output.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { pipe: Arc::new(Mutex::new(Pipe::start(io::stdout())?)) })
+    }
+
+    /// From now on to another stream. What the one before has not taken it keeps.
+    pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
+        *self.pipe() = Pipe::start(out)?;
+        Ok(())
+    }
+
+    fn pipe(&self) -> MutexGuard<'_, Pipe> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queued(&self) -> usize {
+        self.pipe().queued.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn say(&self, message: &FromAgent) {
+        let mut bytes = Vec::new();
+        if frame::push(&mut bytes, message).is_ok() {
+            self.pipe().push(bytes);
+        }
+    }
+
+    /// A sentence for the user.
+    pub(super) fn note(&self, words: &str) {
+        self.say(&FromAgent::Said(FromWorker::Log(words.to_owned().into())));
+    }
+
+    /// Waits until everything is written, or nobody reads it any more.
+    pub(super) fn flush(&self) {
+        let until = Instant::now() + LAST_WORDS;
+        while self.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Whether so much waits that what is sent again must not be added: nobody reads.
+    pub(super) fn is_full(&self) -> bool {
+        self.queued() > 16 * PIECE
+    }
+
+    /// Waits until there is room for more of a file. False: nobody reads.
+    pub(super) fn has_room(&self) -> bool {
+        let until = Instant::now() + UNREAD;
+        while self.is_full() {
+            if Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+}
+
+/// The orders.
+#[derive(Debug)]
+pub(super) struct Orders {
+    from: Receiver<ToAgent>,
+    ear: Arc<Ear>,
+}
+
+/// The parts that threads which read orders share.
+#[derive(Debug)]
+pub(super) struct Ear {
+    clock: Instant,
+    said: Said,
+    to: Sender<ToAgent>,
+    stream: Mutex<Stream>,
+}
+
+/// The stream that is heard.
+#[derive(Debug, Default)]
+struct Stream {
+    number: u64,
+    ended: bool,
+    /// The agent leaves: no other one takes its place.
+    left: bool,
+}
+
+impl Orders {
+    /// Reads standard input. Questions for the time are answered at once, on the thread that reads, by the clock.
+    pub(super) fn read(clock: Instant, said: Said) -> io::Result<Self> {
+        let (to, from) = channel();
+        let ear = Arc::new(Ear { clock, said, to, stream: Mutex::default() });
+        ear.read(0, io::stdin())?;
+        Ok(Self { from, ear })
+    }
+
+    /// The handle by which another stream takes the place of this one.
+    pub(super) fn ear(&self) -> Arc<Ear> {
+        Arc::clone(&self.ear)
+    }
+
+    /// An order that is there. `Disconnected`: nobody gives any, for now.
+    pub(super) fn try_next(&self) -> Result<ToAgent, TryRecvError> {
+        match self.from.try_recv() {
+            // The last one may have come before the end was seen.
+            Err(TryRecvError::Empty) if self.ear.stream().ended => {
+                self.from.try_recv().map_err(|_| TryRecvError::Disconnected)
+            }
+            other => other,
+        }
+    }
+
+    /// Waits for an order. `Disconnected`: nobody gives any, and nobody will.
+    pub(super) fn next_within(&self, patience: Duration) -> Result<ToAgent, RecvTimeoutError> {
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.from.recv_timeout(left.min(TICK)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                other => return other,
+            }
+            if self.leave() {
+                // The last one may have come meanwhile.
+                return self.from.try_recv().map_err(|_| RecvTimeoutError::Disconnected);
+            }
+            if Instant::now() >= until {
+                return Err(RecvTimeoutError::Timeout);
+            }
+        }
+    }
+
+    /// Waits for an order. `None`: nobody gives any, and nobody will.
+    pub(super) fn next(&self) -> Option<ToAgent> {
+        loop {
+            match self.next_within(UNREAD) {
+                Ok(order) => return Some(order),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Whether nobody gives orders; then from now on nobody can.
+    pub(super) fn leave(&self) -> bool {
+        let mut stream = self.ear.stream();
+        stream.left |= stream.ended;
+        stream.left
+    }
+}
+
+impl Ear {
+    fn stream(&self) -> MutexGuard<'_, Stream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a stream that takes the place of the one before; `None`: the agent leaves.
+    pub(super) fn next(&self) -> Option<u64> {
+        let mut stream = self.stream();
+        if stream.left {
+            return None;
+        }
+        (stream.number, stream.ended) = (stream.number + 1, false);
+        Some(stream.number)
+    }
+
+    /// Says everything to it from now on.
+    pub(super) fn turn(&self, out: impl Write + Send + 'static) -> io::Result<()> {
+        self.said.turn(out)
+    }
+
+    pub(super) fn say(&self, message: &FromAgent) {
+        self.said.say(message);
+    }
+
+    /// A stream has ended.
+    pub(super) fn end(&self, number: u64) {
+        let mut stream = self.stream();
+        stream.ended |= stream.number == number;
+    }
+
+    /// Reads the orders of a stream, as long as it is the one that is heard.
+    pub(super) fn read(
+        self: &Arc<Self>,
+        number: u64,
+        from: impl Read + Send + 'static,
+    ) -> io::Result<()> {
+        let ear = Arc::clone(self);
+        let reads = std::thread::Builder::new().name("orders".into()).spawn(move || {
+            ear.follow(number, from);
+            ear.end(number);
+        });
+        reads.map(drop)
+    }
+
+    fn follow(&self, number: u64, mut from: impl Read) {
+        let (mut incoming, mut buffer) = (Incoming::default(), vec![0; 64 << 10]);
+        loop {
+            match from.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(n) => incoming.add(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+            while let Ok(Some(order)) = incoming.next() {
+                if self.stream().number != number {
+                    return;
+                }
+                if let ToAgent::Time { asked } = order {
+                    let (monotonic, wall) = (nanos(self.clock), super::bus::wall_ns());
+                    self.said.say(&FromAgent::Time { asked, monotonic, wall });
+                } else if self.to.send(order).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    impl Orders {
+        /// These orders, and no more.
+        pub(in crate::remote) fn of(orders: impl IntoIterator<Item = ToAgent>) -> Self {
+            let this = Self::open(Said::new().expect("a thread"));
+            orders.into_iter().for_each(|order| this.ear.to.send(order).expect("it is heard"));
+            this.ear.end(0);
+            this
+        }
+
+        /// A stream that nobody has written to yet.
+        pub(in crate::remote) fn open(said: Said) -> Self {
+            let (to, from) = channel();
+            let ear = Ear { clock: Instant::now(), said, to, stream: Mutex::default() };
+            Self { from, ear: Arc::new(ear) }
+        }
+    }
+
+    fn frame(message: &ToAgent) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, message).expect("a frame");
+        bytes
+    }
+
+    #[test]
+    fn the_last_order_is_heard_before_the_end() {
+        let orders = Orders::of([ToAgent::Leave]);
+        assert!(matches!(orders.next_within(Duration::ZERO), Ok(ToAgent::Leave)));
+        assert_eq!(orders.try_next().err(), Some(TryRecvError::Disconnected));
+        assert!(orders.next().is_none());
+        assert_eq!(orders.ear().next(), None, "it has left");
+    }
+
+    #[test]
+    fn a_stream_takes_the_place_of_another_one_whatever_that_brings() {
+        let orders = Orders::open(Said::new().expect("a thread"));
+        let ear = orders.ear();
+        let mut streams = Vec::new();
+        for number in [0, 1] {
+            let (mut here, there) = UnixStream::pair().expect("a pair");
+            if number > 0 {
+                assert_eq!(ear.next(), Some(number));
+            }
+            ear.turn(there.try_clone().expect("the same")).expect("a thread");
+            ear.read(number, there).expect("a thread");
+            here.write_all(&frame(&ToAgent::Time { asked: 7 })).expect("it is read");
+            // The answer comes out of the stream with the question, whole.
+            let mut length = [0; 4];
+            here.read_exact(&mut length).expect("a length");
+            let mut answer = vec![0; u32::from_le_bytes(length) as usize];
+            here.read_exact(&mut answer).expect("an answer");
+            streams.push(here);
+        }
+        let (mut first, mut second) = (streams.remove(0), streams.remove(0));
+        let _ = first.write_all(&frame(&ToAgent::Leave));
+        drop(first);
+        let files = ToAgent::Files { run: "r".into(), depth: 0, files: Vec::new() };
+        second.write_all(&frame(&files)).expect("it is read");
+        assert!(matches!(orders.next(), Some(ToAgent::Files { .. })), "not the order to leave");
+        assert_eq!(orders.try_next().err(), Some(TryRecvError::Empty), "the second one is there");
+        assert!(!orders.leave());
+        drop(second);
+        assert!(orders.next().is_none());
+    }
+}
