@@ -32,7 +32,12 @@ const TICK: Duration = Duration::from_millis(200);
 pub(super) fn listen(folder: &Path, ear: Arc<Ear>) -> io::Result<()> {
     let listener = at(folder, |path| UnixListener::bind(path))?;
     let takes = std::thread::Builder::new().name("again".into()).spawn(move || {
-        for stream in listener.incoming().flatten() {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // No descriptor is free, for now.
+                std::thread::sleep(TICK);
+                continue;
+            };
             let Some(number) = ear.next() else { continue };
             if take(&ear, number, stream).is_err() {
                 ear.end(number);
