@@ -10,7 +10,7 @@
 //! | `line`, `carrier`, `bus` | the connection to one agent, and all of them as a [`crate::Bus`] |
 //! | `gather` | agents from their start to the moment when they can take shares |
 //! | `clock` | the difference of two clocks, with its bound |
-//! | `deal` | shares of the run by what agents offer |
+//! | `offer`, `deal` | what agents offer, and shares of the run by it |
 //! | `manifest`, `store` | the files that a plan names, by their hashes; those that an agent has |
 //! | `agent`, `relay` | the agent, and its processes as one worker |
 //! | `stdio`, `again` | the agent's stream, and the socket at which another coordinator's takes its place |
@@ -36,6 +36,7 @@ mod gather;
 mod hosts;
 mod line;
 mod manifest;
+mod offer;
 mod push;
 mod recover;
 mod region;
@@ -63,7 +64,7 @@ pub use relays::Relays;
 pub use resume::{Former, Resuming, former, resume};
 pub use wire::Stand;
 
-pub(crate) use agent::offered;
 pub(crate) use line::{Heard, nanos};
+pub(crate) use offer::offered;
 pub(crate) use ssh::program;
 pub(crate) use wire::{FromAgent, Offer as Offered, ToAgent};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::offered;
+use super::offer::offered;
 use super::stdio::Ear;
 use super::store::Store;
 use super::wire::FromAgent;

@@ -13,18 +13,18 @@ use engine::Live;
 use super::again;
 use super::disk::Disk;
 use super::line::nanos;
+use super::offer::offered;
 use super::recover;
 use super::region::Below;
 use super::relay::{Out, Relay};
 use super::squeeze::{pack, unpack};
 use super::stdio::{Orders, Said, UNREAD};
 use super::store::{Place, Store};
-use super::wire::{self, Assignment, FromAgent, Named, Offer, PIECE, Results, Stand, ToAgent};
+use super::wire::{self, Assignment, FromAgent, Named, PIECE, Results, Stand, ToAgent};
 use crate::account::{Entry, Sender};
 use crate::bus::Bus;
 use crate::message::{FromWorker, ToWorker};
 use crate::processes::Processes;
-use crate::worker::raise_descriptors;
 
 /// Interval of the signs of life, and of the requests for a grant.
 const BEAT: Duration = Duration::from_secs(1);
@@ -62,16 +62,6 @@ pub fn main(allowed: &str, again: Option<&str>) -> io::Result<()> {
     }
     said.flush();
     Ok(())
-}
-
-/// The resources of this process and its machine.
-pub(crate) fn offered() -> Offer {
-    Offer {
-        pid: std::process::id(),
-        processors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        descriptors: raise_descriptors(),
-        memory: free_memory().unwrap_or(0),
-    }
 }
 
 fn beat(said: Said) -> io::Result<()> {
@@ -553,14 +543,6 @@ fn paths(place: &Place, results: &Results) -> Vec<PathBuf> {
 
 fn wall_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
-}
-
-/// Free memory of the machine, bytes.
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
 }
 
 #[cfg(test)]

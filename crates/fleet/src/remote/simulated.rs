@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use stats::{Recorder, Sample};
 
-use super::agent::offered;
 use super::bus::wall_ns;
 use super::line::nanos;
+use super::offer::offered;
 use super::stdio::{Orders, Said};
 use super::wire::{self, FromAgent, Offer, ToAgent};
 use crate::account::{Sender, Up};
