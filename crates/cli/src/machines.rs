@@ -84,12 +84,7 @@ impl Asked<'_> {
         let agents = remote::gather(gathering, &mut |words: &str| say(traces, words));
         let agents = match agents {
             Ok(agents) => agents,
-            Err(words) => {
-                traces.note(Level::Error, "throng", &words);
-                let interrupted = self.interrupt.asked() > 0;
-                let exit = if interrupted { Exit::Interrupted } else { Exit::Aborted };
-                return Err(traces.console.fail(&format!("cannot start: {words}"), exit));
-            }
+            Err(words) => return Err(self.failed("cannot start", &words, traces)),
         };
         self.fits(&agents, traces)?;
         if let Err(words) = kept::keep(&folder) {
@@ -137,13 +132,16 @@ impl Asked<'_> {
                 traces.warn("fleet", words);
                 Ok(agents)
             }
-            Err(words) => {
-                traces.note(Level::Error, "throng", &words);
-                Err(traces
-                    .console
-                    .fail(&format!("cannot take the run over: {words}"), Exit::Aborted))
-            }
+            Err(words) => Err(self.failed("cannot take the run over", &words, traces)),
         }
+    }
+
+    /// The exit code without agents, once the reason is said.
+    fn failed(&self, what: &str, words: &str, traces: &mut Traces<'_>) -> Exit {
+        traces.note(Level::Error, "throng", words);
+        let interrupted = self.interrupt.asked() > 0;
+        let exit = if interrupted { Exit::Interrupted } else { Exit::Aborted };
+        traces.console.fail(&format!("{what}: {words}"), exit)
     }
 
     /// Whether the agents' processes can hold the connections.

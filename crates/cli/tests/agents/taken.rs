@@ -1,5 +1,6 @@
 //! Runs with agents by ssh whose coordinator is killed, and which another one takes over.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -7,7 +8,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use targets::{Config, Running};
 
-use super::super::pools::taken::{ALONE, adds_up, plan, until_users_have_ended};
+use super::super::pools::taken::{
+    ALONE, adds_up, is_named_with_what_may_be_missing, plan, until_users_have_ended,
+};
 use super::super::program::Ended;
 use super::super::{is_gone, run_seconds, summary, until};
 use super::{Machines, agents, descendants};
@@ -128,14 +131,7 @@ fn an_agent_that_was_killed_besides_is_named_with_what_may_be_missing() {
     until("the end of its processes", || below.iter().all(gone));
     let resumed = run.resume();
     assert_eq!(resumed.code, 7, "{resumed:?}");
-    let summary = summary(&run.machines.program);
-    let missing = summary["missing"].as_array().expect("a list");
-    assert_eq!((missing.len(), summary["accounted"].as_bool()), (1, Some(false)), "{summary}");
-    let requests = summary["requests"].as_u64().expect("a number");
-    let at_most = missing[0]["samples_at_most"].as_u64().expect("a number");
-    // A sleep is a sample, too, and comes before its request.
-    assert!(requests + at_most >= 2 * run.target.log().len() as u64, "{summary}");
-    assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
+    is_named_with_what_may_be_missing(&run.machines.program, &run.target);
 }
 
 #[test]
@@ -174,4 +170,27 @@ fn rows_that_relays_have_fetched_after_the_grace_are_there() {
     assert_eq!(resumed.code, 5, "{resumed:?}");
     assert!(resumed.err.contains("longer than the grace"), "{resumed:?}");
     assert!(run.adds_up() > 0);
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_an_agent_that_stands_still_and_the_run_can_be_taken_over_after() {
+    let mut run = Run::divided("-Jusers=20 -Jloops=100 -Jms=80");
+    let works = agents(&run.coordinator);
+    run.kill();
+    kill_process(works[0], Signal::STOP).expect("it lives");
+    let mut command = run.machines.command(&run.resume_line());
+    let mut waits =
+        command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    // It says for whom it waits.
+    let mut said = String::new();
+    let mut lines = BufReader::new(waits.stdout.take().expect("a pipe"));
+    while !said.contains("waiting for the answer of") {
+        assert!(lines.read_line(&mut said).expect("text") > 0, "it ended: {said}");
+    }
+    kill_process(Pid::from_child(&waits), Signal::INT).expect("it lives");
+    assert_eq!(waits.wait().expect("its end").code(), Some(130), "{said}");
+    kill_process(works[0], Signal::CONT).expect("it lives");
+    let resumed = run.resume();
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    assert_eq!(run.adds_up(), 4_000);
 }

@@ -93,6 +93,18 @@ pub(crate) fn adds_up(program: &Program, target: &Running, folder: &Path) -> u64
     requests
 }
 
+/// Of two agents of a run with 4 000 samples one was killed.
+pub(crate) fn is_named_with_what_may_be_missing(program: &Program, target: &Running) {
+    let summary = summary(program);
+    let missing = summary["missing"].as_array().expect("a list");
+    assert_eq!((missing.len(), summary["accounted"].as_bool()), (1, Some(false)), "{summary}");
+    let requests = summary["requests"].as_u64().expect("a number");
+    let at_most = missing[0]["samples_at_most"].as_u64().expect("a number");
+    // A sleep is a sample, too, and comes before its request.
+    assert!(requests + at_most >= 2 * target.log().len() as u64, "{summary}");
+    assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
+}
+
 /// Waits until a target is asked nothing more.
 pub(crate) fn until_users_have_ended(target: &Running) {
     until("the end of the users", || {
@@ -170,14 +182,7 @@ fn an_agent_that_was_killed_besides_is_named_with_what_may_be_missing() {
     kill_process(first, Signal::KILL).expect("it lives");
     let resumed = run.resume();
     assert_eq!(resumed.code, 7, "{resumed:?}");
-    let summary = summary(&run.pool.program);
-    let missing = summary["missing"].as_array().expect("a list");
-    assert_eq!((missing.len(), summary["accounted"].as_bool()), (1, Some(false)), "{summary}");
-    let requests = summary["requests"].as_u64().expect("a number");
-    let at_most = missing[0]["samples_at_most"].as_u64().expect("a number");
-    // A sleep is a sample, too, and comes before its request.
-    assert!(requests + at_most >= 2 * run.target.log().len() as u64, "{summary}");
-    assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
+    is_named_with_what_may_be_missing(&run.pool.program, &run.target);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::offer::offered;
 use super::stdio::Ear;
@@ -24,8 +24,9 @@ use crate::frame;
 const NAME: &str = "again";
 /// First byte to who has come: the stream is taken.
 const TAKEN: u8 = b'T';
-/// Longest wait for that byte, and interval in which an agent that leaves is asked again.
+/// Longest wait for that byte, once and in all, and interval in which an agent that leaves is asked again.
 const PATIENCE: Duration = Duration::from_secs(10);
+const MOST: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_millis(200);
 
 /// Lets other streams take the place of the agent's own, as long as the process lives.
@@ -57,7 +58,8 @@ fn take(ear: &Arc<Ear>, number: u64, mut stream: UnixStream) -> io::Result<()> {
 /// The stream of the agent that works for a run of that name; `None`: there is none, or it has ended by now.
 pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> {
     let Some(folder) = store.run(run) else { return Ok(None) };
-    loop {
+    let until = Instant::now() + MOST;
+    while Instant::now() < until {
         let Ok(mut stream) = at(&folder, |path| UnixStream::connect(path)) else { return Ok(None) };
         let mut first = [0];
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -68,6 +70,8 @@ pub(super) fn reach(store: &Store, run: &str) -> io::Result<Option<UnixStream>> 
         // It leaves: once it has gone, what is left can be delivered. A relay fetches rows before.
         wait_beside()?;
     }
+    let words = format!("the agent that works for the run did not answer for {} s", MOST.as_secs());
+    Err(io::Error::other(words))
 }
 
 /// Waits a moment, and says that this process lives.

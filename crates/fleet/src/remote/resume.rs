@@ -34,6 +34,8 @@ use crate::nats::{self, Access, Found, Pools};
 /// Questions for the time, and the longest wait for an answer.
 const QUESTIONS: usize = 16;
 const ANSWER: Duration = Duration::from_millis(500);
+/// Time after which the user hears for whom the run waits.
+const TOLD: Duration = Duration::from_secs(4);
 
 /// The file beside the notes with what another coordinator needs.
 pub(super) fn kept(notes: &Path) -> PathBuf {
@@ -194,12 +196,15 @@ pub fn resume(
     store(&kept, &notes_path).map_err(words)?;
     let (clock, (say, heard)) = (Instant::now(), channel());
     let ear = (clock, say);
+    let names = || kept.agents.iter().map(|agent| agent.name.clone()).collect();
     let Reached { lines, refused, early } = match (asked.relays, asked.way) {
         (None, Way::Nats(pools)) => by_nats(pools, &kept, asked, ear, note)?,
         (None, Way::Ssh(hosts) | Way::Whole(hosts)) | (Some(Relays::Ssh(hosts)), _) => {
-            by_pipes(by_ssh(hosts, &kept, ear)?, asked, (clock, &heard), note)?
+            by_pipes((by_ssh(hosts, &kept, ear)?, names()), asked, (clock, &heard), note)?
         }
-        (Some(Relays::Here(_)), _) => by_pipes(here(&kept, ear)?, asked, (clock, &heard), note)?,
+        (Some(Relays::Here(_)), _) => {
+            by_pipes((here(&kept, ear)?, names()), asked, (clock, &heard), note)?
+        }
     };
     let Kept { share, agents, connections, ahead, grace, run, results } = kept;
     if refused.iter().all(Option::is_some) {
@@ -301,13 +306,14 @@ fn here(kept: &Kept, ear: Ear) -> Result<Vec<Piped>, String> {
 
 /// Waits until each of these has said something, or is lost.
 fn by_pipes(
-    mut lines: Vec<Piped>,
+    (mut lines, names): (Vec<Piped>, Vec<String>),
     asked: &Resuming<'_>,
     (clock, heard): (Instant, &Receiver<(u32, Heard)>),
     note: &mut dyn FnMut(&str),
 ) -> Result<Reached, String> {
     let (mut came, mut early) = (vec![false; lines.len()], Vec::new());
     let mut refused = vec![None; lines.len()];
+    let mut told = Some(Instant::now() + TOLD);
     while came.contains(&false) {
         match heard.recv_timeout(TICK) {
             Ok((_, Heard::Note(words))) => note(&words),
@@ -327,6 +333,11 @@ fn by_pipes(
         }
         if (asked.cancelled)() {
             return Err("it was interrupted".into());
+        }
+        if told.take_if(|at| Instant::now() > *at).is_some() {
+            let of = names.iter().zip(&came).filter(|(_, came)| !**came);
+            let of: Vec<&str> = of.map(|(name, _)| name.as_str()).collect();
+            note(&format!("waiting for the answer of {}", of.join(", ")));
         }
         let now = nanos(clock);
         for (at, line) in lines.iter().enumerate().filter(|(at, _)| !came[*at]) {
