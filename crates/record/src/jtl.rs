@@ -90,6 +90,8 @@ pub struct Rows {
     /// The slowest of each label and minute: its place among those kept.
     slowest: HashMap<(u32, i64), usize>,
     left: Left,
+    /// Some row did not say whether its sample succeeded.
+    errors_unknown: bool,
 }
 
 /// A second that rows are added to.
@@ -119,6 +121,7 @@ struct Row {
     phases: Phases,
     samples: u64,
     errors: u64,
+    errors_known: bool,
     sent: u64,
     received: u64,
 }
@@ -131,16 +134,16 @@ impl Row {
         let elapsed = elapsed_ms.checked_mul(MS)?;
         let idle = fields.number("IdleTime").unwrap_or(0);
         let samples = natural("SampleCount").unwrap_or(1);
-        let failed =
-            fields.get("success").is_some_and(|success| !success.eq_ignore_ascii_case("true"));
-        let errors = natural("ErrorCount").unwrap_or(u64::from(failed));
+        let failed = fields.get("success").map(|success| !success.eq_ignore_ascii_case("true"));
+        let errors = natural("ErrorCount").or(failed.map(u64::from));
         Some(Self {
             start_ms,
             end_ms: start_ms.checked_add_unsigned(elapsed_ms)?.checked_add(idle)?,
             elapsed,
             phases: Phases::of_times(elapsed, ms("Latency"), ms("Connect")),
             samples,
-            errors: errors.min(samples),
+            errors: errors.unwrap_or(0).min(samples),
+            errors_known: errors.is_some(),
             sent: natural("sentBytes").unwrap_or(0),
             received: natural("bytes").unwrap_or(0),
         })
@@ -173,6 +176,7 @@ impl Rows {
         }
         self.start_ms = Some(self.start_ms.map_or(row.start_ms, |start| start.min(row.start_ms)));
         self.end_ms = self.end_ms.max(row.end_ms);
+        self.errors_unknown |= !row.errors_known;
         let name = fields.get("label").unwrap_or_default();
         let message = fields.get("responseMessage").unwrap_or_default();
         let transaction = message.starts_with("Number of samples in transaction : ");
@@ -308,6 +312,9 @@ impl Rows {
         record.causes = self.names.causes;
         fold(&mut record, &self.names.folded);
         record.has.kept = !record.kept.is_empty();
+        if self.errors_unknown {
+            record.flaws.push(Flaw::NoSuccess);
+        }
         let Left { torn, odd, first_line } = self.left;
         if torn > 0 {
             record.flaws.push(Flaw::TornEnd { bytes: torn });

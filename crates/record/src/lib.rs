@@ -59,6 +59,14 @@ pub struct Record {
     pub flaws: Vec<Flaw>,
 }
 
+impl Record {
+    /// Whether the record says which samples failed. A result file without the column `success` does not: its counts of
+    /// errors are 0 and mean nothing.
+    pub fn knows_errors(&self) -> bool {
+        !self.flaws.contains(&Flaw::NoSuccess)
+    }
+}
+
 /// A part of a file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
@@ -70,6 +78,8 @@ pub enum Flaw {
     OddEntries { entries: u64 },
     /// Rows of a result file that have no time, or are of another form.
     Rows { rows: u64, first_line: u64 },
+    /// The result file has rows without the column `success`: its errors are unknown.
+    NoSuccess,
 }
 
 impl std::fmt::Display for Flaw {
@@ -87,6 +97,9 @@ impl std::fmt::Display for Flaw {
             Self::Rows { rows, first_line } => {
                 write!(out, "{rows} rows could not be read, the first of them in line {first_line}")
             }
+            Self::NoSuccess => out.write_str(
+                "the result file has no column success: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",
+            ),
         }
     }
 }

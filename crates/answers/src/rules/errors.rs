@@ -62,6 +62,9 @@ pub(super) fn errors_named(record: &Record) -> Said {
     if all == 0 {
         return lacks!("requests", "请求");
     }
+    if !record.knows_errors() {
+        return lacks!("the column success", "success 列");
+    }
     let causes = causes(seconds);
     let Some((most, n)) = causes.first().copied().filter(|_| errors > 0) else {
         return Said::Nothing;
@@ -157,6 +160,9 @@ fn early(seconds: &[Second], label: usize) -> Early {
 }
 
 pub(super) fn plan_fault(record: &Record) -> Said {
+    if !record.knows_errors() {
+        return lacks!("the column success", "success 列");
+    }
     let seconds = whole(record);
     if requests(seconds) < EARLY_SAMPLES {
         return lacks!("100 requests", "100 个请求");
@@ -221,6 +227,9 @@ fn beside(cut: u64) -> (String, String) {
 }
 
 pub(super) fn cut_by_end(record: &Record) -> Said {
+    if !record.knows_errors() {
+        return lacks!("the column success", "success 列");
+    }
     let seconds = &record.seconds;
     let cut = sum(seconds, |s| s.all.cut);
     let errors = sum(seconds, |s| s.all.errors);

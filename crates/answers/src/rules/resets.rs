@@ -22,6 +22,9 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
+    if !record.knows_errors() {
+        return lacks!("the column success", "success 列");
+    }
     let is_reset = |cause: u32| {
         let outcome = record.causes.get(cause as usize).map(|cause| cause.outcome);
         matches!(outcome, Some(Outcome::Reset | Outcome::Closed | Outcome::Refused))

@@ -174,6 +174,7 @@ fn flaw(flaw: &record::Flaw) -> Words {
         Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去"),
         Flaw::OddEntries { entries } => format!("{entries} 个条目无法完整读取"),
         Flaw::Rows { rows, first_line } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
+        Flaw::NoSuccess => "结果文件没有 success 列：错误数未知，不计入任何数据；请用 jmeter.save.saveservice.successful=true 写出".into(),
     };
     words(flaw.to_string(), zh)
 }
