@@ -17,6 +17,16 @@ fn status(client: &mut Client) -> String {
     client.get("/").answer().0[9..12].to_owned()
 }
 
+/// Waits for an event, at most a minute.
+fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !happened() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Time of a piece of work. Tests compare it with what it takes at least: a busy machine only adds to it.
 fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -48,20 +58,26 @@ fn what_does_not_fit_is_named() {
 #[test]
 fn workers_bound_what_is_done_at_once() {
     let service = target("service", &[("workers", "2"), ("ms", "50")]);
-    let took = seconds(|| {
-        let mut clients: Vec<_> = (0..8).map(|_| Client::new(&service)).collect();
-        for client in &mut clients {
-            client.get("/");
-        }
-        for client in &mut clients {
-            client.answer();
-        }
+    let mut rounds = 0;
+    // On a busy machine the eight requests of a round may not come at once.
+    until("six requests that wait, one of them for two others", || {
+        rounds += 1;
+        let took = seconds(|| {
+            let mut clients: Vec<_> = (0..8).map(|_| Client::new(&service)).collect();
+            for client in &mut clients {
+                client.get("/");
+            }
+            for client in &mut clients {
+                client.answer();
+            }
+        });
+        assert!(took >= 0.2, "{took}");
+        let stats = stats(&service);
+        assert_eq!(stats["requests"], 8 * rounds);
+        assert_eq!(stats["answered"], 8 * rounds);
+        stats["waited"].as_u64().unwrap() >= 6
+            && stats["longest_wait_ms"].as_f64().unwrap() >= 100.0
     });
-    assert!(took >= 0.2, "{took}");
-    let stats = stats(&service);
-    assert_eq!((&stats["requests"], &stats["answered"]), (&8.into(), &8.into()));
-    assert!(stats["waited"].as_u64().unwrap() >= 5, "{stats}");
-    assert!(stats["longest_wait_ms"].as_f64().unwrap() >= 100.0, "{stats}");
 }
 
 #[test]
@@ -116,13 +132,12 @@ fn a_cache_says_so() {
 
 #[test]
 fn errors_begin_at_their_time() {
-    let service =
-        target("service", &[("ms", "0"), ("errors", "1"), ("errors_at", "300"), ("status", "503")]);
+    // Two seconds from the start of the service: the first request is earlier on any machine that runs at all.
+    let options = [("ms", "0"), ("errors", "1"), ("errors_at", "2000"), ("status", "503")];
+    let service = target("service", &options);
     let mut client = Client::new(&service);
-    let begin = Instant::now();
     assert_eq!(status(&mut client), "200");
-    std::thread::sleep(Duration::from_millis(300).saturating_sub(begin.elapsed()));
-    std::thread::sleep(Duration::from_millis(20));
+    until("an error", || status(&mut client) == "503");
     assert_eq!(status(&mut client), "503");
 }
 
@@ -199,24 +214,24 @@ fn accepts_keep_their_distance() {
 
 #[test]
 fn everything_stands_still_during_a_stall() {
-    let options = [("ms", "0"), ("stall", "300"), ("stall_at", "100"), ("stall_every", "0")];
+    let options = [("ms", "0"), ("stall", "300"), ("stall_at", "100"), ("stall_every", "600")];
     let service = target("service", &options);
     let mut clients: Vec<_> = (0..3).map(|_| Client::new(&service)).collect();
-    let begin = Instant::now();
-    let mut longest = 0.0f64;
-    while begin.elapsed() < Duration::from_millis(600) {
-        for client in &mut clients {
-            longest = longest.max(seconds(|| drop(client.get("/").answer())));
-        }
-    }
-    assert!(longest >= 0.2, "{longest}");
-    assert_eq!(stats(&service)["stalls"], 1);
+    until("an answer that waits for most of a stall", || {
+        clients.iter_mut().any(|client| seconds(|| drop(client.get("/").answer())) >= 0.2)
+    });
+    assert!(stats(&service)["stalls"].as_u64() >= Some(1));
     // A target that stands still can be stopped.
     let frozen = target("service", &[("stall", "1000000")]);
     let mut client = Client::new(&frozen);
     client.get("/");
     std::thread::sleep(Duration::from_millis(50));
-    assert!(seconds(|| frozen.stop()) < 20.0);
+    let (stopped, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        frozen.stop();
+        let _ = stopped.send(());
+    });
+    ended.recv_timeout(Duration::from_secs(60)).expect("it stops");
 }
 
 #[test]

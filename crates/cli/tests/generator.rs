@@ -7,11 +7,17 @@ use std::io::{Read, Write};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use program::{PLAN, Program};
+use program::{PLAN, Program, quiet};
 use record::{ClassName, Record};
 use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+quiet! {
+    rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded,
+    the_java_heap_and_its_collections_are_recorded_and_long_pauses_found,
+    a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times,
+}
 
 const NEVER: Duration = Duration::from_secs(60);
 
@@ -54,7 +60,6 @@ fn wait(program: &Program, what: impl Fn(&Value) -> bool) {
     }
 }
 
-#[test]
 fn rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded() {
     let program = Program::new();
     let pipe = program.path("rows");
@@ -92,7 +97,6 @@ fn rows_that_wait_for_a_slow_disk_and_the_time_in_writing_are_recorded() {
 const GARBAGE: &str = "def kept = (1..60).collect { new byte[1 << 20] }; def end = System.nanoTime() + 2200000000L; \
      while (System.nanoTime() &lt; end) { new byte[1 << 20] }; return kept.size() as String";
 
-#[test]
 fn the_java_heap_and_its_collections_are_recorded_and_long_pauses_found() {
     let found = Program::new().run(&["jvm", "status"]);
     if found.code != 0 {
@@ -210,7 +214,6 @@ fn signal(child: &std::process::Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it runs");
 }
 
-#[test]
 fn a_stop_of_the_whole_process_is_told_with_what_it_did_to_response_times() {
     let port = answering();
     for more in [&[][..], &["--workers", "2"]] {

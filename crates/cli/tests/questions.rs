@@ -9,9 +9,22 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use program::Program;
+use program::{Program, quiet};
 use serde_json::Value;
 use targets::{Config, Running};
+
+quiet! {
+    a_sweep_over_a_fixed_concurrency_is_a_plateau,
+    a_capacity_search_ends_within_its_probes_and_says_both_bounds,
+    what_was_not_exceeded_is_at_least,
+    failures_that_no_criterion_is_about_are_said,
+    a_probe_begins_when_the_target_has_worked_off_the_last_one,
+    a_full_machine_that_the_target_shares_is_said,
+    where_the_generator_does_not_keep_up_there_is_no_answer_about_the_target,
+    points_at_which_the_generator_did_not_keep_up_do_not_count,
+    plans_are_run_in_turns_and_the_run_is_the_unit,
+    two_sweeps_are_compared_point_by_point,
+}
 
 const PLAN: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/01-server-fitness/plan.jmx");
@@ -33,7 +46,6 @@ fn answer(program: &Program, file: &str) -> Value {
         .expect("JSON")
 }
 
-#[test]
 fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     let program = Program::new();
     let (running, [host, port]) = service(4);
@@ -84,7 +96,6 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }
 
-#[test]
 fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     let program = Program::new();
     let (running, [host, port]) = service(8);
@@ -145,7 +156,6 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     assert!(is_said || !named && ended.out.contains(&silent), "{limit} {}", ended.out);
 }
 
-#[test]
 fn what_was_not_exceeded_is_at_least() {
     let program = Program::new();
     let (running, [host, port]) = service(8);
@@ -168,7 +178,6 @@ fn what_was_not_exceeded_is_at_least() {
     assert!(ended.out.starts_with("Not even 1 user holds: response p50"), "{}", ended.out);
 }
 
-#[test]
 fn failures_that_no_criterion_is_about_are_said() {
     let running = targets::start(Config::new("service").option("errors", "1")).expect("it starts");
     let address = running.addr();
@@ -188,7 +197,6 @@ fn failures_that_no_criterion_is_about_are_said() {
     running.stop();
 }
 
-#[test]
 fn a_probe_begins_when_the_target_has_worked_off_the_last_one() {
     let program = Program::new();
     // 50 requests a second: an overload of a second and a half is work for some 13 s, whoever still waits for it.
@@ -233,7 +241,6 @@ impl Drop for Busy {
     }
 }
 
-#[test]
 fn a_full_machine_that_the_target_shares_is_said() {
     let program = Program::new();
     // Each request takes one processor for 20 ms: with some users at once it is full. The others have work of their own.
@@ -312,7 +319,6 @@ fn hold_up(parent: u32) -> std::thread::JoinHandle<u32> {
     })
 }
 
-#[test]
 fn where_the_generator_does_not_keep_up_there_is_no_answer_about_the_target() {
     let program = Program::new();
     let (running, [host, port]) = service(8);
@@ -333,7 +339,6 @@ fn where_the_generator_does_not_keep_up_there_is_no_answer_about_the_target() {
     assert!(out.lines().next().is_some_and(|line| line.contains("enerator")), "{out}");
 }
 
-#[test]
 fn points_at_which_the_generator_did_not_keep_up_do_not_count() {
     let program = Program::new();
     let (running, [host, port]) = service(4);
@@ -462,7 +467,6 @@ fn two_result_files_are_compared() {
     assert_eq!(json["comparison"]["all"]["differences"][0]["metric"], "rate");
 }
 
-#[test]
 fn plans_are_run_in_turns_and_the_run_is_the_unit() {
     let program = Program::new();
     program.write("b.jmx", &program::PLAN.replace("${__P(ms,1)}", "40"));
@@ -486,7 +490,6 @@ fn plans_are_run_in_turns_and_the_run_is_the_unit() {
     assert!(low > 0.5 && mean["change"].as_f64().unwrap() > 1.0, "{mean}");
 }
 
-#[test]
 fn two_sweeps_are_compared_point_by_point() {
     let program = Program::new();
     let sweep = |runs: &str, users: &str, ms: &str| {

@@ -9,8 +9,12 @@ use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use program::Program;
+use program::{Program, quiet};
 use serde_json::Value;
+
+quiet! {
+    an_exporters_figures_stand_in_the_seconds_of_the_run,
+}
 
 /// An exporter whose counter grows by 7 with each question.
 fn exporter() -> (u16, Arc<AtomicU64>) {
@@ -45,7 +49,6 @@ fn seconds(program: &Program) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-#[test]
 fn an_exporters_figures_stand_in_the_seconds_of_the_run() {
     let (port, asked) = exporter();
     let program = Program::new();

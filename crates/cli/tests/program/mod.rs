@@ -5,6 +5,8 @@
 
 #[path = "../../../../tests/free_port.rs"]
 mod free_port;
+#[path = "../../../../tests/quiet.rs"]
+mod quiet_tests;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
 
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 pub(crate) use free_port::free_port;
+pub(crate) use quiet_tests::{alone, quiet};
 pub(crate) use skipped::{skip, skip_part};
 
 /// Whether namespaces of one's own are to be had here; the test is skipped if they are not.

@@ -4,6 +4,8 @@
 //! JMeter's wording, and the exit code is the right one; or the plan is refused before the first user.
 //! Tests that need the kernel's namespaces are skipped where those are not permitted.
 
+#[path = "../../../../tests/bars.rs"]
+mod bars;
 #[path = "../program/mod.rs"]
 mod program;
 
