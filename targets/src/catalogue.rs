@@ -134,7 +134,7 @@ macro_rules! with_habits {
     };
 }
 
-const SERVICE: [OptionInfo; 35] = with_habits![
+const SERVICE: [OptionInfo; 38] = with_habits![
     option("ms", "10", "time that a request holds a worker, milliseconds"),
     option("workers", "0", "requests worked on at once by each backend; 0: as many as come"),
     option("noise", "0", "standard deviation of each request's time, as a share of it"),
@@ -151,6 +151,9 @@ const SERVICE: [OptionInfo; 35] = with_habits![
     option("cold", "1", "factor on the first request's time; it falls to 1 over cold_for"),
     option("cold_for", "60000", "milliseconds from the first request until the service is warm"),
     option("cached", "", "time of a URL that was asked for before; empty: no cache"),
+    option("forget_at", "0", "milliseconds until the cache is emptied, once; 0: never"),
+    option("pool", "0", "requests at once in a pool behind all backends; 0: no pool"),
+    option("pool_ms", "0", "time that a request holds its place in the pool, after its worker"),
     option("burn", "0", "milliseconds of processor time for each request, on one processor"),
     SIZE,
     option("bandwidth", "0", "bytes a second of all answers together; 0: no limit"),

@@ -35,6 +35,9 @@ pub(crate) struct Situation {
     time: Time,
     backends: Vec<Backend>,
     turn: usize,
+    /// Workers behind all backends, such as connections to a database, and the time that a request holds one of them.
+    pool: Backend,
+    pool_time: Nanos,
     /// Number of the backend that is ill, from 1; 0: none.
     ill: usize,
     ill_factor: f64,
@@ -88,6 +91,10 @@ impl Situation {
         if workers > 1_000_000 {
             return Err(bad("workers", &workers.to_string(), "at most 1000000"));
         }
+        let pool: usize = config.read("pool", 0)?;
+        if pool > 1_000_000 {
+            return Err(bad("pool", &pool.to_string(), "at most 1000000"));
+        }
         let idle: BinaryHeap<_> = (0..workers).map(|_| Reverse(0)).collect();
         Ok(Self {
             counts,
@@ -95,6 +102,8 @@ impl Situation {
             time: Time::new(config)?,
             backends: vec![idle; backends].into_iter().map(|free_at| Backend { free_at }).collect(),
             turn: 0,
+            pool: Backend { free_at: (0..pool).map(|_| Reverse(0)).collect() },
+            pool_time: ms(config, "pool_ms", 0.0)?,
             ill,
             ill_factor: time::number(config, "ill_factor", 5.0)?,
             ill_errors: time::share(config, "ill_errors", 0.0)?,
@@ -149,15 +158,16 @@ impl Situation {
         }
         let start = self.backends[number - 1].start(now, time);
         self.counts.waited(start - now);
-        if self.patience > 0 && start + time > now + self.patience {
+        let done = self.pool.start(start + time, self.pool_time) + self.pool_time;
+        if self.patience > 0 && done > now + self.patience {
             Counts::add(&self.counts.errors);
             answer.until(now + self.patience);
             let status = b"HTTP/1.1 504 Gateway Timeout\r\n";
             answer.send(&[&status[..], &head, b"Content-Length: 5\r\n\r\nlate\n"].concat());
             return;
         }
-        answer.until(start + time);
-        self.link.send(start + time, &head, answer);
+        answer.until(done);
+        self.link.send(done, &head, answer);
         Counts::add(&self.counts.answered);
     }
 }

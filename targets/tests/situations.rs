@@ -56,6 +56,21 @@ fn what_does_not_fit_is_named() {
 }
 
 #[test]
+fn a_pool_bounds_what_is_done_behind_the_workers() {
+    let service = target("service", &[("ms", "5"), ("pool", "1"), ("pool_ms", "40")]);
+    let took = seconds(|| {
+        let mut clients: Vec<_> = (0..5).map(|_| Client::new(&service)).collect();
+        for client in &mut clients {
+            client.get("/");
+        }
+        for client in &mut clients {
+            client.answer();
+        }
+    });
+    assert!(took >= 0.2, "{took}");
+}
+
+#[test]
 fn workers_bound_what_is_done_at_once() {
     let service = target("service", &[("workers", "2"), ("ms", "50")]);
     let mut rounds = 0;

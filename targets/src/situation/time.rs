@@ -94,6 +94,8 @@ pub(super) struct Time {
     cold: f64,
     cold_for: Nanos,
     cached: Option<Nanos>,
+    /// When the cache forgets everything; 0: never.
+    forget_at: Nanos,
     seen: HashSet<u64>,
     hasher: RandomState,
 }
@@ -119,6 +121,7 @@ impl Time {
             cold: number(config, "cold", 1.0)?,
             cold_for: ms(config, "cold_for", 60_000.0)?.max(1),
             cached,
+            forget_at: ms(config, "forget_at", 0.0)?,
             seen: HashSet::new(),
             hasher: RandomState::new(),
         })
@@ -131,6 +134,10 @@ impl Time {
         at: Nanos,
         random: &mut Seeded,
     ) -> (Nanos, Option<bool>) {
+        if self.forget_at > 0 && at >= self.forget_at {
+            self.seen.clear();
+            self.forget_at = 0;
+        }
         let hit = self.cached.map(|_| self.seen_before(target));
         let base = match (self.cached, hit) {
             (Some(cached), Some(true)) => cached,
@@ -204,12 +211,14 @@ mod tests {
 
     #[test]
     fn a_cache_is_quick_from_the_second_time_of_a_url() {
-        let mut cache = time(&[("ms", "50"), ("cached", "1")]);
+        let mut cache = time(&[("ms", "50"), ("cached", "1"), ("forget_at", "3000")]);
         let mut random = Seeded::new(1);
-        let mut next = |url: &[u8]| cache.next(url, 0, &mut random);
-        assert_eq!(next(b"/a"), (50_000_000, Some(false)));
-        assert_eq!(next(b"/b"), (50_000_000, Some(false)));
-        assert_eq!(next(b"/a"), (1_000_000, Some(true)));
+        let mut next = |url: &[u8], at| cache.next(url, at, &mut random);
+        assert_eq!(next(b"/a", 0), (50_000_000, Some(false)));
+        assert_eq!(next(b"/b", 0), (50_000_000, Some(false)));
+        assert_eq!(next(b"/a", 0), (1_000_000, Some(true)));
+        assert_eq!(next(b"/a", 3_000_000_000), (50_000_000, Some(false)));
+        assert_eq!(next(b"/a", 3_000_000_000), (1_000_000, Some(true)));
     }
 
     #[test]
