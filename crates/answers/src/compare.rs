@@ -31,6 +31,8 @@ use crate::steady::{Steady, steady};
 const FALSE: f64 = 0.05;
 /// Labels that are compared at most: those with the most samples.
 const MOST_LABELS: usize = 100;
+/// Seconds under steady load that intervals need.
+const LEAST_STEADY: f64 = 60.0;
 /// Samples of a label on each side, at least.
 const LEAST_SAMPLES: u64 = 100;
 
@@ -125,6 +127,8 @@ impl Comparison {
 struct Side {
     resampled: Resampled,
     whole: [f64; 8],
+    /// The reason for no intervals.
+    refusal: Option<String>,
 }
 
 /// Compares two runs.
@@ -290,7 +294,8 @@ fn side(
     } else {
         resample(&units(steady.with_warm_up(record), label), 0, 0).figures
     };
-    Side { resampled, whole }
+    let refusal = resampled.refusal.map(|refusal| words(refusal, record, steady));
+    Side { resampled, whole, refusal }
 }
 
 /// Metrics for which both sides have enough samples.
@@ -302,7 +307,9 @@ fn shown(samples: u64) -> impl Iterator<Item = Metric> {
 
 fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Settings) -> Row {
     let (of_a, of_b) = (&a.resampled, &b.resampled);
-    let refusal = of_a.refusal.or(of_b.refusal).map(words);
+    let refused =
+        |name: &str, side: &Side| side.refusal.as_ref().map(|why| format!("{name}: {why}"));
+    let refusal = refused("A", a).or_else(|| refused("B", b));
     let differences = shown(of_a.count.min(of_b.count)).map(|metric| {
         let at = metric as usize;
         let mut difference = plain(metric, of_a.figures[at], of_b.figures[at]);
@@ -451,10 +458,13 @@ fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
     }
 }
 
-fn words(refusal: Refusal) -> String {
+fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
     match refusal {
         Refusal::Short { seconds } => {
-            format!("only {seconds:.0} s under steady load; 60 s are needed for intervals")
+            format!(
+                "only {seconds:.0} s under steady load; 60 s are needed for intervals{}",
+                left_out(seconds, record, steady)
+            )
         }
         Refusal::FewBlocks { blocks } => {
             format!(
@@ -462,4 +472,23 @@ fn words(refusal: Refusal) -> String {
             )
         }
     }
+}
+
+/// The seconds of a run that are not steady, and the length that would do: `; 17 s were ramp; run 90 s`.
+fn left_out(seconds: f64, record: &Record, steady: &Steady) -> String {
+    let length = |of: &[Second]| of.iter().map(|second| f64::from(second.ms)).sum::<f64>() / 1000.0;
+    let all = &record.seconds;
+    let parts = [
+        ("ramp", &all[..steady.loaded]),
+        ("warm-up", &all[steady.loaded..steady.start().min(steady.end)]),
+        ("the end", &all[steady.end..]),
+    ];
+    let parts = parts.into_iter().map(|(name, of)| (name, length(of)));
+    let mut out = String::new();
+    for (name, seconds) in parts.filter(|(_, seconds)| *seconds >= 0.95) {
+        out.push_str(&format!("; {seconds:.0} s were {name}"));
+    }
+    // A multiple of half a minute, so that a second more or less does not matter.
+    let enough = ((length(all) - seconds + LEAST_STEADY + 1.0) / 30.0).ceil() * 30.0;
+    format!("{out}; run {enough:.0} s")
 }

@@ -17,6 +17,7 @@ use record::Part;
 use stats::hist::Hist;
 
 use crate::time;
+use crate::verdict::Words;
 
 /// A condition on a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,21 +84,32 @@ pub enum Limit {
 /// A set of samples, as far as criteria read it.
 pub trait Figures {
     fn count(&self) -> u64;
-    fn errors(&self) -> u64;
+    /// Failed samples; `None` where the source of the samples does not say which ones failed.
+    fn errors(&self) -> Option<u64>;
     /// Length of the time in which they were taken.
     fn seconds(&self) -> f64;
     /// Milliseconds; `None` where there is no sample.
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64>;
 }
 
-/// A criterion with what it found.
+/// The outcome of a criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Met,
+    NotMet,
+    /// The samples cannot decide it.
+    Undecided,
+}
+
+/// A criterion with its value and outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub criterion: Criterion,
     /// In the figure's unit; `None` where there was no sample that could have one.
     pub value: Option<f64>,
-    /// Whether the condition holds; without a value it does not.
-    pub holds: bool,
+    pub outcome: Outcome,
+    /// The reason where the value alone does not explain the outcome; see [`crate::evidence`].
+    pub reason: Option<Words>,
 }
 
 impl Criterion {
@@ -125,8 +137,11 @@ impl Criterion {
             Figure::Time(times, stat) => of.time_ms(times, stat),
             Figure::Rate => (of.seconds() > 0.0).then(|| count as f64 / of.seconds()),
             Figure::Count => Some(count as f64),
-            Figure::Errors => Some(of.errors() as f64),
-            Figure::ErrorShare => (count > 0).then(|| of.errors() as f64 * 100.0 / count as f64),
+            Figure::Errors => of.errors().map(|errors| errors as f64),
+            Figure::ErrorShare => {
+                let errors = of.errors().filter(|_| count > 0)?;
+                Some(errors as f64 * 100.0 / count as f64)
+            }
         }
     }
 
@@ -136,13 +151,12 @@ impl Criterion {
         self.op.holds(value, limit)
     }
 
+    /// Compares the figure with the limit, whatever it is worth as evidence; without a value the criterion is not met.
     pub fn judge(&self, of: &dyn Figures) -> Judged {
         let value = self.value(of);
-        Judged {
-            value,
-            holds: value.is_some_and(|value| self.holds(value)),
-            criterion: self.clone(),
-        }
+        let met = value.is_some_and(|value| self.holds(value));
+        let outcome = if met { Outcome::Met } else { Outcome::NotMet };
+        Judged { value, outcome, criterion: self.clone(), reason: None }
     }
 
     /// A value in the figure's unit, for the user.
@@ -162,6 +176,41 @@ impl Criterion {
             Limit::Relative(percent) if percent >= 0.0 => format!("+{}%", plain(percent, 3)),
             Limit::Relative(percent) => format!("{}%", plain(percent, 3)),
             Limit::Absolute(value) => self.shown(Some(value)),
+        }
+    }
+}
+
+impl Outcome {
+    /// The outcome in `summary.json` and on the console.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::NotMet => "not met",
+            Self::Undecided => "undecided",
+        }
+    }
+
+    /// `None` where it is undecided.
+    pub fn is_met(self) -> Option<bool> {
+        match self {
+            Self::Met => Some(true),
+            Self::NotMet => Some(false),
+            Self::Undecided => None,
+        }
+    }
+}
+
+impl Judged {
+    pub fn is_met(&self) -> bool {
+        self.outcome == Outcome::Met
+    }
+
+    /// The value in English with the reason behind it; the reason alone where there is no value.
+    pub fn shown(&self) -> String {
+        match (self.value, &self.reason) {
+            (None, Some(reason)) => reason.en.clone(),
+            (value, Some(reason)) => format!("{} ({})", self.criterion.shown(value), reason.en),
+            (value, None) => self.criterion.shown(value),
         }
     }
 }
@@ -381,6 +430,14 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     }
 }
 
+/// The absolute limit of a criterion.
+pub(crate) fn of_limit(criterion: &Criterion) -> Option<f64> {
+    match criterion.limit {
+        Limit::Absolute(limit) => Some(limit),
+        Limit::Relative(_) => None,
+    }
+}
+
 /// A part of a record, with the time in which it was measured.
 #[derive(Debug)]
 pub struct OfPart<'a> {
@@ -393,8 +450,8 @@ impl Figures for OfPart<'_> {
         self.part.count
     }
 
-    fn errors(&self) -> u64 {
-        self.part.errors
+    fn errors(&self) -> Option<u64> {
+        Some(self.part.errors)
     }
 
     fn seconds(&self) -> f64 {
@@ -446,8 +503,8 @@ mod tests {
         fn count(&self) -> u64 {
             self.count
         }
-        fn errors(&self) -> u64 {
-            self.errors
+        fn errors(&self) -> Option<u64> {
+            Some(self.errors)
         }
         fn seconds(&self) -> f64 {
             10.0
@@ -467,7 +524,7 @@ mod tests {
     }
 
     fn judge(text: &str) -> bool {
-        Criterion::parse(text).expect(text).judge(&set()).holds
+        Criterion::parse(text).expect(text).judge(&set()).is_met()
     }
 
     #[test]
@@ -546,9 +603,11 @@ mod tests {
     fn without_samples_nothing_holds_but_what_is_counted() {
         let none = Set { count: 0, errors: 0, hist: Hist::new() };
         let judged = |text: &str| Criterion::parse(text).expect(text).judge(&none);
-        assert_eq!((judged("p99 < 1s").holds, judged("p99 < 1s").value), (false, None));
+        assert_eq!((judged("p99 < 1s").is_met(), judged("p99 < 1s").value), (false, None));
         assert!(
-            !judged("error% < 1").holds && judged("count = 0").holds && judged("rate < 1").holds
+            !judged("error% < 1").is_met()
+                && judged("count = 0").is_met()
+                && judged("rate < 1").is_met()
         );
         let criterion = Criterion::parse("p99 < 1s").expect("a criterion");
         assert_eq!(criterion.shown(None), "no samples");

@@ -13,6 +13,7 @@
 //! | `repeats`, `discovery` | repeated runs; many tests at once |
 //! | `scaling` | models of throughput over load: linear, plateau, USL, or none |
 //! | `criterion` | conditions on figures: `p99 < 500ms`, `error% < 0.1 for label Login` |
+//! | `evidence` | when a value within its limit meets no criterion: no successful samples, missed starts |
 //! | `time` | lengths of time as users write them |
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 //! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
@@ -26,6 +27,7 @@ pub mod change;
 pub mod criterion;
 pub mod discovery;
 pub mod distribution;
+pub mod evidence;
 pub mod host_ports;
 pub mod interval;
 pub mod random;

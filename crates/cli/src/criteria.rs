@@ -1,14 +1,23 @@
 //! Criteria of a run: those that it must meet at its end, and those that end it early.
+//!
+//! `judgement` holds the outcome and its forms for people and programs.
+
+mod judgement;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use answers::criterion::{Criterion, Figures, Judged, Stat, Times, of_hist};
+use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
+use answers::evidence::{Evidence, Nothing};
+use answers::verdict::Words;
+use plan::plan::Plan;
 use record::Lamp;
-use serde_json::{Value, json};
-use stats::Snapshot;
 use stats::hist::Hist;
 use stats::totals::Totals;
+use stats::{Counter, Snapshot};
+
+pub(crate) use self::judgement::{Judgement, words};
+use crate::suggest::nearest;
 
 /// Criteria as they were given.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,14 +26,6 @@ pub(crate) struct Criteria {
     pub(crate) fail: Vec<Criterion>,
     /// The first of them that holds ends the run.
     pub(crate) abort: Vec<Criterion>,
-}
-
-/// The run's judgement.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Judgement {
-    pub(crate) judged: Vec<Judged>,
-    /// The criterion that ended the run, with the value at that moment.
-    pub(crate) aborted: Option<Judged>,
 }
 
 /// Samples of a time.
@@ -69,8 +70,8 @@ impl Figures for Part {
         self.count
     }
 
-    fn errors(&self) -> u64 {
-        self.errors
+    fn errors(&self) -> Option<u64> {
+        Some(self.errors)
     }
 
     fn seconds(&self) -> f64 {
@@ -102,8 +103,8 @@ impl Figures for Whole<'_> {
         self.row().map_or(0, |row| row.tally.count)
     }
 
-    fn errors(&self) -> u64 {
-        self.row().map_or(0, |row| row.tally.errors)
+    fn errors(&self) -> Option<u64> {
+        Some(self.row().map_or(0, |row| row.tally.errors))
     }
 
     fn seconds(&self) -> f64 {
@@ -139,26 +140,30 @@ impl Window {
     /// The criterion by now, for those who follow the run.
     fn lamp(&self) -> Lamp {
         let Self { criterion, ends, worst, last, .. } = self;
-        let value = last.as_ref().and_then(|judged| judged.value);
         let judged = last.as_ref().filter(|judged| judged.value.is_some());
         let rolls = criterion.over.is_some();
         Lamp {
             criterion: criterion.to_string(),
-            value: criterion.shown(value),
-            holds: judged.map(|judged| judged.holds),
+            value: judged.map_or_else(|| criterion.shown(None), Judged::shown),
+            holds: judged.and_then(|judged| judged.outcome.is_met()),
             ends: *ends,
-            lost: !ends && rolls && worst.as_ref().is_some_and(|worst| !worst.holds),
+            lost: !ends && rolls && worst.as_ref().is_some_and(is_lost),
         }
     }
 
     /// A second is over; its judgement, where the window is full.
-    fn close(&mut self, ms: i64) -> Option<Judged> {
+    fn close(&mut self, ms: i64, evidence: &Evidence<'_>) -> Option<Judged> {
+        let judge = |criterion: &Criterion, part: &Part, ends: bool| match ends {
+            // The condition of a criterion that ends the run is no claim about the target.
+            true => criterion.judge(part),
+            false => evidence.judge(criterion, part),
+        };
         let mut part = std::mem::take(&mut self.open);
         part.ms = ms;
         let Some(over) = self.criterion.over else {
             let mut all = self.seconds.pop_front().unwrap_or_default();
             all.merge(&part);
-            let judged = self.criterion.judge(&all);
+            let judged = judge(&self.criterion, &all, self.ends);
             self.seconds.push_back(all);
             return Some(judged);
         };
@@ -177,16 +182,25 @@ impl Window {
         }
         let mut sum = Part::default();
         self.seconds.iter().for_each(|part| sum.merge(part));
-        Some(self.criterion.judge(&sum))
+        Some(judge(&self.criterion, &sum, self.ends))
     }
+}
+
+fn is_lost(judged: &Judged) -> bool {
+    judged.outcome == Outcome::NotMet
 }
 
 /// Criteria that are judged while the run goes on.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
+    criteria: Criteria,
     windows: Vec<Window>,
     last_ms: i64,
     aborted: Option<Judged>,
+    /// Starts that were due, and those that were not made.
+    starts: (u64, u64),
+    /// Labels of criteria that the plan has, whether they occur or not.
+    planned: Vec<String>,
 }
 
 impl Watch {
@@ -194,7 +208,14 @@ impl Watch {
         // Those without a window are judged at the end of the run, and shown while it goes on.
         let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
-        Self { windows: fail.chain(ends).collect(), last_ms: start_ms, aborted: None }
+        let windows = fail.chain(ends).collect();
+        Self { criteria: criteria.clone(), windows, last_ms: start_ms, ..Self::default() }
+    }
+
+    /// The watch with the labels of criteria that the plan has.
+    pub(crate) fn knowing(mut self, planned: Vec<String>) -> Self {
+        self.planned = planned;
+        self
     }
 
     /// Whether a criterion has ended the run.
@@ -209,6 +230,8 @@ impl Watch {
 
     /// The measurements of a second of the run.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) {
+        self.starts.0 += snapshot.counters.get(Counter::StartsDue);
+        self.starts.1 += snapshot.counters.get(Counter::StartsMissed);
         for window in &mut self.windows {
             window.open.add(snapshot, window.criterion.label.as_deref());
         }
@@ -218,13 +241,15 @@ impl Watch {
     pub(crate) fn close(&mut self, at_ms: i64) -> Option<Judged> {
         let ms = (at_ms - self.last_ms).max(0);
         self.last_ms = at_ms;
+        let (due, missed) = self.starts;
+        let evidence = Evidence { criteria: &self.criteria.fail, due, missed };
         let mut ended = None;
         for window in &mut self.windows {
-            let Some(judged) = window.close(ms) else { continue };
+            let Some(judged) = window.close(ms, &evidence) else { continue };
             window.last = Some(judged.clone());
             if window.ends {
-                ended = ended.or_else(|| judged.holds.then_some(judged));
-            } else if window.worst.as_ref().is_none_or(|worst| worst.holds) {
+                ended = ended.or_else(|| judged.is_met().then_some(judged));
+            } else if window.worst.as_ref().is_none_or(|worst| !is_lost(worst)) {
                 window.worst = Some(judged);
             }
         }
@@ -236,78 +261,129 @@ impl Watch {
     }
 
     /// The judgement at the end of the run.
-    pub(crate) fn judge(
-        &self,
-        criteria: &Criteria,
-        totals: &Totals,
-        length: Duration,
-    ) -> Judgement {
-        let judge = |criterion: &Criterion| {
-            let window = self.windows.iter().find(|window| {
-                !window.ends && criterion.over.is_some() && window.criterion == *criterion
-            });
-            // A run that is shorter than the window is judged as a whole.
-            if let Some(worst) = window.and_then(|window| window.worst.clone()) {
-                return worst;
+    pub(crate) fn judge(&self, totals: &Totals, length: Duration) -> Judgement {
+        let get = |counter| totals.counters.get(counter);
+        let (due, missed) = (get(Counter::StartsDue), get(Counter::StartsMissed));
+        let end = AtEnd {
+            evidence: Evidence { criteria: &self.criteria.fail, due, missed },
+            totals,
+            length,
+            planned: &self.planned,
+        };
+        let (fail, abort): (Vec<&Window>, Vec<&Window>) =
+            self.windows.iter().partition(|window| !window.ends);
+        Judgement {
+            judged: fail.into_iter().map(|window| end.judge(window)).collect(),
+            aborted: self.aborted.clone(),
+            unguarded: match self.aborted {
+                Some(_) => Vec::new(),
+                None => abort.into_iter().filter_map(|window| end.unguarded(window)).collect(),
+            },
+        }
+    }
+}
+
+/// The run at its end.
+struct AtEnd<'a> {
+    evidence: Evidence<'a>,
+    totals: &'a Totals,
+    length: Duration,
+    planned: &'a [String],
+}
+
+impl AtEnd<'_> {
+    fn whole<'c>(&'c self, criterion: &'c Criterion) -> Whole<'c> {
+        let seconds = self.length.as_secs_f64();
+        Whole { totals: self.totals, label: criterion.label.as_deref(), seconds }
+    }
+
+    /// Judges a criterion that the run must meet.
+    fn judge(&self, window: &Window) -> Judged {
+        let criterion = &window.criterion;
+        let (whole, nothing) = (self.whole(criterion), self.nothing(criterion));
+        let mut judged = self.evidence.judge_whole(criterion, &whole, &nothing);
+        let Some(over) = criterion.over.filter(|_| whole.count() > 0) else { return judged };
+        match &window.worst {
+            Some(worst) if is_lost(worst) || judged.outcome != Outcome::Undecided => {
+                let mut worst = worst.clone();
+                if worst.value.is_none() && worst.reason.is_none() {
+                    worst.reason = Some(empty_window(over));
+                }
+                worst
             }
-            let label = criterion.label.as_deref();
-            criterion.judge(&Whole { totals, label, seconds: length.as_secs_f64() })
-        };
-        let judged = criteria.fail.iter().map(judge).collect();
-        Judgement { judged, aborted: self.aborted.clone() }
+            Some(_) => judged,
+            None => {
+                if judged.outcome == Outcome::Met {
+                    judged.outcome = Outcome::Undecided;
+                    judged.reason = None;
+                }
+                judged.reason = judged.reason.or_else(|| Some(short(self.length, over)));
+                judged
+            }
+        }
+    }
+
+    /// The judgement of a criterion that should have ended the run and had nothing to judge; `None` where it had.
+    fn unguarded(&self, window: &Window) -> Option<Judged> {
+        let criterion = &window.criterion;
+        let (whole, nothing) = (self.whole(criterion), self.nothing(criterion));
+        let mut judged = criterion.judge(&whole);
+        judged.reason = Some(match (&nothing, criterion.over) {
+            (Nothing::Run | Nothing::Unknown(_), _) if whole.count() == 0 => {
+                nothing.words(criterion)
+            }
+            (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
+            _ => return None,
+        });
+        judged.outcome = Outcome::Undecided;
+        Some(judged)
+    }
+
+    /// The reason for which a criterion has no samples, if it has none.
+    fn nothing(&self, criterion: &Criterion) -> Nothing {
+        match &criterion.label {
+            _ if self.totals.rows().iter().all(|row| row.tally.count == 0) => Nothing::Run,
+            Some(label) if !self.planned.contains(label) => {
+                let names = self.totals.rows().iter().map(|row| &*row.name);
+                Nothing::Unknown(nearest(label, names).map(str::to_owned))
+            }
+            _ => Nothing::Planned,
+        }
     }
 }
 
-impl Judgement {
-    /// Whether the run is what was asked for.
-    pub(crate) fn passes(&self) -> bool {
-        self.aborted.is_none() && self.judged.iter().all(|judged| judged.holds)
-    }
-
-    /// The criteria with their values; empty where there are none.
-    pub(crate) fn text(&self) -> String {
-        if self.judged.is_empty() && self.aborted.is_none() {
-            return String::new();
-        }
-        let mut out = String::from("Criteria\n");
-        if let Some(aborted) = &self.aborted {
-            out.push_str(&format!("  ENDED THE RUN  {}\n", words(aborted)));
-        }
-        for judged in &self.judged {
-            let word = if judged.holds { "met    " } else { "NOT MET" };
-            out.push_str(&format!("  {word}  {}\n", words(judged)));
-        }
-        out.push('\n');
-        out
-    }
-
-    /// The summary's JSON with `criteria`, where there are some.
-    pub(crate) fn add_to_json(&self, json: String) -> String {
-        if self.judged.is_empty() && self.aborted.is_none() {
-            return json;
-        }
-        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
-        let of = |judged: &Judged| {
-            json!({
-                "criterion": judged.criterion.to_string(),
-                "label": judged.criterion.label,
-                "value": judged.value,
-                "shown": judged.criterion.shown(judged.value),
-                "holds": judged.holds,
-            })
-        };
-        let (judged, passed): (Vec<Value>, bool) =
-            (self.judged.iter().map(of).collect(), self.passes());
-        let aborted = self.aborted.as_ref().map(of);
-        let value = json!({ "passed": passed, "judged": judged, "ended_by": aborted });
-        summary.insert("criteria".into(), value);
-        serde_json::to_string_pretty(&summary).unwrap_or(json)
+/// A run that is shorter than the window of a criterion.
+fn short(length: Duration, over: Duration) -> Words {
+    let (length, over) = (seconds(length), seconds(over));
+    Words {
+        en: format!("the run took {length}, the window takes {over}"),
+        zh: format!("运行时长 {length}，窗口为 {over}"),
     }
 }
 
-/// A criterion and its value.
-pub(crate) fn words(judged: &Judged) -> String {
-    format!("{}: {}", judged.criterion, judged.criterion.shown(judged.value))
+fn empty_window(over: Duration) -> Words {
+    let over = seconds(over);
+    Words { en: format!("no samples within {over}"), zh: format!("{over} 内没有样本") }
+}
+
+fn seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 10.0 {
+        format!("{:.1}s", seconds).replace(".0s", "s")
+    } else {
+        format!("{seconds:.0}s")
+    }
+}
+
+/// Labels of criteria that the plan has, as far as they are constant.
+pub(crate) fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
+    let labels = criteria.fail.iter().chain(&criteria.abort).filter_map(|one| one.label.as_ref());
+    let is_planned = |label: &&String| {
+        let samplers = plan.samplers.iter().map(|sampler| &sampler.name);
+        let names = samplers.chain(plan.controllers.iter().map(|controller| &controller.name));
+        names.filter_map(|name| name.fixed()).any(|name| name == *label)
+    };
+    labels.filter(is_planned).cloned().collect()
 }
 
 #[cfg(test)]
@@ -327,7 +403,8 @@ mod tests {
         let mut window = window("error% > 50 over 3s");
         let mut close = |errors: u64| {
             window.open = part(10, errors);
-            window.close(1_000).map(|judged| judged.value.expect("samples"))
+            let judged = window.close(1_000, &Evidence::default());
+            judged.map(|judged| judged.value.expect("samples"))
         };
         assert_eq!([close(10), close(10)], [None, None]);
         assert_eq!(
@@ -341,7 +418,7 @@ mod tests {
         let mut window = window("count >= 25");
         let mut close = || {
             window.open = part(10, 0);
-            window.close(1_000).expect("judged").holds
+            window.close(1_000, &Evidence::default()).expect("judged").is_met()
         };
         assert_eq!([close(), close(), close()], [false, false, true]);
     }
@@ -369,7 +446,7 @@ mod tests {
         let lamps = watch.lamps();
         assert_eq!((lamps[1].holds, lamps[1].lost, &*lamps[1].value), (Some(true), true, "0%"));
         assert!(lamps[2].ends && lamps[2].criterion == "errors > 100");
-        let judged = watch.judge(&criteria, &Totals::new(), Duration::from_secs(4)).judged;
-        assert!(!judged[0].holds, "what has no window is judged by the totals");
+        let judged = watch.judge(&Totals::new(), Duration::from_secs(4)).judged;
+        assert!(!judged[0].is_met(), "what has no window is judged by the totals");
     }
 }

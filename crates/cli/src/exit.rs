@@ -1,4 +1,6 @@
 //! Exit codes: the contract with scripts.
+//!
+//! Several may apply to one run or to several plans: [`Exit::first`] alone decides which one counts.
 
 use std::process::ExitCode;
 
@@ -16,6 +18,8 @@ pub(crate) enum Exit {
     Criteria = 4,
     /// The run ended before its end without being asked to.
     Aborted = 5,
+    /// The results cannot decide what was asked: a criterion, a change of `--fail-if`, or a verdict on a run without samples.
+    Undecided = 6,
     /// Worker processes died; the run went on without their users, or was stopped for it.
     WorkersLost = 7,
     /// The machine cannot hold the load: `throng preflight` says so of it or of the chain, and a run was not started; or a
@@ -27,8 +31,46 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// The order in which exit codes count.
+const ORDER: [Exit; 11] = [
+    Exit::Bug,
+    Exit::Usage,
+    Exit::Plan,
+    Exit::TooSmall,
+    Exit::Aborted,
+    Exit::Interrupted,
+    Exit::WorkersLost,
+    Exit::Criteria,
+    Exit::Undecided,
+    Exit::Lost,
+    Exit::Ok,
+];
+
+impl Exit {
+    /// The exit code that counts of those that apply.
+    pub(crate) fn first(applying: impl IntoIterator<Item = Self>) -> Self {
+        let place = |exit: &Self| ORDER.iter().position(|one| one == exit);
+        applying.into_iter().min_by_key(place).unwrap_or(Self::Ok)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graver_code_counts() {
+        assert_eq!(Exit::first([]), Exit::Ok);
+        assert_eq!(Exit::first([Exit::Ok, Exit::Lost]), Exit::Lost);
+        assert_eq!(Exit::first([Exit::Lost, Exit::Undecided, Exit::Ok]), Exit::Undecided);
+        assert_eq!(Exit::first([Exit::Undecided, Exit::Criteria]), Exit::Criteria);
+        assert_eq!(Exit::first([Exit::Criteria, Exit::Interrupted]), Exit::Interrupted);
+        assert_eq!(Exit::first([Exit::Plan, Exit::Usage, Exit::Ok]), Exit::Usage);
     }
 }

@@ -43,14 +43,14 @@ Examples:
 JMeter's options -n -t -l -f -j -L -J -D -G -p -q -S -d -H -P -N -u -a work with both, as do all long options of
 throng run: --json, --quiet, --runs FOLDER, --workers N, ...
 
-Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 4 a criterion was not met, 5 run aborted, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted.";
+Exit codes: 0 ok, 1 bug, 2 usage, 3 plan invalid or not runnable, 4 a criterion was not met, 5 run aborted, 6 undecided: the data cannot say, 7 workers lost, 8 the machine is too small for the load, 9 results incomplete, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   throng run plan.jmx -Jusers=50 -l out.jtl
   throng run plan.jmx --users 200 --ramp 30s --hold 5m     200 users, whatever the plan says
   throng run plan.jmx --rps 500 --duration 5m              500 iterations started per second
-  throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 0.1 for label Login' --junit tests.xml
+  throng run plan.jmx --fail 'p99 < 500ms' --fail 'error% < 1' --junit tests.xml
   throng run plan.jmx --jtl --workers 4
   throng run -n -t plan.jmx -l out.jtl -q my.properties    JMeter's spelling";
 
@@ -65,7 +65,7 @@ Exit codes: 0 all points were run, 2 usage, 3 plan not runnable, 5 a run failed,
 const CAPACITY_EXAMPLES: &str = "\
 Examples:
   throng capacity plan.jmx --fail 'p99 < 2s' --fail 'error% = 0'
-  throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms'
+  throng capacity plan.jmx --rps --at-most 5000 --fail 'p95 < 300ms' --fail 'error% < 1'
 
 Exit codes: 0 an answer was found, 2 usage, 3 plan not runnable, 4 not even the lightest load meets the criteria, 5 a run failed,
 8 no answer because the generator did not keep up with the lightest load, 130 ended by you (the bounds so far are shown).";
@@ -76,7 +76,8 @@ Examples:
   throng compare old.jtl new.jtl --fail-if 'p95 > +5%' --fail-if 'error% > +0.1%'
   throng compare --plan a.jmx --plan b.jmx --repeat 3 --users 50 --duration 2m
 
-Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed, 130 ended by you.";
+Exit codes: 0 compared, 2 usage, 3 the two cannot be compared, 4 a change of --fail-if is there, 5 a run failed,
+6 the runs cannot decide a change of --fail-if, 130 ended by you.";
 
 const CTL_EXAMPLES: &str = "\
 Requests:

@@ -1,8 +1,9 @@
-//! The run as a suite of JUnit tests, for what shows those: one test for the run's end, one for each criterion.
+//! The run as a suite of JUnit tests, for what shows those: one test for the run's end, one for each criterion. A criterion
+//! that is undecided is an error, which CI servers show as red as a failure.
 
 use std::fmt::Write as _;
 
-use answers::criterion::Judged;
+use answers::criterion::Outcome;
 use lang::xml::escaped;
 
 use crate::criteria::{Judgement, words};
@@ -20,22 +21,30 @@ pub(crate) struct Facts<'a> {
 pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let seconds = format!("{:.3}", facts.length_ms as f64 / 1000.0);
     let mut cases = Vec::new();
-    cases.push(case("the run comes to its end", facts.broken.as_deref(), &seconds));
-    let broken = |judged: &Judged| (!judged.holds).then(|| words(judged));
+    let broken = facts.broken.as_deref();
+    cases.push(case("the run comes to its end", broken.map(|words| (FAILURE, words)), &seconds));
     if let Some(aborted) = &judgement.aborted {
         let name = format!("the run is not ended by {}", aborted.criterion);
-        cases.push(case(&name, Some(&words(aborted)), &seconds));
+        cases.push(case(&name, Some((FAILURE, &words(aborted))), &seconds));
     }
-    for judged in &judgement.judged {
-        let name = judged.criterion.to_string();
-        cases.push(case(&name, broken(judged).as_deref(), &seconds));
+    let unguarded = judgement.unguarded.iter().map(|judged| ("the run is not ended by ", judged));
+    for (before, judged) in judgement.judged.iter().map(|judged| ("", judged)).chain(unguarded) {
+        let name = format!("{before}{}", judged.criterion);
+        let words = words(judged);
+        let result = match judged.outcome {
+            Outcome::Met => None,
+            Outcome::NotMet => Some((FAILURE, &*words)),
+            Outcome::Undecided => Some((ERROR, &*words)),
+        };
+        cases.push(case(&name, result, &seconds));
     }
-    let failures = cases.iter().filter(|(_, failed)| *failed).count();
+    let number = |tag| cases.iter().filter(|(_, result)| *result == Some(tag)).count();
+    let (failures, errors) = (number(FAILURE), number(ERROR));
     let at = jiff::Timestamp::from_millisecond(facts.start_ms).unwrap_or_default();
     let stamp = at.strftime("%Y-%m-%dT%H:%M:%S");
     let (plan, tests) = (escaped(facts.plan), cases.len());
     let counts =
-        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{seconds}\"");
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds}\"");
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"{plan}\" {counts} skipped=\"0\" timestamp=\"{stamp}\">\n"
     );
@@ -46,19 +55,27 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     out
 }
 
-/// A test and whether it failed.
-fn case(name: &str, failure: Option<&str>, seconds: &str) -> (String, bool) {
+/// Tags of a test that did not pass, with the type of each.
+const FAILURE: (&str, &str) = ("failure", "criterion");
+const ERROR: (&str, &str) = ("error", "undecided");
+
+/// A test, and its tag where it did not pass.
+fn case(
+    name: &str,
+    result: Option<((&'static str, &'static str), &str)>,
+    seconds: &str,
+) -> (String, Option<(&'static str, &'static str)>) {
     let mut out =
         format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", escaped(name));
-    match failure {
+    match result {
         None => out.push_str("/>\n"),
-        Some(words) => {
+        Some(((tag, kind), words)) => {
             let words = escaped(words);
             let _ = write!(
                 out,
-                ">\n      <failure type=\"criterion\" message=\"{words}\">{words}</failure>\n    </testcase>\n"
+                ">\n      <{tag} type=\"{kind}\" message=\"{words}\">{words}</{tag}>\n    </testcase>\n"
             );
         }
     }
-    (out, failure.is_some())
+    (out, result.map(|(tag, _)| tag))
 }

@@ -7,7 +7,7 @@ pub(crate) mod file;
 use std::path::{Path, PathBuf};
 
 use answers::rules;
-use answers::verdict::Language;
+use answers::verdict::{Language, Words};
 use record::{ReadError, Record};
 use report::Page;
 use report::jmeter::Figures;
@@ -231,12 +231,19 @@ fn criteria(summary: &Value) -> Vec<Criterion> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let one = |judged: &Value| Criterion {
         text: text(&judged["criterion"]),
-        met: judged["value"].as_f64().and(judged["holds"].as_bool()),
+        met: judged["holds"].as_bool(),
         value: judged["value"].as_f64(),
         shown: text(&judged["shown"]),
+        reason: said(&judged["reason"]),
         of: judged["label"].as_str().map(str::to_owned),
     };
     judged.map(|list| list.iter().map(one).collect()).unwrap_or_default()
+}
+
+/// A sentence in both languages.
+fn said(words: &Value) -> Option<Words> {
+    let of = |language: &str| words[language].as_str().map(str::to_owned);
+    Some(Words { en: of("en")?, zh: of("zh")? })
 }
 
 /// Names and values of the folder's file, in which secrets are masked.

@@ -219,6 +219,7 @@ impl Start<'_> {
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), &found);
+        let planned = criteria::planned(&request.criteria, &plan);
         let offload = options.offload.clone();
         exports::start(request, now_ms(), traces)?;
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
@@ -255,7 +256,7 @@ impl Start<'_> {
         for line in &complaints {
             traces.heard(line);
         }
-        let watch = Watch::new(&request.criteria, start_ms);
+        let watch = Watch::new(&request.criteria, start_ms).knowing(planned);
         let requests = ctl::Requests::new();
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
@@ -493,7 +494,7 @@ impl Ending<'_> {
         let end_ms = now_ms();
         exports::end(traces);
         let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
-        let judgement = watch.judge(&self.request.criteria, progress.totals(), length);
+        let judgement = watch.judge(progress.totals(), length);
         let end = self.end(&run, &judgement);
         progress.recording().end(end_ms, &end.recorded());
         traces.record(&mut progress);
@@ -586,23 +587,28 @@ impl Ending<'_> {
         (whole, judgement): (bool, &Judgement),
         console: &mut Console,
     ) -> Exit {
-        let interrupt = self.interrupt;
-        match run.aborted() {
+        let aborted = match run.aborted() {
             Some(jvm::EXITS) if workers == 0 => {
                 console.warn(&format!("{}, by the exit code that it gave", jvm::EXITS));
-                Exit::Aborted
+                true
             }
-            Some(reason) => console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted),
-            // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
-            None if interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen) => {
-                Exit::Interrupted
+            Some(reason) => {
+                console.fail(&format!("the run was aborted: {reason}"), Exit::Aborted);
+                true
             }
-            None if judgement.aborted.is_some() => Exit::Criteria,
-            None if !self.losses.is_empty() => Exit::WorkersLost,
-            None if !judgement.passes() => Exit::Criteria,
-            None if !whole => Exit::Lost,
-            None => Exit::Ok,
-        }
+            None => false,
+        };
+        let interrupt = self.interrupt;
+        // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
+        let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
+        let applying = [
+            (aborted, Exit::Aborted),
+            (interrupted, Exit::Interrupted),
+            (!self.losses.is_empty(), Exit::WorkersLost),
+            (true, judgement.exit()),
+            (!whole, Exit::Lost),
+        ];
+        Exit::first(applying.into_iter().filter(|(applies, _)| *applies).map(|(_, exit)| exit))
     }
 }
 

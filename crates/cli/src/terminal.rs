@@ -107,7 +107,7 @@ pub(crate) fn closing(exit: Exit) -> Exit {
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
     let Some(why) = failed else { return exit };
     error(&format!("standard output is incomplete: {why}"));
-    if exit == Exit::Ok { Exit::Lost } else { exit }
+    Exit::first([exit, Exit::Lost])
 }
 
 fn send(to: Stream, bytes: &[u8]) {

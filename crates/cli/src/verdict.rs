@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use answers::rules;
-use answers::verdict::{About, Confidence, Finding, Language, Verdict};
+use answers::verdict::{About, Confidence, Finding, Language, Verdict, Words};
 use record::Record;
 use serde_json::{Value, json};
 
@@ -19,14 +19,43 @@ const INDENT: &str = "  ";
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     let Some(record) = open(&flags.path) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
+    let undecided = undecided(&record);
     if flags.json {
-        let json = serde_json::to_string_pretty(&data(&verdict)).unwrap_or_default();
-        terminal::json(&json);
+        let mut data = data(&verdict);
+        data["undecided"] = json!(undecided);
+        terminal::json(&serde_json::to_string_pretty(&data).unwrap_or_default());
     } else {
         let language = if flags.zh { Language::Chinese } else { language(flags.lang) };
-        terminal::out(&terminal::visible(&text(&verdict, language, tty::output_width())));
+        let text = match &undecided {
+            Some(words) => text_without_samples(words, &verdict, language),
+            None => text(&verdict, language, tty::output_width()),
+        };
+        terminal::out(&terminal::visible(&text));
     }
-    Exit::Ok
+    if undecided.is_some() { Exit::Undecided } else { Exit::Ok }
+}
+
+/// The reason for which nothing can be said of a run, if there is one.
+fn undecided(record: &Record) -> Option<Words> {
+    let is_empty = record.seconds.iter().all(|second| second.all.count == 0);
+    is_empty.then(|| Words {
+        en: "the run has no samples: nothing can be said of the target".to_owned(),
+        zh: "本次运行没有样本：无法对被测系统作出判断".to_owned(),
+    })
+}
+
+/// The verdict where no rule had a sample: findings about the generator are all there is.
+fn text_without_samples(words: &Words, verdict: &Verdict, language: Language) -> String {
+    let (head, word) = match language {
+        Language::English => ("Verdict", "UNDECIDED: "),
+        Language::Chinese => ("结论", "无法判定："),
+    };
+    let mut out =
+        format!("{head}\n{}", wrapped(INDENT, &format!("{word}{}.", words.of(language)), WIDTH));
+    for finding in &verdict.findings {
+        out.push_str(&told(finding, "", language, WIDTH));
+    }
+    out + "\n"
 }
 
 /// The record of a run or of a result file, its flaws said; `None` after saying why there is none.

@@ -36,7 +36,9 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
     assert_eq!(ended.code, 4, "{ended:?}");
     assert!(ended.out.contains("NOT MET  count > 6: 6\n"), "{}", ended.out);
     assert!(
-        ended.out.contains("NOT MET  response p99 < 1000ms for label Nothing: no samples\n"),
+        ended.out.contains(
+            "NOT MET  response p99 < 1000ms for label Nothing: no samples have the label \"Nothing\"\n"
+        ),
         "{}",
         ended.out
     );

@@ -103,7 +103,7 @@ pub(crate) fn utc(ms: i64) -> String {
 
 /// Criteria as lamps: a sign and a word beside the colour.
 pub(crate) fn criteria(out: &mut Html, criteria: &[Criterion]) {
-    lamps(out, criteria, [("met", "达标"), ("not met", "未达标"), ("no value", "无数据")]);
+    lamps(out, criteria, [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")]);
 }
 
 /// The same with other words for what is met, not met, and without a value.
@@ -122,6 +122,9 @@ fn lamps(out: &mut Html, criteria: &[Criterion], words: [(&'static str, &'static
         out.raw("<span class=\"hostile\">").text(&one.text).raw("</span> <small>").both(en, zh);
         if !one.shown.is_empty() {
             out.raw(": ").text(&one.shown);
+        }
+        if let Some(reason) = &one.reason {
+            out.raw("; ").words(reason);
         }
         out.raw("</small></li>");
     }

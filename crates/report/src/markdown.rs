@@ -122,7 +122,7 @@ impl Page {
         self.add(&line);
     }
 
-    /// The criteria with their values; `states` are the words for met, not met and no value.
+    /// The criteria with their values; `states` are the words for met, not met and undecided.
     fn criteria(&mut self, criteria: &[Criterion], states: [(&'static str, &'static str); 3]) {
         if criteria.is_empty() {
             return;
@@ -141,6 +141,12 @@ impl Page {
             };
             let state = format!("{sign} {}", self.both(en, zh));
             let value = sentence(&criterion.shown, NAME);
+            let reason = criterion.reason.as_ref().map(|reason| self.say(reason));
+            let value = match reason {
+                Some(reason) if value.is_empty() => reason,
+                Some(reason) => format!("{value}: {reason}"),
+                None => value,
+            };
             vec![
                 state,
                 code(&criterion.text, 2 * NAME),
@@ -149,7 +155,9 @@ impl Page {
         };
         // Those that are not met first: they are never left out for others.
         let mut order: Vec<&Criterion> = criteria.iter().collect();
-        order.sort_by_key(|criterion| criterion.met != Some(false));
+        order.sort_by_key(|criterion| {
+            [Some(false), None, Some(true)].iter().position(|met| *met == criterion.met)
+        });
         let rows: Vec<Vec<String>> = order.into_iter().take(MOST_CRITERIA).map(one).collect();
         self.table(&heads, rows);
         if criteria.len() > MOST_CRITERIA {
@@ -221,7 +229,8 @@ fn doubts_generator(verdict: &Verdict) -> bool {
 }
 
 /// Words for criteria that a run must meet.
-const STATES: [(&str, &str); 3] = [("met", "达标"), ("not met", "未达标"), ("no value", "无数据")];
+const STATES: [(&str, &str); 3] =
+    [("met", "达标"), ("not met", "未达标"), ("undecided", "无法判定")];
 
 /// The sign of criteria, and how many are not met; without criteria there is neither.
 fn result(criteria: &[Criterion]) -> Option<(&'static str, Words)> {
@@ -236,8 +245,8 @@ fn result(criteria: &[Criterion]) -> Option<(&'static str, Words)> {
         (0, _) => (
             "⚪",
             words(
-                format!("{open} of {all} criteria without a value"),
-                format!("{all} 项标准中 {open} 项无数据"),
+                format!("{open} of {all} criteria undecided"),
+                format!("{all} 项标准中 {open} 项无法判定"),
             ),
         ),
         _ => (

@@ -36,7 +36,7 @@ fn record(samples: u64) -> Record {
 }
 
 fn criterion(text: &str, met: Option<bool>) -> Criterion {
-    Criterion { text: text.into(), met, value: None, shown: String::new(), of: None }
+    Criterion { text: text.into(), met, value: None, shown: String::new(), reason: None, of: None }
 }
 
 fn summary(samples: u64, criteria: &[Criterion]) -> Value {

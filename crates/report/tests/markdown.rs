@@ -94,6 +94,7 @@ fn criterion(label: &str) -> Criterion {
         met: Some(false),
         value: Some(2.0),
         shown: "2 s".into(),
+        reason: None,
         of: Some(label.to_owned()),
     }
 }

@@ -9,9 +9,9 @@ use crate::criteria::Criteria;
 
 /// Criteria for the run as a whole, and for its going on.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Criteria; exit code 4 if one is not met")]
+#[command(next_help_heading = "Criteria; exit code 4 if one is not met, 6 if one is undecided")]
 pub(crate) struct CriteriaFlags {
-    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 0.1 for label Login'.
+    /// A condition that the run must meet, like 'p99 < 500ms' or 'error% < 1'; a time needs one on errors beside it.
     #[arg(long, value_name = "CRITERION", value_parser = Criterion::parse)]
     fail: Vec<Criterion>,
     /// A condition that ends the run early, like 'error% > 20 over 30s'.

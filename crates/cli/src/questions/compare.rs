@@ -264,6 +264,7 @@ impl Compared {
             met: (!judged.unknown).then_some(!judged.is_there),
             value: judged.found,
             shown: judged.found.map_or_else(String::new, signed),
+            reason: judged.reason.clone(),
             of: (!judged.label.is_empty()).then(|| judged.label.clone()),
         };
         self.failed.iter().map(one).collect()
@@ -351,21 +352,20 @@ fn tell(done: &[Done], folder: Option<&Path>, flags: &CompareFlags) -> Exit {
     Answer { json: &json, text: &text, paths: &[shown] }.print(&flags.output);
     match written {
         Some(Err(message)) => fail(&message, Exit::Lost),
-        _ => match exit(&all) {
-            Exit::Ok if !whole => Exit::Lost,
-            exit => exit,
-        },
+        _ => Exit::first([exit(&all), if whole { Exit::Ok } else { Exit::Lost }]),
     }
 }
 
 fn exit(compared: &[&Compared]) -> Exit {
-    if compared.iter().any(|compared| compared.comparison.is_none()) {
-        Exit::Plan
-    } else if compared.iter().any(|compared| compared.failed.iter().any(|judged| judged.is_there)) {
-        Exit::Criteria
-    } else {
-        Exit::Ok
-    }
+    let of_change = |judged: &change::Judged| match judged {
+        judged if judged.is_there => Exit::Criteria,
+        judged if judged.unknown => Exit::Undecided,
+        _ => Exit::Ok,
+    };
+    Exit::first(compared.iter().flat_map(|compared| {
+        let refused = compared.comparison.is_none().then_some(Exit::Plan);
+        refused.into_iter().chain(compared.failed.iter().map(of_change))
+    }))
 }
 
 /// Runs two plans in turns, and compares the runs.
@@ -425,6 +425,5 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
     runs_a.records.truncate(runs_b.records.len());
     runs_a.paths.truncate(runs_b.paths.len());
     let done = Pair { a: runs_a, b: runs_b, ..Pair::default() }.compare(asked);
-    let told = tell(&[done], Some(&folder), flags);
-    if told == Exit::Ok { exit } else { told }
+    Exit::first([tell(&[done], Some(&folder), flags), exit])
 }

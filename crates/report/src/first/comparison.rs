@@ -20,9 +20,9 @@ const MOST_CHANGED: usize = 12;
 /// Sentences that are shown large.
 const LARGE: usize = 6;
 
-/// Words for changes that were asked about: not there, there, not known.
+/// Words for changes that were asked about: not there, there, undecided.
 pub(crate) const LAMPS: [(&str, &str); 3] =
-    [("passed", "通过"), ("failed", "失败"), ("not known", "未知")];
+    [("passed", "通过"), ("failed", "失败"), ("undecided", "无法判定")];
 /// Labels with a picture.
 const PICTURES: usize = 2;
 

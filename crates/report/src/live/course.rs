@@ -46,6 +46,7 @@ impl From<&Now<'_>> for Told {
             met: lamp.is_good(),
             value: None,
             shown: lamp.value.clone(),
+            reason: None,
             of: None,
         };
         Self {

@@ -30,11 +30,14 @@ pub struct Given<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Criterion {
     pub text: String,
-    /// `None`: there is no value yet, or none at all.
+    /// `None`: it is undecided, or not decided yet.
     pub met: Option<bool>,
     pub value: Option<f64>,
     /// The value as people read it.
     pub shown: String,
+    /// The reason where the value alone does not explain the outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Words>,
     /// The label that it is about.
     pub of: Option<String>,
 }

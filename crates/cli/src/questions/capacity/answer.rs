@@ -86,6 +86,7 @@ impl Capacity {
             met: Some(judged.holds),
             value: judged.margin,
             shown: judged.shown.clone(),
+            reason: None,
             of: None,
         };
         let criteria = at.map(|done| done.judged.iter().map(one).collect()).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
 
 use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
+use answers::evidence::Evidence;
 use answers::precision::precision;
 use answers::search::{self, Trial};
 use record::{Change, Part, Record, Second};
@@ -48,14 +49,15 @@ pub(crate) fn whole(
     record: &Record,
     seconds: &[Second],
 ) -> (bool, Vec<Judged>) {
+    let evidence = Evidence { criteria, ..Evidence::default() };
     let judged: Vec<Judged> = criteria
         .iter()
         .map(|criterion| {
-            let found = criterion.judge(&part(criterion, record, seconds).of());
+            let found = evidence.judge(criterion, &part(criterion, record, seconds).of());
             Judged {
                 criterion: criterion.to_string(),
-                shown: criterion.shown(found.value),
-                holds: found.holds,
+                shown: found.shown(),
+                holds: found.is_met(),
                 margin: found.value.and_then(|value| by_limit(criterion, value)),
             }
         })
@@ -95,11 +97,7 @@ pub(crate) fn trials(
         return vec![Trial { seconds: all, good: holds, full: true }];
     };
     let each = all / windows.len() as f64;
-    let good = |window: &[Second]| {
-        criteria
-            .iter()
-            .all(|criterion| criterion.judge(&part(criterion, record, window).of()).holds)
-    };
+    let good = |window: &[Second]| whole(criteria, record, window).0;
     windows.iter().map(|window| Trial { seconds: each, good: good(window), full: true }).collect()
 }
 

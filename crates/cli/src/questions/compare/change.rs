@@ -1,12 +1,18 @@
 //! Changes that fail a comparison: `p95 > +5%`, `rate < -3%`, `error% > +0.1%`.
 //!
-//! A change counts if it is beyond chance and as large as that: the estimate is past the limit, and the interval does
-//! not contain 0. Of errors the limit is in points.
+//! A change is there if it is beyond chance and as large as that: the estimate is past the limit, and the interval does
+//! not contain 0. Of errors the limit is in points. It is not there if the runs would have shown it: the interval leaves
+//! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided.
 
-use answers::compare::{Comparison, Difference, Outcome};
+use answers::compare::{Comparison, Difference, Row};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat};
+use answers::evidence;
+use answers::verdict::Words;
 use record::Record;
+use report::captions::signed;
+use report::model::words;
 use serde::Serialize;
+use stats::grouped::things;
 
 /// The changes that were named.
 #[derive(Debug, Default)]
@@ -21,8 +27,11 @@ pub(super) struct Judged {
     pub(super) found: Option<f64>,
     /// It is there beyond chance.
     pub(super) is_there: bool,
-    /// There is no interval, or no such figure.
+    /// The runs cannot decide it.
     pub(super) unknown: bool,
+    /// Why they cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<Words>,
 }
 
 impl FailIf {
@@ -60,32 +69,112 @@ impl FailIf {
     }
 
     pub(super) fn judge(&self, comparison: &Comparison) -> Vec<Judged> {
-        self.0.iter().map(|criterion| judge(criterion, comparison)).collect()
+        self.0.iter().map(|criterion| self.judge_one(criterion, comparison)).collect()
+    }
+
+    fn judge_one(&self, criterion: &Criterion, comparison: &Comparison) -> Judged {
+        let label = criterion.label.clone().unwrap_or_default();
+        let row = row(&label, comparison);
+        let name = metric(criterion);
+        let difference =
+            row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
+        let is_there = difference.is_some_and(|difference| is_there(criterion, difference));
+        let reason = match (row, difference) {
+            _ if is_there => None,
+            (None, _) => Some(no_row(&label, comparison)),
+            (Some(row), None) => Some(few(row)),
+            (Some(row), Some(difference)) => {
+                self.failed(criterion, row).or_else(|| open(criterion, row, difference))
+            }
+        };
+        Judged {
+            change: criterion.to_string(),
+            label,
+            found: difference.map(|difference| difference.change),
+            is_there,
+            unknown: reason.is_some(),
+            reason,
+        }
+    }
+
+    /// The reason where a side failed so much that its times and rate say nothing.
+    fn failed(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
+        let is_of_errors = |one: &Criterion| one.figure == Figure::ErrorShare;
+        if is_of_errors(criterion) {
+            return None;
+        }
+        let of = row.differences.iter().find(|one| one.metric == "error%")?;
+        let is_asked = self.0.iter().any(|one| is_of_errors(one) && one.label == criterion.label);
+        let is_time = criterion.figure != Figure::Rate;
+        let sides = [("A", of.a, row.samples.0), ("B", of.b, row.samples.1)];
+        sides.into_iter().find_map(|(side, share, all)| {
+            let errors = (share * all as f64).round() as u64;
+            let lacks = if is_asked { is_time && errors >= all } else { errors > all - errors };
+            let Words { en, zh } = evidence::failed(errors, all);
+            (lacks && all > 0).then(|| words(format!("{side}: {en}"), format!("{side}：{zh}")))
+        })
     }
 }
 
-fn judge(criterion: &Criterion, comparison: &Comparison) -> Judged {
-    let label = criterion.label.clone().unwrap_or_default();
-    let row = if label.is_empty() {
-        Some(&comparison.all)
-    } else {
-        comparison.labels.iter().find(|row| row.label == label)
-    };
-    let name = metric(criterion);
-    let difference = row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
-    Judged {
-        change: criterion.to_string(),
-        label,
-        found: difference.map(|difference| difference.change),
-        is_there: difference.is_some_and(|difference| is_there(criterion, difference)),
-        unknown: difference.is_none_or(|difference| difference.result == Outcome::Unknown),
+/// The row of a label; of all requests without a label, or where a single label has no row of its own.
+fn row<'c>(label: &str, comparison: &'c Comparison) -> Option<&'c Row> {
+    if label.is_empty() {
+        return Some(&comparison.all);
     }
+    let named = comparison.labels.iter().find(|row| row.label == label);
+    let is_single = comparison.labels.is_empty()
+        && comparison.left_out == 0
+        && comparison.only_a.is_empty()
+        && comparison.only_b.is_empty();
+    named.or_else(|| is_single.then_some(&comparison.all))
 }
 
 fn is_there(criterion: &Criterion, difference: &Difference) -> bool {
     let Limit::Relative(percent) = criterion.limit else { return false };
     let beyond_chance = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     beyond_chance && criterion.op.holds(difference.change, percent / 100.0)
+}
+
+/// The reason for which a change that was not found may be there all the same.
+fn open(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    let limit = percent / 100.0;
+    let Some((low, high)) = difference.interval else {
+        let en = row.refusal.clone().unwrap_or_else(|| "there is no interval".into());
+        return Some(words(en, "数据太少，没有区间"));
+    };
+    let shows = limit == 0.0 || (high - low) / 2.0 <= limit.abs();
+    if shows || !(low..=high).contains(&limit) {
+        return None;
+    }
+    let (low, high, limit) = (signed(low), signed(high), signed(limit));
+    Some(words(
+        format!(
+            "the interval {low} to {high} does not exclude {limit}: longer or repeated runs narrow it"
+        ),
+        format!("区间 {low} 至 {high} 未排除 {limit}：更长或重复的运行可使其变窄"),
+    ))
+}
+
+fn no_row(label: &str, comparison: &Comparison) -> Words {
+    let has = |list: &[String]| list.iter().any(|name| name == label);
+    let only = [("A", has(&comparison.only_a)), ("B", has(&comparison.only_b))];
+    match only.into_iter().find(|(_, has)| *has) {
+        Some((side, _)) => words(
+            format!("only {side} has samples with this label"),
+            format!("只有 {side} 有此标签的样本"),
+        ),
+        None => words("the label has too few samples", "此标签的样本太少"),
+    }
+}
+
+fn few(row: &Row) -> Words {
+    let least = row.samples.0.min(row.samples.1);
+    let en = match least {
+        0 => "a side has no samples".to_owned(),
+        least => format!("{} are too few for this figure", things(least, "sample")),
+    };
+    words(en, format!("{least} 个样本对该数据太少"))
 }
 
 /// The name of the figure in a comparison.

@@ -42,11 +42,12 @@ fn fail_if(judged: &super::change::Judged) -> String {
     let word = if judged.is_there {
         "FAILED"
     } else if judged.unknown {
-        "not known"
+        "UNDECIDED"
     } else {
         "passed"
     };
-    format!("{word}: {} (found {found})\n", judged.change)
+    let reason = judged.reason.as_ref().map_or_else(String::new, |why| format!("; {}", why.en));
+    format!("{word}: {} (found {found}{reason})\n", judged.change)
 }
 
 fn sentences(comparison: &Comparison) -> String {

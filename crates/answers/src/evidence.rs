@@ -1,0 +1,295 @@
+//! What criteria need beside a value within their limit: evidence that the figure means what its user reads into it.
+//!
+//! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
+//!
+//! 1. Errors are undecided where the samples do not say which of them failed.
+//! 2. Without a sample nothing is met, except `count = 0` of a label that the plan has.
+//! 3. A time is not met without a successful sample.
+//! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
+//!    the same samples.
+//! 5. Times and rates are undecided where more than [`MOST_MISSED`] of the starts were not made: the samples that would
+//!    have been the slowest are missing.
+//!
+//! The cost is a few comparisons per criterion.
+
+use stats::grouped::{count, things};
+
+use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit};
+use crate::verdict::Words;
+
+/// Share of the starts that may be missing before times and rates are undecided.
+pub const MOST_MISSED: f64 = 0.01;
+
+/// Facts about the run in which criteria are judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence<'a> {
+    /// All criteria that must hold.
+    pub criteria: &'a [Criterion],
+    /// Starts that a rate asked for.
+    pub due: u64,
+    /// Those of them that were not made.
+    pub missed: u64,
+}
+
+impl Evidence<'_> {
+    /// Judges a criterion by samples of the run.
+    pub fn judge(&self, criterion: &Criterion, of: &dyn Figures) -> Judged {
+        let mut judged = criterion.judge(of);
+        if let Some((outcome, reason)) = self.lacks(&judged, of) {
+            judged.outcome = outcome;
+            judged.reason = Some(reason);
+        }
+        judged
+    }
+
+    /// The same by all samples of a run; of none with the reason that `nothing` gives.
+    pub fn judge_whole(
+        &self,
+        criterion: &Criterion,
+        of: &dyn Figures,
+        nothing: &Nothing,
+    ) -> Judged {
+        let mut judged = self.judge(criterion, of);
+        if of.count() > 0 {
+            return judged;
+        }
+        match nothing {
+            Nothing::Planned if asks_for_none(criterion) => {}
+            _ => {
+                judged.outcome = Outcome::NotMet;
+                judged.value = None;
+                judged.reason = Some(nothing.words(criterion));
+            }
+        }
+        judged
+    }
+
+    fn lacks(&self, judged: &Judged, of: &dyn Figures) -> Option<(Outcome, Words)> {
+        let Judged { criterion, outcome, .. } = judged;
+        let all = of.count();
+        let is_time = matches!(criterion.figure, Figure::Time(..));
+        let is_error = is_of_errors(criterion);
+        match of.errors() {
+            _ if all == 0 => {}
+            None if is_error => {
+                let en = "the samples do not say which of them failed";
+                return Some((Outcome::Undecided, words(en, "样本未说明哪些失败")));
+            }
+            Some(errors) if is_time && errors >= all => {
+                return Some((Outcome::NotMet, failed(errors, all)));
+            }
+            Some(errors) if !is_error && errors > all - errors.min(all) => {
+                if !self.asks_for_errors(criterion) {
+                    return Some((Outcome::NotMet, unasked(criterion, errors, all)));
+                }
+            }
+            _ => {}
+        }
+        let share = self.missed as f64 / self.due.max(1) as f64;
+        let is_hit = is_time || criterion.figure == Figure::Rate;
+        let missed = *outcome == Outcome::Met && is_hit && share > MOST_MISSED;
+        missed.then(|| (Outcome::Undecided, missing(self.missed, self.due)))
+    }
+
+    /// Whether a criterion is about the errors of the same samples.
+    fn asks_for_errors(&self, criterion: &Criterion) -> bool {
+        self.criteria.iter().any(|other| is_of_errors(other) && other.label == criterion.label)
+    }
+}
+
+/// Why a criterion has no sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// The whole run sent nothing.
+    Run,
+    /// The plan has the label, and it never occurred.
+    Planned,
+    /// Nothing has the label; the one that was probably meant.
+    Unknown(Option<String>),
+}
+
+impl Nothing {
+    /// The sentence for the user.
+    pub fn words(&self, criterion: &Criterion) -> Words {
+        let Some(label) = criterion.label.as_ref().filter(|_| *self != Self::Run) else {
+            return words("the run has no samples", "本次运行没有样本");
+        };
+        let (en, zh) = match self {
+            Self::Unknown(Some(near)) => {
+                (format!(": did you mean {near:?}?"), format!("，是否应为 {near:?}？"))
+            }
+            _ => (String::new(), String::new()),
+        };
+        words(
+            format!("no samples have the label {label:?}{en}"),
+            format!("没有标签为 {label:?} 的样本{zh}"),
+        )
+    }
+}
+
+/// Whether a criterion is met by nothing but the absence of samples.
+fn asks_for_none(criterion: &Criterion) -> bool {
+    let most = match (criterion.op, of_limit(criterion)) {
+        (Op::Equal | Op::AtMost, Some(limit)) => limit,
+        (Op::Less, Some(limit)) => limit - 1.0,
+        _ => return false,
+    };
+    criterion.figure == Figure::Count && most <= 0.0
+}
+
+fn is_of_errors(criterion: &Criterion) -> bool {
+    matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
+}
+
+/// The share of samples that failed.
+pub fn failed(errors: u64, all: u64) -> Words {
+    let en = match (errors, all) {
+        (1, 1) => "the only sample failed".into(),
+        _ if errors >= all => format!("all {} failed", things(all, "sample")),
+        _ => format!("{} of {} failed", count(errors), things(all, "sample")),
+    };
+    words(en, format!("{} 个样本中 {} 个失败", count(all), count(errors)))
+}
+
+fn unasked(criterion: &Criterion, errors: u64, all: u64) -> Words {
+    let Words { en, zh } = failed(errors, all);
+    let of = criterion.label.as_ref().map(|label| format!(" for label {label}"));
+    let of = of.unwrap_or_default();
+    words(
+        format!("{en}, and no criterion is about errors: add 'error% < 1{of}'"),
+        format!("{zh}，且没有关于错误的标准：请添加 'error% < 1{of}'"),
+    )
+}
+
+fn missing(missed: u64, due: u64) -> Words {
+    let share = (missed as f64 * 100.0 / due.max(1) as f64).round().max(1.0);
+    let (missed, due) = (count(missed), count(due));
+    words(
+        format!(
+            "{share}% of the starts were not made ({missed} of {due}): the slowest samples are missing"
+        ),
+        format!("{share}% 的启动未执行（{due} 个中的 {missed} 个）：缺少最慢的样本"),
+    )
+}
+
+fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
+    Words { en: en.into(), zh: zh.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::criterion::{Stat, Times};
+
+    struct Set {
+        count: u64,
+        errors: Option<u64>,
+    }
+
+    impl Figures for Set {
+        fn count(&self) -> u64 {
+            self.count
+        }
+        fn errors(&self) -> Option<u64> {
+            self.errors
+        }
+        fn seconds(&self) -> f64 {
+            1.0
+        }
+        fn time_ms(&self, _: Times, _: Stat) -> Option<f64> {
+            (self.count > 0).then_some(5.0)
+        }
+    }
+
+    fn judged(texts: &[&str], set: &Set, starts: (u64, u64)) -> Judged {
+        let read = |text: &&str| Criterion::parse(text).expect("a criterion");
+        let criteria: Vec<Criterion> = texts.iter().map(read).collect();
+        let evidence = Evidence { criteria: &criteria, due: starts.0, missed: starts.1 };
+        evidence.judge(&criteria[0], set)
+    }
+
+    #[test]
+    fn times_rates_and_counts_need_successful_samples() {
+        use Outcome::{Met, NotMet};
+        for (texts, count, errors, expected) in [
+            (&["p95 < 1s"][..], 10, 10, NotMet),
+            (&["p95 < 1s", "error% <= 100"], 10, 10, NotMet),
+            (&["p95 < 1s"], 10, 6, NotMet),
+            (&["p95 < 1s"], 10, 5, Met),
+            (&["p95 < 1s", "errors < 9"], 10, 6, Met),
+            (&["p95 < 1s", "errors < 9 for label A"], 10, 6, NotMet),
+            (&["p95 < 1s for label A", "errors < 9"], 10, 6, NotMet),
+            (&["p95 < 1s for label A", "errors < 9 for label A"], 10, 6, Met),
+            (&["rate > 5"], 10, 10, NotMet),
+            (&["rate > 5", "error% > 99"], 10, 10, Met),
+            (&["count = 10"], 10, 6, NotMet),
+            (&["error% < 101"], 10, 10, Met),
+        ] {
+            let judged = judged(texts, &Set { count, errors: Some(errors) }, (0, 0));
+            assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
+            assert_eq!(judged.reason.is_none(), expected == Met, "{judged:?}");
+        }
+        let of = |texts: &[&str], errors| {
+            judged(texts, &Set { count: 1000, errors: Some(errors) }, (0, 0)).shown()
+        };
+        assert_eq!(of(&["p95 < 1s"], 1000), "5ms (all 1 000 samples failed)");
+        assert_eq!(
+            of(&["p95 < 1s for label A"], 600),
+            "5ms (600 of 1 000 samples failed, and no criterion is about errors: add 'error% < 1 for label A')"
+        );
+    }
+
+    #[test]
+    fn samples_that_do_not_say_whether_they_failed_decide_no_criterion_on_errors() {
+        let set = Set { count: 10, errors: None };
+        for text in ["error% < 1", "errors = 0", "error% > 1"] {
+            let judged = judged(&[text], &set, (0, 0));
+            assert_eq!((judged.outcome, judged.value), (Outcome::Undecided, None), "{text}");
+            assert_eq!(judged.shown(), "the samples do not say which of them failed");
+        }
+        assert!(judged(&["p95 < 1s"], &set, (0, 0)).is_met());
+    }
+
+    #[test]
+    fn missing_starts_leave_times_and_rates_undecided() {
+        let set = Set { count: 81, errors: Some(0) };
+        let outcome = |text: &str, missed| judged(&[text], &set, (100, missed)).outcome;
+        for text in ["p95 < 1s", "rate > 5"] {
+            assert_eq!(outcome(text, 1), Outcome::Met, "{text}");
+            assert_eq!(outcome(text, 19), Outcome::Undecided, "{text}");
+        }
+        assert_eq!(outcome("p95 < 1ms", 19), Outcome::NotMet);
+        assert_eq!(outcome("error% < 1", 19), Outcome::Met);
+        assert_eq!(outcome("count = 81", 19), Outcome::Met);
+        let words = judged(&["p95 < 1s"], &set, (100, 19)).shown();
+        assert!(words.starts_with("5ms (19% of the starts were not made (19 of 100)"), "{words}");
+    }
+
+    #[test]
+    fn nothing_is_met_without_a_sample_but_its_absence() {
+        let none = Set { count: 0, errors: Some(0) };
+        let evidence = Evidence::default();
+        let judge = |text: &str, nothing: &Nothing| {
+            let criterion = Criterion::parse(text).expect("a criterion");
+            let judged = evidence.judge_whole(&criterion, &none, nothing);
+            (judged.is_met(), judged.shown())
+        };
+        for text in ["errors = 0", "count < 100", "count = 0", "rate < 5", "error% < 1", "p95 < 1s"]
+        {
+            let (met, words) = judge(text, &Nothing::Run);
+            assert_eq!((met, &*words), (false, "the run has no samples"), "{text}");
+            let near = Nothing::Unknown(Some("Login".into()));
+            let (met, words) = judge(&format!("{text} for label Logn"), &near);
+            assert!(!met && words.ends_with("did you mean \"Login\"?"), "{text}: {words}");
+        }
+        for (text, met) in [
+            ("count = 0 for label Fallback", true),
+            ("count <= 0 for label Fallback", true),
+            ("count < 1 for label Fallback", true),
+            ("count < 2 for label Fallback", false),
+            ("errors = 0 for label Fallback", false),
+        ] {
+            assert_eq!(judge(text, &Nothing::Planned).0, met, "{text}");
+        }
+    }
+}

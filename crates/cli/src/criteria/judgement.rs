@@ -1,0 +1,115 @@
+//! The outcome of a run's criteria: one value, which the console, `summary.json`, JUnit, reports and the exit code render.
+
+use answers::criterion::{Judged, Outcome};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+/// The run's judgement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Judgement {
+    /// Criteria that the run must meet.
+    pub(crate) judged: Vec<Judged>,
+    /// The criterion that ended the run, with the value at that moment.
+    pub(crate) aborted: Option<Judged>,
+    /// Criteria that should have ended the run if they held, and that had nothing to judge: all of them undecided.
+    pub(crate) unguarded: Vec<Judged>,
+}
+
+impl Judgement {
+    /// The worst outcome of all criteria.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let has = |outcome| self.all().any(|judged| judged.outcome == outcome);
+        if self.aborted.is_some() || has(Outcome::NotMet) {
+            Outcome::NotMet
+        } else if has(Outcome::Undecided) {
+            Outcome::Undecided
+        } else {
+            Outcome::Met
+        }
+    }
+
+    /// The exit code that the criteria ask for.
+    pub(crate) fn exit(&self) -> Exit {
+        match self.outcome() {
+            Outcome::Met => Exit::Ok,
+            Outcome::NotMet => Exit::Criteria,
+            Outcome::Undecided => Exit::Undecided,
+        }
+    }
+
+    /// All criteria that did not end the run.
+    fn all(&self) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().chain(&self.unguarded)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.aborted.is_none() && self.all().next().is_none()
+    }
+
+    /// The criteria with their values; empty where there are none.
+    pub(crate) fn text(&self) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        let mut out = String::from("Criteria\n");
+        if let Some(aborted) = &self.aborted {
+            out.push_str(&format!("  ENDED THE RUN  {}\n", words(aborted)));
+        }
+        let is_wide = self.all().any(|judged| judged.outcome == Outcome::Undecided);
+        let width = if is_wide { 9 } else { 7 };
+        let line = |judged: &Judged, before: &str| {
+            let word = label(judged.outcome);
+            format!("  {word:width$}  {before}{}\n", words(judged))
+        };
+        out.extend(self.judged.iter().map(|judged| line(judged, "")));
+        out.extend(self.unguarded.iter().map(|judged| line(judged, "abort if ")));
+        out.push('\n');
+        out
+    }
+
+    /// The summary's JSON with `criteria`, where there are some.
+    pub(crate) fn add_to_json(&self, json: String) -> String {
+        if self.is_empty() {
+            return json;
+        }
+        let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
+        let list = |all: &[Judged]| all.iter().map(data).collect::<Vec<_>>();
+        let outcome = self.outcome();
+        let value = json!({
+            "passed": outcome == Outcome::Met,
+            "outcome": outcome.word(),
+            "judged": list(&self.judged),
+            "unguarded": list(&self.unguarded),
+            "ended_by": self.aborted.as_ref().map(data),
+        });
+        summary.insert("criteria".into(), value);
+        serde_json::to_string_pretty(&summary).unwrap_or(json)
+    }
+}
+
+fn data(judged: &Judged) -> Value {
+    json!({
+        "criterion": judged.criterion.to_string(),
+        "label": judged.criterion.label,
+        "value": judged.value,
+        "shown": judged.criterion.shown(judged.value),
+        "holds": judged.outcome.is_met(),
+        "outcome": judged.outcome.word(),
+        "reason": judged.reason,
+    })
+}
+
+/// The word of an outcome on the console.
+fn label(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Met => "met",
+        Outcome::NotMet => "NOT MET",
+        Outcome::Undecided => "UNDECIDED",
+    }
+}
+
+/// A criterion and its value.
+pub(crate) fn words(judged: &Judged) -> String {
+    format!("{}: {}", judged.criterion, judged.shown())
+}
