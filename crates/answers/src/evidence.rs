@@ -1,4 +1,4 @@
-//! What criteria need beside a value within their limit: evidence that the figure means what its user reads into it.
+//! Criteria need evidence beside a value within their limit: the samples must mean what the user reads into the figure.
 //!
 //! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
 //!

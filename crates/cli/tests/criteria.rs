@@ -207,3 +207,111 @@ ms = 5
         assert!(ended.err.contains(words), "{text}: {}", ended.err);
     }
 }
+
+/// A plan with one HTTP request to that port, `${__P(loops)}` times.
+fn asks(port: u16) -> String {
+    let sampler = format!(
+        r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    </HTTPSamplerProxy><hashTree/>"#
+    );
+    let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
+    let (_, behind) = rest.split_once("</JavaSampler>").expect("its end");
+    let behind = behind.trim_start().strip_prefix("<hashTree/>").expect("its children");
+    format!("{before}{sampler}{behind}")
+}
+
+#[test]
+fn a_service_that_is_down_meets_no_criterion_but_one_on_its_errors() {
+    let program = Program::new();
+    // Nothing listens on the port of the multiplexer.
+    program.write("plan.jmx", &asks(1));
+    for (criteria, code, words) in [
+        (&["service p95 < 500ms"][..], 4, "(all 6 samples failed)"),
+        (&["service p95 < 500ms", "error% <= 100"], 4, "(all 6 samples failed)"),
+        (&["count = 6"], 4, "(all 6 samples failed, and no criterion is about errors"),
+        (&["rate > 0 for label Ask"], 4, "add 'error% < 1 for label Ask')"),
+        (&["count = 6", "error% > 99"], 0, "met      error% > 99%: 100%"),
+    ] {
+        let options = criteria.iter().flat_map(|criterion| ["--fail", criterion]);
+        let line = ["run", "plan.jmx", "-Jloops=6", "--no-report", "--junit", "t.xml"];
+        let line: Vec<&str> = line.into_iter().chain(options).collect();
+        let ended = program.run(&line);
+        assert_eq!(ended.code, code, "{criteria:?}: {ended:?}");
+        assert!(ended.out.contains(words), "{criteria:?}: {}", ended.out);
+        assert_eq!(program.read("t.xml").contains("<failure"), code == 4, "{criteria:?}");
+    }
+}
+
+#[test]
+fn a_run_without_samples_meets_nothing() {
+    let program = Program::new();
+    let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
+    let (_, behind) = rest.split_once("</JavaSampler>").expect("its end");
+    let behind = behind.trim_start().strip_prefix("<hashTree/>").expect("its children");
+    program.write("empty.jmx", &format!("{before}{behind}"));
+    for criterion in ["errors = 0", "count < 100", "error% < 1", "rate < 5", "count = 0"] {
+        let ended = program.run(&["run", "empty.jmx", "--no-report", "--fail", criterion]);
+        assert_eq!(ended.code, 4, "{criterion}: {ended:?}");
+        assert!(ended.out.contains("the run has no samples"), "{criterion}: {}", ended.out);
+        // A label that is misspelt.
+        let misspelt = format!("{criterion} for label Slep");
+        let ended = program.run(&["run", "plan.jmx", "--no-report", "--fail", &misspelt]);
+        assert_eq!(ended.code, 4, "{misspelt}: {ended:?}");
+        assert!(ended.out.contains("did you mean \"Sleep\"?"), "{misspelt}: {}", ended.out);
+    }
+    let guarded = ["run", "empty.jmx", "--runs", "guarded", "--abort-if", "error% > 20"];
+    let ended = program.run(&[&guarded[..], &["--junit", "t.xml"]].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(
+        ended.out.contains("UNDECIDED  abort if error% > 20%: the run has no samples"),
+        "{ended:?}"
+    );
+    assert!(program.read("t.xml").contains("failures=\"0\" errors=\"1\""));
+    let run = std::fs::read_dir(program.path("guarded")).unwrap().next().unwrap().unwrap().path();
+    let verdict = program.run(&["verdict", &run.display().to_string()]);
+    assert_eq!(verdict.code, 6, "{verdict:?}");
+    assert!(verdict.out.contains("UNDECIDED: the run has no samples"), "{verdict:?}");
+}
+
+#[test]
+fn a_window_longer_than_the_run_is_undecided() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "-Jloops=5", "--junit", "t.xml", "--markdown", "s.md"];
+    let fail = ["--fail", "service p95 < 1h over 5m", "--fail", "error% < 1 over 5m"];
+    let ended = program.run(&[&line[..], &fail].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.out.contains("UNDECIDED  error% < 1% over 300s: 0% (the run took "), "{ended:?}");
+    assert!(ended.out.contains(", the window takes 300s)"), "{ended:?}");
+    let summary = summary(&program);
+    let criteria = &summary["criteria"];
+    assert_eq!((&criteria["passed"], &criteria["outcome"]), (&false.into(), &"undecided".into()));
+    assert_eq!(criteria["judged"][0]["holds"], Value::Null);
+    assert!(program::schema::check(&summary).is_ok(), "{:?}", program::schema::check(&summary));
+    assert!(program.read("t.xml").contains("failures=\"0\" errors=\"2\""));
+    assert!(program.read("t.xml").contains("<error type=\"undecided\""));
+    let markdown = program.read("s.md");
+    assert!(markdown.contains("2 of 2 criteria undecided"), "{markdown}");
+    assert!(markdown.contains("the window takes 300s"), "{markdown}");
+    // What does not hold over all of the run is not met.
+    let ended = program.run(&["run", "plan.jmx", "--runs", "b", "--fail", "count > 9 over 5m"]);
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.out.contains("NOT MET  count > 9 over 300s: 1 (the run took "), "{ended:?}");
+}
+
+#[test]
+fn times_are_undecided_where_starts_were_not_made() {
+    let program = Program::new();
+    let load =
+        ["run", "plan.jmx", "-Jms=500", "--rps", "20", "--max-users", "2", "--duration", "3s"];
+    let fail = ["--fail", "service p95 < 1h", "--fail", "rate > 0", "--fail", "error% < 1"];
+    let ended = program.run(&[&load[..], &fail].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    for words in
+        ["UNDECIDED  service p95 < ", "UNDECIDED  rate > 0/s", "met        error% < 1%: 0%"]
+    {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(ended.out.contains("% of the starts were not made ("), "{}", ended.out);
+}

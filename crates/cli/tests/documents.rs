@@ -256,3 +256,68 @@ fn every_crate_says_what_it_is_and_whose() {
         }
     }
 }
+
+/// Files below a folder whose names end so.
+fn below(folder: &Path, end: &str, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            below(&path, end, found);
+        } else if path.to_string_lossy().ends_with(end) {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether the criteria of a command or of a line of throng.toml judge times and no errors.
+fn judges_times_alone(line: &str) -> bool {
+    let is_list = line.trim_start().starts_with("fail = ");
+    if !is_list && !line.contains("--fail") {
+        return false;
+    }
+    let texts: Vec<&str> = line.split(['\'', '"']).skip(1).step_by(2).collect();
+    let is_time = |text: &&str| {
+        let figure = text.trim_start_matches("response ").trim_start_matches("service ");
+        let percentile = figure.strip_prefix('p').and_then(|rest| rest.chars().next());
+        figure.contains(['<', '>'])
+            && (percentile.is_some_and(|first| first.is_ascii_digit())
+                || ["mean", "median", "max"].iter().any(|name| figure.starts_with(name)))
+    };
+    texts.iter().any(is_time) && !texts.iter().any(|text| text.starts_with("error"))
+}
+
+#[test]
+fn examples_have_a_criterion_on_errors_beside_one_on_times() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec![root.join("README.md"), root.join("README.zh-CN.md")];
+    below(&root.join("docs"), ".md", &mut pages);
+    below(&root.join("examples"), ".md", &mut pages);
+    let manual = tempfile::tempdir().expect("a folder");
+    let run = |line: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_throng")).args(line).output();
+        String::from_utf8(output.expect("the program").stdout).expect("text")
+    };
+    run(&["man", &manual.path().display().to_string()]);
+    below(manual.path(), ".1", &mut pages);
+    let read = |path: &std::path::PathBuf| {
+        (path.display().to_string(), fs::read_to_string(path).expect("a page"))
+    };
+    let mut texts: Vec<(String, String)> = pages.iter().map(read).collect();
+    for verb in ["run", "capacity", "compare", "sweep"] {
+        texts.push((format!("throng help {verb}"), run(&["help", verb])));
+    }
+    let mut commands = 0;
+    for (name, text) in texts {
+        // A manual page has a backslash before each hyphen, and a command may go on in the next line.
+        let text = text.replace("\\-", "-").replace("\\(aq", "'").replace("\\\n", " ");
+        // In a sentence an option may stand alone; a command has a line of its own.
+        for line in text.lines().filter(|line| line.starts_with("  ") || line.contains("throng ")) {
+            commands += usize::from(line.contains("--fail '"));
+            assert!(!judges_times_alone(line), "{name}: {line}: error% is missing");
+        }
+    }
+    assert!(commands >= 12, "{commands}");
+    assert!(judges_times_alone("throng run p.jmx --fail 'p95 < 1s'"));
+    assert!(judges_times_alone("fail = [\"service mean < 1s\"]"));
+    assert!(!judges_times_alone("throng run p.jmx --fail 'p95 < 1s' --fail 'error% < 1'"));
+}
