@@ -79,6 +79,19 @@ fn each_iteration_has_a_value_of_its_own_and_the_end_of_data_ends_threads() {
 }
 
 #[test]
+fn a_host_is_found_by_name() {
+    let target = targets::start(config(&["1,x", "2,y"], "list")).expect("a target");
+    let program = Program::new();
+    let ended = run(&program, &plan(target.addr().port(), &[("host", "localhost")]), 1, -1);
+    assert_eq!(labels(&program), ["1-x", "2-y"], "{}", log(&program, &ended));
+    let program = Program::new();
+    let ended = run(&program, &plan(target.addr().port(), &[("host", "absent.invalid")]), 2, 1);
+    let log = log(&program, &ended);
+    assert!(labels(&program).is_empty(), "{log}");
+    assert_eq!(log.matches("the host absent.invalid is unknown").count(), 2, "{log}");
+}
+
+#[test]
 fn values_are_recycled_if_asked_to() {
     let cases = [
         ("list", "0", "false"),

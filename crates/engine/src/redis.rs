@@ -4,7 +4,7 @@
 //! them. They are kept until the iteration sets its variables. There is no sample.
 
 use plan::element::RedisCall;
-use plan::plan::{Controller, OnIteration, SamplerId};
+use plan::plan::{Controller, OnIteration};
 use wire::redis::{self, kind};
 use wire::session::Ticket;
 
@@ -23,9 +23,6 @@ use crate::users::{User, Wait};
 struct Fetched(Vec<(u32, Result<String, String>)>);
 
 impl crate::users::Part for Fetched {}
-
-/// No sampler: an iteration's start asks.
-const NO_SAMPLER: SamplerId = SamplerId(u32::MAX);
 
 /// The reason for which users end that find no value.
 const NO_DATA: &str = "End of redis data detected";
@@ -55,7 +52,7 @@ pub(crate) fn set_data(cx: &mut Context<'_>, index: UserId, at: u32) -> Result<(
 
 /// Asks for a value; the user waits for it.
 pub(crate) fn fetch(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId, at: u32) {
-    let ticket = sessions.exchange(index, NO_SAMPLER);
+    let ticket = sessions.exchange(index, None);
     let exchange = &mut sessions.exchanges[ticket];
     let mut call = match std::mem::take(&mut exchange.call) {
         Call::Redis(call) => call,
@@ -133,7 +130,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
         (Ok(_), Some(value), _) => Ok(value),
         (Ok(value), None, Some(command)) => {
             sessions.exchanges.end(ticket);
-            let ticket = sessions.exchange(index, NO_SAMPLER);
+            let ticket = sessions.exchange(index, None);
             let request = &mut sessions.exchanges[ticket].request;
             let key = call.key.as_bytes();
             redis::push_command(&[command.as_bytes(), key, value.as_bytes()], request);

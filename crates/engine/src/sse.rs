@@ -44,7 +44,7 @@ pub(crate) fn begin(
 /// The exchange of events is over: its line is closed, and its sample ends.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }

@@ -128,6 +128,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns the kind of a sampler; none where no sampler is at work.
+    pub fn kind_of(&self, sampler: Option<SamplerId>) -> Option<&SamplerKind> {
+        Some(&self.samplers[sampler?.0 as usize].kind)
+    }
+
     /// The samplers of a group, in the order of the file.
     pub fn samplers_of(&self, group: &Group) -> Vec<SamplerId> {
         let (mut found, mut open) = (Vec::new(), vec![Child::Controller(group.main)]);

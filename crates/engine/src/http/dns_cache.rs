@@ -26,8 +26,8 @@ use crate::users::Wait;
 /// addresses of the plan's own.
 pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &sessions.exchanges[ticket];
-    let (index, id, route) = (exchange.user, exchange.sampler, exchange.route);
-    let Some(manager) = dns_manager(cx, id) else { return false };
+    let (index, route) = (exchange.user, exchange.route);
+    let Some((id, manager)) = dns_manager(cx, exchange.sampler()) else { return false };
     let Route { host, port, .. } = &cx.net.routes[route];
     let (host, port) = (host.clone(), *port);
     let owner = cx.users.root(index);
@@ -101,7 +101,7 @@ fn aliases(
 pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &sessions.exchanges[ticket];
     let (index, line) = (exchange.user, exchange.line);
-    let Some(manager) = dns_manager(cx, exchange.sampler) else { return };
+    let Some((_, manager)) = dns_manager(cx, exchange.sampler()) else { return };
     let route = exchange.route;
     let data = &cx.net.routes[route];
     if resolve::literal(&data.host).is_some() {
@@ -134,7 +134,7 @@ pub(crate) fn on_named(
     };
     let (found_as, addresses) = addresses.into_iter().unzip();
     let via = cx.net.routes.pin(route, addresses, found_as);
-    if let Some(manager) = dns_manager(cx, sessions.exchanges[ticket].sampler) {
+    if let Some((_, manager)) = dns_manager(cx, sessions.exchanges[ticket].sampler()) {
         let host = cx.net.routes[route].host.clone();
         keep(cx, cx.users.root(index), manager, host, via);
     }
@@ -158,9 +158,10 @@ fn ask_servers(cx: &mut Context<'_>, manager: usize, mut lookup: Lookup) {
     }
 }
 
-fn dns_manager(cx: &Context<'_>, id: SamplerId) -> Option<usize> {
-    match &cx.plan.samplers[id.0 as usize].kind {
-        SamplerKind::Http(http) => http.dns.map(|at| at as usize),
+/// The DNS Cache Manager of an HTTP sampler; an exchange that no sampler asked for has none.
+fn dns_manager(cx: &Context<'_>, sampler: Option<SamplerId>) -> Option<(SamplerId, usize)> {
+    match cx.plan.kind_of(sampler)? {
+        SamplerKind::Http(http) => Some((sampler?, http.dns? as usize)),
         _ => None,
     }
 }

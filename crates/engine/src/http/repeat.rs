@@ -54,7 +54,7 @@ pub(super) fn fail(
         return repeat(requests, cx, sessions, ticket, own);
     }
     let exchange = &mut sessions.exchanges[ticket];
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     cx.users[index].wait = Wait::Ready;
     let header = match &exchange.call {
         Call::Http(http) => http.facts.header,
@@ -110,7 +110,7 @@ fn is_retried(
         return false;
     }
     let own = &exchange.request;
-    let sent = match requests.of(exchange.sampler) {
+    let sent = match exchange.sampler().and_then(|id| requests.of(id)) {
         Some(fixed) if own.is_empty() => &fixed.bytes.0[..],
         _ => own,
     };
@@ -131,7 +131,7 @@ fn repeat(
     cx.recorder.add(Counter::StaleRetried, 1);
     let exchange = &mut sessions.exchanges[ticket];
     if exchange.request.is_empty()
-        && let Some(fixed) = requests.of(exchange.sampler)
+        && let Some(fixed) = exchange.sampler().and_then(|id| requests.of(id))
     {
         exchange.fixed = Some(fixed.bytes.clone());
     }

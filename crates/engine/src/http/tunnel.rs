@@ -27,8 +27,8 @@ pub(crate) fn ask_for_tunnel(cx: &mut Context<'_>, sessions: &mut Sessions, tick
     // JMeter's URLs do not show the usual port.
     let host = if tunnel.port == 443 { &tunnel.host } else { &authority };
     let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {host}\r\n").into_bytes();
-    let agent = match &cx.plan.samplers[exchange.sampler.0 as usize].kind {
-        SamplerKind::Http(http) => http.user_agent(),
+    let agent = match cx.plan.kind_of(exchange.sampler()) {
+        Some(SamplerKind::Http(http)) => http.user_agent(),
         _ => "",
     };
     if !agent.is_empty() {

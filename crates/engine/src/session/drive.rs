@@ -17,10 +17,14 @@ use crate::time::clock::Nanos;
 use crate::users::Wait;
 
 impl Sessions {
-    /// A new exchange of a user's sampler.
+    /// A new exchange of a user's sampler, or of the start of an iteration.
     #[inline]
-    pub(crate) fn exchange(&mut self, user: UserId, sampler: SamplerId) -> Ticket {
-        self.exchanges.begin(user, sampler)
+    pub(crate) fn exchange(
+        &mut self,
+        user: UserId,
+        sampler: impl Into<Option<SamplerId>>,
+    ) -> Ticket {
+        self.exchanges.begin(user, sampler.into())
     }
 
     /// Starts an exchange that is made up: its user waits until it has ended.

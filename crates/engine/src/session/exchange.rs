@@ -111,7 +111,8 @@ impl Ending {
 pub(crate) struct Exchange {
     generation: NonZeroU32,
     pub(crate) user: UserId,
-    pub(crate) sampler: SamplerId,
+    /// The number of its sampler and 1.
+    sampler: Option<NonZeroU32>,
     pub(crate) route: RouteId,
     pub(crate) place: Place,
     /// Its connection, once there is one.
@@ -299,11 +300,17 @@ impl Answer {
 }
 
 impl Exchange {
+    /// Returns the sampler of an exchange; none where the start of an iteration asks for values.
+    #[inline]
+    pub(crate) fn sampler(&self) -> Option<SamplerId> {
+        self.sampler.map(|number| SamplerId(number.get() - 1))
+    }
+
     fn new() -> Self {
         Self {
             generation: NonZeroU32::MIN,
             user: UserId::NONE,
-            sampler: SamplerId(0),
+            sampler: None,
             route: RouteId::NONE,
             place: Place::Own,
             line: LineId::NONE,
@@ -382,13 +389,14 @@ impl std::ops::IndexMut<Ticket> for Exchanges {
 
 impl Exchanges {
     /// A new exchange; the call of a former one is left for its buffers.
-    pub(crate) fn begin(&mut self, user: UserId, sampler: SamplerId) -> Ticket {
+    pub(crate) fn begin(&mut self, user: UserId, sampler: Option<SamplerId>) -> Ticket {
         let index = self.free.pop().unwrap_or_else(|| {
             self.all.push(Exchange::new());
             (self.all.len() - 1) as u32
         });
         let entry = &mut self.all[index as usize];
-        (entry.user, entry.sampler) = (user, sampler);
+        entry.user = user;
+        entry.sampler = sampler.and_then(|id| NonZeroU32::new(id.0 + 1));
         Ticket { index, generation: entry.generation }
     }
 

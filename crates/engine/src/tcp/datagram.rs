@@ -103,7 +103,7 @@ fn close(
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     let mut timing = exchange.timing(cx.users[index].intended);
     let answer = match ended {
         Ok(()) => {

@@ -94,7 +94,7 @@ pub(crate) fn begin(
 /// The exchange of a raw request is over.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Raw(call) = std::mem::take(&mut exchange.call) else { return };
     let (left, ended, counter) = match ending {
@@ -140,7 +140,7 @@ fn close(
     if exchange.ended == 0 {
         exchange.ended = cx.clock.now();
     }
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     let mut timing = exchange.timing(cx.users[index].intended);
     let (total, dropped) = (exchange.answer.total, exchange.answer.dropped);
     let received = std::mem::take(&mut exchange.answer.bytes);

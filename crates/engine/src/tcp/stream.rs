@@ -69,7 +69,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticke
 /// The exchange is over.
 pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &mut sessions.exchanges[ticket];
-    let (index, id) = (exchange.user, exchange.sampler);
+    let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     let ending = std::mem::take(&mut exchange.ending);
     let Call::Tcp(call) = std::mem::take(&mut exchange.call) else { return };
     let ending = Ending::of(ending, &cx.net.routes, exchange.route);
