@@ -211,6 +211,13 @@ impl Tree {
         matches!(self.kind(id), Kind::Text | Kind::CData)
     }
 
+    /// Whether a text with those that go on from it has a part outside of CDATA sections.
+    pub fn has_plain_text(&self, id: NodeId) -> bool {
+        let parts = std::iter::successors(Some(id), |id| self.next(*id));
+        let mut parts = parts.take_while(|id| self.is_text(*id) && work::spend(1));
+        parts.any(|id| self.kind(id) == Kind::Text)
+    }
+
     /// Whether a text goes on from the one before it, which XPath takes for one.
     pub fn continues(&self, id: NodeId) -> bool {
         self.is_text(id) && self.previous(id).is_some_and(|before| self.is_text(before))

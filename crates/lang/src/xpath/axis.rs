@@ -62,6 +62,8 @@ pub(super) fn fits(tree: &Tree, step: &Step, uris: &[String], id: NodeId) -> boo
         {
             false
         }
+        // Nor a text that is nothing but CDATA sections.
+        Test::Text if step.whole_name && step.axis == Axis::Descendant => tree.has_plain_text(id),
         Test::Text => tree.is_text(id),
         Test::Comment => kind == Kind::Comment,
         Test::Instruction(target) => {
