@@ -346,7 +346,7 @@ impl Builder {
             }
         }
         // JMeter builds the element from its tag, or from the attribute `class`, and overwrites `testclass`.
-        let class = class.unwrap_or_else(|| tag.to_string());
+        let class = class.unwrap_or_else(|| class_of_tag(tag));
         let differs = !element.test_class.is_empty() && short(&element.test_class) != short(&class);
         let declared = std::mem::replace(&mut element.test_class, class);
         self.elements.push(element);
@@ -517,6 +517,28 @@ pub(crate) fn is_tree(tag: &str) -> bool {
 }
 
 /// The class name without its package.
+/// The class that a tag stands for: XStream writes `$` as `_-`, `_` as `__`, and any other character that no tag may have as `_.` and
+/// four hexadecimal digits.
+fn class_of_tag(tag: &str) -> String {
+    let (mut class, mut rest) = (String::with_capacity(tag.len()), tag);
+    while let Some(at) = rest.find('_') {
+        class.push_str(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let digits = escape.strip_prefix('.').and_then(|escape| escape.get(..4));
+        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let (c, length) = match (escape.as_bytes().first(), code.and_then(char::from_u32)) {
+            (Some(b'_'), _) => ('_', 1),
+            (Some(b'-'), _) => ('$', 1),
+            (_, Some(c)) => (c, 5),
+            _ => ('_', 0),
+        };
+        class.push(c);
+        rest = &escape[length..];
+    }
+    class.push_str(rest);
+    class
+}
+
 fn short(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }

@@ -145,6 +145,19 @@ fn broken_pairing_is_reported_and_read() {
 }
 
 #[test]
+fn tags_are_class_names_as_xstream_escapes_them() {
+    let text = plan(
+        r#"<x.Outer_-Inner testclass="x.Outer$Inner"/><hashTree/><x.My__Class/><hashTree/><x.A_.0020B/><hashTree/><x._y/><hashTree/>
+        <B class="x.C__D"/><hashTree/>"#,
+    );
+    let document = clean(&text);
+    let classes: Vec<_> =
+        document.ids().map(|id| document.element(id).test_class.as_str()).collect();
+    let expected = ["x.Outer$Inner", "x.My_Class", "x.A B", "x._y", "x.C__D"];
+    assert_eq!(classes[classes.len() - 5..], expected);
+}
+
+#[test]
 fn the_tag_decides_the_class_as_in_jmeter() {
     let (document, diags) = read(&plan(
         r#"<A testclass="B"/><hashTree/><C class="D" testclass="D"/><hashTree/><x.y.E testclass="E"/><hashTree/>"#,
