@@ -117,7 +117,7 @@ pub(crate) fn heed_start_script(sources: &mut Sources) -> Option<String> {
         given_options.iter().flat_map(|text| text.split_whitespace()).collect();
     if !options.is_empty() {
         let options = options.join(&jvm::SEPARATOR.to_string());
-        sources.settings.insert(0, Setting::Jmeter("throng.jvm.options".into(), options));
+        sources.settings.insert(0, Setting::Jmeter(jvm::OPTIONS.into(), options));
     }
     if let Some(java) = script.variables.get("JAVA_HOME").filter(|java| !java.is_empty()) {
         sources.settings.insert(0, Setting::Jmeter("throng.java.home".into(), java.clone()));

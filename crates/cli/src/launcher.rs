@@ -84,18 +84,9 @@ fn split(args: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     None
 }
 
-/// JMeter's arguments, behind what they must be told of Java's options: its system properties are the plan's, too.
+/// JMeter's arguments, behind Java's options: their system properties are the plan's, too.
 fn with_options(options: &[OsString], line: &[OsString]) -> Vec<OsString> {
     let mut out = Vec::new();
-    for option in options {
-        if option.as_bytes().starts_with(b"-D") && option.len() > 2 {
-            let mut property = option.clone();
-            if !option.as_bytes().contains(&b'=') {
-                property.push("=");
-            }
-            out.push(property);
-        }
-    }
     if !options.is_empty() {
         let mut all = OsString::from("-Jthrong.jvm.options=");
         for (at, option) in options.iter().enumerate() {
@@ -164,7 +155,7 @@ mod tests {
         assert_eq!((options.len(), rest), (5, &args[7..]));
         let told = with_options(options, rest);
         let options = "-Jthrong.jvm.options=-Xms512M\n-Da.b=c=d\n-Dempty\n--add-opens\njava.base/java.lang=ALL-UNNAMED";
-        let expected = line(&["-Da.b=c=d", "-Dempty=", options, "-n", "-t", "plan.jmx"]);
+        let expected = line(&[options, "-n", "-t", "plan.jmx"]);
         assert_eq!(told, expected);
     }
 

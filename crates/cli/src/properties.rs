@@ -56,6 +56,9 @@ const SHIPPED: &[(&str, &str)] = &[
     ("user.properties", "user.properties"),
 ];
 
+/// The origin of system properties among the options of Java.
+const OPTION_OF_JAVA: &str = "an option of Java";
+
 /// The version of JMeter whose behaviour is followed; the property `jmeter.version`.
 pub(crate) const JMETER_VERSION: &str = "5.6.3";
 
@@ -73,6 +76,7 @@ impl Properties {
     /// those that cannot be read and those that are malformed.
     pub(crate) fn load(sources: &Sources, now_ms: i64) -> Result<(Self, Vec<String>), String> {
         let mut properties = Self { system: process(), ..Self::default() };
+        properties.add_java_options(&sources.settings);
         let (mut warnings, mut refused) = (Vec::new(), Vec::new());
         let bin = sources.home.as_ref().map(|home| home.join("bin"));
         let shipped =
@@ -85,8 +89,8 @@ impl Properties {
                 properties.set(key, value, &file.display().to_string());
             }
         } else {
-            properties.jmeter =
-                SHIPPED.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            let shipped = SHIPPED.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+            properties.jmeter.extend(shipped);
         }
         for (key, system) in [("user.properties", false), ("system.properties", true)] {
             let name = properties.jmeter.get(key).filter(|name| !name.is_empty());
@@ -204,10 +208,16 @@ impl Properties {
         texts: impl Iterator<Item = &'a str> + Clone,
     ) -> Vec<(&str, &str)> {
         let origins = self.origins.iter().map(|(key, origin)| (key.as_str(), origin.as_str()));
-        let heeded =
-            |key: &str| self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()));
+        let heeded = |key: &str, origin: &str| {
+            // Most options of Java are about Java.
+            let of_java =
+                origin == OPTION_OF_JAVA && (key == "user.timezone" || why_not(key).is_none());
+            of_java || self.get(key).is_none_or(|value| heeded::has_effect(key, value.trim()))
+        };
         origins
-            .filter(|(key, _)| !heeded(key) && !texts.clone().any(|text| text.contains(key)))
+            .filter(|(key, origin)| {
+                !heeded(key, origin) && !texts.clone().any(|text| text.contains(key))
+            })
             .collect()
     }
 
@@ -224,6 +234,26 @@ impl Properties {
     fn set_system(&mut self, key: String, value: String, origin: &str) {
         self.origins.insert(key.clone(), origin.to_string());
         self.system.insert(key, value);
+    }
+
+    /// Sets the system properties among the options of Java (`JVM_ARGS` and the others of JMeter's start script). Java has them
+    /// before JMeter reads its files. The time zone counts there alone: JMeter reads its other properties too late for it.
+    fn add_java_options(&mut self, settings: &[Setting]) {
+        let options = settings.iter().rev().find_map(|setting| match setting {
+            Setting::Jmeter(key, options) if key == jvm::OPTIONS => Some(options.as_str()),
+            _ => None,
+        });
+        let all = options.unwrap_or_default().split(jvm::SEPARATOR);
+        for option in all.filter_map(|option| option.strip_prefix("-D")) {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            if !key.is_empty() {
+                self.set_system(key.to_owned(), value.to_owned(), OPTION_OF_JAVA);
+            }
+        }
+        if let Some(zone) = self.system.get("user.timezone").filter(|name| !name.is_empty()) {
+            self.jmeter.insert(lang::zone::PROPERTY.into(), zone.clone());
+            lang::zone::set(zone);
+        }
     }
 
     fn add_file(&mut self, file: &Path, system: bool, warnings: &mut Vec<String>) {

@@ -47,7 +47,7 @@ pub use home::{Home, HomeOrigin, NoHome, installed, variable as jmeter_home};
 pub use install::{Installed, Progress, install, install_plugins, missing, missing_plugins};
 pub use java::{Java, NoJava, OLDEST, Origin};
 pub use repository::Repository;
-pub use settings::{LEVELS, PROPERTIES, SEPARATOR, SYSTEM, Settings, THREADS};
+pub use settings::{LEVELS, OPTIONS, PROPERTIES, SEPARATOR, SYSTEM, Settings, THREADS};
 pub use start::{Ready, Refusal, home, java, ready};
 pub use window::{Change, Window, install_plugin, remove_plugin};
 pub use workers::{EXITS, Workers};

@@ -67,8 +67,9 @@ pub(crate) fn options(
     if settings.options.iter().any(|option| is_collector(option)) {
         options.retain(|option| !is_collector(option));
     }
-    options.extend(settings.system.iter().cloned());
     options.extend(joined(&settings.options));
+    // A property file or a flag overrides a system property among the options of Java.
+    options.extend(settings.system.iter().cloned());
     options
 }
 

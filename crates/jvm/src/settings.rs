@@ -11,9 +11,12 @@ pub const PROPERTIES: &[&str] = &[
     "throng.jmeter.home",
     "throng.jvm.heap",
     "throng.jvm.isolated",
-    "throng.jvm.options",
+    OPTIONS,
     "throng.jvm.threads",
 ];
+
+/// Options of the Java machine. System properties among them are the run's, too.
+pub const OPTIONS: &str = "throng.jvm.options";
 
 /// The property in which a run hands its system properties on to its workers, as options of Java, a line each. Nobody else sets it.
 pub const SYSTEM: &str = "throng.jvm.system";
@@ -89,7 +92,7 @@ impl Settings {
             heap,
             isolated: given("throng.jvm.isolated").is_some_and(|text| text.trim() == "true"),
             system: lines(SYSTEM),
-            options: lines("throng.jvm.options"),
+            options: lines(OPTIONS),
             threads,
             search_paths: get("search_paths").unwrap_or_default(),
             user_classpath: get("user.classpath").unwrap_or_default(),

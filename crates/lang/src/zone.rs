@@ -3,14 +3,60 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
+
+/// The property that names the zone of a run's options of Java (`-Duser.timezone`), for the workers of the run.
+pub const PROPERTY: &str = "throng.java.zone";
+
+static HERE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Sets the zone of this process, as Java reads `user.timezone`. No effect once the zone was used.
+pub fn set(name: &str) {
+    let _ = HERE.set(named(name));
+}
+
+/// Returns the zone of a name as Java understands it: Greenwich where it knows none.
+pub fn named(name: &str) -> TimeZone {
+    let full = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| *full);
+    let fixed = full.strip_prefix("GMT").filter(|rest| !rest.is_empty()).and_then(offset);
+    fixed.or_else(|| TimeZone::get(full).ok()).unwrap_or(TimeZone::UTC)
+}
+
+/// Reads an offset of Java's custom zones: `+8`, `+08`, `+0800` or `+8:00`.
+fn offset(text: &str) -> Option<TimeZone> {
+    let negative = text.starts_with('-');
+    let digits = text.strip_prefix(['+', '-'])?;
+    let (hours, minutes) = match digits.split_once(':') {
+        Some((hours, minutes)) if minutes.len() == 2 => (hours, minutes),
+        Some(_) => return None,
+        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
+        None => (digits, "0"),
+    };
+    let number = |text: &str| text.parse::<i32>().ok().filter(|_| text.len() <= 2);
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let seconds = (hours * 60 + minutes) * 60;
+    let offset = Offset::from_seconds(if negative { -seconds } else { seconds }).ok()?;
+    (hours < 24 && minutes < 60).then(|| TimeZone::fixed(offset))
+}
+
+/// Short names of Java that are names of no zone elsewhere, or of another (`ZoneId.SHORT_IDS`).
+#[rustfmt::skip]
+const SHORT: &[(&str, &str)] = &[
+    ("ACT", "Australia/Darwin"), ("AET", "Australia/Sydney"), ("AGT", "America/Argentina/Buenos_Aires"),
+    ("ART", "Africa/Cairo"), ("AST", "America/Anchorage"), ("BET", "America/Sao_Paulo"), ("BST", "Asia/Dhaka"),
+    ("CAT", "Africa/Harare"), ("CNT", "America/St_Johns"), ("CST", "America/Chicago"), ("CTT", "Asia/Shanghai"),
+    ("EAT", "Africa/Addis_Ababa"), ("ECT", "Europe/Paris"), ("EST", "GMT-5"), ("HST", "GMT-10"),
+    ("IET", "America/Indiana/Indianapolis"), ("IST", "Asia/Kolkata"), ("JST", "Asia/Tokyo"), ("MIT", "Pacific/Apia"),
+    ("MST", "GMT-7"), ("NET", "Asia/Yerevan"), ("NST", "Pacific/Auckland"), ("PLT", "Asia/Karachi"),
+    ("PNT", "America/Phoenix"), ("PRT", "America/Puerto_Rico"), ("PST", "America/Los_Angeles"),
+    ("SST", "Pacific/Guadalcanal"), ("VST", "Asia/Ho_Chi_Minh"),
+];
 
 /// The machine's time zone, by the name under which its rules are installed.
 ///
 /// `TimeZone::system` walks through the rules of all zones of the world to find those of one, which is 40 % of the instructions that a short run takes.
 /// `/etc/localtime` is those rules, and as a link it says their name.
 pub fn here() -> TimeZone {
-    static HERE: OnceLock<TimeZone> = OnceLock::new();
     HERE.get_or_init(|| {
         let told = std::env::var_os("TZ").is_some();
         let linked = if told { None } else { linked(Path::new("/etc/localtime")) };
@@ -29,6 +75,22 @@ fn linked(link: &Path) -> Option<TimeZone> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_javas() {
+        let seconds = |name| named(name).to_offset(jiff::Timestamp::UNIX_EPOCH).seconds();
+        assert_eq!(seconds("Asia/Shanghai"), 8 * 3600);
+        assert_eq!(seconds("PRC"), 8 * 3600);
+        assert_eq!(seconds("CTT"), 8 * 3600);
+        assert_eq!(seconds("EST"), -5 * 3600);
+        for name in ["GMT+8", "GMT+08", "GMT+0800", "GMT+8:00"] {
+            assert_eq!(seconds(name), 8 * 3600, "{name}");
+        }
+        assert_eq!(seconds("GMT-0930"), -(9 * 3600 + 30 * 60));
+        for name in ["GMT", "UTC", "GMT+24", "GMT+8:0", "UTC+8", "Nowhere", ""] {
+            assert_eq!(seconds(name), 0, "{name}");
+        }
+    }
 
     #[test]
     fn a_link_to_the_rules_of_a_zone_names_it() {

@@ -133,7 +133,7 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("sun.net.inetaddr.negative.ttl", "", "unknown names are asked for each time"),
     ("time_threshold", "60000", "hosts are reached by ssh, not by RMI"),
     ("user.language", "en", "names of days and months are English"),
-    ("user.timezone", "", "the time zone is that of the environment (`TZ`)"),
+    ("user.timezone", "", "JMeter reads it too late: set `TZ`, or `JVM_ARGS=-Duser.timezone=NAME`"),
     ("xpath.namespace.config", "", "namespaces are those of the elements"),
     ("xpath2query.parser.cache.size", "400", "queries are compiled once"),
 ];

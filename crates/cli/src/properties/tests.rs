@@ -143,3 +143,25 @@ fn hosts_get_files_and_global_properties_and_not_those_of_the_command_line() {
     let none = Sources { global: vec![Setting::File("nowhere".into())], ..Sources::default() };
     assert!(own.of_hosts(&none, NOW).is_err_and(|error| error.contains("nowhere")));
 }
+
+#[test]
+fn system_properties_among_the_options_of_java_come_before_files_and_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("base");
+    let system = folder.path().join("system");
+    std::fs::write(&base, format!("system.properties={}", system.display())).unwrap();
+    std::fs::write(&system, "b=file").unwrap();
+    let options =
+        "-Xmx1g\n-Da=option\n-Db=option\n-Dc=option\n-Dempty\n-Dq=1=2\n-Duser.language=zh";
+    let sources = Sources {
+        base: Some(base),
+        settings: vec![jmeter(jvm::OPTIONS, options), Setting::System("c".into(), "flag".into())],
+        ..Sources::default()
+    };
+    let (properties, _) = Properties::load(&sources, NOW).expect("properties");
+    let got = ["a", "b", "c", "empty", "q", "Xmx1g"].map(|key| properties.get(key));
+    assert_eq!(got, [Some("option"), Some("file"), Some("flag"), Some(""), Some("1=2"), None]);
+    let unheeded = properties.unheeded([].into_iter());
+    assert!(unheeded.contains(&("user.language", "an option of Java")), "{unheeded:?}");
+    assert!(!unheeded.iter().any(|(key, _)| *key == "a"), "most are about Java: {unheeded:?}");
+}

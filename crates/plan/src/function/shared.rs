@@ -94,6 +94,15 @@ impl Default for Shared {
     }
 }
 
+/// Makes a plan's folder absolute as `java.io.File` does: dots stay in it.
+fn absolute(folder: PathBuf) -> PathBuf {
+    match std::env::current_dir() {
+        Ok(here) if folder.as_os_str().is_empty() => here,
+        Ok(here) => here.join(folder),
+        Err(_) => folder,
+    }
+}
+
 impl Shared {
     /// Shared state of a run that starts with `properties`; `log` receives what `__log` and failing functions say.
     pub fn new<K, V>(
@@ -114,13 +123,16 @@ impl Shared {
         base_dir: PathBuf,
         log: Option<Sender<Said>>,
     ) -> Self {
+        let start: HashMap<_, _> = properties.into_iter().collect();
+        let zone = start.get(lang::zone::PROPERTY);
+        let zone = zone.map_or_else(lang::zone::here, |name| lang::zone::named(name));
         Self {
-            start: properties.into_iter().collect(),
+            start,
             written: Mutex::default(),
             version: AtomicU64::new(0),
             log,
             sites: Sites::default(),
-            zone: lang::zone::here(),
+            zone,
             tables: Tables::default(),
             nodes: Nodes::default(),
             writing: Mutex::new(()),
@@ -129,7 +141,7 @@ impl Shared {
             is_inert: false,
             said: Mutex::default(),
             passed_over: AtomicU32::new(0),
-            base_dir,
+            base_dir: absolute(base_dir),
             host: OnceLock::new(),
         }
     }
