@@ -32,7 +32,7 @@ use crate::element::{self, variables_from_csv};
 use crate::java_backed::{Job, Role};
 use crate::plan::*;
 use crate::result::Request;
-use crate::support::{Kind, Level, Support};
+use crate::support::{Kind, Support};
 use scope::{children, class};
 
 /// The property by which a run tells its workers that there is no Java, so that what needs it is left out.
@@ -199,12 +199,7 @@ impl Walk<'_> {
         let (groups, shared): (Vec<_>, Vec<_>) =
             children(doc, root).into_iter().partition(|id| scope::kind(doc, *id) == Kind::Group);
         for id in &shared {
-            if matches!(scope::kind(doc, *id), Kind::Sampler | Kind::Controller)
-                && class(doc, *id) != "TestFragmentController"
-            {
-                let what = "it stands outside of all thread groups and does not run";
-                self.ctx.remark(*id, Level::Unsupported, what);
-            }
+            self.warn_of_shared(*id);
         }
         // Those further inside would sum up a part of the run.
         for id in shared.iter().filter(|id| class(doc, **id) == "Summariser") {
@@ -246,7 +241,10 @@ impl Walk<'_> {
                 crate::template::Template::Fixed("".into());
         }
         self.body(&own, main);
-        self.close(id, main);
+        for id in self.shared.clone() {
+            self.shared_by_groups(id, main);
+        }
+        self.close(main, &own);
         // JMeter drops controllers that hold nothing: where no sampler is, users end at once, even in endless loops.
         let controllers = &mut self.plan.controllers[main.0 as usize..];
         let works = controllers.iter().any(|one| {
@@ -259,6 +257,36 @@ impl Walk<'_> {
         let mut group = element::thread_group::compile(&mut self.ctx, id, phase, number);
         (group.main, group.slots) = (main, self.slots);
         self.plan.groups.push(group);
+    }
+
+    /// Adds a sampler or controller of the Test Plan to a group: JMeter runs it behind the group's own elements, without what stands below it.
+    fn shared_by_groups(&mut self, id: ElementId, main: ControllerId) {
+        match scope::kind(self.ctx.doc, id) {
+            Kind::Sampler => self.sampler_with(id, &[], main),
+            Kind::Controller
+                if class(self.ctx.doc, id) != "TestFragmentController"
+                    && !element::parallel_controller::is(self.ctx.doc, id) =>
+            {
+                self.controller_with(id, &[], main);
+            }
+            _ => {}
+        }
+    }
+
+    /// Warns of a sampler or controller of the Test Plan.
+    fn warn_of_shared(&mut self, id: ElementId) {
+        let doc = self.ctx.doc;
+        let runs = match scope::kind(doc, id) {
+            Kind::Sampler => "it runs in every thread group, behind the group's own elements",
+            Kind::Controller if class(doc, id) != "TestFragmentController" => {
+                "it stands in every thread group, behind the group's own elements"
+            }
+            _ => return,
+        };
+        let holds = !children(doc, id).is_empty();
+        let below = if holds { "; the elements below it have no effect" } else { "" };
+        let message = format!("{runs}{below}, as in JMeter");
+        self.ctx.warn(id, "outside-groups", message, "move it into a thread group");
     }
 
     fn body(&mut self, elements: &[ElementId], around: ControllerId) {
@@ -275,7 +303,11 @@ impl Walk<'_> {
         if element::parallel_controller::is(self.ctx.doc, id) {
             return self.parallel(id, around);
         }
-        let own = children(self.ctx.doc, id);
+        self.controller_with(id, &children(self.ctx.doc, id), around);
+    }
+
+    /// Compiles a controller with these children.
+    fn controller_with(&mut self, id: ElementId, own: &[ElementId], around: ControllerId) {
         let count = self.plan.throughput_controllers;
         let mark = self.ctx.mark();
         let kind = element::controller(&mut self.ctx, id, count);
@@ -286,8 +318,8 @@ impl Walk<'_> {
         self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
         let controller = self.open(id, kind, Some(around), mark);
         self.plan.controllers[around.0 as usize].children.push(Child::Controller(controller));
-        self.body(&own, controller);
-        self.close(id, controller);
+        self.body(own, controller);
+        self.close(controller, own);
         self.levels.pop();
     }
 
@@ -333,16 +365,16 @@ impl Walk<'_> {
     }
 
     /// Ends a controller whose children have been made.
-    fn close(&mut self, id: ElementId, controller: ControllerId) {
-        self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(id);
+    fn close(&mut self, controller: ControllerId, own: &[ElementId]) {
+        self.plan.controllers[controller.0 as usize].on_iteration = self.on_iteration(own);
     }
 
     /// Events that the start of an iteration sets off: elements below the controller with no other controller between,
     /// the last of the tree first, as JMeter has it.
-    fn on_iteration(&mut self, id: ElementId) -> Vec<OnIteration> {
+    fn on_iteration(&mut self, own: &[ElementId]) -> Vec<OnIteration> {
         let mut found = Vec::new();
-        for child in children(self.ctx.doc, id) {
-            self.find_on_iteration(child, &mut found);
+        for child in own {
+            self.find_on_iteration(*child, &mut found);
         }
         if self.levels.len() == 1 {
             for child in self.shared.clone() {
@@ -393,8 +425,12 @@ impl Walk<'_> {
     }
 
     fn sampler(&mut self, id: ElementId, around: ControllerId) {
-        let own = children(self.ctx.doc, id);
-        self.levels.push(scope::level(self.ctx.doc, own));
+        self.sampler_with(id, &children(self.ctx.doc, id), around);
+    }
+
+    /// Compiles a sampler with these children.
+    fn sampler_with(&mut self, id: ElementId, own: &[ElementId], around: ControllerId) {
+        self.levels.push(scope::level(self.ctx.doc, own.iter().copied()));
         let scope = scope::collect(&self.levels);
         let on_failure = self.on_failure(around);
         self.levels.pop();
