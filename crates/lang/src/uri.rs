@@ -304,6 +304,36 @@ pub fn target(path: &str, query: Option<&str>, bytes: &mut Vec<u8>, out: &mut St
     }
 }
 
+/// Appends a path as HttpClient normalizes that of a redirect: steps are taken, and segments are decoded and encoded again. An empty
+/// segment at the end is doubled; [`target`] makes one of both.
+pub fn normal_path(path: &str, out: &mut String) {
+    let mut segments: Vec<String> = Vec::new();
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let mut bytes = Vec::new();
+    for segment in path.split('/') {
+        bytes.clear();
+        decode_segment(segment, &mut bytes);
+        match &bytes[..] {
+            b"." => {}
+            b".." => {
+                segments.pop();
+            }
+            bytes => {
+                let mut segment = String::new();
+                percent::segment(String::from_utf8_lossy(bytes).as_bytes(), &mut segment);
+                segments.push(segment);
+            }
+        }
+    }
+    if path.ends_with('/') {
+        segments.push(String::new());
+    }
+    for segment in segments {
+        out.push('/');
+        out.push_str(&segment);
+    }
+}
+
 /// HttpClient takes each character beyond ASCII for its last byte, which mostly makes no sense of it.
 fn decode_segment(segment: &str, bytes: &mut Vec<u8>) {
     let mut rest = segment;

@@ -30,7 +30,7 @@ pub(crate) use file::{Contents, file_content};
 pub use given::{Given, GivenArgument, GivenFile};
 pub use header::lines as header_lines;
 pub(crate) use link::Page;
-pub use redirect::{host_location, is_uri, java_location, location, method_after_redirect};
+pub use redirect::{client_location, is_uri, java_location, location, method_after_redirect};
 pub use resources::Resources;
 pub use source::{Source, SourceKind};
 
@@ -156,6 +156,8 @@ pub struct Request {
     pub url: String,
     /// Header lines in the order in which they are sent, each ended by CR LF, without the cookie line and the final blank line.
     pub headers: Vec<u8>,
+    /// By HttpClient: lines that do not go out as the plan writes them, as they are sent and as JMeter shows them.
+    pub altered: Vec<(Box<[u8]>, Box<str>)>,
     /// Where in `headers` the lines end that the plan sets; conditions belong there.
     pub own_end: usize,
     /// As by Java's own client.
@@ -231,6 +233,7 @@ impl Request {
         }
         self.changed.clear();
         self.headers.clear();
+        self.altered.clear();
         self.body.clear();
         (self.secure, self.is_file, self.port, self.path_len) = (false, false, 0, 0);
         (self.own_end, self.cookie_at, self.own_cookie) = (0, 0, 0..0);
@@ -238,6 +241,21 @@ impl Request {
         (self.agent_at, self.proxy.port) = (0, 0);
         (self.connect_timeout_ms, self.response_timeout_ms) = (0, 0);
         (self.follow_redirects, self.auto_redirects, self.keep_alive) = (false, false, false);
+    }
+
+    /// Puts lines that do not go out as the plan writes them into shown header lines as the plan writes them.
+    pub fn show_as_written(&self, shown: &mut String) {
+        for (sent, written) in &self.altered {
+            let sent: String = sent.iter().map(|byte| char::from(*byte)).collect();
+            let lines = shown.split_inclusive('\n').scan(0, |end, line| {
+                *end += line.len();
+                Some((*end - line.len(), line.trim_end_matches('\n')))
+            });
+            let found = { lines }.find(|(_, line)| *line == sent);
+            if let Some((at, _)) = found {
+                shown.replace_range(at..at + sent.len(), written);
+            }
+        }
     }
 
     /// Appends the value of the plan's own cookie line, if there is one.
@@ -294,7 +312,8 @@ pub fn show_set_lines(request: &Request, out: &mut String) {
     for line in set.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).rev() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
-        if name.eq_ignore_ascii_case(b"cookie") || name.eq_ignore_ascii_case(b"authorization") {
+        let hidden: [&[u8]; 3] = [b"cookie", b"authorization", b"proxy-authorization"];
+        if hidden.iter().any(|hidden| name.eq_ignore_ascii_case(hidden)) {
             continue;
         }
         match names.iter_mut().find(|(known, _)| *known == name) {
@@ -310,7 +329,10 @@ pub fn show_set_lines(request: &Request, out: &mut String) {
         (hash ^ hash >> 16) & (size - 1)
     });
     for line in names.iter().flat_map(|(_, lines)| lines) {
-        out.extend(line.iter().map(|byte| char::from(*byte)));
+        match std::str::from_utf8(line) {
+            Ok(line) => out.push_str(line),
+            Err(_) => out.extend(line.iter().map(|byte| char::from(*byte))),
+        }
         out.push('\n');
     }
 }

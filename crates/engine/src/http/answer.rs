@@ -72,12 +72,13 @@ impl Answers {
         (ticket, closing): (Ticket, Closing),
     ) {
         let exchange = &mut sessions.exchanges[ticket];
+        let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
         let Call::Http(http) = &mut exchange.call else { return };
         if let (Some(name), Some(stash)) = (&cx.run.settings.http.record_header, &http.stash) {
             http.facts.header = class_of(&stash.head, name, &mut cx.recorder);
         }
         if let Some(stash) = &http.stash
-            && let SamplerKind::Http(planned) = &cx.plan.samplers[exchange.sampler.0 as usize].kind
+            && let SamplerKind::Http(planned) = &cx.plan.samplers[id.0 as usize].kind
         {
             outgoing.gateways.judge(planned, &stash.head, &mut http.facts);
         }
@@ -85,7 +86,7 @@ impl Answers {
         let mut moves = false;
         if let Some(stash) = &mut http.stash {
             if facts.fixed {
-                outgoing.fixed.show(cx, exchange.sampler, &facts, stash);
+                outgoing.fixed.show(cx, id, &facts, stash);
             }
             if !stash.connection_fault.is_empty() {
                 let fault = std::mem::take(&mut stash.connection_fault);
@@ -101,7 +102,7 @@ impl Answers {
         if facts.has_body && exchange.latency == 0 {
             exchange.latency = exchange.ended - exchange.start;
         }
-        let (index, id) = (exchange.user, exchange.sampler);
+        let route = exchange.route;
         let stash = if facts.challenges { None } else { http.stash.take() };
         let timing = {
             let line = &sessions.lines[exchange.line];
@@ -122,7 +123,8 @@ impl Answers {
         };
         sessions.exchanges.end(ticket);
         cx.users[index].wait = Wait::Ready;
-        let Some(stash) = stash else { return conclude(cx, (index, id), &facts, timing) };
+        let Some(mut stash) = stash else { return conclude(cx, (index, id), &facts, timing) };
+        redirect::name_sent_url(cx, &facts, route, &mut stash);
         self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
     }
 
@@ -135,7 +137,7 @@ impl Answers {
         (index, id): (UserId, SamplerId),
         (exchange, mut timing, mut stash): (&HttpExchange, Timing, Box<Stash>),
     ) {
-        if exchange.cookies && stash.set_cookie {
+        if exchange.cookies && stash.set_cookie && !redirect::is_passed_over(exchange, &stash) {
             side_cookies::take_cookies(cx, index, id, &stash);
         }
         let answer = (exchange, &mut timing, &mut *stash);

@@ -61,10 +61,16 @@ pub(crate) fn add_basic(
     out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
 }
 
-/// Appends the line with credentials of a request as JMeter shows it, if there is one.
-pub(crate) fn show(sent: &[u8], out: &mut String) {
+/// Appends the line with credentials of an Authorization Manager as JMeter shows it. Java hides one that the plan itself sets.
+pub(crate) fn show(request: &Request, sent: &[u8], out: &mut String) {
     let lines = sent.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
-    for value in lines.filter_map(|line| value_of(line, b"authorization")) {
+    let own = |value: &[u8]| {
+        let mut lines = request.headers.split(|byte| *byte == b'\n');
+        lines.any(|line| value_of(line, b"authorization") == Some(value))
+    };
+    for value in
+        lines.filter_map(|line| value_of(line, b"authorization")).filter(|value| !own(value))
+    {
         out.push_str("Authorization: ");
         out.push_str(&String::from_utf8_lossy(value));
         out.push('\n');

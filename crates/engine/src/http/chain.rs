@@ -49,6 +49,12 @@ pub(super) fn begin_chain(
     }
 }
 
+/// The URL of the first request of a user's open chain, if a client follows it by itself.
+pub(super) fn first_url(cx: &Context<'_>, index: UserId) -> Option<String> {
+    let chain = cx.users[index].extra.as_ref()?.redirect.as_ref()?;
+    chain.silent.then(|| chain.first_url.clone())
+}
+
 /// Adds the core's result, which nobody was asked for, to the open chain.
 pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
     if let Some(mut chain) = cx.users[index].extra().redirect.take() {

@@ -13,6 +13,7 @@ use wire::cookie::Origin;
 use crate::context::Context;
 use crate::http::assemble::{Added, assemble};
 use crate::http::cache::{Answered, Lookup};
+use crate::http::chain;
 use crate::http::fixed::{Fixed, FixedRequests, show};
 use crate::http::gateway::Gateways;
 use crate::http::opening::{self, Places};
@@ -310,7 +311,15 @@ impl Outgoing {
         let Some(jar) = cx.jar(index, manager) else { return false };
         let mut line = std::mem::take(&mut self.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
-        let origin = Origin { host: &request.host, path, secure: request.secure };
+        let mut origin = Origin { host: &request.host, path, secure: request.secure };
+        // A client that goes on by itself sends the cookies of its first request on.
+        let first = chain::first_url(cx, index);
+        if let Some(url) = first.as_deref().and_then(|url| lang::url::absolute(url).ok()) {
+            let path = url.path_and_query.split('?').next().unwrap_or("/");
+            let path = if path.is_empty() { "/" } else { path };
+            let secure = url.scheme.eq_ignore_ascii_case("https");
+            origin = Origin { host: url.host, path, secure };
+        }
         let jar = match cx.users[index].extra.as_mut() {
             Some(extra) => extra.jars[jar].as_mut(),
             None => None,

@@ -80,9 +80,10 @@ pub(super) fn show(
     if needs.contains(Needs::REQUEST_HEADERS) || facts.caches {
         if request.java {
             plan::http::show_set_lines(request, &mut stash.request_headers);
-            basic::show(bytes, &mut stash.request_headers);
+            basic::show(request, bytes, &mut stash.request_headers);
         } else {
             show_lines(bytes, &mut stash.request_headers);
+            request.show_as_written(&mut stash.request_headers);
         }
     }
     if needs.contains(Needs::SAMPLER_DATA) {

@@ -14,6 +14,11 @@ pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
 }
 
+/// The first `Location` of a head.
+pub(crate) fn first_location(head: &[u8]) -> Option<&[u8]> {
+    head.split(|byte| *byte == b'\n').find_map(|line| value_of(line, b"location"))
+}
+
 /// Text that came in a header goes out in one byte by byte.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()

@@ -7,12 +7,15 @@ use stats::Counter;
 use std::fmt::Write;
 
 use crate::context::Context;
+use crate::http::assemble::put_whole_url;
 use crate::http::chain::{add_hop, begin_chain, is_redirect};
 use crate::http::exchange::Outgoing;
-use crate::http::lines::{location, text_of};
+use crate::http::lines::{first_location, location, text_of};
+use crate::http::proxy::is_forwarded;
 use crate::http::{failure, names};
 use crate::ids::UserId;
 use crate::net::outcome::{Failure, describe, describe_java};
+use crate::net::routes::RouteId;
 use crate::session::Sessions;
 use crate::session::http1::{HttpExchange, Stash};
 use crate::time::timing::Timing;
@@ -111,8 +114,8 @@ impl Follower {
         let mut url = String::new();
         let mut target = if self == Self::Java {
             plan::http::java_location(&chain.url, &text, &mut url)
-        } else if client && text.trim().starts_with("//") {
-            plan::http::host_location(&chain.url, &text, &mut url)
+        } else if client {
+            plan::http::client_location(&chain.url, &text, &mut url)
         } else {
             plan::http::location(&chain.url, &text, cx.run.settings.http.remove_dots, &mut url)
         };
@@ -121,6 +124,7 @@ impl Follower {
                 target = Err(circular());
             }
             chain.visited.push(url.clone());
+            url.truncate(url.find('#').unwrap_or(url.len()));
         }
         (target, url)
     }
@@ -138,7 +142,11 @@ pub(crate) fn follow(
     let chain = cx.users[index].extra().redirect.take();
     let by = Follower::of(exchange);
     let goes_on = by.follows(exchange.status, stash);
-    let location = goes_on.then(|| location(&stash.head)).flatten();
+    let location = match by {
+        _ if !goes_on => None,
+        Follower::HttpClient => first_location(&stash.head),
+        Follower::JMeter | Follower::Java => location(&stash.head),
+    };
     if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
         if let Some(unused) = chain {
             cx.spare_results.push(unused.result);
@@ -196,6 +204,43 @@ pub(crate) fn follow(
     let next = Hop { by, url, method: method.to_owned(), stripped: chain.stripped };
     cx.users[index].extra().redirect = Some(chain);
     send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next))
+}
+
+/// Whether a client follows an answer itself: JMeter does not see its cookies.
+pub(crate) fn is_passed_over(exchange: &HttpExchange, stash: &Stash) -> bool {
+    let by = Follower::of(exchange);
+    by.is_silent() && by.follows(exchange.status, stash)
+}
+
+/// Names the URL of an answer that HttpClient did not follow as JMeter reads it from HttpClient where redirects are left to it: the URL that
+/// was sent, without a fragment.
+pub(crate) fn name_sent_url(
+    cx: &Context<'_>,
+    exchange: &HttpExchange,
+    route: RouteId,
+    stash: &mut Stash,
+) {
+    let nowhere = is_redirect(exchange.status, &stash.method) && location(&stash.head).is_none();
+    if Follower::of(exchange) != Follower::HttpClient || nowhere || is_passed_over(exchange, stash)
+    {
+        return;
+    }
+    let parts = lang::url::split(&stash.url);
+    let mut sent = String::new();
+    if is_forwarded(cx, route) {
+        let mut bytes = Vec::new();
+        put_whole_url(&stash.url, &mut bytes);
+        sent.push_str(&String::from_utf8_lossy(&bytes));
+    } else {
+        let query = parts.query.clone().map(|query| &stash.url[query]);
+        lang::uri::target(&stash.url[parts.path.clone()], query, &mut Vec::new(), &mut sent);
+    }
+    let host = stash.url[parts.authority.clone()].rsplit('@').next().unwrap_or_default();
+    let root = format!("{}://{host}", &stash.url[parts.protocol]);
+    let mut url = String::new();
+    if lang::url::resolve(Some(&root), &sent, &mut url).is_ok() {
+        stash.url = url;
+    }
 }
 
 /// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.

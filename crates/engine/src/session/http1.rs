@@ -122,8 +122,14 @@ impl HttpExchange {
         if self.interim_uncounted {
             self.received = head.raw.len() as u64;
         }
-        // JMeter counts a status line without reason with the blank that its own form of it has.
-        self.received += u64::from(head.reason.is_empty() && !self.counts_content());
+        // JMeter's own form of a status line without a reason has a blank more. The size of the body is what is left of all bytes: of one
+        // byte nothing is left, and JMeter then takes the length of the body instead.
+        let bare = head.reason.is_empty() && head.content_length == Some(1) && head.has_body;
+        let status_line = || head.raw.split(|byte| matches!(byte, b'\r' | b'\n')).next();
+        if bare && !self.counts_content() && status_line().is_some_and(|line| !line.ends_with(b" "))
+        {
+            self.received += 1;
+        }
         self.keep_body |= self.parse && head.content_type.is_some_and(may_be_page);
         let redirects = (self.follow || self.auto_follow) && (300..400).contains(&head.status)
             || !self.java && matches!(head.status, 301..=303 | 307 | 308);

@@ -199,6 +199,10 @@ impl Http {
                 push_host(&mut out.headers, &value, parts, &out.url);
             } else {
                 push(&mut out.headers, &name, &value);
+                if value.chars().any(|c| char::from(byte(c)) != c) {
+                    let line = out.headers[from..].trim_ascii_end().into();
+                    out.altered.push((line, format!("{name}: {value}").into()));
+                }
             }
             if name.eq_ignore_ascii_case("Cookie") && out.own_cookie.is_empty() {
                 out.own_cookie = from..out.headers.len();

@@ -28,25 +28,69 @@ pub fn location(
     Ok(())
 }
 
-/// Writes the absolute URL of a `Location` that begins with a host (`//host/path`), as HttpClient itself works it out. JMeter's own way, in
-/// [`location`], takes the host for a step of the path where there are steps up.
-pub fn host_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
-    let rest = location.trim().trim_start_matches('/');
-    let path = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let tail = rest[path..].find(['?', '#']).map_or(rest.len(), |at| path + at);
-    let mut steps: Vec<&str> = Vec::new();
-    for step in rest[path..tail].split('/').skip(1) {
-        match step {
-            "." => {}
-            ".." => {
-                steps.pop();
-            }
-            step => steps.push(step),
+/// Writes the absolute URL of a `Location` as HttpClient works it out where it follows itself; `base` is the URL that was asked for last.
+/// JMeter's own way is [`location`].
+pub fn client_location(base: &str, location: &str, out: &mut String) -> Result<(), Unsendable> {
+    let location = location.trim();
+    let (rest, fragment) = location.split_at(location.find('#').unwrap_or(location.len()));
+    let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+    let from = url::split(base);
+    let scheme = rest.find(':').filter(|at| !rest[..*at].contains('/'));
+    let (scheme, rest) = match scheme {
+        Some(at) => (&rest[..at], &rest[at + 1..]),
+        None => (&base[from.protocol.clone()], rest),
+    };
+    let Some(named) = rest.strip_prefix("//") else {
+        if scheme.len() < location.len() - rest.len() - query.len() - fragment.len() {
+            // A scheme without a host: JMeter's words are those of its own way.
+            return self::location(base, location, false, out);
         }
+        write_root(scheme, &base[from.authority.clone()], out);
+        write_sent_path(&from, base, (rest, query), out);
+        out.push_str(fragment);
+        return Ok(());
+    };
+    let (authority, path) = named.split_at(named.find('/').unwrap_or(named.len()));
+    write_root(scheme, authority, out);
+    uri::normal_path(path, out);
+    out.push_str(query);
+    out.push_str(fragment);
+    Ok(())
+}
+
+/// Writes scheme and authority, both in small letters but for the name of a user.
+fn write_root(scheme: &str, authority: &str, out: &mut String) {
+    let host = authority.rfind('@').map_or(0, |at| at + 1);
+    out.push_str(&scheme.to_ascii_lowercase());
+    out.push_str("://");
+    out.push_str(&authority[..host]);
+    out.push_str(&authority[host..].to_ascii_lowercase());
+}
+
+/// Writes path and query of a location that names no host; `base` is the URL before it.
+fn write_sent_path(from: &url::Parts, base: &str, (path, query): (&str, &str), out: &mut String) {
+    // HttpClient goes by its own request line.
+    let (mut sent, mut room) = (String::new(), Vec::new());
+    let asked = from.query.clone().map(|query| &base[query]);
+    uri::target(&base[from.path.clone()], asked, &mut room, &mut sent);
+    let (sent, asked) = sent.split_at(sent.find('?').unwrap_or(sent.len()));
+    if path.is_empty() && !query.is_empty() {
+        out.push_str(sent);
+        out.push_str(query);
+    } else if path.is_empty() {
+        uri::normal_path(sent, out);
+        out.push_str(asked);
+    } else if path.starts_with('/') {
+        uri::normal_path(path, out);
+        out.push_str(query);
+    } else {
+        let folder = &sent[..sent.rfind('/').map_or(0, |at| at + 1)];
+        let joined = format!("{folder}{path}");
+        // Java takes steps before HttpClient does: one at the end leaves a folder.
+        let ends = joined.ends_with("/.") || joined.ends_with("/..");
+        uri::normal_path(&format!("{joined}{}", if ends { "/" } else { "" }), out);
+        out.push_str(query);
     }
-    let slash = if path < tail { "/" } else { "" };
-    let absolute = format!("//{}{slash}{}{}", &rest[..path], steps.join("/"), &rest[tail..]);
-    self::location(base, &absolute, false, out)
 }
 
 /// Writes the absolute URL of a `Location` that Java's own client follows: nothing is escaped.
