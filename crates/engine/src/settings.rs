@@ -10,6 +10,7 @@ pub(crate) mod websocket;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, ToSocketAddrs};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use plan::http::{Source, SourceKind};
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) results: Results,
     /// Steps that one evaluation may take (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
+    /// Samples in a row without a connection after which the run is stopped (`throng.stop.unconnected`).
+    pub(crate) most_unconnected: Option<NonZeroU32>,
     /// The first of these that cannot be understood, in words.
     pub(crate) complaint: Option<String>,
 }
@@ -107,6 +110,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.evaluation.steps",
     THREAD_PREFIX,
     "throng.record.header",
+    "throng.stop.unconnected",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",
     "http.proxyHost",
@@ -173,6 +177,9 @@ impl Settings {
             proxy: Proxies::of(get),
             websocket: WebSocket::of(get),
             results: Results::of(get),
+            most_unconnected: get
+                .of("throng.stop.unconnected")
+                .and_then(|number| number.trim().parse().ok()),
             evaluation_steps: get
                 .of("throng.evaluation.steps")
                 .and_then(|steps| steps.trim().parse().ok())

@@ -1,5 +1,7 @@
 //! The last phase of a sample: it is recorded, or becomes part of another, its listeners hear of it, and its outcome counts. Hot.
 
+use std::num::NonZeroU32;
+
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use stats::kept::{Reasons, Texts};
 use stats::{Counter, Outcome, Sample};
@@ -7,6 +9,7 @@ use stats::{Counter, Outcome, Sample};
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::java::{Closing, Java};
+use crate::reports::Report;
 use crate::sample::outcome::{Asked, after_sample};
 use crate::sample::record::Part;
 use crate::sample::reporting::Reporting;
@@ -102,6 +105,9 @@ impl Samples {
         if foreign && *observed {
             sample.label = on.cx.recorder.intern(&on.cx.result.label);
         }
+        if let Some(most) = on.cx.run.settings.most_unconnected {
+            self.count_unconnected(on.cx, sample.outcome, most);
+        }
         let mut reasons = on.cx.recorder.record(&sample);
         if on.cx.net.was_stalled(timing) {
             on.cx.recorder.stalled(&sample);
@@ -124,6 +130,21 @@ impl Samples {
             on.cx.result.thread = None;
         }
         on.add_to_transactions(index, *id, timing, success);
+    }
+
+    /// Counts samples in a row that got no connection, and stops the run at a number of them.
+    fn count_unconnected(&mut self, cx: &Context<'_>, outcome: Outcome, most: NonZeroU32) {
+        if !outcome.is_without_connection() {
+            self.unconnected = 0;
+            return;
+        }
+        self.unconnected = self.unconnected.saturating_add(1);
+        if self.unconnected == most.get() {
+            cx.log(format!(
+                "run stopped: {most} samples in a row got no connection (throng.stop.unconnected)"
+            ));
+            let _ = cx.reports.send(Report::StopTest { now: false });
+        }
     }
 
     /// The measurements of a sample, under its label.

@@ -12,6 +12,8 @@ pub(crate) struct Samples {
     pub(crate) labels: Vec<Option<LabelId>>,
     /// Samples that a Sample Timeout may interrupt, by user.
     pub(crate) watch: Watch,
+    /// Samples in a row that got no connection, where the run is stopped after a number of them.
+    pub(crate) unconnected: u32,
 }
 
 impl Samples {
@@ -20,6 +22,7 @@ impl Samples {
         Self {
             labels: names.map(|name| name.map(|name| recorder.intern(name))).collect(),
             watch: Watch::new(now),
+            unconnected: 0,
         }
     }
 }
