@@ -41,7 +41,9 @@ impl Artefact {
             "jorphan" if own => "lib/jorphan.jar".to_owned(),
             name if own => format!("lib/ext/{name}.jar"),
             // Whose classes JMeter looks for.
-            _ if self.group == "kg.apc" => format!("lib/ext/{}", self.file),
+            _ if matches!(self.group, "kg.apc" | "com.blazemeter") => {
+                format!("lib/ext/{}", self.file)
+            }
             _ => format!("lib/{}", self.file),
         }
     }

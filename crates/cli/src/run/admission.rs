@@ -5,6 +5,7 @@
 use engine::Evaluated;
 use fleet::remote::Way;
 use plan::plan::Plan;
+use plan::support::{self, Kind, Level, Support};
 use stats::grouped::count;
 
 use crate::console::Console;
@@ -94,12 +95,23 @@ pub(crate) fn warn_of_unheeded(
     for line in lines {
         console.warn(&line);
     }
+    for element in loaded.support.iter().filter(|element| leaves_output_out(element)) {
+        console.warn(&format!("{}: {}", element.path, element.consequence));
+    }
     if let Some(file) = &request.log_config {
         let file = file.display();
         console.warn(&format!(
             "{file} is not read: -i (--jmeterlogconf) configures log4j; use -L LEVEL and -j FILE"
         ));
     }
+}
+
+/// Whether an element is a listener that is left out, and with it a file or figures that somebody may wait for.
+fn leaves_output_out(element: &Support) -> bool {
+    const SHOWN_ELSEWHERE: [&str; 2] = ["only draws", "the console shows its own status"];
+    element.level == Level::Ignored
+        && support::find(&element.class).is_some_and(|class| class.kind == Kind::Listener)
+        && !SHOWN_ELSEWHERE.contains(&&*element.consequence)
 }
 
 /// Compares what a plan asks of this machine with what it has.

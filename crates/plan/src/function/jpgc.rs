@@ -1,5 +1,5 @@
 //! Functions of the jp@gc plug-ins on texts and numbers: `__base64Encode`, `__base64Decode`, `__strLen`,
-//! `__substring`, `__strReplace`, `__strReplaceRegex`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
+//! `__substring`, `__strReplace`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
 //! `__isDefined`, `__chooseRandom`, `__doubleSum`, `__iterationNum`, `__MD5`, `__env`, `__tstFeedback`.
 //!
 //! Where a plug-in takes an empty name of a variable for a name, a variable without a name is set, as there.
