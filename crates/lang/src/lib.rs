@@ -29,6 +29,7 @@ pub mod charset;
 pub mod decimal_format;
 pub mod java;
 pub mod java_date;
+pub mod java_regexp;
 pub mod jexl;
 pub mod jmespath;
 pub mod jodd;

@@ -1,5 +1,5 @@
 //! Functions of the jp@gc plug-ins on texts and numbers: `__base64Encode`, `__base64Decode`, `__strLen`,
-//! `__substring`, `__strReplace`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
+//! `__substring`, `__strReplace`, `__strReplaceRegex`, `__uppercase`, `__lowercase`, `__caseFormat`, `__if`,
 //! `__isDefined`, `__chooseRandom`, `__doubleSum`, `__iterationNum`, `__MD5`, `__env`, `__tstFeedback`.
 //!
 //! Where a plug-in takes an empty name of a variable for a name, a variable without a name is set, as there.
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use lang::java::{parse_double, write_double};
-use lang::work;
+use lang::{java_regexp, work};
 use md5::Digest;
 
 use super::{Call, Level, trim};
@@ -232,6 +232,18 @@ pub(super) fn replace(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outco
     for buffer in [new, old, text] {
         env.core.give(buffer);
     }
+    keep(call, 3, &out[start..], env)
+}
+
+/// `__strReplaceRegex(text, pattern, new, variable)`: pattern and new text are Java's.
+pub(super) fn replace_regex(call: &Call, env: &mut Env<'_>, out: &mut String) -> Outcome {
+    let start = out.len();
+    let (text, pattern, new) = (call.arg(0, env)?, call.arg(1, env)?, call.arg(2, env)?);
+    let replaced = java_regexp::replace_all(&text, &pattern, &new);
+    for buffer in [new, pattern, text] {
+        env.core.give(buffer);
+    }
+    out.push_str(&replaced.map_err(|(class, message)| Thrown::new(class, message))?);
     keep(call, 3, &out[start..], env)
 }
 

@@ -78,6 +78,7 @@ pub(super) static FUNCTIONS: &[Spec] = &[
     Spec::native("__split", 2, 3, split::split).variable(1),
     Spec::native("__strLen", 1, Spec::ANY, jpgc::length),
     Spec::native("__strReplace", 3, Spec::ANY, jpgc::replace),
+    Spec::native("__strReplaceRegex", 3, Spec::ANY, jpgc::replace_regex),
     Spec::native("__substring", 3, Spec::ANY, jpgc::substring),
     Spec::native("__threadGroupName", 0, 0, user::group_name),
     Spec::native("__threadNum", 0, 0, user::number),
