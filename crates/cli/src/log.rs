@@ -116,6 +116,7 @@ impl Log {
         let at = at.strftime("%Y-%m-%d %H:%M:%S,%3f");
         let abbreviated = self.short_names.then(|| short(category));
         let category = abbreviated.as_deref().unwrap_or(category);
+        let message = record::mask::urls(message);
         let line = format!("{at} {} {category}: {message}\n", word(level));
         let before = file.metadata().map_or(0, |data| data.len());
         let error = file.write_all(terminal::visible(&line).as_bytes()).err()?;

@@ -3,6 +3,7 @@
 //! A run may have any number of labels; a record has [`MOST_LABELS`] at most. When there are more, those that differ in
 //! numbers and ids only become one, in the seconds before, too; what is left has no place and counts under one name.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use stats::recorder::OTHER_LABELS;
 use stats::{Outcome, Snapshot, Span};
 
 use crate::fold::pattern;
+use crate::mask;
 use crate::second::{Part, Second};
 use crate::{CauseName, Label};
 
@@ -58,6 +60,16 @@ impl Names {
     /// The number of a label.
     pub(crate) fn label(&mut self, name: &Arc<str>, transaction: bool) -> u32 {
         if let Some(number) = self.known(name, transaction) {
+            return number;
+        }
+        // Downloads are labelled with their URLs.
+        if let Cow::Owned(masked) = mask::urls(name)
+            && *masked != **name
+        {
+            let number = self.label(&masked.into(), transaction);
+            if !self.is_full() {
+                self.numbers[usize::from(transaction)].insert(Arc::clone(name), number);
+            }
             return number;
         }
         if self.own >= MOST_LABELS {
@@ -162,8 +174,8 @@ impl Names {
         let name = CauseName {
             outcome,
             code: Arc::clone(&code),
-            message: Arc::clone(&message),
-            first_label,
+            message: mask::urls(&message).into(),
+            first_label: mask::urls(&first_label).into(),
         };
         self.causes.push(name);
         self.cause_numbers.insert((outcome, code, message), number);

@@ -20,6 +20,7 @@ use crate::frame::Frame;
 use crate::gather::Names;
 use crate::kept::{Kept, Why};
 use crate::labels::Labels;
+use crate::mask;
 use crate::read::{ReadError, fold, in_order};
 use crate::second::{Part, SLOTS, Second};
 use crate::{Flaw, Has, Record};
@@ -379,7 +380,7 @@ fn kept_of(
         let text = fields.get(column).unwrap_or_default();
         Arc::<str>::from(&text[..text.floor_char_boundary(EXCERPT)])
     };
-    let failure = text("failureMessage");
+    let (failure, message) = (text("failureMessage"), text("responseMessage"));
     Kept {
         why,
         label,
@@ -389,12 +390,12 @@ fn kept_of(
         elapsed: row.elapsed,
         phases: row.phases,
         code: text("responseCode"),
-        message: if failure.is_empty() { text("responseMessage") } else { failure },
+        message: mask::urls(if failure.is_empty() { &message } else { &failure }).into(),
         address: "".into(),
         reused: row.phases.connect == 0 && !outcome.is_without_connection(),
         sent: row.sent,
         received: row.received,
-        request: crate::mask::url(&text("URL")).into(),
+        request: mask::url(&text("URL")).into(),
         response: "".into(),
     }
 }

@@ -1,4 +1,8 @@
-//! Secrets in requests and answers, made unreadable: samples that are kept are shown to people.
+//! Secrets in requests, answers, URLs and properties, made unreadable: records, reports and logs are shown to people.
+//!
+//! One list of names serves all of them. A value is masked whole; the name stays.
+
+use std::borrow::Cow;
 
 /// Stands for a secret.
 pub const MASK: &str = "***";
@@ -17,8 +21,8 @@ const HEADERS: [&str; 10] = [
     "x-csrf-token",
 ];
 
-/// Parts of names whose value is a secret, in headers, parameters, forms and JSON.
-const NAMES: [&str; 15] = [
+/// Parts of names whose value is a secret, in headers, parameters, forms, JSON and properties.
+const PARTS: [&str; 16] = [
     "password",
     "passwd",
     "passphrase",
@@ -31,14 +35,65 @@ const NAMES: [&str; 15] = [
     "credential",
     "sessionid",
     "session_id",
-    "jsessionid",
     "signature",
     "private_key",
+    "jwt",
+    "samlresponse",
 ];
 
+/// Last words of names whose value is a secret anywhere.
+const WORDS: [&str; 10] =
+    ["pass", "pw", "pin", "sid", "otp", "sig", "auth", "jws", "hmac", "session"];
+
+/// Endings of names whose value is a secret in URLs, forms and properties. In JSON and headers they name other things as
+/// well, such as the code of an error.
+const ENDINGS: [&str; 3] = ["pass", "pw", "key"];
+
+/// Last words that are secrets there.
+const PARAMETERS: [&str; 3] = ["code", "assertion", "ticket"];
+
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    NAMES.iter().any(|part| name.contains(part)) || matches!(&*name, "pass" | "pin" | "sid" | "otp")
+    let small = name.to_ascii_lowercase();
+    PARTS.iter().any(|part| small.contains(part)) || WORDS.contains(&&*last_word(name))
+}
+
+/// Whether the value of that name is a secret in a URL, a form or a property.
+pub fn is_secret_parameter(name: &str) -> bool {
+    let name = decoded(name);
+    let name = name.trim_end_matches([']', '[']);
+    let small = name.to_ascii_lowercase();
+    is_secret(name)
+        || ENDINGS.iter().any(|ending| small.ends_with(ending))
+        || PARAMETERS.contains(&&*last_word(name))
+}
+
+/// The last word of `api_key`, `X-Amz-Key`, `client.key` or `accessKey`, in small letters.
+fn last_word(name: &str) -> String {
+    let word = name.rsplit(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or(name);
+    let mixed = word.bytes().any(|byte| byte.is_ascii_lowercase());
+    let from = word.rfind(|char: char| mixed && char.is_ascii_uppercase()).unwrap_or(0);
+    word[from..].to_ascii_lowercase()
+}
+
+/// A name without its percent escapes of letters and signs.
+fn decoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let byte = rest.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match byte.filter(u8::is_ascii) {
+            Some(byte) => {
+                out.push(char::from(byte));
+                rest = &rest[at + 3..];
+            }
+            None => {
+                out.push('%');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    out + rest
 }
 
 /// A request or an answer: a head, an empty line, a body.
@@ -65,7 +120,7 @@ pub fn url(url: &str) -> String {
         let end = rest.find(['?', '&', ';', '#']).map_or(rest.len(), |at| at + 1);
         let (part, behind) = rest.split_at(end);
         match part.split_once('=') {
-            Some((name, value)) if is_secret(name.rsplit('/').next().unwrap_or(name)) => {
+            Some((name, value)) if is_secret_parameter(name.rsplit('/').next().unwrap_or(name)) => {
                 out.push_str(name);
                 out.push('=');
                 out.push_str(MASK);
@@ -80,6 +135,28 @@ pub fn url(url: &str) -> String {
     out
 }
 
+/// A text with the secrets of the URLs in it masked.
+pub fn urls(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let is_scheme = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
+        let start = rest[..at]
+            .rfind(|char| !is_scheme(char))
+            .map_or(0, |last| last + rest[last..].chars().next().map_or(1, char::len_utf8));
+        let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
+        let end = rest[at..].find(is_end).map_or(rest.len(), |length| at + length);
+        out.push_str(&rest[..start]);
+        out.push_str(&url(&rest[start..end]));
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// A head (request or status line, header lines) with secret values masked.
 pub fn head(head: &str) -> String {
     let mut out = String::with_capacity(head.len());
@@ -92,17 +169,41 @@ pub fn head(head: &str) -> String {
                 out.push_str(": ");
                 out.push_str(MASK);
             }
-            Some(_) if at > 0 => out.push_str(text),
-            _ => out.push_str(&url(text)),
+            Some((name, value)) if at > 0 && LINKS.iter().any(|link| is_named(name, link)) => {
+                out.push_str(name);
+                out.push(':');
+                out.push_str(&url(value));
+            }
+            _ if at > 0 => out.push_str(&urls(text)),
+            _ => out.push_str(&first_line(text)),
         }
         out.push_str(end);
     }
     out
 }
 
+/// A request line: the URL stands between the method and the version.
+fn first_line(line: &str) -> String {
+    match (line.split_once(' '), line.rfind(" HTTP/")) {
+        (Some((method, _)), Some(end)) if method.len() < end => {
+            format!("{method} {}{}", url(&line[method.len() + 1..end]), &line[end..])
+        }
+        (Some((method, rest)), _) if !method.contains(['=', ':']) => {
+            format!("{method} {}", url(rest))
+        }
+        _ => url(line),
+    }
+}
+
+/// Headers whose value is a URL.
+const LINKS: [&str; 4] = ["location", "referer", "content-location", "refresh"];
+
+fn is_named(name: &str, known: &str) -> bool {
+    name.trim().eq_ignore_ascii_case(known)
+}
+
 fn secret_header(name: &str) -> bool {
-    let name = name.trim();
-    HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header)) || is_secret(name)
+    HEADERS.iter().any(|header| is_named(name, header)) || is_secret(name.trim())
 }
 
 /// A body: forms and the values of JSON, XML and `name: value` whose names are those of secrets.
@@ -119,7 +220,8 @@ pub fn body(body: &str) -> String {
             at + bytes[at..].iter().position(|byte| !is_word(*byte)).unwrap_or(bytes.len() - at);
         let name = &body[at..end];
         at = end;
-        if !is_secret(name) {
+        let is_parameter = bytes.get(end) == Some(&b'=');
+        if !(is_secret(name) || is_parameter && is_secret_parameter(name)) {
             continue;
         }
         if let Some((from, to)) = value_behind(bytes, end) {
@@ -129,7 +231,7 @@ pub fn body(body: &str) -> String {
         }
     }
     out.push_str(&body[copied..]);
-    out
+    urls(&out).into_owned()
 }
 
 fn is_word(byte: u8) -> bool {
@@ -149,11 +251,16 @@ fn value_behind(bytes: &[u8], end: usize) -> Option<(usize, usize)> {
         b':' | b'=' => {
             let at = skip(at + 1, b" \t\\");
             let quote = bytes.get(at).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+            if matches!(bytes.get(at), Some(b'{' | b'[')) {
+                // The names within say which of it is a secret.
+                return None;
+            }
             let from = at + usize::from(quote.is_some());
             let ends = |byte: &u8| match quote {
                 Some(quote) => *byte == quote,
                 None => {
                     matches!(byte, b'&' | b',' | b'}' | b']' | b';' | b'<' | b' ' | b'\r' | b'\n')
+                        || matches!(byte, b'"' | b'\'' | b'>')
                 }
             };
             let length = bytes.get(from..)?.iter().position(ends).unwrap_or(bytes.len() - from);
@@ -182,6 +289,19 @@ mod tests {
             ("access_token=abc", "access_token=***"),
             ("http://a/b?q=a@b.c", "http://a/b?q=a@b.c"),
             ("user=a&pass=b", "user=a&pass=***"),
+            (
+                "http://a/?pw=1&jwt=2&sig=3&code=4&session=5",
+                "http://a/?pw=***&jwt=***&sig=***&code=***&session=***",
+            ),
+            (
+                "http://a/?accessKey=1&api%5Fkey=2&user[pass]=3",
+                "http://a/?accessKey=***&api%5Fkey=***&user[pass]=***",
+            ),
+            (
+                "http://a/?X-Amz-Signature=1&zipcode=2&keyword=3",
+                "http://a/?X-Amz-Signature=***&zipcode=2&keyword=3",
+            ),
+            ("ws://u:p@a?ticket=t#code=5", "ws://***@a?ticket=***#code=***"),
         ] {
             assert_eq!(url(text), expected);
         }
@@ -190,8 +310,27 @@ mod tests {
     #[test]
     fn secrets_of_heads_are_masked() {
         let text = "GET /a?token=x HTTP/1.1\r\nHost: a:80\r\nauthorization: Basic abc\r\nCookie: a=b\r\nX-Auth-Token: 9\r\nSet-Cookie: c\r\nAccept: */*\r\n";
-        let expected = "GET /a?token=***\r\nHost: a:80\r\nauthorization: ***\r\nCookie: ***\r\nX-Auth-Token: ***\r\nSet-Cookie: ***\r\nAccept: */*\r\n";
-        assert_eq!(head(text).replace(" HTTP/1.1", ""), expected);
+        let expected = "GET /a?token=*** HTTP/1.1\r\nHost: a:80\r\nauthorization: ***\r\nCookie: ***\r\nX-Auth-Token: ***\r\nSet-Cookie: ***\r\nAccept: */*\r\n";
+        assert_eq!(head(text), expected);
+        let redirect = "HTTP/1.1 302 Found\nLocation: /back?code=4&x=1\nX: see http://u:p@h/\n";
+        let masked = "HTTP/1.1 302 Found\nLocation: /back?code=***&x=1\nX: see http://***@h/\n";
+        assert_eq!(head(redirect), masked);
+        assert_eq!(head("GET http://u:p@h/?sig=1"), "GET http://***@h/?sig=***");
+    }
+
+    #[test]
+    fn secrets_of_urls_in_a_text_are_masked() {
+        for (text, expected) in [
+            ("no URL", "no URL"),
+            ("Connect to http://u:p@h:1/a?x=1 failed", "Connect to http://***@h:1/a?x=1 failed"),
+            (
+                "ü\u{a0}https://h/?pw=1, \"ws://h/?sig=2\"",
+                "ü\u{a0}https://h/?pw=*** \"ws://h/?sig=***\"",
+            ),
+            ("://", "://"),
+        ] {
+            assert_eq!(urls(text), expected);
+        }
     }
 
     #[test]
@@ -206,6 +345,9 @@ mod tests {
             ("user=a&password=b&x=1", "user=a&password=***&x=1"),
             ("<login><password>b</password></login>", "<login><password>***</password></login>"),
             ("password", "password"),
+            ("pw=1&code=2&x=3", "pw=***&code=***&x=3"),
+            (r#"{"code": 404, "auth": {"pin": 1}}"#, r#"{"code": 404, "auth": {"pin": ***}}"#),
+            ("<a href=\"/x?sig=1\">y</a>", "<a href=\"/x?sig=***\">y</a>"),
             ("größe password=ü&x", "größe password=***&x"),
         ] {
             assert_eq!(body(text), expected);

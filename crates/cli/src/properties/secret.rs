@@ -3,10 +3,6 @@
 //! A secret is known by its name, or by a part of its value that has such a name (`-Dname=value` among options,
 //! `password=` in a JDBC URL) or is the password of a URL (`http://user:password@host`).
 
-/// Endings of the names of secrets, in small letters.
-const ENDINGS: [&str; 9] =
-    ["password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "key"];
-
 /// Whether the value is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     let separator = |char: char| char.is_whitespace() || "&;?,\u{1f}".contains(char);
@@ -20,8 +16,7 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
 }
 
 fn is_name(name: &str) -> bool {
-    let name = name.trim().to_lowercase();
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    record::mask::is_secret_parameter(name.trim())
 }
 
 /// Whether there is a password before the host of a URL.
