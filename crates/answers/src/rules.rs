@@ -22,6 +22,7 @@ mod machine;
 mod network;
 mod one_thread;
 mod ports;
+mod quota;
 mod rate_limit;
 mod reading;
 mod realism;
@@ -48,6 +49,7 @@ macro_rules! rules {
 }
 
 rules! {
+    cpu_quota = quota: "a CPU quota that stops the generator", "使负载机暂停的 CPU 配额";
     generator_limit = generator: "a generator at its limit", "负载机到达极限";
     files_exhausted = machine: "descriptors gone", "文件描述符用尽";
     workers_lost = machine: "lost worker processes", "工作进程丢失";

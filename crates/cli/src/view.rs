@@ -66,6 +66,8 @@ struct Own {
     missed: u64,
     rows_waiting: u64,
     ports_left: Option<u64>,
+    /// Periods of the scheduler with a CPU quota, and those in which it stopped the generator.
+    quota: (u64, u64),
 }
 
 /// A cause of errors, with their number so far.
@@ -223,6 +225,7 @@ impl View {
             missed: second.missed,
             rows_waiting: generator.rows_waiting,
             ports_left: generator.ports_left,
+            quota: (generator.quota_periods, generator.quota_stopped),
         };
         push(&mut self.own, own, RECENT);
     }
@@ -297,6 +300,14 @@ impl View {
         if stall >= STALL_MS {
             doubt(format!("stood still for {}", text::time(stall as f64)));
         }
+        let periods: u64 = self.own.iter().map(|own| own.quota.0).sum();
+        let stopped: u64 = self.own.iter().map(|own| own.quota.1).sum();
+        if stopped >= QUOTA_STOPS && stopped * 10 >= periods {
+            doubt(format!(
+                "stopped by the CPU quota in {} of its periods",
+                text::percent(stopped, periods)
+            ));
+        }
         if missed >= 10 && missed * 100 > due {
             doubt(format!("{} of starts missed", text::percent(missed, due)));
         }
@@ -324,6 +335,8 @@ const MACHINE_FULL: f64 = 0.98;
 const LAG_MS: f64 = 10.0;
 const STALL_MS: u64 = 200;
 const ROWS_WAITING: u64 = 100_000;
+/// Stops by a CPU quota that are more than those of a start.
+const QUOTA_STOPS: u64 = 5;
 
 /// Adds to a list of the last so many.
 fn push<T>(to: &mut VecDeque<T>, one: T, most: usize) {

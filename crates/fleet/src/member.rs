@@ -109,6 +109,7 @@ pub(crate) fn usage(members: &[Member]) -> Usage {
         sum.user_s += usage.user_s;
         sum.system_s += usage.system_s;
         sum.run_queue_s += usage.run_queue_s;
+        sum.throttling.add(&usage.throttling);
         sum.write_s += usage.write_s;
         if let Some(java) = &usage.java {
             sum.java.get_or_insert_default().add(java, member.is_alive());

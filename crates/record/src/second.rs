@@ -102,6 +102,11 @@ pub struct Generator {
     /// Time that its threads were ready to run and were not let, seconds; and what the host took from the machine, share.
     pub run_queue_s: f64,
     pub stolen: f64,
+    /// Processors that the CPU quota of its control groups allows, 0 without one; periods of the scheduler, and those of
+    /// them in which the quota stopped it.
+    pub quota: f64,
+    pub quota_periods: u64,
+    pub quota_stopped: u64,
     /// Longest time in which no core ran although it had to, ns: a stopped process, a frozen machine.
     pub stall: u64,
     /// Connects that were tried again.

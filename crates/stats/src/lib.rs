@@ -16,13 +16,17 @@
 //! | `jtl` | result files: rows, XML elements, reading |
 //! | `backend` | metrics of Backend Listeners, for InfluxDB and Graphite |
 //! | `machine`, `process`, `standstill` | the machine; the generator's own CPU and memory, and the time for which it stood still |
+//! | `clock` | the clock of a run, which no change of the system clock moves |
+//! | `control_group` | limits of this process's control groups: CPU quota, memory, processes |
 //! | `gateway` | words of errors of requests through a mobile gateway |
 //! | `grouped` | numbers as text for people |
 pub mod aggregate;
 pub mod backend;
 pub mod cause;
 pub mod class;
+pub mod clock;
 pub mod close;
+pub mod control_group;
 pub mod counter;
 pub mod flow;
 pub mod gateway;

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
+use crate::control_group::Throttling;
+
 /// The process that works for this one; 0 is none.
 static HAND: AtomicU32 = AtomicU32::new(0);
 
@@ -28,6 +30,8 @@ pub struct Usage {
     /// Rows that wait for the writer now, and seconds that it has spent in writing.
     pub rows_waiting: u64,
     pub write_s: f64,
+    /// The CPU quota of the process's control groups, and how often it stopped them.
+    pub throttling: Throttling,
     /// The Java machine, where there is one.
     pub java: Option<Java>,
 }
@@ -67,7 +71,8 @@ impl Java {
 
 impl Usage {
     pub fn now() -> Self {
-        Self { run_queue_s: waited_s(), ..Self::without_threads() }
+        let throttling = Throttling::now();
+        Self { run_queue_s: waited_s(), throttling, ..Self::without_threads() }
     }
 
     /// The same for a process that runs no users: its threads, of which there may be many, are not read one by one.

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Write};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::control_group::Throttling;
 use crate::counter::Counters;
 use crate::flow::Flow;
 use crate::hist::Hist;
@@ -54,6 +55,9 @@ pub struct Second {
     /// Rows that wait for the writer at its end, and the part of it in which rows were being written, seconds.
     pub rows_waiting: u64,
     pub write_s: f64,
+    /// Periods of the scheduler in which a CPU quota could stop the generator, and those in which it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<Throttling>,
     /// The Java machine, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java: Option<Java>,
@@ -152,6 +156,8 @@ impl Second {
             stalled: snapshot.stalled.count,
             rows_waiting: now.rows_waiting,
             write_s: (now.write_s - before.write_s).max(0.0),
+            throttling: (now.throttling.processors > 0.0)
+                .then(|| now.throttling.since(&before.throttling)),
             java: now.java.map(|java| java.since(before.java.as_ref()).into()),
             counters: snapshot.counters,
             ..Self::default()

@@ -111,6 +111,12 @@ fn with_processors(alone: f64) -> Record {
     with_hosts(record, "cpu", Unit::Share, &[("gateway", &busy)])
 }
 
+/// A quota of half a processor, which stops the generator in so many of ten periods.
+fn quota(second: &mut Second, stopped: u64) {
+    let own = &mut second.generator;
+    (own.quota, own.quota_periods, own.quota_stopped) = (0.5, 10, stopped);
+}
+
 /// A watched Java machine: seconds of pauses in each second.
 fn with_java(pauses: impl Fn(usize) -> f64) -> Record {
     let mut record = quiet();
@@ -491,6 +497,13 @@ fn of_generator() -> Vec<Situation> {
             changed(|_, s| s.generator.cpu_s = 3.9),
         ),
         of("the same, before a limit of 4", "generator_limit", &[], full_beside),
+        of("a CPU quota stops the generator", "cpu_quota", &[], changed(|_, s| quota(s, 7))),
+        of(
+            "a CPU quota that is met at the start only",
+            "",
+            &[],
+            changed(|n, s| quota(s, if n == 0 { 9 } else { 0 })),
+        ),
         of("answers wait in the generator", "generator_limit", &[], lagging),
         of(
             "the generator was stopped for 2 s",

@@ -6,6 +6,7 @@
 use std::fs::read_to_string;
 use std::path::Path;
 
+use stats::control_group::Groups;
 use stats::machine::Reading;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,10 @@ pub(crate) struct Host {
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
     pub(crate) processors: u64,
+    /// CPU quota of the control group in thousandths of a processor; 0 without one.
+    pub(crate) quota: u64,
+    /// Bytes that a file may have (`ulimit -f`); 0 without a limit.
+    pub(crate) file_size: u64,
     /// It is a pod of Kubernetes.
     pub(crate) is_pod: bool,
 }
@@ -55,14 +60,17 @@ impl Host {
             memory_available: reading.memory_available,
             processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u64),
             page: stats::machine::page_bytes(),
+            file_size: rustix::process::getrlimit(rustix::process::Resource::Fsize)
+                .current
+                .unwrap_or(0),
             is_pod: std::env::var_os(POD).is_some_and(|host| !host.is_empty()),
             ..Self::default()
         };
-        host.with_files(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
+        host.with_files(Path::new("/proc")).with_groups(&Groups::own())
     }
 
-    /// Adds what stands in files below `proc` and the control group's.
-    fn with_files(mut self, proc: &Path, group: &Path) -> Self {
+    /// Adds what stands in files below `proc`.
+    fn with_files(mut self, proc: &Path) -> Self {
         let text = |file: &str| read_to_string(proc.join(file)).unwrap_or_default();
         let numbers = |file: &str| numbers(&text(file));
         let first = |file: &str| numbers(file).first().copied().unwrap_or(0);
@@ -95,32 +103,20 @@ impl Host {
             .nth(3)
             .and_then(|word| word.split_once('/').and_then(|(_, all)| all.parse().ok()));
         self.threads = all.unwrap_or(0);
-        self.with_group(group)
+        self
     }
 
     /// A control group, as of a container, may allow less than the machine has.
-    fn with_group(mut self, group: &Path) -> Self {
-        let number = |file: &str| {
-            read_to_string(group.join(file)).ok().and_then(|text| text.trim().parse::<u64>().ok())
-        };
-        let memory = [
-            ("memory.max", "memory.current"),
-            ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-        ];
-        for (limit, used) in memory {
-            if let Some(limit) = number(limit).filter(|limit| *limit < self.memory_total) {
-                self.memory_total = limit;
-                let left = limit.saturating_sub(number(used).unwrap_or(0));
-                self.memory_available = self.memory_available.min(left);
-            }
+    fn with_groups(mut self, groups: &Groups) -> Self {
+        if let Some(limit) = groups.memory().filter(|limit| limit.most < self.memory_total) {
+            self.memory_total = limit.most;
+            self.memory_available =
+                self.memory_available.min(limit.most.saturating_sub(limit.used));
         }
-        for (limit, used) in [("pids.max", "pids.current"), ("pids/pids.max", "pids/pids.current")]
-        {
-            if let Some(limit) = number(limit).filter(|limit| *limit < self.threads_max) {
-                self.threads_max = limit;
-                self.threads = number(used).unwrap_or(self.threads);
-            }
+        if let Some(limit) = groups.pids().filter(|limit| limit.most < self.threads_max) {
+            (self.threads_max, self.threads) = (limit.most, limit.used);
         }
+        self.quota = groups.processors().map_or(0, |processors| (processors * 1000.0) as u64);
         self
     }
 
@@ -190,10 +186,12 @@ mod tests {
                 ("group/memory.max", "1000\n"),
                 ("group/memory.current", "400\n"),
                 ("group/pids.max", "max\n"),
+                ("group/cpu.max", "150000 100000\n"),
             ],
         );
         let host = Host { memory_total: 5000, memory_available: 4000, ..Host::default() };
-        let host = host.with_files(folder.path(), &folder.path().join("group"));
+        let groups = Groups::of("0::/\n", &folder.path().join("group"));
+        let host = host.with_files(folder.path()).with_groups(&groups);
         assert_eq!(
             host,
             Host {
@@ -212,6 +210,7 @@ mod tests {
                 threads_max: 32_768,
                 memory_total: 1000,
                 memory_available: 600,
+                quota: 1500,
                 ..Host::default()
             }
         );
@@ -221,7 +220,7 @@ mod tests {
     #[test]
     fn missing_files_and_odd_numbers_are_unknown() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(Host::default().with_files(folder.path(), folder.path()), Host::default());
+        assert_eq!(Host::default().with_files(folder.path()), Host::default());
         write(
             folder.path(),
             &[
@@ -233,7 +232,7 @@ mod tests {
                 ("loadavg", "1.0 2"),
             ],
         );
-        let host = Host::default().with_files(folder.path(), folder.path());
+        let host = Host::default().with_files(folder.path());
         assert_eq!(host, Host { file_max: u64::MAX, ..Host::default() });
         assert_eq!(host.local_ports(), 0);
     }

@@ -35,7 +35,8 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
         // Users that hold none take memory all the same, and processes.
         let found =
             [descriptors, threads, memory].into_iter().filter_map(|rule| rule(demand, host));
-        return found.filter(|finding| finding.severity == Severity::TooSmall).collect();
+        let found = found.filter(|finding| finding.severity == Severity::TooSmall);
+        return found.chain(cpu_quota(demand, host)).chain(file_size(demand, host)).collect();
     }
     let rules = [
         descriptors,
@@ -49,6 +50,8 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
         tcp_memory,
         memory,
         processors,
+        cpu_quota,
+        file_size,
         orphans,
         time_wait,
     ];
@@ -464,6 +467,49 @@ fn processors(demand: &Demand, host: &Host) -> Option<Finding> {
             "open at most {} per second: a longer ramp-up, or -Jthrong.connect.rate",
             rate(there * 0.7 / each)
         )),
+    })
+}
+
+/// A quota stops the process for the rest of each period of the scheduler in which it is used up.
+fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
+    if host.quota == 0 {
+        return None;
+    }
+    let quota = host.quota as f64 / 1000.0;
+    // The program sees no more processors than the quota has whole ones.
+    let fits = quota >= host.processors as f64;
+    Some(Finding {
+        what: "CPU quota",
+        severity: if fits { Severity::Fits } else { Severity::Tight },
+        now: format!("{quota} of {}", stats::grouped::things(host.processors, "processor")),
+        needed: "none".into(),
+        why: "a quota of the control group stops the generator for the rest of each period (100 ms) in which it is used \
+              up: response times then are those of the quota"
+            .into(),
+        change: None,
+        advice: (!fits).then(|| {
+            "remove the limit (docker run --cpus, resources.limits.cpu, CPUQuota=), or keep far below it".into()
+        }),
+    })
+}
+
+/// Files below this size hold the rows of a short run only.
+const ROOMY: u64 = 1 << 30;
+/// Below this size not even the files of a short run find room.
+const CRAMPED: u64 = 64 << 20;
+
+fn file_size(_: &Demand, host: &Host) -> Option<Finding> {
+    if host.file_size == 0 || host.file_size >= ROOMY {
+        return None;
+    }
+    Some(Finding {
+        what: "size of a file",
+        severity: if host.file_size < CRAMPED { Severity::TooSmall } else { Severity::Tight },
+        now: bytes(host.file_size),
+        needed: "more than the rows of the run take".into(),
+        why: "rows and seconds behind the limit are lost, as on a full disk (exit 9)".into(),
+        change: None,
+        advice: Some("raise the limit of file size: ulimit -f unlimited, LimitFSIZE=".into()),
     })
 }
 

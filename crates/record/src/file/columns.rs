@@ -88,6 +88,9 @@ figures!(GENERATOR, of_generator, set_generator, Generator {
     "write_s" = write_s,
     "collection_s" = collection_s,
     "collections" = collections,
+    "quota" = quota,
+    "quota_periods" = quota_periods,
+    "quota_stopped" = quota_stopped,
 });
 
 figures!(MACHINE, of_machine, set_machine, Machine {

@@ -2,6 +2,8 @@
 use std::fs::read_to_string;
 use std::sync::OnceLock;
 
+use crate::control_group::{Groups, Limit};
+
 use super::sockets::Sockets;
 use super::text::{self, Headed};
 
@@ -61,7 +63,7 @@ pub(super) struct Texts {
 impl Reading {
     pub fn now() -> Self {
         let read = |path: &str| read_to_string(path).unwrap_or_default();
-        Self::of(
+        let reading = Self::of(
             &Texts {
                 sockstat: read("/proc/net/sockstat"),
                 sockstat6: read("/proc/net/sockstat6"),
@@ -73,7 +75,17 @@ impl Reading {
                 port_range: read("/proc/sys/net/ipv4/ip_local_port_range"),
             },
             page_bytes(),
-        )
+        );
+        reading.within(Groups::known().memory())
+    }
+
+    /// The memory that a control group, as of a container, leaves of the machine's.
+    fn within(mut self, limit: Option<Limit>) -> Self {
+        if let Some(Limit { most, used }) = limit.filter(|limit| limit.most < self.memory_total) {
+            self.memory_total = most;
+            self.memory_available = self.memory_available.min(most.saturating_sub(used));
+        }
+        self
     }
 
     pub(super) fn of(texts: &Texts, page: u64) -> Self {

@@ -23,6 +23,8 @@ fn host() -> Host {
         memory_total: 24 << 30,
         memory_available: 23 << 30,
         processors: 2,
+        quota: 0,
+        file_size: 0,
         is_pod: false,
     }
 }
@@ -293,4 +295,23 @@ fn the_largest_numbers_do_not_overflow() {
         ..host()
     };
     assert!(!findings(&demand, &host).is_empty());
+}
+
+#[test]
+fn limits_of_the_process_are_found_at_any_load() {
+    let small = Host { quota: 200, file_size: 20_480, ..host() };
+    for demand in [Demand::default(), demand(50)] {
+        let found = findings(&demand, &small);
+        let quota = find(&found, "CPU quota");
+        assert_eq!((quota.severity, quota.now.as_str()), (Tight, "0.2 of 2 processors"));
+        let size = find(&found, "size of a file");
+        assert_eq!(size.severity, TooSmall);
+        assert!(
+            size.advice.as_ref().is_some_and(|advice| advice.contains("ulimit -f")),
+            "{size:?}"
+        );
+    }
+    let roomy = Host { quota: 2000, file_size: 1 << 40, ..host() };
+    let found = findings(&demand(50), &roomy);
+    assert!(found.iter().all(|finding| finding.severity == Fits), "{found:?}");
 }

@@ -1,0 +1,55 @@
+//! A CPU quota of the generator's control group that stops it, by the kernel's own count of periods.
+
+use record::Record;
+use stats::grouped::{count, percent};
+
+use super::figures::{span, sum};
+use super::say::{found, lacks, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Share of the scheduler's periods in which the generator must have been stopped, and their least number: less happens
+/// while a program starts, and is hardly seen in percentiles.
+const SHARE: f64 = 0.1;
+const LEAST: u64 = 10;
+
+pub(super) fn cpu_quota(record: &Record) -> Said {
+    if !record.has.generator {
+        return lacks!("figures of the generator", "负载机自身的数据");
+    }
+    let periods = sum(&record.seconds, |second| second.generator.quota_periods);
+    let stopped = sum(&record.seconds, |second| second.generator.quota_stopped);
+    let share = stopped as f64 / periods.max(1) as f64;
+    if stopped < LEAST || share < SHARE {
+        return Said::Nothing;
+    }
+    let quotas = record.seconds.iter().map(|second| second.generator.quota);
+    let quota = quotas.filter(|quota| *quota > 0.0).reduce(f64::min).unwrap_or(0.0);
+    let allowed = format!("{quota:.2}");
+    let allowed = allowed.trim_end_matches('0').trim_end_matches('.');
+    let (of, stopped_words, periods_words) = (percent(share), count(stopped), count(periods));
+    let span = span(&record.seconds);
+    found(
+        "cpu_quota",
+        About::Generator,
+        Confidence::Certain,
+        words!(
+            "The CPU quota of the generator's control group ({allowed} processors) stopped the generator in {of} of the scheduler's periods ({stopped_words} of {periods_words}): rates and response times are limits of the quota, not of the target.",
+            "负载机控制组的 CPU 配额（{allowed} 个处理器）使负载机在调度周期的 {of} 中被暂停（{periods_words} 个周期中的 {stopped_words} 个）：速率和响应时间反映的是配额的极限，而不是被测系统的极限。"
+        ),
+    )
+    .with("quota_stopped", share, "share", span)
+    .with("quota", quota, "processors", span)
+    .advise(words!(
+        "Raise or remove the limit (docker run --cpus, resources.limits.cpu, CPUQuota=), or ask for less load.",
+        "提高或取消该限制（docker run --cpus、resources.limits.cpu、CPUQuota=），或者降低负载。"
+    ))
+    .explaining(&[
+        "generator_limit",
+        "generator_stalled",
+        "java_pauses",
+        "unread_growing",
+        "zero_windows",
+        "late_starts",
+    ])
+    .said()
+}
