@@ -170,7 +170,15 @@ impl Console {
     }
 
     /// Prints the measurements of a second. Returns the summariser's lines, for the log.
-    pub(crate) fn second(&mut self, second: &Second, sums: &Brief) -> Vec<String> {
+    pub(crate) fn second(
+        &mut self,
+        second: &Second,
+        sums: &Brief,
+        first_ms: Option<i64>,
+    ) -> Vec<String> {
+        if let Some(first_ms) = first_ms {
+            self.summarisers.iter_mut().for_each(|summariser| summariser.begin(first_ms));
+        }
         let users =
             Users { active: second.users, started: second.started, finished: second.finished };
         let lines: Vec<String> = self
@@ -182,14 +190,14 @@ impl Console {
         lines
     }
 
-    /// The end of the test. Returns the summariser's lines, for the log.
-    pub(crate) fn finish(&mut self, users: Users, now_ms: i64) -> Vec<String> {
+    /// The end of the test, whose last sample ended at `last_ms`. Returns the summariser's lines, for the log.
+    pub(crate) fn finish(&mut self, users: Users, (last_ms, now_ms): (i64, i64)) -> Vec<String> {
         self.clear();
         self.view = None;
         let lines: Vec<String> = self
             .summarisers
             .iter_mut()
-            .flat_map(|summariser| summariser.finish(now_ms, users))
+            .flat_map(|summariser| summariser.finish(last_ms, users))
             .collect();
         self.print_summariser(&lines);
         self.jmeter_line(&format!("Tidying up ...    @ {}", stamp(now_ms)));

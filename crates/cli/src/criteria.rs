@@ -196,6 +196,8 @@ pub(crate) struct Watch {
     criteria: Criteria,
     windows: Vec<Window>,
     last_ms: i64,
+    /// A request has begun.
+    begun: bool,
     aborted: Option<Judged>,
     /// Starts that were due, and those that were not made.
     starts: (u64, u64),
@@ -234,6 +236,13 @@ impl Watch {
         self.starts.1 += snapshot.counters.get(Counter::StartsMissed);
         for window in &mut self.windows {
             window.open.add(snapshot, window.criterion.label.as_deref());
+        }
+    }
+
+    /// The first request began at that time: rates so far count from then on. Later calls change nothing.
+    pub(crate) fn begin(&mut self, first_ms: i64) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.last_ms = first_ms;
         }
     }
 

@@ -4,18 +4,30 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
+use crate::properties::Properties;
+use crate::terminal;
 
 /// Number of requests to end, by signals or JMeter's control port.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicUsize>,
     signals: Arc<AtomicUsize>,
+    /// Those of them that programs send: SIGTERM and SIGHUP.
+    by_programs: Arc<AtomicUsize>,
+    /// Time for samples in flight behind those.
+    grace: Duration,
 }
+
+/// The property that sets the time for samples in flight behind SIGTERM, seconds, and what it is without it: `docker stop`
+/// waits 10 s.
+const GRACE: &str = "throng.stop.grace";
+const GRACE_S: i64 = 8;
 
 impl Interrupt {
     /// Takes over the signals.
@@ -27,14 +39,22 @@ impl Interrupt {
         }
         let asked = interrupt.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
-            for _ in signals.forever() {
+            for signal in signals.forever() {
                 asked.signals.fetch_add(1, Ordering::Relaxed);
+                asked.by_programs.fetch_add(usize::from(signal != SIGINT), Ordering::Relaxed);
+                terminal::hurry();
                 if asked.ask(1) > 2 {
                     std::process::exit(Exit::Interrupted as i32);
                 }
             }
         })?;
         Ok(interrupt)
+    }
+
+    /// The same with the grace that the properties set.
+    pub(crate) fn with_grace(self, properties: &Properties) -> Self {
+        let grace = properties.int(GRACE, GRACE_S).clamp(0, 86_400) as u64;
+        Self { grace: Duration::from_secs(grace), ..self }
     }
 
     /// Asks to end; returns how often it was asked.
@@ -45,6 +65,16 @@ impl Interrupt {
     /// Whether a signal was among it.
     pub(crate) fn signalled(&self) -> bool {
         self.signals.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a signal was among it that programs send.
+    pub(crate) fn is_by_program(&self) -> bool {
+        self.by_programs.load(Ordering::Relaxed) > 0
+    }
+
+    /// Time for samples in flight behind such a signal.
+    pub(crate) fn grace(&self) -> Duration {
+        self.grace
     }
 
     pub(crate) fn asked(&self) -> usize {

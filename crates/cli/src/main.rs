@@ -106,6 +106,7 @@ use flags::{FleetVerb, JmeterVerb, Verb};
 use render::Colour;
 
 fn main() -> ExitCode {
+    fail_large_writes();
     let args: Vec<OsString> = std::env::args_os().collect();
     let first = args.get(1).map(OsString::as_os_str).unwrap_or_default();
     // A worker is started by the hundred and must stay small: it looks at nothing else.
@@ -124,6 +125,12 @@ fn main() -> ExitCode {
         own(&args)
     };
     terminal::closing(exit).into()
+}
+
+/// A file that has reached the limit of `ulimit -f` is a full disk: the write fails, and the signal that would end the
+/// program is handled. Programs that are started have the signal as usual.
+fn fail_large_writes() {
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// `throng worker`, started by a run for a share of its users.

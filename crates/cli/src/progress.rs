@@ -153,7 +153,7 @@ impl Progress {
 
     /// A change in the run, now: in its record and in the line of its second.
     pub(crate) fn mark(&mut self, change: Change, words: &str) {
-        self.mark_at(jiff::Timestamp::now().as_millisecond(), change, words);
+        self.mark_at(stats::clock::now_ms(), change, words);
     }
 
     /// The same, at that time.
@@ -222,6 +222,11 @@ impl Progress {
             marks: &self.moments[1],
             users: self.users_wanted,
         }
+    }
+
+    /// The end of the last second, epoch ms; the start without one.
+    pub(crate) fn ended_ms(&self) -> i64 {
+        self.closed_ms
     }
 
     /// Everything up to the second that was closed last.
@@ -302,6 +307,7 @@ impl Progress {
     /// Adds the open second to the record.
     fn record(&mut self, second: &Second, watched: Vec<(Series, f64)>) {
         let machine = second.machine.as_ref();
+        let throttling = second.throttling.unwrap_or_default();
         let generator = Generator {
             cpu_s: second.cpu_s,
             memory: second.rss,
@@ -314,6 +320,9 @@ impl Progress {
             heap: second.java.map(|java| (java.heap, java.heap_most)),
             collections: second.java.map_or(0, |java| java.collections),
             collection_s: second.java.map_or(0.0, |java| java.pause_ms / 1000.0),
+            quota: throttling.processors,
+            quota_periods: throttling.periods,
+            quota_stopped: throttling.stopped,
             stolen: machine.map_or(0.0, |machine| machine.stolen),
             stall: self.stalls.take(),
             ports_left: second.ports_left,

@@ -27,6 +27,7 @@ use plan::plan::{Plan, SamplerKind};
 use record::Change;
 use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
+use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
 use stats::process::Usage;
 use stats::summary::{Frame, Summary};
@@ -64,6 +65,7 @@ const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
 /// Runs the plan file of the request.
 pub(crate) fn run(mut request: Request) -> Exit {
+    terminal::wait_for_nobody();
     match project::apply(&mut request) {
         Ok(false) => {}
         Ok(true) if request.quiet => {}
@@ -103,6 +105,7 @@ fn stages(
     taken: Option<Taken>,
     console: &mut Console,
 ) -> Result<Exit, Exit> {
+    begin(request).map_err(|message| console.fail(&message, Exit::Usage))?;
     let former = taken.as_ref().map(|taken| taken.former.properties());
     let admitted = admission::admit(request, &bytes, (now_ms(), former), console)?;
     admission::warn_of_unheeded(request, &admitted, console);
@@ -133,7 +136,7 @@ fn stages(
     traces.console.create_summarisers(&properties, &plan.summarisers);
     let created = format!("Created the tree successfully using {}", request.plan.display());
     traces.console.jmeter_line(&created);
-    let interrupt = Interrupt::install().map_err(|_| Exit::Bug)?;
+    let interrupt = Interrupt::install().map_err(|_| Exit::Bug)?.with_grace(&properties);
     let stops_itself = control::is_used(&plan);
     let control = (request.listen || stops_itself)
         .then(|| control::listen(&properties, &interrupt))
@@ -163,6 +166,13 @@ fn stages(
     let percentages = Percentages::from_properties(|key| properties.get(key).map(str::to_string));
     let ending = Ending { request, interrupt: &interrupt, losses, dashboard, live };
     Ok(ending.conclude(running, &percentages, &mut traces))
+}
+
+/// Starts the clock of the run, and refuses what would fail at its end only.
+fn begin(request: &Request) -> Result<(), String> {
+    stats::clock::begin();
+    terminal::wait_for_nobody();
+    settings::refuse_folders(request)
 }
 
 /// Evaluates what is evaluated once, and gives the plan the load that was asked for in place of its own.
@@ -232,15 +242,7 @@ impl Start<'_> {
         traces.folder.keep_to_owner(report::ROWS);
         let start_ms = began_ms.unwrap_or_else(now_ms);
         let frame = record::Frame { start_ms, threads: run.cores(), ..frame };
-        traces.console.start(start_ms, machines::engines(request).as_deref());
-        traces.note(Level::Info, ENGINE_LOGGER, "Running the test!");
-        let words = format!("Running test ({start_ms})");
-        traces.note(Level::Info, "org.apache.jmeter.JMeter", &words);
-        let (plan, on) = (request.plan.display(), machines::on_each(request, users));
-        traces.console.live_line(&format!("{plan}: {on}; Ctrl-C ends the run"));
-        if let Some(control) = control {
-            traces.console.jmeter_line(&control.line);
-        }
+        tell_of_start(request, (start_ms, users), control, traces);
         let with_transactions = traces.console.counts_transactions();
         let mut progress = Progress::new(run.cores(), before, start_ms, with_transactions);
         progress.set_ports(found.ports);
@@ -311,6 +313,24 @@ impl Start<'_> {
     }
 }
 
+/// The run has started: its log and user are told.
+fn tell_of_start(
+    request: &Request,
+    (start_ms, users): (i64, u64),
+    control: Option<&Control>,
+    traces: &mut Traces<'_>,
+) {
+    traces.console.start(start_ms, machines::engines(request).as_deref());
+    traces.note(Level::Info, ENGINE_LOGGER, "Running the test!");
+    let words = format!("Running test ({start_ms})");
+    traces.note(Level::Info, "org.apache.jmeter.JMeter", &words);
+    let (plan, on) = (request.plan.display(), machines::on_each(request, users));
+    traces.console.live_line(&format!("{plan}: {on}; Ctrl-C ends the run"));
+    if let Some(control) = control {
+        traces.console.jmeter_line(&control.line);
+    }
+}
+
 /// Complaints of evaluating the plan and of checking the machine, those of both once.
 fn complaints(evaluated: &mut Evaluated, found: &mut Look) -> Vec<Line> {
     let mut complaints = evaluated.take_complaints();
@@ -360,8 +380,10 @@ impl Running {
     ) -> Vec<Loss> {
         let Self { run, progress, files, watch, asked: load, ctl, .. } = self;
         let (mut losses, mut obeyed, mut cut_at) = (Vec::new(), 0, None);
+        let mut steps = Steps::default();
         loop {
             cut(&mut cut_at, run, progress, traces);
+            tell_of_clock(&mut steps, progress, traces);
             for line in control.iter().flat_map(|control| control.said()) {
                 traces.console.jmeter_line(&line);
                 traces.note(Level::Info, "org.apache.jmeter.JMeter", &line);
@@ -377,6 +399,12 @@ impl Running {
                 stop(run, asked, traces);
                 let change = Change::Stop { at_once: asked > 1 };
                 progress.mark(change, if asked > 1 { "stop at once" } else { "stop" });
+                // Nobody is there to press Ctrl-C again, and whoever asked will not wait for ever.
+                if asked == 1 && interrupt.is_by_program() {
+                    let words =
+                        format!("{} s after the signal to end", interrupt.grace().as_secs());
+                    cut_at = Some((Instant::now() + interrupt.grace(), words));
+                }
             }
             traces.console.refresh();
             let news = run.next_event(PATIENCE);
@@ -390,7 +418,9 @@ impl Running {
                         traces
                             .warn("throng", &format!("the run ends, as --abort-if says: {words}"));
                         run.stop(false);
-                        cut_at = Some(Instant::now() + ABORT_GRACE);
+                        let secs = ABORT_GRACE.as_secs();
+                        let words = format!("{secs} s after --abort-if ended the run");
+                        cut_at = Some((Instant::now() + ABORT_GRACE, words));
                     }
                 }
                 News::Log(line) => traces.heard(&line),
@@ -427,6 +457,9 @@ fn measured(
     if second.is_some() {
         watch.add(progress.last());
     }
+    if let Some((first_ms, _)) = progress.totals().span_ms() {
+        watch.begin(first_ms);
+    }
     let ended = second.as_ref().and_then(|(second, _)| watch.close(second.at_ms));
     if second.is_some() {
         progress.set_criteria(watch.lamps());
@@ -446,19 +479,29 @@ fn told_of(loss: Loss, progress: &mut Progress, traces: &mut Traces<'_>) -> Loss
 
 /// Ends samples in flight at once, when the time that they had behind a criterion that ends the run is over.
 fn cut(
-    at: &mut Option<Instant>,
+    at: &mut Option<(Instant, String)>,
     run: &mut Spread,
     progress: &mut Progress,
     traces: &mut Traces<'_>,
 ) {
-    if at.is_some_and(|at| Instant::now() >= at) {
-        *at = None;
-        let secs = ABORT_GRACE.as_secs();
-        let words = format!("samples in flight are cut, {secs} s after --abort-if ended the run");
+    if let Some((_, why)) = at.take_if(|(at, _)| Instant::now() >= *at) {
+        let words = format!("samples in flight are cut, {why}");
         traces.warn("throng", &words);
         progress.mark(Change::Stop { at_once: true }, &words);
         run.stop(true);
     }
+}
+
+/// The system clock was set: the run's marks, log and user are told.
+fn tell_of_clock(steps: &mut Steps, progress: &mut Progress, traces: &mut Traces<'_>) {
+    let Some(step) = steps.new_step(stats::clock::set_by_ms()) else { return };
+    let (by, way) =
+        (step.unsigned_abs() as f64 / 1000.0, if step < 0 { "back" } else { "forward" });
+    let words = format!(
+        "the system clock was set {way} by {by:.1} s: time stamps of rows follow it, times and rates of the run do not"
+    );
+    progress.mark(Change::Note(words.clone()), &words);
+    traces.warn("throng", &words);
 }
 
 fn stop(run: &mut Spread, asked: usize, traces: &mut Traces<'_>) {
@@ -491,12 +534,15 @@ impl Ending<'_> {
         let Running {
             run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
-        let end_ms = now_ms();
+        // What comes behind the last second, such as fetching the rows of agents, is no time of the run.
+        let end_ms = progress.ended_ms();
         exports::end(traces);
-        let length = Duration::from_millis((end_ms - start_ms).max(0) as u64);
+        let (first_ms, last_ms) = progress.totals().span_ms().unwrap_or((start_ms, end_ms));
+        let ran_ms = if last_ms > first_ms { last_ms - first_ms } else { end_ms - start_ms };
+        let length = Duration::from_millis(ran_ms.max(0) as u64);
         let judgement = watch.judge(progress.totals(), length);
         let end = self.end(&run, &judgement);
-        progress.recording().end(end_ms, &end.recorded());
+        progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         files.tell(&mut progress, traces);
@@ -506,7 +552,7 @@ impl Ending<'_> {
             traces.warn("watch", &words);
         }
         progress.set_hosts(watch::Watch::default());
-        let lines = traces.console.finish(progress.users(), end_ms);
+        let lines = traces.console.finish(progress.users(), (first_ms + ran_ms, now_ms()));
         traces.summariser_log(&lines);
         let totals = progress.totals();
         let frame = Frame { start_ms, end_ms, usage: used(&before, &run.usage()) };
@@ -619,6 +665,7 @@ fn leave(offload: &dyn Offload, exit: Exit, traces: &mut Traces<'_>) {
     {
         traces.warn("throng", &words);
     }
+    terminal::closing(exit);
     offload.leave(exit as u8);
 }
 
@@ -663,8 +710,4 @@ fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::
         settings,
         ..record::Frame::default()
     }
-}
-
-fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }

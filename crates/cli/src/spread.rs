@@ -193,9 +193,15 @@ impl Spread {
                 fleet::Event::Idle => News::Idle,
                 fleet::Event::Finished => {
                     // Before the end tags: rows of other machines come only now.
-                    lost.extend(fleet.collect().into_iter().map(Line::from));
-                    lost.extend(engine::close_results(std::mem::take(files)));
-                    lost.pop().map_or(News::Finished, News::Log)
+                    match fleet.collect() {
+                        Some(words) => lost.extend(words.into_iter().map(Line::from)),
+                        None => lost.extend(engine::close_results(std::mem::take(files))),
+                    }
+                    match lost.is_empty() {
+                        true if files.is_empty() => News::Finished,
+                        true => News::Idle,
+                        false => News::Log(lost.remove(0)),
+                    }
                 }
             },
         }
@@ -283,6 +289,7 @@ impl Spread {
                     user_s: own.user_s + workers.user_s,
                     system_s: own.system_s + workers.system_s,
                     run_queue_s: workers.run_queue_s,
+                    throttling: workers.throttling,
                     rows_waiting: workers.rows_waiting,
                     write_s: workers.write_s,
                     java: workers.java,

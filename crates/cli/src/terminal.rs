@@ -3,7 +3,10 @@
 //! Text of plans and servers is shown, never obeyed: control characters, which move the cursor or hide text, and those
 //! that turn the direction of writing stand as `\x1b` or `\u{202e}`. Of escape sequences only the program's own colours
 //! pass. A reader that has gone (`throng … | head`) is ignored; any other failure of standard
-//! output is reported, and the exit code is not 0.
+//! output is reported, and the exit code is not 0. While a plan runs, a thread of its own ([`queue`]) writes to pipes
+//! and files.
+
+mod queue;
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
@@ -104,13 +107,30 @@ pub(crate) fn printed(result: io::Result<()>) {
 
 /// The exit code, given the intended one: not 0 if output is lost.
 pub(crate) fn closing(exit: Exit) -> Exit {
+    queue::flush();
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
     let Some(why) = failed else { return exit };
     error(&format!("standard output is incomplete: {why}"));
     Exit::first([exit, Exit::Lost])
 }
 
+/// From here on no reader of standard output or standard error can hold the program up.
+pub(crate) fn wait_for_nobody() {
+    queue::start();
+}
+
+/// The user wants to end: what a reader does not take soon is lost.
+pub(crate) fn hurry() {
+    queue::hurry();
+}
+
 fn send(to: Stream, bytes: &[u8]) {
+    if !queue::take(to, bytes) {
+        send_now(to, bytes);
+    }
+}
+
+fn send_now(to: Stream, bytes: &[u8]) {
     let sent = match to {
         Stream::Out => {
             let mut out = io::stdout().lock();

@@ -142,6 +142,29 @@ fn several_processes_do_what_one_does() {
     assert_eq!(share("3", &["-Jloops=5", "-Jrecycle=true"]), one);
 }
 
+/// The time that workers take to start, and to end, is no time of the users.
+#[test]
+fn one_rate_stands_everywhere() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "--workers", "2", "-Jusers=4", "-Jloops=40", "-Jms=20"];
+    let more =
+        ["--k6-summary", "k6.json", "--fail", "rate > 0", "--fail", "rate > 0 for label Sleep"];
+    let ended = program.run(&[&line[..], &more].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let summary = summary(&program);
+    let rate = summary["requests_per_s"].as_f64().expect("a rate");
+    let same = |of: f64| (of - rate).abs() < 0.06;
+    let k6 = serde_json::from_str::<Value>(&program.read("k6.json")).expect("JSON");
+    assert!(same(k6["metrics"]["http_reqs"]["rate"].as_f64().expect("a rate")), "{k6} {rate}");
+    for judged in summary["criteria"]["judged"].as_array().expect("criteria") {
+        assert!(same(judged["value"].as_f64().expect("a rate")), "{judged} {rate}");
+    }
+    let line = ended.out.lines().rfind(|line| line.starts_with("summary =")).expect("a line");
+    let of_line =
+        line.split_once("/s").and_then(|(line, _)| line.rsplit_once(' ')).expect("a rate");
+    assert!(same(of_line.1.parse().expect("a number")), "{line} {rate}");
+}
+
 #[test]
 fn the_end_of_a_shared_file_is_the_end_for_all() {
     let one = share("1", &["-Jloops=-1"]);

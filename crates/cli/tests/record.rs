@@ -146,6 +146,24 @@ fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
 }
 
 #[test]
+fn secrets_of_urls_are_in_no_file_that_people_get() {
+    let path = "-Jpath=/x?pw=ho1cha&jwt=ho2cha&sig=ho3cha&code=ho4cha&session=ho5cha&user=anna";
+    let label = "-Jlabel=http://me:ho6cha@host/?key=ho7cha";
+    let (program, record) = asked(&["-l", "out.jtl", path, label]);
+    assert!(!record.kept.is_empty());
+    let requests: Vec<_> = record.kept.iter().map(|kept| &*kept.request).collect();
+    let line = "/x?pw=***&jwt=***&sig=***&code=***&session=***&user=anna";
+    assert!(requests.iter().any(|request| request.contains(line)), "{requests:?}");
+    for file in ["record", "report.html", "throng.log"] {
+        let bytes = std::fs::read(program.run_folder().join(file)).expect(file);
+        let text = String::from_utf8_lossy(&bytes);
+        for secret in 1..=7 {
+            assert!(!text.contains(&format!("ho{secret}cha")), "secret {secret} is in {file}");
+        }
+    }
+}
+
+#[test]
 fn secrets_are_not_kept() {
     let (program, record) = asked(&["-l", "out.jtl", "-Jpath=/x?token=opensesame&a=1"]);
     let requests: Vec<_> = record.kept.iter().map(|kept| &*kept.request).collect();

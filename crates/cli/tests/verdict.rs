@@ -87,6 +87,20 @@ fn what_is_no_run_is_refused() {
 }
 
 #[test]
+fn a_run_without_a_second_is_no_result_file() {
+    let program = Program::new();
+    std::fs::create_dir(program.path("killed")).expect("a folder");
+    for begun in ["", "thr"] {
+        program.write("killed/record", begun);
+        for path in ["killed", "killed/record"] {
+            let ended = program.run(&["verdict", path]);
+            assert_eq!(ended.code, 2, "{ended:?}");
+            assert!(ended.err.contains("killed/record: no second was recorded"), "{ended:?}");
+        }
+    }
+}
+
+#[test]
 fn each_rule_has_its_heading() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md");
     let text = std::fs::read_to_string(path).expect("the page");

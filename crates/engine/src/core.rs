@@ -114,7 +114,7 @@ impl<'p> Core<'p> {
         let clock = Clock::new(run.zero);
         let now = clock.now();
         let mut recorder = Recorder::new();
-        recorder.begin(clock.wall_ms(now));
+        recorder.begin(clock.run_ms(now));
         let sinks = Sinks { rows, feeds, snapshots: Vec::new() };
         let jobs = crate::java::Jobs::new(plan, java);
         let seed = run.seed ^ u64::from(run.rank(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -643,7 +643,7 @@ impl<'p> Core<'p> {
         let retries = std::mem::take(&mut self.cx.net.retries);
         self.cx.recorder.add(Counter::ConnectRetries, retries);
         self.cx.recorder.drain(&mut snapshot);
-        snapshot.at_ms = self.cx.clock.wall_ms(now);
+        snapshot.at_ms = self.cx.clock.run_ms(now);
         self.cx.recorder.begin(snapshot.at_ms);
         let _ = self.cx.reports.send(Report::Snapshot { core: self.cx.index, snapshot });
     }

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use plan::plan::{GroupId, Phase, Plan};
 use stats::Snapshot;
@@ -511,7 +511,7 @@ impl Handle {
 
 /// The moment that was so many nanoseconds since 1970.
 fn instant(wall: i64) -> Instant {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
+    let now = stats::clock::system_ns();
     let ago = Duration::from_nanos((now - wall).unsigned_abs());
     let moment = Instant::now();
     let then = if now >= wall { moment.checked_sub(ago) } else { moment.checked_add(ago) };

@@ -33,7 +33,8 @@ use crate::time::steps::Steps;
 /// The state of a run that all its cores see.
 #[derive(Debug)]
 pub(crate) struct RunShared {
-    pub(crate) zero: Instant,
+    /// Zero of its clock, and the nanoseconds since 1970 at it by the clock of the run.
+    pub(crate) zero: (Instant, i64),
     pub(crate) cores: u32,
     /// Where a test steps the clock.
     pub(crate) steps: Option<Arc<Steps>>,

@@ -70,9 +70,10 @@ pub trait Bus: std::fmt::Debug {
     /// Takes a snapshot back that was counted.
     fn recycle(&mut self, _snapshot: Box<Snapshot>) {}
 
-    /// When all workers are done: takes what they keep for the end, and lets them go. Returns complaints.
-    fn collect(&mut self) -> Vec<String> {
-        Vec::new()
+    /// When all workers are done: takes some of what they keep for the end, and in the end lets them go. Returns sentences
+    /// for the user; `None` when nothing is left.
+    fn collect(&mut self) -> Option<Vec<String>> {
+        None
     }
 }
 

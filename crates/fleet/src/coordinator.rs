@@ -25,6 +25,8 @@ use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
 /// Interval of the messages with the other workers' numbers of users.
+/// Time for workers that were told to end at once: whatever they wait for then does not come.
+const ENDLESS: Duration = Duration::from_secs(30);
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to be spread over workers.
@@ -76,6 +78,8 @@ pub struct Fleet {
     ending: bool,
     finished: bool,
     stopped: bool,
+    /// When workers were told to end at once.
+    cut_at: Option<Instant>,
     stop_on_loss: bool,
     aborted: Option<String>,
     /// A user, by what the plan says, has asked to stop the test.
@@ -150,6 +154,7 @@ impl Fleet {
             ending: false,
             finished: false,
             stopped: false,
+            cut_at: None,
             stop_on_loss: job.stop_on_loss,
             aborted: None,
             stopped_by_plan: false,
@@ -169,6 +174,7 @@ impl Fleet {
     pub fn next_event(&mut self, patience: Duration) -> Event {
         let end = Instant::now() + patience;
         loop {
+            self.end_endless();
             if let Some(event) = self.events.pop_front() {
                 return event;
             }
@@ -281,8 +287,9 @@ impl Fleet {
         member::parts(&self.members, self.bus.merges())
     }
 
-    /// When the run is over: takes what workers keep for the end, their rows above all. Returns complaints.
-    pub fn collect(&mut self) -> Vec<String> {
+    /// When the run is over: takes some of what workers keep for the end, their rows above all. Returns sentences for the
+    /// user; `None` when nothing is left.
+    pub fn collect(&mut self) -> Option<Vec<String>> {
         self.bus.collect()
     }
 
@@ -406,7 +413,7 @@ impl Fleet {
                 samples: Missed::About(member.last_samples.values().sum()),
                 at_most: self.bus.at_most(worker),
             };
-            let at_ms = wall_ns() / 1_000_000;
+            let at_ms = stats::clock::now_ms();
             let snapshot = loss::snapshot(&member.counters, at_ms);
             self.events.push_back(Event::Lost(loss));
             self.events.push_back(Event::Snapshot(snapshot));
@@ -463,8 +470,28 @@ impl Fleet {
         self.tell(order);
     }
 
+    /// Loses workers that do not end although they were told to end at once: the run must not wait for them for ever.
+    fn end_endless(&mut self) {
+        if self.cut_at.is_none_or(|at| at.elapsed() < ENDLESS) {
+            return;
+        }
+        self.cut_at = None;
+        let alive = (0..).zip(&self.members).filter(|(_, member)| member.is_alive());
+        for worker in alive.map(|(worker, _)| worker).collect::<Vec<u32>>() {
+            let secs = ENDLESS.as_secs();
+            self.bus.kill(worker);
+            self.gone(
+                worker,
+                &format!("it has not ended {secs} s after it was told to end at once"),
+            );
+        }
+    }
+
     fn halt(&mut self, now: bool) {
         self.stopped = true;
+        if now {
+            self.cut_at.get_or_insert_with(Instant::now);
+        }
         self.tell(&ToWorker::Stop { now });
         if self.taking.is_some() {
             // The rest follows when it is known where the run stands.

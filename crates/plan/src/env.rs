@@ -38,6 +38,11 @@ pub struct Env<'a> {
 pub trait WallClock: std::fmt::Debug {
     /// Milliseconds since 1970.
     fn now_ms(&self) -> i64;
+
+    /// The same by a clock that nobody sets, for waits and schedules.
+    fn run_ms(&self) -> i64 {
+        self.now_ms()
+    }
 }
 
 /// A moment at which time stands still, in milliseconds since 1970.
@@ -51,6 +56,11 @@ impl Env<'_> {
     /// The time of day, milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
+    }
+
+    /// Milliseconds since 1970 by the clock of the run, which nobody sets.
+    pub fn run_ms(&self) -> i64 {
+        self.clock.run_ms()
     }
 
     /// Reads the variable that a text names; `None` is an undefined one.

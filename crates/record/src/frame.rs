@@ -19,6 +19,9 @@ pub struct Frame {
     pub start_ms: i64,
     /// Length of the run, ms; of a killed run, up to its last second.
     pub length_ms: i64,
+    /// Time from the start of the first request to the end of the last one, ms, which rates are by; 0 where it is not
+    /// known.
+    pub ran_ms: i64,
     /// The machine: its processors and memory (bytes), and the threads that run users.
     pub processors: u32,
     pub memory: u64,
@@ -32,6 +35,14 @@ pub struct Frame {
     /// Settings that matter to a rule or a comparison, by name: `keep_alive`, `new_user_each_iteration`, `timeout_ms`,
     /// `dns_pinned` …, properties of the command line as `-Jname`, and [`PLAN_TEXT`].
     pub settings: Vec<(String, String)>,
+}
+
+impl Frame {
+    /// The time that rates are by, s: that in which users ran, or the run's length.
+    pub fn rate_s(&self) -> f64 {
+        let ms = if self.ran_ms > 0 { self.ran_ms } else { self.length_ms };
+        ms.max(1) as f64 / 1000.0
+    }
 }
 
 /// The load that was asked for.

@@ -28,6 +28,8 @@ pub enum ReadError {
     Io(PathBuf, io::Error),
     /// The folder has no record.
     NoRun(PathBuf),
+    /// The record is empty: the run ended before its first second was over.
+    NoSecond(PathBuf),
     /// The file is of another kind, or of a version that this program does not know.
     NotARecord(PathBuf),
     /// The file is one of results, and has no rows with times.
@@ -43,6 +45,11 @@ impl fmt::Display for ReadError {
                 "{} is not the folder of a run: there is no {FILE:?} in it",
                 path.display()
             ),
+            Self::NoSecond(path) => write!(
+                out,
+                "{}: no second was recorded; the run was killed, or ended, within its first second",
+                path.display()
+            ),
             Self::NotARecord(path) => write!(
                 out,
                 "{} is not the record of a run, or one of a newer version of Throng",
@@ -54,6 +61,11 @@ impl fmt::Display for ReadError {
 }
 
 impl std::error::Error for ReadError {}
+
+/// Whether a path is that of a run's record by its name.
+fn is_record(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == FILE)
+}
 
 impl Record {
     /// Reads the record of a run: its folder, or the file in it.
@@ -69,6 +81,9 @@ impl Record {
         let mut magic = Vec::new();
         // It may be a result file of any size.
         file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(failed)?;
+        if magic.len() < MAGIC.len() && MAGIC.starts_with(&magic) && is_record(&path) {
+            return Err(ReadError::NoSecond(path));
+        }
         if magic != MAGIC {
             return Err(ReadError::NotARecord(path));
         }
@@ -135,9 +150,10 @@ impl Reading {
         match kind {
             Kind::Columns => self.columns = Columns::read(body),
             Kind::Frame => {
-                let ending = std::mem::take(&mut record.frame.ending);
+                let (ending, ran_ms) =
+                    (std::mem::take(&mut record.frame.ending), record.frame.ran_ms);
                 record.frame = entries::read_frame(body);
-                record.frame.ending = ending;
+                (record.frame.ending, record.frame.ran_ms) = (ending, ran_ms);
             }
             Kind::Label => {
                 let (number, label) = entries::read_label(body);
@@ -166,8 +182,9 @@ impl Reading {
             Kind::Mark => record.marks.push(entries::read_mark(body)),
             Kind::Kept => self.kept.push((entries::read_kept(body), body.number())),
             Kind::Ending => {
-                let (length_ms, ending) = entries::read_ending(body);
+                let (length_ms, ending, ran_ms) = entries::read_ending(body);
                 (self.length_ms, record.frame.ending) = (Some(length_ms), ending);
+                record.frame.ran_ms = ran_ms;
             }
             Kind::Folded => self.folded.push((body.small(), body.small())),
         }

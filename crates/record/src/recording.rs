@@ -180,11 +180,11 @@ impl Recording {
     }
 
     /// The run is over.
-    pub fn end(&mut self, at_ms: i64, ending: &Ending) {
+    pub fn end(&mut self, (at_ms, ran_ms): (i64, i64), ending: &Ending) {
         self.write_waiting(i64::MAX);
         let length_ms = at_ms - self.start_ms;
         entries::push(&mut self.open, Kind::Ending, |out| {
-            entries::write_ending(length_ms, ending, out);
+            entries::write_ending((length_ms, ran_ms), ending, out);
         });
     }
 
@@ -328,7 +328,7 @@ impl Recording {
             elapsed: example.elapsed,
             phases: example.phases,
             code: shared(&example.code),
-            message: shared(&example.message),
+            message: mask::urls(&example.message).into(),
             address: shared(&example.address),
             reused: example.reused,
             sent: example.sent,

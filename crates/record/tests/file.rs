@@ -145,7 +145,7 @@ fn what_was_recorded_is_read() {
     recording.second(&snapshot(0, 5, 60), around());
     let kept = failed();
     recording.keep(kept.clone(), &Arc::from("label 3"));
-    recording.end(START + 3000, &Ending::StoppedByPlan);
+    recording.end((START + 3000, 2900), &Ending::StoppedByPlan);
     let one = Record::of_bytes(&recording.take()).expect("a record");
     let label = one.labels.iter().position(|label| &*label.name == "label 3").expect("it") as u32;
     assert_eq!(one.kept, [Kept { label, cause: Some(0), ..kept }]);

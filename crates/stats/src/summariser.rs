@@ -2,7 +2,8 @@
 //!
 //! Fed with the sums of an interval and the clock, gives back finished lines; prints nothing
 //! itself. Formulas and format: Summariser and SummariserRunningSample of JMeter 5.6.3. The
-//! total spans from the start of the test, a delta from the moment the last one was cleared.
+//! total spans from the start of the first sample, so that its rate is the one of the table and of criteria, a delta
+//! from the moment the last one was cleared.
 use lang::decimal_format::{fixed, percent};
 
 use crate::snapshot::Brief;
@@ -53,6 +54,13 @@ impl Summariser {
         }
     }
 
+    /// The first sample began at that time. Later calls change nothing.
+    pub fn begin(&mut self, first_ms: i64) {
+        if self.total.sums.count == 0 && self.delta.sums.count == 0 {
+            self.start(first_ms);
+        }
+    }
+
     /// Adds what was measured since the last call: `Snapshot::brief`, without transactions
     /// unless `summariser.ignore_transaction_controller_sample_result` is off. Returns the lines
     /// that are due: none, `+`, or `+` and `=`. Without samples nothing is ever due.
@@ -76,7 +84,7 @@ impl Summariser {
         lines
     }
 
-    /// The lines at the end of the test: `+` for what came after the last report, if there was
+    /// The lines at the end of the test, when the last sample ended: `+` for what came after the last report, if there was
     /// one, and always `=`.
     pub fn finish(&mut self, now_ms: i64, users: Users) -> Vec<String> {
         self.delta.end_ms = now_ms;

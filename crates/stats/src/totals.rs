@@ -118,6 +118,15 @@ impl Totals {
         self.sum(name, |_| true)
     }
 
+    /// The start of the first request and the end of the last one, epoch ms by the clock of the run: the time that rates
+    /// are by. `None` without requests.
+    pub fn span_ms(&self) -> Option<(i64, i64)> {
+        let tallies = || self.rows.iter().filter(|row| !row.transaction).map(|row| &row.tally);
+        let first = tallies().map(|tally| tally.first_start_ms).min()?;
+        let last = tallies().map(|tally| tally.last_end_ms).max()?;
+        (last >= first).then_some((first, last))
+    }
+
     /// All requests, without transactions.
     pub fn requests(&self) -> Row {
         self.sum("", |row| !row.transaction)

@@ -53,6 +53,7 @@ const HONOURED: &[&str] = &[
     "throng.http.java_version",
     "throng.processes.allowed",
     "throng.scripts.native",
+    "throng.stop.grace",
     "throng.throughput_timer.rounded",
     "throng.log.short_names",
     "throng.overcommit",

@@ -78,7 +78,7 @@ impl Asked {
         if stopping {
             return self.phases.forget();
         }
-        let now_ms = jiff::Timestamp::now().as_millisecond();
+        let now_ms = stats::clock::now_ms();
         for (at_ms, words) in self.phases.begun(now_ms, progress.start_ms, started) {
             progress.mark_at(at_ms, Change::Phase(words.clone()), &words);
             traces.note(LogLevel::Info, "throng", &words);

@@ -15,6 +15,22 @@ use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread;
 
+/// Refuses files to write that are folders, before the run rather than at its end.
+pub(super) fn refuse_folders(request: &Request) -> Result<(), String> {
+    let files = [
+        ("-l", &request.jtl),
+        ("-j", &request.log),
+        ("--junit", &request.junit),
+        ("--markdown", &request.markdown),
+        ("--k6-summary", &request.k6_summary),
+    ];
+    let folder = files.into_iter().find_map(|(option, path)| {
+        let path = path.as_ref().filter(|path| path.is_dir())?;
+        Some(format!("{option}: {} is a folder; name a file in it", path.display()))
+    });
+    folder.map_or(Ok(()), Err)
+}
+
 /// `port` is that of the control port if the plan uses it.
 pub(crate) fn options(
     request: &Request,

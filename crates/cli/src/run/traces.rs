@@ -152,7 +152,8 @@ impl<'a> Traces<'a> {
     /// Writes a finished second down and shows it.
     pub(crate) fn tell(&mut self, second: Option<(Second, Brief)>, progress: &mut Progress) {
         let Some((second, sums)) = second else { return };
-        let lines = self.console.second(&second, &sums);
+        let first_ms = progress.totals().span_ms().map(|span| span.0);
+        let lines = self.console.second(&second, &sums, first_ms);
         self.summariser_log(&lines);
         let now = progress.now();
         self.console.show(&now);

@@ -109,6 +109,20 @@ fn rows_go_to_a_store_and_those_it_refuses_come_here() {
 }
 
 #[test]
+fn a_store_that_never_answers_is_given_up_and_rows_are_fetched() {
+    let machines = Machines::new(true);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = format!("http://{}/{{agent}}", listener.local_addr().expect("an address"));
+    let line = ["run", "plan.jmx", "-l", "out.jtl", "--fleet", "ssh:a", "--workers", "1"];
+    let ended =
+        machines.run(&[&line[..], &["-Jusers=2", "-Jloops=3", "--rows-to", &place]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let all = format!("{}{}", ended.out, ended.err);
+    assert!(all.contains("rows of a for out.jtl were not sent: no progress for 10 s"), "{ended:?}");
+    assert_eq!(machines.program.read("out.jtl").lines().count(), 7, "a header and all rows");
+}
+
+#[test]
 fn rows_go_to_a_folder_of_the_machines() {
     let machines = Machines::new(true);
     let folder = machines.program.path("share");

@@ -53,6 +53,10 @@ fn start(trial: &Trial, by: &str, workers: &str) -> Child {
             "-Jms=20",
             "--workers",
             workers,
+            "--fail",
+            "rate > 5",
+            "--fail",
+            "rate <= 100",
         ])
         .current_dir(trial.program.path("."))
         .env("LD_PRELOAD", trial.program.path("shim.so"))
@@ -67,7 +71,8 @@ fn start(trial: &Trial, by: &str, workers: &str) -> Child {
 
 #[test]
 fn a_clock_that_is_set_changes_stamps_alone() {
-    for (by, workers) in [("3600", "1"), ("-3600", "1"), ("3600", "2"), ("-3600", "2")] {
+    let steps = ["3600", "-3600", "2", "-2"];
+    for (by, workers) in steps.into_iter().flat_map(|by| [(by, "1"), (by, "2")]) {
         let trial = Trial::new();
         trial.program.write("two.jmx", &two_groups());
         trial.program.write("shim.c", SHIM);
@@ -91,6 +96,18 @@ fn a_clock_that_is_set_changes_stamps_alone() {
         let rows =
             Table::read(trial.program.read(JTL).as_bytes(), &Columns::default()).expect("rows");
         assert_eq!(rows.rows.len(), 400);
+        // Each user has slept 2 s in each of two groups, one after the other.
+        let summary = trial.summary();
+        let length = summary["duration_ms"].as_i64().expect("a length");
+        assert!((4_000..60_000).contains(&length), "{by}, {workers}: {summary}");
+        let rate = summary["requests_per_s"].as_f64().expect("a rate");
+        assert!(rate > 0.0 && rate <= 100.0, "400 samples in 4 s at most: {summary}");
+        let line = ended.out.lines().rfind(|line| line.starts_with("summary =")).expect("a line");
+        assert!(line.contains(&format!("= {rate:>6.1}/s")), "{line} is not {rate}");
+        assert!(!ended.err.contains("NOT MET"), "{ended:?}");
+        let way = if by.starts_with('-') { "back" } else { "forward" };
+        let words = format!("the system clock was set {way} by {}", by.trim_start_matches('-'));
+        assert!(ended.err.contains(&words), "{by}, {workers}: {ended:?}");
         let longest = rows.values("elapsed").map(|ms| ms.parse::<u64>().expect("a number")).max();
         assert!(longest.is_some_and(|ms| ms < 60_000), "{longest:?}");
     }

@@ -63,6 +63,23 @@ fn what_is_lost_stands_first_and_the_exit_code_tells() {
     );
 }
 
+/// `ulimit -f` ends a program by a signal that does not expect it.
+#[test]
+fn a_limit_of_file_size_is_a_full_disk() {
+    let trial = Trial::new();
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let port = target.addr().port();
+    let ended = trial.shell(&format!(
+        r#"ulimit -f 40; exec "$0" run http.jmx --no-report -l out.jtl -Jport={port} -Jusers=4 -Jloops=500"#
+    ));
+    assert_eq!(ended.code, 9, "{ended:?}");
+    assert!(ended.err.contains("size of a file: 20 "), "it is said at the start: {ended:?}");
+    assert_eq!(number(&trial.summary(), "requests"), 2000, "the load went on");
+    let rows = table(&trial).rows.len() as u64;
+    assert!(rows > 10, "{rows} rows");
+    assert_eq!(rows + lost(&trial), 2000);
+}
+
 #[test]
 fn rows_of_several_workers_are_whole() {
     if !may_unshare("-rm") {

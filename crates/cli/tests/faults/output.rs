@@ -1,7 +1,8 @@
 //! Standard output that cannot be written: a full one is an error, a closed one is ignored; neither is a panic.
 
-use std::io::pipe;
+use std::io::{Read, Write, pipe};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::program::{Ended, Program, ended};
 
@@ -41,6 +42,36 @@ fn a_full_one_is_an_error() {
         let told = ended.err.contains("standard output is incomplete: No space left on device");
         assert!(told, "{line}: {ended:?}");
     }
+}
+
+/// The reader of the pipe takes nothing until the run is over.
+#[test]
+fn a_pipe_that_is_full_does_not_hold_the_run_up() {
+    let program = Program::new();
+    let (mut reader, mut writer) = pipe().expect("a pipe");
+    let flags = rustix::fs::fcntl_getfl(&writer).expect("its flags");
+    rustix::fs::fcntl_setfl(&writer, flags | rustix::fs::OFlags::NONBLOCK).expect("set");
+    let mut filled = 0;
+    while let Ok(bytes) = writer.write(&[b'.'; 4096]) {
+        filled += bytes;
+    }
+    rustix::fs::fcntl_setfl(&writer, flags).expect("set");
+    let mut command = program.command(&["run", "plan.jmx", "-Jloops=20"]);
+    let mut child = command.stdout(writer).stderr(Stdio::null()).spawn().expect("it starts");
+    drop(command);
+    let end = Instant::now() + Duration::from_secs(60);
+    let summary =
+        || program.path("runs").is_dir() && program.run_folder().join("summary.txt").exists();
+    while !summary() {
+        assert!(Instant::now() < end, "never: a summary");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.try_wait().expect("a child").is_none(), "it waits for its reader");
+    let mut text = String::new();
+    reader.read_to_string(&mut text).expect("text");
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    assert!(text[filled..].contains("summary =     20 in"), "{}", &text[filled..]);
+    assert!(text.contains("... end of run"));
 }
 
 #[test]

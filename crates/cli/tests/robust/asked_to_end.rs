@@ -52,6 +52,30 @@ fn twice_cuts_what_never_ends_and_counts_it_apart() {
 }
 
 #[test]
+fn a_program_that_asks_once_gets_its_results_after_the_grace() {
+    let trial = Trial::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let port = peer(move |connection| {
+        request(connection);
+        seen.fetch_add(1, Ordering::SeqCst);
+        stall(connection);
+    });
+    let more =
+        ["-Jusers=5", "-Jthrong.stop.grace=1", "--junit", "junit.xml", "--fail", "errors < 1"];
+    let line = ["run", "http.jmx", &format!("-Jport={port}")];
+    let child = trial.spawn(&[&[env!("CARGO_BIN_EXE_throng")], &line[..], &more].concat());
+    until("all ask", || asked.load(Ordering::SeqCst) == 5);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("it lives");
+    let ended = trial.finish(child);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert_eq!(number(&trial.summary(), "cut_by_end"), 5);
+    assert!(ended.err.contains("samples in flight are cut, 1 s after the signal"), "{ended:?}");
+    assert!(trial.program.read("junit.xml").contains("it was interrupted"));
+}
+
+#[test]
 fn once_waits_for_what_is_in_flight() {
     let trial = Trial::new();
     let port = peer(|connection| {

@@ -236,13 +236,31 @@ pub(crate) fn create(
     columns: &Columns,
     variables: &[&str],
 ) -> io::Result<(File, Made)> {
-    let mut file = if columns.xml {
-        open_document(path, columns)?
-    } else {
-        open_rows(path, columns, variables)?
-    };
+    let opened = refuse_special(path).and_then(|()| {
+        if columns.xml { open_document(path, columns) } else { open_rows(path, columns, variables) }
+    });
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let mut file = opened.map_err(named)?;
     let from = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
     Ok((file, Made { path: path.to_owned(), form: Form::of(columns), from }))
+}
+
+/// Refuses what no rows can be written to: a folder, a disk, the memory of the machine.
+fn refuse_special(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let Ok(data) = std::fs::metadata(path) else { return Ok(()) };
+    let kind = data.file_type();
+    // Devices of memory (major 1) are endless or end the machine, but for /dev/null and /dev/full.
+    let (major, minor) = (rustix::fs::major(data.rdev()), rustix::fs::minor(data.rdev()));
+    let is_memory = kind.is_char_device() && major == 1 && !matches!(minor, 3 | 7);
+    let what = match () {
+        () if kind.is_dir() => "it is a folder; name a file",
+        () if kind.is_block_device() || is_memory => "it is a device; name a file",
+        () if kind.is_socket() => "it is a socket; name a file",
+        () => return Ok(()),
+    };
+    Err(io::Error::other(what))
 }
 
 /// Opens a file to append to. One that is a file is read, too, to find its last row.
@@ -428,6 +446,18 @@ mod tests {
         }
         made.close().unwrap();
         assert!(text(&path).ends_with(">\n<sample a=\"\"/>\n<sample b=\"\"/>\n\n</testResults>\n"));
+    }
+
+    #[test]
+    fn what_holds_no_rows_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| {
+            Output::alone(path, &Columns::default(), &[]).expect_err("refused").to_string()
+        };
+        let words = refused(folder.path());
+        assert_eq!(words, format!("{}: it is a folder; name a file", folder.path().display()));
+        assert_eq!(refused(Path::new("/dev/zero")), "/dev/zero: it is a device; name a file");
+        assert!(Output::alone(Path::new("/dev/null"), &Columns::default(), &[]).is_ok());
     }
 
     #[test]

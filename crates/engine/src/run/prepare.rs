@@ -44,7 +44,7 @@ pub(crate) const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let (to_log, log) = channel();
     let shared = Shared::new(options.properties.clone(), options.base_dir.clone(), to_log);
-    let clock = Clock::new(Instant::now());
+    let clock = Clock::new((Instant::now(), stats::clock::now_ns()));
     let state = RunState::before(plan);
     let mut texts = Scratch::new(options.seed);
     let mut memory = plan::function::Memory::default();

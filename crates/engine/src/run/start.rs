@@ -48,7 +48,10 @@ pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let mut prepared = prepare(&plan, &options, evaluated)?;
     let java = start_java(&plan, &options, &mut prepared, &shared).map_err(StartError::Java)?;
     // What Java takes to read its part of the plan is no time of the run.
-    let zero = options.paced.map_or_else(Instant::now, |paced| instant(paced.zero));
+    let zero = match options.paced {
+        Some(paced) => (instant(paced.zero), paced.zero),
+        None => (Instant::now(), stats::clock::now_ns()),
+    };
     let mut listeners = Listeners::open(&plan, &options, &mut prepared, &settings)?;
     let (reports_in, reports) = channel();
     for complaint in prepared.complaints.drain(..) {
@@ -113,7 +116,7 @@ fn shared_state(
     plan: &Plan,
     options: &Options,
     (prepared, settings, functions): (Prepared, Settings, plan::function::Shared),
-    (zero, inboxes): (Instant, Vec<Inbox>),
+    (zero, inboxes): ((Instant, i64), Vec<Inbox>),
 ) -> Result<Arc<RunShared>, StartError> {
     let groups = plan.groups.len();
     let asks = plan.dns_managers.iter().any(|manager| !manager.servers.is_empty());

@@ -180,7 +180,7 @@ impl Samples {
             errors: u32::from(!success),
             phases: timing.all_phases(),
             classes: timing.classes,
-            ..Sample::new(label, cx.clock.wall_ms(timing.start))
+            ..Sample::new(label, cx.clock.run_ms(timing.start))
         }
     }
 

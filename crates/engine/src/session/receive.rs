@@ -187,6 +187,8 @@ impl Sessions {
         let Some(ticket) = self.lines[id].ticket else { return true };
         let exchange = &mut self.exchanges[ticket];
         let arrival = arrival.map_or(now, |wall| around.clock.of_wall(wall));
+        // Data that came before the request was sent is that of a clock that was set.
+        let arrival = if arrival < exchange.sent_at.saturating_sub(MS) { now } else { arrival };
         exchange.arrival = arrival.clamp(exchange.sent_at.min(now), now);
         if exchange.awaits_first() && kept == 0 {
             let limit = around.users[exchange.user].limit;

@@ -2,7 +2,8 @@
 //! read at that zero.
 //!
 //! Kernel receive timestamps are wall-clock times; [`Clock::of_wall`] brings them to the same scale. The
-//! offset is renewed once a second, so that a stepped wall clock distorts a second at most.
+//! offset is renewed once a second, and at once where a time is far from now, so that a wall clock that is set distorts
+//! few samples. Times of day of rows follow the wall clock; those of measurements ([`Clock::run_ms`]) do not.
 //!
 //! It is read for every sample, so it asks the system for nanoseconds; an [`Instant`] takes about fifty instructions more.
 
@@ -10,7 +11,7 @@ use std::cell::Cell;
 
 use nix::time::{ClockId, clock_gettime};
 use plan::state::Shard;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 /// A point in time or a duration, in nanoseconds of the core's clock.
 pub(crate) type Nanos = i64;
@@ -19,6 +20,8 @@ pub(crate) type Nanos = i64;
 pub(crate) const MS: Nanos = 1_000_000;
 /// How long a turn of a user may take, nanoseconds.
 pub(crate) const TURN: Nanos = 2 * MS;
+/// A wall-clock time so far from now may be one of a clock that was set.
+const FAR: Nanos = 100 * MS;
 /// One second.
 pub(crate) const SECOND: Nanos = 1_000_000_000;
 
@@ -62,7 +65,9 @@ pub(crate) struct Clock {
     zero: Instant,
     /// The monotonic clock at the zero.
     monotonic_at_zero: Nanos,
-    wall_at_zero: i64,
+    wall_at_zero: Cell<i64>,
+    /// The wall clock at the zero as it was then, whatever it was set to since.
+    run_at_zero: i64,
     /// The last reading.
     latest: Cell<Nanos>,
     /// How far it has been moved on; 0 but in tests.
@@ -70,12 +75,13 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock whose zero is `zero`, the same for all cores of a run.
-    pub(crate) fn new(zero: Instant) -> Self {
-        let mut clock = Self {
+    /// A clock whose zero is `zero`, the same for all cores of a run, nanoseconds since 1970 by the clock of the run.
+    pub(crate) fn new((zero, run_at_zero): (Instant, i64)) -> Self {
+        let clock = Self {
             zero,
             monotonic_at_zero: monotonic_at(zero),
-            wall_at_zero: 0,
+            wall_at_zero: Cell::new(0),
+            run_at_zero,
             latest: Cell::new(0),
             skipped: 0,
         };
@@ -84,9 +90,8 @@ impl Clock {
     }
 
     /// Compares with the wall clock anew.
-    pub(crate) fn sync(&mut self) {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64);
-        self.wall_at_zero = wall - self.elapsed();
+    pub(crate) fn sync(&self) {
+        self.wall_at_zero.set(stats::clock::system_ns() - self.elapsed());
     }
 
     #[inline]
@@ -121,16 +126,29 @@ impl Clock {
 
     /// Milliseconds since 1970 at `at`.
     pub(crate) fn wall_ms(&self, at: Nanos) -> i64 {
-        (self.wall_at_zero + at).div_euclid(MS)
+        (self.wall_at_zero.get() + at).div_euclid(MS)
+    }
+
+    /// The same by the clock of the run: no change of the wall clock since its start moves it.
+    pub(crate) fn run_ms(&self, at: Nanos) -> i64 {
+        (self.run_at_zero + at).div_euclid(MS)
     }
 
     /// A wall-clock time in nanoseconds since 1970, on this clock's scale.
     pub(crate) fn of_wall(&self, wall: i64) -> Nanos {
-        wall - self.wall_at_zero + self.skipped
+        let at = || wall - self.wall_at_zero.get() + self.skipped;
+        if (at() - self.latest()).abs() > FAR {
+            self.sync();
+        }
+        at()
     }
 }
 impl plan::env::WallClock for Clock {
     fn now_ms(&self) -> i64 {
         self.wall_ms(self.now())
+    }
+
+    fn run_ms(&self) -> i64 {
+        Self::run_ms(self, self.now())
     }
 }

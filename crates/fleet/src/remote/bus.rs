@@ -49,6 +49,9 @@ pub(crate) struct Agent {
     pub(super) cores: u32,
     /// The agents of a relay, and what each of them gets.
     pub(super) agents: Vec<(Met, Served)>,
+    /// The coordinator's zero of the run less the one that was sent to it, ms: measurements count from there, whatever
+    /// either wall clock is set to since.
+    shift_ms: Option<i64>,
     /// It is lost, or has left.
     pub(super) gone: bool,
     /// Time of the last sign of it that was noticed, and for how long there was none.
@@ -75,6 +78,7 @@ impl Agent {
             shares,
             cores,
             agents,
+            shift_ms: None,
             gone,
             last,
             silent,
@@ -139,6 +143,9 @@ pub struct Agents {
     pub(super) results: Vec<(PathBuf, bool, Results)>,
     /// The place to which agents send their rows; none: they are fetched.
     pub(super) rows_to: Option<RowsTo>,
+    /// The end of the run, once it has come, and whether the agents were let go.
+    pub(super) end: Option<super::fetch::End>,
+    pub(super) left: bool,
     pub(super) connections: u64,
     /// The name of the run on agents, and the depth of the plan's folder in that of the run.
     pub(super) run: (String, u32),
@@ -211,6 +218,8 @@ impl Agents {
             ticked: Instant::now(),
             results: Vec::new(),
             rows_to: None,
+            end: None,
+            left: false,
             connections: 0,
             run: <_>::default(),
             whole: false,
@@ -337,6 +346,13 @@ impl Agents {
         };
         let Some(agent) = self.all.get(worker as usize) else { return };
         let zero = agent.clocks.wall_at(self.zero);
+        let shift_ms = (share.zero - zero) as f64 / 1e6;
+        let bound = agent.clocks.bound().unwrap_or(0) as f64 / 1e6;
+        let shift_ms = if shift_ms.abs() <= bound { 0.0 } else { shift_ms.round() };
+        if let Some(agent) = self.all.get_mut(worker as usize) {
+            agent.shift_ms = Some(shift_ms as i64);
+        }
+        let Some(agent) = self.all.get(worker as usize) else { return };
         let share = Share { zero, cores: agent.cores, ..share.clone() };
         let share = if self.whole {
             // Equal numbers in equal users of all hosts would be no other load.
@@ -438,8 +454,9 @@ impl Agents {
             if let Note::Record(record) = note
                 && !self.replays()
             {
-                let offset_ms = self.offset_ms(&self.all[worker as usize]);
-                let news = self.counted(worker, record, offset_ms);
+                let agent = &self.all[worker as usize];
+                let shift_ms = agent.shift_ms.unwrap_or_else(|| self.offset_ms(agent));
+                let news = self.counted(worker, record, shift_ms);
                 self.news.extend(news.map(|news| (worker, news)));
             }
         }
@@ -624,7 +641,7 @@ impl Bus for Agents {
         }
     }
 
-    fn collect(&mut self) -> Vec<String> {
+    fn collect(&mut self) -> Option<Vec<String>> {
         self.fetch()
     }
 }

@@ -1,5 +1,6 @@
 //! The end of a run with agents: their rows are fetched and merged, or sent to where they are kept, and they leave.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,54 +15,95 @@ use super::wire::{FromAgent, Results, ToAgent};
 
 /// Longest silence of an agent whose rows are fetched.
 const SILENCE: Duration = Duration::from_secs(30);
+/// Longest time of agents for sending a file to its place: their own limit, and the time to say so.
+const PUSHED: Duration = Duration::from_secs(31 * 60);
 /// Longest head of a result file, bytes, and the tag that ends that of one with elements.
 const HEAD: u64 = 64 << 10;
 const ROOT: &[u8] = b"<testResults";
 /// Time for agents to end by themselves.
 const LEAVING: Duration = Duration::from_secs(5);
 
+/// The end of a run, step by step.
+#[derive(Debug)]
+pub(super) struct End {
+    /// Result files that are left, with their numbers.
+    files: VecDeque<(u32, (PathBuf, bool, Results))>,
+    /// The agents that have sent their rows of the first of them to its place, once that was tried.
+    pushed: Option<Vec<bool>>,
+    /// Nothing is missing so far.
+    is_whole: bool,
+}
+
 impl Agents {
-    /// Fetches the rows of all agents, or has them sent to their place, and lets the agents go. Returns sentences about
-    /// rows that could not be had, and about those that were sent.
-    pub(super) fn fetch(&mut self) -> Vec<String> {
+    /// Does the next step of the end: has the rows of a result file sent to their place, or fetches them, and lets the
+    /// agents go in the end. Returns sentences about rows that could not be had, and about those that were sent; `None`
+    /// when nothing is left.
+    pub(super) fn fetch(&mut self) -> Option<Vec<String>> {
+        let end = self.end.get_or_insert_with(|| End {
+            files: (0..).zip(std::mem::take(&mut self.results)).collect(),
+            pushed: None,
+            is_whole: true,
+        });
+        let skipped =
+            |results: &Results| matches!(results, Results::Listener(paths) if paths.is_empty());
+        while end.files.front().is_some_and(|(_, (.., on_agent))| skipped(on_agent)) {
+            end.files.pop_front();
+        }
+        let Some((number, (path, are_rows, _))) = end.files.front().cloned() else {
+            let whole = end.is_whole;
+            if !std::mem::replace(&mut self.left, true) {
+                self.leave(whole);
+            }
+            return None;
+        };
+        let (pushed, place) = (end.pushed.take(), self.rows_to.clone());
         let (mut complaints, mut notes) = (Vec::new(), Vec::new());
-        let place = self.rows_to.take();
-        let results = std::mem::take(&mut self.results);
-        for (number, (path, are_rows, on_agent)) in (0..).zip(&results) {
-            if matches!(on_agent, Results::Listener(paths) if paths.is_empty()) {
-                continue;
+        match (pushed, place) {
+            (None, Some(place)) => {
+                let sent = self.push(&place, (number, &path, are_rows), &mut complaints);
+                notes.extend(said(&path, &sent));
+                self.end.as_mut()?.pushed = Some(sent);
             }
-            let mut sent = vec![false; self.all.len()];
-            if let Some(place) = &place {
-                sent = self.push(place, (number, path, *are_rows), &mut complaints);
-                notes.extend(said(path, &sent));
-            }
-            let mut parts = Vec::new();
-            for worker in (0..self.all.len()).filter(|worker| !sent[*worker]) {
-                let agent = &self.all[worker];
-                if agent.gone {
-                    let words = format!("rows of {} for {} stay there", agent.name, path.display());
-                    complaints.push(words);
-                    continue;
-                }
-                let part = self.notes_path.with_file_name(format!(".rows-{worker}-{number}"));
-                let offset_ms = self.offset_ms(agent);
-                if let Err(error) = self.fetch_one(worker, number, &part) {
-                    let name = &self.all[worker].name;
-                    complaints.push(format!("rows of {name} for {}: {error}", path.display()));
-                }
-                parts.push(Part { path: part, offset_ms });
-            }
-            if let Err(error) = rows::merge(&parts, path, *are_rows) {
-                complaints.push(format!("rows of the agents for {}: {error}", path.display()));
-            }
-            for part in &parts {
-                let _ = std::fs::remove_file(&part.path);
+            (pushed, _) => {
+                let sent = pushed.unwrap_or_else(|| vec![false; self.all.len()]);
+                self.fetch_file((number, &path, are_rows), &sent, &mut complaints);
+                self.end.as_mut()?.files.pop_front();
             }
         }
-        self.leave(complaints.is_empty());
+        self.end.as_mut()?.is_whole &= complaints.is_empty();
         complaints.extend(notes);
-        complaints
+        Some(complaints)
+    }
+
+    /// Fetches the rows of a result file from the agents that have not sent theirs to their place.
+    fn fetch_file(
+        &mut self,
+        (number, path, are_rows): (u32, &Path, bool),
+        sent: &[bool],
+        complaints: &mut Vec<String>,
+    ) {
+        let mut parts = Vec::new();
+        for worker in (0..self.all.len()).filter(|worker| !sent[*worker]) {
+            let agent = &self.all[worker];
+            if agent.gone {
+                let words = format!("rows of {} for {} stay there", agent.name, path.display());
+                complaints.push(words);
+                continue;
+            }
+            let part = self.notes_path.with_file_name(format!(".rows-{worker}-{number}"));
+            let offset_ms = self.offset_ms(agent);
+            if let Err(error) = self.fetch_one(worker, number, &part) {
+                let name = &self.all[worker].name;
+                complaints.push(format!("rows of {name} for {}: {error}", path.display()));
+            }
+            parts.push(Part { path: part, offset_ms });
+        }
+        if let Err(error) = rows::merge(&parts, path, are_rows) {
+            complaints.push(format!("rows of the agents for {}: {error}", path.display()));
+        }
+        for part in &parts {
+            let _ = std::fs::remove_file(&part.path);
+        }
     }
 
     /// Has a result file sent to its place by each agent. Says which did; what another has is fetched.
@@ -89,6 +131,7 @@ impl Agents {
             let order = place.order((&run, &agent.name, &file), rest);
             self.tell(worker as u32, &ToAgent::Push(Box::new(order)));
         }
+        let asked = Instant::now();
         while answers.contains(&None) {
             match self.heard.recv_timeout(Duration::from_millis(200)) {
                 Ok((from, Heard::Message(message, _))) => {
@@ -99,9 +142,15 @@ impl Agents {
                 Ok((from, Heard::Ended(_))) => self.all[from as usize].gone = true,
                 Ok(_) | Err(_) => {}
             }
+            let is_late = asked.elapsed() > PUSHED;
             for (agent, answer) in self.all.iter().zip(&mut answers).filter(|(_, of)| of.is_none())
             {
-                if agent.gone || nanos(self.clock) - agent.line.last() > SILENCE.as_nanos() as i64 {
+                if is_late {
+                    *answer =
+                        Some(Err(format!("it has not sent them within {} s", PUSHED.as_secs())));
+                } else if agent.gone
+                    || nanos(self.clock) - agent.line.last() > SILENCE.as_nanos() as i64
+                {
                     *answer = Some(Err("it is not heard any more".into()));
                 }
             }
@@ -111,7 +160,9 @@ impl Agents {
                 && !words.is_empty()
             {
                 let name = &agent.name;
-                complaints.push(format!("rows of {name} for {file} were not sent: {words}"));
+                complaints.push(format!(
+                    "rows of {name} for {file} were not sent: {words}; they are fetched"
+                ));
             }
         }
         answers.iter().map(|answer| matches!(answer, Some(Ok(_)))).collect()

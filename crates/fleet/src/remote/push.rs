@@ -7,6 +7,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use flate2::Compression;
@@ -18,8 +21,34 @@ use super::rows::{self, Part};
 /// Time limit of a connection, and of the whole transfer.
 const CONNECT: Duration = Duration::from_secs(15);
 const TRANSFER: Duration = Duration::from_secs(30 * 60);
+/// Longest time in which the peer neither takes data nor answers.
+const STALLED: Duration = Duration::from_secs(10);
 /// End of a result file with elements.
 const TAIL: &str = "</testResults>\n";
+
+/// The bytes that were taken of a file so far, and whether the rest is needed.
+#[derive(Debug, Default)]
+struct Progress {
+    bytes: AtomicU64,
+    given_up: AtomicBool,
+}
+
+/// A file that is sent.
+struct Body {
+    file: File,
+    progress: Arc<Progress>,
+}
+
+impl io::Read for Body {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.progress.given_up.load(Relaxed) {
+            return Err(io::Error::other("it was given up"));
+        }
+        let bytes = self.file.read(into)?;
+        self.progress.bytes.fetch_add(bytes as u64, Relaxed);
+        Ok(bytes)
+    }
+}
 
 /// The place for the rows of a run. Text in braces stands for the run, the agent and the result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +172,34 @@ impl Push {
         pack().map_err(odd)
     }
 
+    /// Sends the file by HTTP. A peer that takes nothing and says nothing for [`STALLED`] is given up.
     fn put(&self, from: &Path) -> Result<(), String> {
+        let file = File::open(from).map_err(|error| error.to_string())?;
+        let progress = Arc::new(Progress::default());
+        let body = Body { file, progress: Arc::clone(&progress) };
+        let (order, (answer, answered)) = (self.clone(), channel());
+        // A write that the peer blocks cannot be taken back: the thread ends with the time limit of the transfer.
+        let sends = std::thread::Builder::new().name("rows".into()).spawn(move || {
+            let _ = answer.send(order.send(body));
+        });
+        sends.map_err(|error| format!("no thread: {error}"))?;
+        loop {
+            let before = progress.bytes.load(Relaxed);
+            match answered.recv_timeout(STALLED) {
+                Ok(done) => return done,
+                Err(RecvTimeoutError::Disconnected) => return Err("it was given up".into()),
+                Err(RecvTimeoutError::Timeout) if progress.bytes.load(Relaxed) > before => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    progress.given_up.store(true, Relaxed);
+                    let (secs, sent) = (STALLED.as_secs(), stats::grouped::bytes(before));
+                    return Err(format!("no progress for {secs} s after {sent}"));
+                }
+            }
+        }
+    }
+
+    fn send(&self, body: Body) -> Result<(), String> {
+        let length = body.file.metadata().map_err(|error| error.to_string())?.len();
         let config = ureq::Agent::config_builder()
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(TRANSFER))
@@ -158,11 +214,12 @@ impl Push {
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        let file = File::open(from).map_err(|error| error.to_string())?;
-        let answer = request.send(file).map_err(|error| match error {
-            ureq::Error::StatusCode(status) => format!("the answer has status {status}"),
-            error => error.to_string(),
-        })?;
+        request = request.header("Content-Length", length.to_string());
+        let answer =
+            request.send(ureq::SendBody::from_owned_reader(body)).map_err(|error| match error {
+                ureq::Error::StatusCode(status) => format!("the answer has status {status}"),
+                error => error.to_string(),
+            })?;
         if answer.status().is_success() {
             return Ok(());
         }

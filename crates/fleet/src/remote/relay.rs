@@ -179,7 +179,7 @@ impl Relay {
 
     /// When all have ended: takes what they keep for the end, and lets them go. Returns complaints.
     pub(crate) fn collect(&mut self) -> Vec<String> {
-        self.bus.collect()
+        std::iter::from_fn(|| self.bus.collect()).flatten().collect()
     }
 
     /// Samples in the second that is open.

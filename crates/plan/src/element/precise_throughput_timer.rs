@@ -113,7 +113,7 @@ impl PreciseTimer {
             // No sample at all was asked for: the wait ends with the group.
             return u64::MAX >> 2;
         };
-        let delay = (moment * 1000.0 + (run.started_ms() - env.now_ms()) as f64) as i64;
+        let delay = (moment * 1000.0 + (run.started_ms() - env.run_ms()) as f64) as i64;
         u64::try_from(delay).unwrap_or(0).saturating_mul(1_000_000)
     }
 }

@@ -142,7 +142,7 @@ impl ThroughputTimer {
         if self.rounded {
             return self.rounded_delay(interval / 1e6, env).saturating_mul(1_000_000);
         }
-        let now = env.now_ms().saturating_mul(1_000_000);
+        let now = env.run_ms().saturating_mul(1_000_000);
         let times = match self.mode {
             Mode::User => 1,
             Mode::All => env.run.active(),
@@ -172,7 +172,7 @@ impl ThroughputTimer {
     /// wait for theirs from their last one.
     fn rounded_delay(&self, interval: f64, env: &mut Env<'_>) -> i64 {
         let round = |ms: f64| (ms + 0.5).floor() as i64;
-        let now = env.now_ms();
+        let now = env.run_ms();
         let shared = |group: Option<crate::plan::GroupId>| {
             let (turns, deal) = env.run.turns(group)?;
             let next = |last: i64| now.max(last.saturating_add(round(interval * deal.spacing())));

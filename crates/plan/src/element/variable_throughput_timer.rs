@@ -89,8 +89,8 @@ impl ShapingTimer {
             return Turn { wait: None, end: 0 };
         };
         let schedule =
-            shared.begun.get_or_init(|| Schedule { start: env.now_ms(), rows: self.schedule(env) });
-        shared.take(schedule, env.now_ms(), shard)
+            shared.begun.get_or_init(|| Schedule { start: env.run_ms(), rows: self.schedule(env) });
+        shared.take(schedule, env.run_ms(), shard)
     }
 
     fn schedule(&self, env: &mut Env<'_>) -> Vec<Row> {

@@ -226,7 +226,7 @@ pub(crate) fn read_mark(from: &mut In<'_>) -> Mark {
     Mark { at_ms, change }
 }
 
-pub(crate) fn write_ending(length_ms: i64, ending: &Ending, out: &mut Out) {
+pub(crate) fn write_ending((length_ms, ran_ms): (i64, i64), ending: &Ending, out: &mut Out) {
     out.signed(length_ms);
     let (kind, text): (u64, &str) = match ending {
         Ending::Unknown => (0, ""),
@@ -237,9 +237,11 @@ pub(crate) fn write_ending(length_ms: i64, ending: &Ending, out: &mut Out) {
     };
     out.number(kind);
     out.text(text);
+    out.signed(ran_ms);
 }
 
-pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending) {
+/// The length, the ending, and the time in which users ran, ms: 0 in older records, which do not have it.
+pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     let length_ms = from.signed();
     let (kind, text) = (from.number(), from.text());
     let ending = match kind {
@@ -249,7 +251,8 @@ pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending) {
         4 => Ending::Aborted(text),
         _ => Ending::Unknown,
     };
-    (length_ms, ending)
+    let ran_ms = if from.is_empty() { 0 } else { from.signed() };
+    (length_ms, ending, ran_ms)
 }
 
 pub(crate) fn write_kept(kept: &Kept, out: &mut Out) {

@@ -138,7 +138,7 @@ fn share(sum: &Part, of: f64) -> f64 {
 
 /// The figures that need nothing but the sum.
 fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
-    let length = record.frame.length_ms.max(1) as f64 / 1000.0;
+    let length = record.frame.rate_s();
     let phase = |ns: u64| record.has.phases.then(|| ns as f64 / 1000.0 / sum.count.max(1) as f64);
     Label {
         name: String::new(),

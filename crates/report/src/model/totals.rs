@@ -52,7 +52,7 @@ impl Totals {
             all.merge(&second.all);
         }
         let hist = hist([&all]);
-        let length = record.frame.length_ms.max(1) as f64 / 1000.0;
+        let length = record.frame.rate_s();
         let units = answers::compare::units(steady::steady(record).seconds(record), None);
         let own = record.has.phases.then(|| all.phases.lag as f64 / all.elapsed.max(1) as f64);
         Self {

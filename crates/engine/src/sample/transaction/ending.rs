@@ -298,7 +298,7 @@ impl Reporting<'_, '_> {
             errors: u32::from(!success),
             transaction: true,
             phases: timing.phases,
-            ..Sample::new(label, self.cx.clock.wall_ms(timing.start))
+            ..Sample::new(label, self.cx.clock.run_ms(timing.start))
         };
         self.cx.recorder.record(&sample);
         self.tell_of_transaction(index, listeners, named);

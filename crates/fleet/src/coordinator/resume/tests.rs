@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use super::super::ENDLESS;
 use super::*;
 use crate::bus::News;
 
@@ -148,4 +149,24 @@ fn a_stop_before_the_stands_are_known_lets_users_finish() {
     let stops = orders.iter().filter(|(_, order)| matches!(order, ToWorker::Stop { now: false }));
     assert_eq!(stops.count(), 2, "{orders:?}");
     assert!(!orders.iter().any(|(_, order)| matches!(order, ToWorker::End)), "{orders:?}");
+}
+
+#[test]
+fn workers_that_do_not_end_when_told_to_are_lost() {
+    let (mut fleet, _given) = taken([found(0, first(true, &[])), found(1, first(true, &[]))]);
+    fleet.stop_now();
+    assert!(matches!(fleet.next_event(Duration::ZERO), Event::Idle), "they have time");
+    fleet.cut_at = Instant::now().checked_sub(ENDLESS);
+    let mut lost = 0;
+    loop {
+        match fleet.next_event(Duration::ZERO) {
+            Event::Lost(loss) => {
+                assert!(loss.reason.starts_with("it has not ended 30 s after"), "{loss:?}");
+                lost += 1;
+            }
+            Event::Finished | Event::Idle => break,
+            _ => {}
+        }
+    }
+    assert_eq!((lost, fleet.workers()), (2, 0));
 }
