@@ -503,3 +503,51 @@ fn names_of_elements_say_nothing_of_the_kind_of_a_message() {
         assert!(!ended.out.contains("the results are incomplete"), "{name}: {ended:?}");
     }
 }
+
+/// A plan with these elements in place of its sampler.
+fn plan_of(elements: &str) -> String {
+    let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
+    let (_, after) = rest.split_once("<!--more-->").expect("a place");
+    format!("{before}{elements}{after}")
+}
+
+#[test]
+fn samples_without_a_connection_stop_a_run_where_it_is_asked_to() {
+    let program = Program::new();
+    let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Ask" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">1</stringProp>
+    <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    </HTTPSamplerProxy><hashTree/>"#;
+    program.write("plan.jmx", &plan_of(sampler));
+    let line = ["run", "plan.jmx", "--cores", "1", "-Jloops=-1", "-l", "out.jtl"];
+    let ended = program.run(&[&line[..], &["-Jthrong.stop.unconnected=40"]].concat());
+    let words = "run stopped: 40 samples in a row got no connection";
+    assert!(ended.err.contains(words), "{ended:?}");
+    assert!(program.read("out.jtl").lines().count() > 40, "{ended:?}");
+}
+
+#[test]
+fn a_listener_whose_file_is_not_written_is_named() {
+    let program = Program::new();
+    let listener = r#"<kg.apc.jmeter.reporters.FlexibleFileWriter guiclass="kg.apc.jmeter.reporters.FlexibleFileWriterGui" testclass="kg.apc.jmeter.reporters.FlexibleFileWriter" testname="Figures" enabled="true">
+    <stringProp name="filename">figures.txt</stringProp></kg.apc.jmeter.reporters.FlexibleFileWriter><hashTree/>"#;
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", listener));
+    let ended = program.run(&["run", "plan.jmx"]);
+    assert!(ended.err.contains("Figures: its file is not written"), "{ended:?}");
+}
+
+#[test]
+fn options_of_java_are_the_plans_properties() {
+    let program = Program::new();
+    let plan = program::PLAN.replace("\"Sleep\"", "\"${__P(stage,none)} ${__time(Z,)}\"");
+    program.write("plan.jmx", &plan);
+    let options = "-Dstage=two -Duser.timezone=Asia/Shanghai";
+    let output = program
+        .command(&["-n", "-t", "plan.jmx", "-l", "out.jtl"])
+        .env("JVM_ARGS", "-Xmx64m -Dstage=one")
+        .env("JMETER_OPTS", options)
+        .output()
+        .expect("it runs");
+    let ended = ended(output);
+    assert!(program.read("out.jtl").contains(",two +0800,"), "{ended:?}");
+}
