@@ -168,7 +168,7 @@ fn push_escape<'t>(text: &'t str, in_class: bool, out: &mut String) -> Option<&'
         'w' | 'W' => class(c == 'W', "a-zA-Z_0-9"),
         's' | 'S' => class(c == 'S', r" \t\n\x0B\f\r"),
         'h' | 'H' => {
-            class(c == 'H', r" \t\u{A0}\u{1680}\u{180E}\u{2000}-\u{200A}\u{202F}\u{205F}\u{3000}")
+            class(c == 'H', r" \t\u{A0}\u{1680}\u{180E}\u{2000}-\u{200A}\u{202F}\u{205F}\u{3000}");
         }
         'v' | 'V' => class(c == 'V', r"\n\x0B\f\r\u{85}\u{2028}\u{2029}"),
         'p' | 'P' => {

@@ -69,7 +69,7 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
 
 /// Writes a URL as a request line for a proxy has it: the name of the host in small letters, without what is in front of
 /// it or behind the query, everything beyond ASCII escaped.
-pub(super) fn put_whole_url(url: &str, out: &mut Vec<u8>) {
+fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     if !url.is_ascii() {
         let mut escaped = String::new();
         lang::percent::beyond_ascii(url, &mut escaped);

@@ -7,7 +7,6 @@ use stats::Counter;
 use std::fmt::Write;
 
 use crate::context::Context;
-use crate::http::assemble::put_whole_url;
 use crate::http::chain::{add_hop, begin_chain, is_redirect};
 use crate::http::exchange::Outgoing;
 use crate::http::lines::{first_location, location, text_of};
@@ -226,17 +225,26 @@ pub(crate) fn name_sent_url(
         return;
     }
     let parts = lang::url::split(&stash.url);
+    let path = &stash.url[parts.path.clone()];
+    let host = stash.url[parts.authority.clone()].rsplit('@').next().unwrap_or_default();
+    let protocol = &stash.url[parts.protocol];
+    let root = format!("{protocol}://{host}");
+    // Characters beyond ASCII are not escaped here, other than on the wire.
     let mut sent = String::new();
     if is_forwarded(cx, route) {
-        let mut bytes = Vec::new();
-        put_whole_url(&stash.url, &mut bytes);
-        sent.push_str(&String::from_utf8_lossy(&bytes));
+        let _ = write!(sent, "{protocol}://{}{path}", host.to_lowercase());
+    } else if path.contains("//") {
+        lang::uri::target(path, None, &mut Vec::new(), &mut sent);
     } else {
-        let query = parts.query.clone().map(|query| &stash.url[query]);
-        lang::uri::target(&stash.url[parts.path.clone()], query, &mut Vec::new(), &mut sent);
+        sent.push_str(path);
     }
-    let host = stash.url[parts.authority.clone()].rsplit('@').next().unwrap_or_default();
-    let root = format!("{}://{host}", &stash.url[parts.protocol]);
+    if path.is_empty() {
+        sent.push('/');
+    }
+    if let Some(query) = parts.query {
+        sent.push('?');
+        sent.push_str(&stash.url[query]);
+    }
     let mut url = String::new();
     if lang::url::resolve(Some(&root), &sent, &mut url).is_ok() {
         stash.url = url;
