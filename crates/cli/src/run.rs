@@ -25,7 +25,7 @@ use fleet::Loss;
 use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
-use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
+use record::frame::{PORTS_EACH, SHARED_NAMES, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
@@ -678,9 +678,26 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     });
     // Without a DNS Cache Manager all requests go to the first address of a name.
     let pinned = of_http.clone().next().is_some() && of_http.all(|pinned| pinned);
-    [("assertions", assertions.to_string()), ("dns_pinned", pinned.to_string())]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+    let mut settings: Vec<(String, String)> =
+        [("assertions", assertions.to_string()), ("dns_pinned", pinned.to_string())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
+    let shared = shared_names(plan);
+    if !shared.is_empty() {
+        settings.push((SHARED_NAMES.to_owned(), shared.join("\n")));
+    }
+    settings
+}
+
+/// Names that several samplers have: a label of these may be of requests to several services.
+fn shared_names(plan: &Plan) -> Vec<&str> {
+    let mut names: Vec<&str> =
+        plan.samplers.iter().filter_map(|sampler| sampler.name.fixed()).collect();
+    names.sort_unstable();
+    let mut shared: Vec<&str> =
+        names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    shared.dedup();
+    shared
 }
 
 /// The facts of a run that are known before it starts.

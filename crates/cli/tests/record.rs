@@ -132,6 +132,21 @@ fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
     });
     assert_eq!(count(&header.expect("a header")).0, 80);
     assert_eq!(all, 240, "80 to each address, and 80 with the header");
+    let mut served: Vec<(String, &str)> = record
+        .served
+        .iter()
+        .map(|(class, label)| {
+            let class = match &record.classes[*class as usize] {
+                ClassName::Address(address) => address.rsplit(':').next().unwrap_or(""),
+                ClassName::Header { .. } => "header",
+            };
+            let class = if class == "1" || class == "header" { class } else { "service" };
+            (class.to_owned(), &*record.labels[*label as usize].name)
+        })
+        .collect();
+    served.sort();
+    let pair = |class: &str, label| (class.to_owned(), label);
+    assert_eq!(served, [pair("1", "Nobody"), pair("header", "Ask"), pair("service", "Ask")]);
     let connects: u64 = record.seconds.iter().map(|second| second.connect.total()).sum();
     assert!(connects >= 4, "{connects}");
     assert!(record.has.classes && record.has.kept);

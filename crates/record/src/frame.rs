@@ -7,6 +7,9 @@ pub const PORTS_EACH: &str = "ports_each";
 /// The setting that says for which destinations the kernel gives ports in TIME_WAIT again: `net.ipv4.tcp_tw_reuse`.
 pub const TIME_WAIT_REUSE: &str = "time_wait_reuse";
 
+/// The setting that lists names which several samplers of the plan have, one a line.
+pub const SHARED_NAMES: &str = "shared_names";
+
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {

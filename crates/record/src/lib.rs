@@ -48,6 +48,8 @@ pub struct Record {
     pub labels: Vec<Label>,
     pub causes: Vec<CauseName>,
     pub classes: Vec<ClassName>,
+    /// Classes with the labels of the samples in them, each pair once. Empty where that is not known.
+    pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
     /// In order of time, without gaps: a second in which nothing happened is there and empty.
     pub seconds: Vec<Second>,

@@ -186,6 +186,7 @@ impl Reading {
                 (self.length_ms, record.frame.ending) = (Some(length_ms), ending);
                 record.frame.ran_ms = ran_ms;
             }
+            Kind::Served => record.served.push((body.small(), body.small())),
             Kind::Folded => self.folded.push((body.small(), body.small())),
         }
     }
@@ -209,6 +210,10 @@ impl Reading {
         record.kept = chosen(std::mem::take(&mut self.kept));
         refer(record);
         fold(record, &self.folded);
+        let (classes, labels) = (record.classes.len(), record.labels.len());
+        record.served.retain(|pair| (pair.0 as usize) < classes && (pair.1 as usize) < labels);
+        record.served.sort_unstable();
+        record.served.dedup();
         record.has = Has::of_run(record);
         self.record
     }
@@ -340,6 +345,7 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
         merge_labels(&mut second.labels, number);
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
+    record.served.iter_mut().for_each(|pair| pair.1 = number(pair.1));
 }
 
 /// Labels of a second ascend; those with the same number are one.

@@ -33,6 +33,8 @@ pub struct Recording {
     classes: Vec<ClassName>,
     series: Vec<Series>,
     class_numbers: HashMap<ClassName, u32>,
+    /// Numbers of classes and of labels that were in them, in the order in which they met.
+    served: Vec<(u32, u32)>,
     series_numbers: HashMap<(Arc<str>, Arc<str>), u32>,
     /// Names of each list that have been written.
     written: Written,
@@ -70,6 +72,7 @@ struct Written {
     classes: usize,
     series: usize,
     folded: usize,
+    served: usize,
     /// The facts of the run.
     frame: bool,
 }
@@ -122,7 +125,14 @@ impl Recording {
         (second.users, second.started) = (around.users, around.started);
         (second.due, second.missed) = (around.due, around.missed);
         (second.generator, second.machine) = (around.generator, around.machine);
-        for (name, class) in snapshot.classes.iter().map(class_of).chain(around.classes) {
+        for delta in &snapshot.classes {
+            let (name, class) = class_of(delta);
+            if let Some(number) = self.class(name) {
+                second.classes.push((number, class));
+                self.serve(number, &delta.labels);
+            }
+        }
+        for (name, class) in around.classes {
             if let Some(number) = self.class(name) {
                 second.classes.push((number, class));
             }
@@ -242,6 +252,16 @@ impl Recording {
         })
     }
 
+    /// Notes the labels that were in a class for the first time on a core.
+    fn serve(&mut self, class: u32, labels: &[Arc<str>]) {
+        for label in labels {
+            let pair = (class, self.names.label(label, false));
+            if !self.served.contains(&pair) {
+                self.served.push(pair);
+            }
+        }
+    }
+
     fn series(&mut self, series: Series) -> Option<u32> {
         let key = (Arc::clone(&series.host), Arc::clone(&series.metric));
         if let Some(number) = self.series_numbers.get(&key) {
@@ -279,7 +299,14 @@ impl Recording {
         for (number, series) in (0u32..).zip(&self.series).skip(written.series) {
             entries::push(open, Kind::Series, |out| entries::write_series(number, series, out));
         }
+        for pair in &self.served[written.served..] {
+            entries::push(open, Kind::Served, |out| {
+                out.number(u64::from(pair.0));
+                out.number(u64::from(pair.1));
+            });
+        }
         *written = Written {
+            served: self.served.len(),
             labels: names.labels.len(),
             causes: names.causes.len(),
             classes: self.classes.len(),

@@ -344,3 +344,41 @@ fn response_times_of_their_own_are_merged_with_those_of_the_service() {
     assert_eq!(plain, Part { response: plain.service.clone(), ..plain.clone() });
     assert_ne!(plain, Part { response: bins(&[(11, 2)]), ..plain.clone() });
 }
+
+/// A snapshot of samples with these labels at these ports.
+fn served(pairs: &[(&str, u16)]) -> Snapshot {
+    let mut recorder = Recorder::new();
+    recorder.begin(START);
+    for (label, port) in pairs {
+        let label = recorder.intern(label);
+        let class = recorder.class_of(([10, 0, 0, 1], *port).into());
+        let classes = [class, stats::ClassId::NONE];
+        recorder.record(&Sample { classes, ..Sample::new(label, START) });
+    }
+    let mut snapshot = Snapshot::new();
+    recorder.drain(&mut snapshot);
+    snapshot.at_ms = START + 1000;
+    snapshot
+}
+
+#[test]
+fn labels_are_known_by_the_address_that_served_them() {
+    let mut recording = Recording::new(frame());
+    let pairs = [("a", 80), ("b", 80), ("a", 80), ("c", 81)];
+    // Two cores tell the same.
+    let mut both = served(&pairs);
+    both.merge(&served(&pairs[..1]));
+    recording.second(&both, Around::default());
+    let mut bytes = recording.take();
+    recording.second(&served(&[("c", 80), ("a", 80)]), Around::default());
+    bytes.extend(recording.take());
+    let record = Record::of_bytes(&bytes).expect("a record");
+    let names = |pair: &(u32, u32)| {
+        let ClassName::Address(address) = &record.classes[pair.0 as usize] else { panic!() };
+        format!("{} {address}", record.labels[pair.1 as usize].name)
+    };
+    let mut known: Vec<String> = record.served.iter().map(names).collect();
+    known.sort();
+    let right = ["a 10.0.0.1:80", "b 10.0.0.1:80", "c 10.0.0.1:80", "c 10.0.0.1:81"];
+    assert_eq!(known, right);
+}

@@ -9,8 +9,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::hist::{Bins, Tray};
+use crate::sample::LabelId;
 
 pub const MAX_CLASSES: usize = 200;
+
+/// Labels that are known of a class, on a core.
+const MAX_LABELS: usize = 32;
 
 /// A class as one core's recorder knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub struct ClassDelta {
     pub opened: u64,
     /// Elapsed, µs.
     pub service: Bins,
+    /// Labels of samples that were the first of their label to be in this class, on their core.
+    pub labels: Vec<Arc<str>>,
 }
 
 impl ClassDelta {
@@ -40,6 +46,11 @@ impl ClassDelta {
         self.errors += other.errors;
         self.opened += other.opened;
         self.service.merge(&other.service);
+        for label in &other.labels {
+            if !self.labels.contains(label) {
+                self.labels.push(Arc::clone(label));
+            }
+        }
     }
 }
 
@@ -73,6 +84,25 @@ struct Counted {
     /// It is in the next interval, even if it counts nothing.
     told: bool,
     service: Tray,
+    /// Labels that have been in the class, and how many of them were handed over.
+    labels: Vec<LabelId>,
+    handed: usize,
+}
+
+impl Counted {
+    /// Notes the label of a sample. Costs one comparison where the class has one label, else at most [`MAX_LABELS`].
+    #[inline]
+    fn meet(&mut self, label: LabelId) {
+        if self.labels.last() != Some(&label) {
+            self.meet_other(label);
+        }
+    }
+
+    fn meet_other(&mut self, label: LabelId) {
+        if self.labels.len() < MAX_LABELS && !self.labels.contains(&label) {
+            self.labels.push(label);
+        }
+    }
 }
 
 impl Classes {
@@ -94,6 +124,8 @@ impl Classes {
             opened: 0,
             told: false,
             service: Tray::default(),
+            labels: Vec::new(),
+            handed: 0,
         });
         let number = self.list.len() as u16;
         self.index.insert(hash, number);
@@ -120,17 +152,33 @@ impl Classes {
         }
     }
 
+    /// Counts an exchange, of a sample with that label if it is one.
     #[inline]
-    pub(crate) fn count(&mut self, class: ClassId, micros: u64, failed: bool) {
+    pub(crate) fn count(
+        &mut self,
+        class: ClassId,
+        micros: u64,
+        failed: bool,
+        label: Option<LabelId>,
+    ) {
         if let Some(at) = usize::from(class.0).checked_sub(1) {
             let class = &mut self.list[at];
+            if let Some(label) = label {
+                class.meet(label);
+            }
             class.count += 1;
             class.errors += u64::from(failed);
             class.service.record(micros);
         }
     }
 
-    pub(crate) fn drain_into(&mut self, into: &mut Vec<ClassDelta>, spare: &mut Vec<Bins>) {
+    /// Moves all counts behind `into`. `name` gives the text of a label.
+    pub(crate) fn drain_into(
+        &mut self,
+        into: &mut Vec<ClassDelta>,
+        spare: &mut Vec<Bins>,
+        name: impl Fn(LabelId) -> Arc<str>,
+    ) {
         for class in
             self.list.iter_mut().filter(|class| class.count + class.opened > 0 || class.told)
         {
@@ -144,7 +192,9 @@ impl Classes {
                 errors: std::mem::take(&mut class.errors),
                 opened: std::mem::take(&mut class.opened),
                 service,
+                labels: class.labels[class.handed..].iter().map(|label| name(*label)).collect(),
             });
+            class.handed = class.labels.len();
         }
     }
 }

@@ -28,6 +28,10 @@ counters! {
     ConnClosedByUs = "conn_closed_by_us",
     /// Of those closed by us: a new iteration was a new user.
     ConnClosedForNewUser = "conn_closed_for_new_user",
+    /// Of all closed: the request had said that its connection ends with it.
+    ConnClosedByPlan = "conn_closed_by_plan",
+    /// Requests that went out on a connection which the peer was known to have closed, as JMeter's do.
+    ConnStale = "conn_stale",
     ConnFailed = "conn_failed",
     TlsFull = "tls_full",
     TlsResumed = "tls_resumed",

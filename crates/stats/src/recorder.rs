@@ -189,7 +189,7 @@ impl Recorder {
 
     /// Counts an exchange that is no sample in its class.
     pub fn exchanged(&mut self, class: ClassId, nanos: u64, failed: bool) {
-        self.classes.count(class, nanos / 1000, failed);
+        self.classes.count(class, nanos / 1000, failed, None);
     }
 
     /// A connection of a class was opened.
@@ -242,8 +242,9 @@ impl Recorder {
         if sample.errors > 0 {
             self.pages.count(label, FIRST[4], bin, sample.errors);
         }
+        let of_label = (!sample.transaction).then_some(sample.label);
         for class in sample.classes {
-            self.classes.count(class, each / 1000, sample.errors > 0);
+            self.classes.count(class, each / 1000, sample.errors > 0, of_label);
         }
         if sample.transaction {
             return Reasons::default();
@@ -304,7 +305,9 @@ impl Recorder {
             self.spans[span as usize].drain(into.spans.get_mut(span));
         }
         self.closes.drain_into(&mut into.closes, &mut into.spare_bins);
-        self.classes.drain_into(&mut into.classes, &mut into.spare_bins);
+        let labels = &self.labels;
+        let name = |label: LabelId| Arc::clone(&labels[label.0 as usize * 2].name);
+        self.classes.drain_into(&mut into.classes, &mut into.spare_bins, name);
         self.keeper.drain_into(&mut into.kept);
         self.stalled.drain_into(&mut into.stalled);
         let places = (0u32..).zip(&self.places[..self.used]);

@@ -259,6 +259,7 @@ fn leave_line(
     } else {
         let by_us = facts.keep_alive && closing == Closing::No;
         let counter = if by_us { Counter::ConnClosedByUs } else { Counter::ConnClosedByPeer };
+        cx.recorder.add(Counter::ConnClosedByPlan, u64::from(!facts.want_keep_alive));
         sessions.close(&mut cx.around(), ticket, counter);
     }
 }

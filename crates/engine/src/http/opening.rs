@@ -1,6 +1,7 @@
 //! Lines that a request of HTTP goes out on: an idle one of its user's, or a new one; and what becomes of them.
 
 use plan::plan::{Plan, SamplerKind};
+use stats::Counter;
 use wire::session::Ticket;
 
 use crate::context::Context;
@@ -52,6 +53,10 @@ pub(super) fn idle_line(
     let validate_after = cx.run.settings.http.validate_after;
     match sessions.idle(owner, wanted, now, validate_after)? {
         Found::Sound(line) => Some(line),
+        Found::Stale(line) => {
+            cx.recorder.add(Counter::ConnStale, 1);
+            Some(line)
+        }
         Found::Over(line, counter) => {
             sessions.drop_line(&mut cx.around(), line, counter);
             None

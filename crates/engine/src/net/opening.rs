@@ -99,6 +99,11 @@ impl Opening {
         (self.attempt & !FIRST_ONLY) as usize
     }
 
+    /// Whether neither another address nor another local one has been tried.
+    pub(crate) const fn is_first_try(&self) -> bool {
+        self.attempt() == 0 && self.sources_tried == 0
+    }
+
     /// Time of the opening that was spent in this process, nanoseconds.
     #[inline]
     pub(crate) fn own(&self) -> u64 {

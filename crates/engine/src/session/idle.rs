@@ -17,6 +17,8 @@ use crate::time::clock::Nanos;
 pub(crate) enum Found {
     /// It may be used again.
     Sound(LineId),
+    /// Its peer has closed it, and it is used all the same.
+    Stale(LineId),
     /// It may not, and is to be closed, which is counted so.
     Over(LineId, Counter),
 }
@@ -44,8 +46,9 @@ impl Sessions {
         if line.state == State::Dead && (rested < 0 || rested >= validate_after) {
             return Some(Found::Over(id, Counter::ConnClosedByPeer));
         }
+        let is_dead = line.state == State::Dead;
         self.lines.bring_to_front(id);
-        Some(Found::Sound(id))
+        Some(if is_dead { Found::Stale(id) } else { Found::Sound(id) })
     }
 
     /// Keeps the line of an exchange that is over for its user's next, for so long. Where its peer closes it meanwhile, it is closed here, too

@@ -185,6 +185,10 @@ impl Sessions {
         self.classify(around, id);
         let Some(ticket) = self.lines[id].ticket else { return };
         around.recorder.opened(self.lines[id].class);
+        // After an address that did not answer, the time is that of two connects.
+        if !self.lines[id].opening.is_first_try() {
+            return;
+        }
         let exchange = &self.exchanges[ticket];
         let named = Nanos::from(exchange.milestones.dns) * 1000;
         let took = (around.clock.now() - exchange.start - named).max(0);

@@ -31,14 +31,18 @@ pub(crate) enum Kind {
     Ending = 10,
     /// A label counts as another from now on, and in all seconds before.
     Folded = 11,
+    /// Samples of a label were in a class of exchanges.
+    Served = 12,
 }
 
 impl Kind {
     pub(crate) fn of(byte: u8) -> Option<Self> {
         use Kind::{
-            Cause, Class, Columns, Ending, Folded, Frame, Kept, Label, Mark, Second, Series,
+            Cause, Class, Columns, Ending, Folded, Frame, Kept, Label, Mark, Second, Series, Served,
         };
-        let all = [Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded];
+        let all = [
+            Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded, Served,
+        ];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
