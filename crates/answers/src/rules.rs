@@ -10,6 +10,7 @@ mod breaker;
 mod concurrency;
 mod connections;
 mod course;
+mod down;
 mod errors;
 mod figures;
 mod gateway;
@@ -51,6 +52,7 @@ macro_rules! rules {
 rules! {
     cpu_quota = quota: "a CPU quota that stops the generator", "使负载机暂停的 CPU 配额";
     generator_limit = generator: "a generator at its limit", "负载机到达极限";
+    machine_busy = generator: "other programs that fill the generator's machine", "其他程序占满负载机所在的机器";
     files_exhausted = machine: "descriptors gone", "文件描述符用尽";
     workers_lost = machine: "lost worker processes", "工作进程丢失";
     generator_stalled = machine: "a generator that stood still", "负载机停顿";
@@ -60,6 +62,7 @@ rules! {
     unread_growing = reading: "unread data in the generator", "负载机中未读的数据";
     zero_windows = reading: "closed TCP windows", "TCP 零窗口";
     generator_memory = machine: "a generator short of memory", "负载机内存不足";
+    target_down = down: "a target that is gone", "被测系统不可用";
     errors_named = errors: "errors", "错误";
     concurrency_limit = concurrency: "a fixed number of requests at once", "固定的并发处理数";
     plateau = concurrency: "a rate that does not grow with the users", "速率不随用户增长";

@@ -70,7 +70,7 @@ fn processors_count_if_they_are_full_for_long() {
                 machine(s).cpu = 1.0;
                 lag(s, 41, 11);
             },
-            &["generator_limit"],
+            &["machine_busy", "generator_limit"],
         ),
         (
             "a stall",

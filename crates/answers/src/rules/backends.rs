@@ -5,6 +5,7 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{classes, ms, span, whole};
+use super::realism::is_shared;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -15,6 +16,9 @@ const EACH: u64 = 30;
 const SLOWER: f64 = 2.0;
 const FAILS: f64 = 0.05;
 const FAILS_MORE: f64 = 5.0;
+const FAILS_LEAST: u64 = 5;
+/// Share of the requests of two classes that must be of labels which both serve.
+const SAME: f64 = 0.8;
 /// Parts of a fair share outside of which use is uneven; beyond chance by this χ² (p < .001, few degrees of freedom).
 const UNEVEN: (f64, f64) = (0.5, 2.0);
 const BEYOND: f64 = 27.0;
@@ -43,8 +47,57 @@ pub(super) fn is_cache(name: &ClassName) -> bool {
         || ["HIT", "MISS"].contains(&&*value.to_ascii_uppercase())
 }
 
+/// Which classes serve the same requests: two services of one plan are no backends of each other, and are told apart by the
+/// labels that they have served.
+struct Services<'r> {
+    record: &'r Record,
+    /// Requests by label.
+    counts: Vec<u64>,
+}
+
+impl<'r> Services<'r> {
+    fn of(record: &'r Record) -> Self {
+        let mut counts = vec![0; record.labels.len()];
+        for (label, count, _) in whole(record).iter().flat_map(|second| second.labels.counts()) {
+            counts[label as usize] += count;
+        }
+        Self { record, counts }
+    }
+
+    /// Labels of a class that tell its service: several samplers of one name may ask several.
+    fn labels(&self, class: u32) -> Vec<u32> {
+        let own = self.record.served.iter().filter(|pair| pair.0 == class).map(|pair| pair.1);
+        let tells = |label: &u32| {
+            let name = &self.record.labels[*label as usize].name;
+            !is_shared(self.record, name)
+        };
+        own.filter(tells).collect()
+    }
+
+    /// Whether two classes serve the same labels, rare ones aside.
+    fn are_one(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.labels(a), self.labels(b));
+        let weight = |labels: &[u32]| -> u64 {
+            labels.iter().map(|label| self.counts[*label as usize]).sum()
+        };
+        let both: Vec<u32> = a.iter().copied().filter(|label| b.contains(label)).collect();
+        let both = weight(&both) as f64;
+        both > 0.0 && both >= SAME * weight(&a) as f64 && both >= SAME * weight(&b) as f64
+    }
+
+    /// Whether it is known what each class served; with a single label it follows.
+    fn are_known(&self) -> bool {
+        let used = |(label, count): (&record::Label, &u64)| !label.transaction && *count > 0;
+        !self.record.served.is_empty()
+            || self.record.labels.iter().zip(&self.counts).filter(|l| used(*l)).count() <= 1
+    }
+}
+
+/// The classes of each service, by address and by header.
 fn groups(record: &Record) -> Vec<Vec<Backend>> {
-    let mut groups: [Vec<Backend>; 2] = Default::default();
+    let services = Services::of(record);
+    let of_one = record.served.is_empty();
+    let mut groups: Vec<(bool, u32, Vec<Backend>)> = Vec::new();
     for (at, class, times) in classes(whole(record)) {
         let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
@@ -53,25 +106,34 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
         if class.count == 0 {
             continue;
         }
-        let (group, name) = match name {
-            ClassName::Address(address) => (0, address.to_string()),
-            ClassName::Header { name, value } => (1, format!("{name}: {value}")),
+        let (is_address, name) = match name {
+            ClassName::Address(address) => (true, address.to_string()),
+            ClassName::Header { name, value } => (false, format!("{name}: {value}")),
         };
-        groups[group].push(Backend { name, count: class.count, errors: class.errors, times });
+        let backend = Backend { name, count: class.count, errors: class.errors, times };
+        let is_same =
+            |of: &(bool, u32, _)| of.0 == is_address && (of_one || services.are_one(of.1, at));
+        match groups.iter().position(|group| is_same(group)) {
+            Some(group) => groups[group].2.push(backend),
+            None => groups.push((is_address, at, vec![backend])),
+        }
     }
-    groups.into_iter().collect()
+    groups.into_iter().map(|group| group.2).collect()
 }
 
 pub(super) fn backend_uneven(record: &Record) -> Said {
     if !record.has.classes {
         return lacks!("addresses and a response header of the backends", "后端的地址和响应头");
     }
+    if !Services::of(record).are_known() {
+        return lacks!("the labels that each address served", "每个地址所服务的标签");
+    }
     let mut groups = groups(record);
     groups.retain(|group| group.len() > 1 && group.len() <= MOST);
     if groups.is_empty() {
         return lacks!(
-            "more than one address or value of a response header",
-            "多于一个的地址或响应头取值"
+            "more than one address, or value of a response header, of the same service",
+            "同一服务的多个地址或响应头取值"
         );
     }
     groups.iter().find_map(|group| ill(record, group)).unwrap_or_else(|| {
@@ -119,7 +181,10 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
                 "{total} 个后端中有一个慢：{name} 中位数 {slow}，其他为 {usual}（有 {n} 个请求发往它）。"
             );
             ("median_ratio", mine / theirs.max(1e-3), "times")
-        } else if backend.failing() >= FAILS && backend.failing() >= FAILS_MORE * rest_failing {
+        } else if backend.errors >= FAILS_LEAST
+            && backend.failing() >= FAILS
+            && backend.failing() >= FAILS_MORE * rest_failing
+        {
             let (bad, usual) = (percent(backend.failing()), percent(rest_failing));
             said = words!(
                 "One of {total} backends fails: {name} fails {bad} of its {n} requests, the others at most {usual}.",

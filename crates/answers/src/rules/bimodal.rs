@@ -6,7 +6,7 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{span, steady};
 use super::say::{found, lacks, time, words};
-use super::{backends, stalls};
+use super::{backends, realism, stalls};
 use crate::verdict::{About, Confidence, Said};
 
 /// Bins of the smoothed histogram for each doubling of time.
@@ -40,6 +40,10 @@ pub(super) fn bimodal(record: &Record) -> Said {
         return Said::Nothing;
     }
     for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
+        // Several samplers of one name are of several kinds by the plan.
+        if realism::is_shared(record, &label.name) {
+            continue;
+        }
         let of = |seconds: &[Second]| {
             let (mut all, mut failed) = (Hist::new(), Hist::new());
             for part in seconds.iter().filter_map(|s| s.labels.get(at as u32)) {

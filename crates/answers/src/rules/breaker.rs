@@ -1,10 +1,13 @@
 //! Failures that come in runs of one length: a circuit breaker, or shedding of load.
 
 use record::{Record, Second};
+use stats::Outcome;
 use stats::grouped::{count, percent};
 
 use super::errors::{reads, sheds};
-use super::figures::{causes, deviation, hist, median, ms, requests, service, span, whole};
+use super::figures::{
+    causes, deviation, hist, median, mix_differs, ms, requests, service, span, whole,
+};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -48,6 +51,18 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let shed = codes.first().is_some_and(|(cause, _)| {
         record.causes.get(*cause).is_some_and(|cause| sheds(cause) && &*cause.code != "429")
     });
+    // Refused connections are a target that is away, and failures of other requests than the good ones a plan's own.
+    let is_away = codes.first().is_some_and(|(cause, _)| {
+        let outcome = record.causes.get(*cause).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Refused | Outcome::Unreachable | Outcome::Assertion))
+    });
+    let of = |failing: bool| -> Vec<Second> {
+        let picked = seconds.iter().zip(&is_failing).filter(|(_, is)| **is == failing);
+        picked.map(|(second, _)| second.clone()).collect()
+    };
+    if is_away || mix_differs(record, &of(true), &of(false)) {
+        return Said::Nothing;
+    }
     let fast = failed < FASTER * good;
     let few_between = between <= 2 * whole_runs.len().max(1);
     let clear = z(&is_failing) < CHANCE;

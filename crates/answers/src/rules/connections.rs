@@ -1,11 +1,12 @@
 //! Connections that are not kept, and what opening them costs.
 
-use record::Record;
+use record::{ClassName, Record, Second};
 use stats::grouped::{count, percent};
 use stats::{Counter, Outcome};
 
+use super::down::down;
 use super::errors::reads;
-use super::figures::{causes, counter, hist, ms, requests, service, span, sum};
+use super::figures::{causes, classes, counter, hist, ms, requests, service, span, sum};
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
@@ -19,6 +20,8 @@ const MOST: f64 = 0.5;
 /// time in which such a failure shows.
 const STALE: u64 = 10;
 const STALE_SHARE: f64 = 0.01;
+/// Seconds with such requests, at least.
+const STALE_SECONDS: usize = 5;
 const STALE_PART: f64 = 0.5;
 /// TLS is a finding from this share of the response time, or of the generator's processor time, and more handshakes
 /// than this for each user.
@@ -27,9 +30,19 @@ const TLS_CPU: f64 = 0.25;
 const TLS_PER_USER: f64 = 2.0;
 const TLS_LEAST: u64 = 100;
 
+/// Users of the run: those that started, for each begins without a connection.
 fn users(record: &Record) -> u64 {
-    let most = record.seconds.iter().map(|s| s.users).max().unwrap_or(0);
-    most.max(record.frame.load.users).max(1)
+    let most = |of: fn(&Second) -> u64| record.seconds.iter().map(of).max().unwrap_or(0);
+    most(|s| s.users).max(most(|s| s.started)).max(record.frame.load.users).max(1)
+}
+
+/// Connections that the users of a plan need if each is kept: one to every address that it asks.
+fn needed(record: &Record) -> u64 {
+    let used = classes(&record.seconds).into_iter().filter(|(class, sum, _)| {
+        let is_address = |name: &ClassName| matches!(name, ClassName::Address(_));
+        sum.opened > 0 && record.classes.get(*class as usize).is_some_and(is_address)
+    });
+    users(record) * (used.count() as u64).max(1)
 }
 
 pub(super) fn connection_churn(record: &Record) -> Said {
@@ -46,13 +59,14 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     let opened = n(Counter::ConnOpened).saturating_sub(n(Counter::WsOpened) + cut);
     let reused = n(Counter::ConnReused);
     let all = requests(seconds);
-    let per_user = all as f64 / users(record) as f64;
+    let per_user = all as f64 / needed(record) as f64;
     let reuse = reused as f64 / (opened + reused).max(1) as f64;
     if opened < OPENED_LEAST || reuse >= REUSE || per_user < REQUESTS_PER_USER {
         return Said::Nothing;
     }
     let (by_peer, by_us) = (n(Counter::ConnClosedByPeer), n(Counter::ConnClosedByUs));
     let new_user = n(Counter::ConnClosedForNewUser);
+    let by_plan = n(Counter::ConnClosedByPlan);
     let closes = (by_peer + by_us).max(1) as f64;
     let opening = sum(seconds, |s| s.all.phases.dns + s.all.phases.connect + s.all.phases.tls);
     let cost = opening as f64 / sum(seconds, |s| s.all.elapsed).max(1) as f64;
@@ -63,10 +77,12 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     let of_zh = format!("{all_words} 个请求用了 {opened_words} 个连接，复用 {again}");
     let finding = if new_user as f64 >= MOST * closes {
         closed_for_new_users(&of, &of_zh, &cost_words)
+    } else if by_plan as f64 >= MOST * closes {
+        closed_by_plan(&of, &of_zh, &cost_words)
     } else if by_peer as f64 >= MOST * closes {
         closed_by_target(&of, &of_zh, &share, &cost_words)
     } else {
-        closed_by_plan(&of, &of_zh, &cost_words)
+        not_kept(&of, &of_zh, &cost_words)
     };
     let span = span(seconds);
     finding
@@ -90,11 +106,23 @@ fn stale(record: &Record) -> Option<Finding> {
         2 * kept().filter(|kept| kept.reused && kept.phases.connect == 0).count() > kept().count()
     };
     let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(record, *cause))?;
-    let met: u64 = causes(seconds)
-        .into_iter()
-        .filter(|(cause, _)| is_cut(record, *cause) && on_kept(*cause))
-        .map(|(_, n)| n)
-        .sum();
+    // A target that dies or starts anew closes all connections at once: that is no habit of it.
+    let gone = down(record).map(|down| down.first.saturating_sub(1)..=down.last + 1);
+    let of = |second: &Second| -> u64 {
+        let cut = |cause: u32| is_cut(record, cause as usize) && on_kept(cause as usize);
+        second.causes.iter().filter(|(cause, _)| cut(*cause)).map(|(_, n)| n).sum()
+    };
+    let looked = seconds.iter().enumerate();
+    let looked = looked.filter(|(at, _)| !gone.as_ref().is_some_and(|gone| gone.contains(at)));
+    let hit: Vec<u64> = looked.map(|(_, second)| of(second)).filter(|n| *n > 0).collect();
+    let met: u64 = hit.iter().sum();
+    let in_two: u64 = hit.windows(2).map(|pair| pair[0] + pair[1]).max().unwrap_or(met);
+    if hit.len() < STALE_SECONDS || 2 * in_two > met {
+        return None;
+    }
+    // Known to be closed before the request went out; else a target that breaks off at some requests looks the same.
+    let known = counter(seconds, Counter::ConnStale);
+    let confidence = if 2 * known >= met { Confidence::Certain } else { Confidence::Statistical };
     let all = requests(seconds);
     let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
     let good = ms(&service(seconds.iter().filter(|s| s.all.errors < s.all.count)), 0.9);
@@ -108,13 +136,14 @@ fn stale(record: &Record) -> Option<Finding> {
         found(
             "connection_churn",
             About::Target,
-            Confidence::Certain,
+            confidence,
             words!(
                 "The target closes kept connections between two requests without announcing it: {n_words} of {of} requests failed because theirs was closed already. {text}",
                 "被测系统在两次请求之间未作声明就关闭保持的连接：{of} 个请求中有 {n_words} 个因连接已被关闭而失败。{text}"
             ),
         )
         .with("stale", met as f64, "requests", span)
+        .with("known_closed", known as f64, "requests", span)
         .with("stale_share", met as f64 / all.max(1) as f64, "share", span)
         .rules_out(words!(
             "the work of the target: these requests were never answered, and failed at once",
@@ -148,7 +177,7 @@ fn closed_by_target(of: &str, of_zh: &str, share: &str, cost: &str) -> Finding {
     found(
         "connection_churn",
         About::Target,
-        Confidence::Certain,
+        Confidence::Arithmetic,
         words!(
             "The target does not keep connections: {of}, {share} closed by the target; opening them is {cost} of the response time.",
             "被测系统不保持连接：{of_zh}，{share} 由被测系统关闭；建立连接占响应时间的 {cost}。"
@@ -166,13 +195,29 @@ fn closed_by_plan(of: &str, of_zh: &str, cost: &str) -> Finding {
         About::Test,
         Confidence::Certain,
         words!(
-            "Connections are not kept: {of}; opening them is {cost} of the response time.",
-            "连接没有保持：{of_zh}；建立连接占响应时间的 {cost}。"
+            "The plan asks for no kept connections (Connection: close): {of}; opening them is {cost} of the response time.",
+            "计划要求不保持连接（Connection: close）：{of_zh}；建立连接占响应时间的 {cost}。"
         ),
     )
     .advise(words!(
-        "Tick \"Use KeepAlive\" in the samplers; answers of the target that are HTTP/1.0 or say Connection: close cannot be kept either.",
-        "在采样器中勾选“Use KeepAlive”；被测系统的 HTTP/1.0 响应或带 Connection: close 的响应也无法保持连接。"
+        "Tick \"Use KeepAlive\" in the samplers, and take a header \"Connection: close\" out of the plan, unless real users do the same.",
+        "在采样器中勾选“Use KeepAlive”，并去掉计划中的“Connection: close”请求头，除非真实用户也这样。"
+    ))
+}
+
+fn not_kept(of: &str, of_zh: &str, cost: &str) -> Finding {
+    found(
+        "connection_churn",
+        About::Test,
+        Confidence::Arithmetic,
+        words!(
+            "Connections are not kept: {of}, most of them closed by the generator; opening them is {cost} of the response time.",
+            "连接没有保持：{of_zh}，大部分由负载机关闭；建立连接占响应时间的 {cost}。"
+        ),
+    )
+    .advise(words!(
+        "Look for samples that end at time limits, for cancelled answers, and for a short time to live of connections (httpclient4.time_to_live) in the plan's properties.",
+        "检查因超时结束的样本、被取消的响应，以及计划属性中过短的连接存活时间（httpclient4.time_to_live）。"
     ))
 }
 
@@ -189,7 +234,7 @@ pub(super) fn tls_cost(record: &Record) -> Said {
     let cpu = if used > 0.0 { cpu_ns as f64 / 1e9 / used } else { 0.0 };
     let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
     let time = n(Counter::TlsTime) as f64 / elapsed;
-    let many = all >= TLS_LEAST && all as f64 > TLS_PER_USER * users(record) as f64;
+    let many = all >= TLS_LEAST && all as f64 > TLS_PER_USER * needed(record) as f64;
     if !many || time < TLS_TIME && cpu < TLS_CPU {
         return Said::Nothing;
     }

@@ -3,7 +3,7 @@
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::figures::{Window, requests, span, steady, windows};
+use super::figures::{Window, held_change, mix_differs, requests, span, steady, windows};
 use super::say::{clock, found, lacks, time, words};
 use super::{concurrency, errors, realism, stalls};
 use crate::change::{lasting, steps};
@@ -60,6 +60,22 @@ fn medians(windows: &[Window]) -> Vec<f64> {
     windows.iter().map(|w| w.p50).collect()
 }
 
+/// Whether the times of two parts can be compared: of the same labels; or they have changed by the factor's size and in its
+/// direction for each label by itself, too.
+fn is_of_same_work(record: &Record, a: &[Second], b: &[Second], size: f64) -> bool {
+    if !mix_differs(record, a, b) {
+        return true;
+    }
+    let held = held_change(record, a, b).map(|(factor, _)| factor - 1.0);
+    held.is_some_and(|held| held.abs() >= SIZE && held.signum() == size.signum())
+}
+
+/// The first third of the seconds, and the last.
+fn thirds(seconds: &[Second]) -> (&[Second], &[Second]) {
+    let third = seconds.len() / 3;
+    (&seconds[..third], &seconds[seconds.len() - third..])
+}
+
 pub(super) fn warmup_unfinished(record: &Record) -> Said {
     let seconds = part(record);
     if seconds.len() < LONG_SECONDS - STEP_WINDOW {
@@ -84,6 +100,10 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
         || concurrency::concurrency_limit(record).is_found()
         || step_change(record).is_found();
     if !found_at.unsteady || !better || !still || other {
+        return Said::Nothing;
+    }
+    let (early, late) = thirds(seconds);
+    if !is_of_same_work(record, early, late, -1.0) {
         return Said::Nothing;
     }
     let (before, after) = (time(first), time(last));
@@ -120,7 +140,8 @@ pub(super) fn drift(record: &Record) -> Said {
     let over_run = per_window * values.len() as f64;
     let (step, line) = residues(&values);
     let is_drift = slope.p < DRIFT_CHANCE && ten_minutes > DRIFT && over_run > DRIFT_RUN;
-    if !is_drift || line > BETTER * step {
+    let (early, late) = thirds(seconds);
+    if !is_drift || line > BETTER * step || !is_of_same_work(record, early, late, 1.0) {
         return Said::Nothing;
     }
     let end = slope.start + slope.slope * values.len() as f64;
@@ -184,7 +205,19 @@ pub(super) fn step_change(record: &Record) -> Said {
     };
     let (bad_before, bad_after) =
         (percent(failing(&all[..step.at])), percent(failing(&all[step.at..])));
-    let (before, after) = (time(step.before), time(step.after));
+    let place = (step.at * STEP_WINDOW).min(seconds.len());
+    let (early, late) = seconds.split_at(place);
+    if !is_of_same_work(record, early, late, step.size()) {
+        return Said::Nothing;
+    }
+    // Where labels changed as well, those of one label are compared.
+    let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
+    let (of, of_zh) = held.as_ref().map_or_else(Default::default, |(_, held)| {
+        let name = &record.labels[held.label as usize].name;
+        (format!(" of \"{name}\""), format!("“{name}”的"))
+    });
+    let times = held.map_or((step.before, step.after), |(_, held)| (held.before, held.after));
+    let (before, after) = (time(times.0), time(times.1));
     let when = clock(at_ms - record.frame.start_ms);
     let (slow, fast) = (errors::per_second(rate_before), errors::per_second(rate_after));
     found(
@@ -192,14 +225,17 @@ pub(super) fn step_change(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target changed at about {when}, under the same load: the median went from {before} to {after}, the rate from {slow}/s to {fast}/s, failures from {bad_before} to {bad_after}.",
-            "在相同负载下，被测系统在约 {when} 发生了变化：中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s，失败率从 {bad_before} 变为 {bad_after}。"
+            "The target changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s, failures from {bad_before} to {bad_after}.",
+            "在相同负载下，被测系统在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s，失败率从 {bad_before} 变为 {bad_after}。"
         ),
     )
     .with("change", step.size(), "share", (at_ms, at_ms))
     .with("before", step.before, "ms", (span(seconds).0, at_ms))
     .with("after", step.after, "ms", (at_ms, span(seconds).1))
-    .rules_out(words!("the load: it did not change then", "负载：当时没有变化"))
+    .rules_out(words!(
+        "the load: as many users sent the same requests",
+        "负载：同样数量的用户发送同样的请求"
+    ))
     .advise(words!(
         "Look at the target at that time: a deployment, a failover, scaling, a job that began, an instance that came or went.",
         "查看被测系统在该时刻的情况：部署、故障切换、扩缩容、开始的任务、加入或退出的实例。"

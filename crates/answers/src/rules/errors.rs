@@ -1,10 +1,12 @@
 //! Errors by their cause, and two that say more about the test than about the target.
 
-use record::{CauseName, Record, Second};
+use record::{CauseName, Change, Ending, Mark, Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent, rate};
 
-use super::figures::{causes, hist, in_flight, ms, requests, span, stop_ms, sum, whole};
+use super::figures::{
+    causes, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
+};
 use super::gateway;
 use super::say::{clock, found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said};
@@ -18,12 +20,11 @@ const ALWAYS: f64 = 0.9;
 /// under the full load.
 const LIGHT: f64 = 0.25;
 const SAME: f64 = 2.0;
-/// Share of all errors that must lie after the stop, and how many there must be.
+/// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
 const AFTER_STOP: f64 = 0.9;
-const AFTER_STOP_LEAST: u64 = 1;
-/// The same for records that do not know when the stop began: its last milliseconds, and more errors.
-const END_MS: i64 = 2000;
-const END_LEAST: u64 = 10;
+const BEFORE_STOP: f64 = 0.1;
+/// Messages of a client that closes its own connections.
+const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
 /// An error as it reads: code and message, on one line and not too long.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
@@ -38,19 +39,20 @@ pub(super) fn reads(record: &Record, cause: usize) -> String {
     }
 }
 
-/// The load in a second: users, where they are known, and requests in flight.
-fn load_of(record: &Record, second: &record::Second) -> (String, String) {
-    let flying = number(in_flight(second));
-    match second.users {
+/// The load in a second: the users of it or, where they are not known, requests in flight.
+fn load_of(record: &Record, at: usize) -> (String, String) {
+    let users = with_users(&record.seconds).nth(at).map_or(0, |(users, _)| users);
+    match users {
         _ if !record.has.users => {
-            (format!("{flying} requests in flight"), format!("有 {flying} 个请求在途"))
+            let flying = number(flying_around(&record.seconds, at));
+            (format!(", with {flying} requests in flight"), format!("，当时有 {flying} 个请求在途"))
         }
+        // A user may have come and gone within the second.
+        0 => Default::default(),
+        1 => (", with 1 user".to_owned(), "，当时有 1 个用户".to_owned()),
         users => {
-            let noun = if users == 1 { "user" } else { "users" };
-            (
-                format!("{users} {noun} and {flying} requests in flight"),
-                format!(" {users} 个用户、{flying} 个请求在途"),
-            )
+            let n = count(users);
+            (format!(", with {n} users"), format!("，当时有 {n} 个用户"))
         }
     }
 }
@@ -69,10 +71,11 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let Some((most, n)) = causes.first().copied().filter(|_| errors > 0) else {
         return Said::Nothing;
     };
-    let first = seconds.iter().find(|s| s.causes.iter().any(|(cause, _)| *cause as usize == most));
-    let first = first.unwrap_or(&seconds[0]);
+    let has = |s: &Second| s.causes.iter().any(|(cause, _)| *cause as usize == most);
+    let at = seconds.iter().position(has).unwrap_or(0);
+    let first = &seconds[at];
     let since = clock(first.at_ms - i64::from(first.ms) - record.frame.start_ms);
-    let (load, load_zh) = load_of(record, first);
+    let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
     let (total_zh, those) = (count(errors), count(n));
@@ -93,8 +96,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed ({share}). {the}, {times}: {text} (since {since}, with {load}){more}.",
-            "{total_zh} 个请求失败（{share}）。最常见的原因，{those} 次：{text}（自 {since} 起，当时{load_zh}）{more_zh}。"
+            "{total} failed ({share}). {the}, {times}: {text} (since {since}{load}){more}.",
+            "{total_zh} 个请求失败（{share}）。最常见的原因，{those} 次：{text}（自 {since} 起{load_zh}）{more_zh}。"
         ),
     )
     .with("errors", errors as f64, "requests", span)
@@ -159,6 +162,14 @@ fn early(seconds: &[Second], label: usize) -> Early {
     early
 }
 
+/// The most frequent cause that a label was the first to have; the most frequent of all where it was the first of none.
+fn cause_of_label(record: &Record, label: &str) -> Option<usize> {
+    let all = causes(whole(record));
+    let is_own = |cause: usize| record.causes.get(cause).is_some_and(|c| *c.first_label == *label);
+    let own = all.iter().find(|(cause, _)| is_own(*cause));
+    own.or_else(|| all.first()).map(|(cause, _)| *cause)
+}
+
 pub(super) fn plan_fault(record: &Record) -> Said {
     if !record.knows_errors() {
         return lacks!("the column success", "success 列");
@@ -181,16 +192,13 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         } else {
             share >= ALWAYS
         };
-        let shed = causes(seconds)
-            .iter()
-            .take(1)
-            .any(|(cause, _)| record.causes.get(*cause).is_some_and(sheds));
+        let name = &label.name;
+        let cause = cause_of_label(record, name);
+        let shed = cause.is_some_and(|cause| record.causes.get(cause).is_some_and(sheds));
         if !by_plan || shed {
             continue;
         }
-        let name = &label.name;
-        let text =
-            causes(seconds).first().map(|(cause, _)| reads(record, *cause)).unwrap_or_default();
+        let text = cause.map(|cause| reads(record, cause)).unwrap_or_default();
         let (at_first, over) = (percent(share_early), percent(share));
         let early = count(early);
         return found(
@@ -198,8 +206,8 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             About::Test,
             Confidence::Statistical,
             words!(
-                "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the cause is in the plan, its data or the address, not in the load. {text}",
-                "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因在计划、数据或地址，而不是负载。{text}"
+                "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all. {text}",
+                "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
             ),
         )
         .with("early_error_share", share_early, "share", span(&seconds[..=end]))
@@ -226,6 +234,55 @@ fn beside(cut: u64) -> (String, String) {
     (format!(" {en}."), format!("另有 {n} 个样本被截断，不计入任何数据。"))
 }
 
+/// The moment from which on errors may come from the end of the run, if it was stopped: a run that ends by itself lets its
+/// samples finish.
+fn cut_from(record: &Record) -> Option<i64> {
+    let at_once = |mark: &&Mark| matches!(mark.change, Change::Stop { at_once: true });
+    let by_hand = matches!(record.frame.ending, Ending::Interrupted | Ending::Aborted(_));
+    let cut = record.marks.iter().find(at_once).map(|mark| mark.at_ms);
+    cut.or_else(|| stop_ms(record).filter(|_| by_hand))
+}
+
+/// Errors that a stop can make: connections that broke, and a client that closed its own.
+fn by_a_stop(cause: &CauseName) -> bool {
+    matches!(cause.outcome, Outcome::Reset | Outcome::Closed) || closed_here(cause)
+}
+
+fn closed_here(cause: &CauseName) -> bool {
+    let message = cause.message.to_lowercase();
+    cause.outcome != Outcome::Ok && CLOSED_HERE.iter().any(|words| message.contains(words))
+}
+
+/// Errors that the end of the run made: their number, when they began, and whether a mark says so.
+fn errors_of_end(record: &Record) -> Option<(u64, i64, bool)> {
+    let seconds = &record.seconds;
+    let end_ms = span(seconds).1;
+    let stop = cut_from(record);
+    let of = |second: &Second, kind: fn(&CauseName) -> bool| -> u64 {
+        let is = |cause: u32| record.causes.get(cause as usize).is_some_and(kind);
+        second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
+    };
+    let kind = if stop.is_some() { by_a_stop } else { closed_here };
+    // In a result file, only what a client says of itself tells of its end.
+    let first = seconds.iter().find(|second| of(second, kind) > 0)?.at_ms;
+    let from = stop.unwrap_or(first - 1);
+    let (before, after): (Vec<&Second>, Vec<&Second>) =
+        seconds.iter().partition(|second| second.at_ms <= from);
+    let late: u64 = after.iter().map(|second| of(second, kind)).sum();
+    let errors = sum(seconds, |s| s.all.errors);
+    let failing = |seconds: &[&Second]| {
+        let all: u64 = seconds.iter().map(|s| s.all.count).sum();
+        seconds.iter().map(|s| s.all.errors).sum::<u64>() as f64 / all.max(1) as f64
+    };
+    let good_before = before.iter().any(|s| s.all.count > s.all.errors);
+    let is_end = late > 0
+        && late as f64 >= AFTER_STOP * errors as f64
+        && good_before
+        && failing(&before) <= BEFORE_STOP * failing(&after)
+        && (stop.is_some() || end_ms - first < 2000);
+    is_end.then_some((late, from, stop.is_some()))
+}
+
 pub(super) fn cut_by_end(record: &Record) -> Said {
     if !record.knows_errors() {
         return lacks!("the column success", "success 列");
@@ -233,33 +290,21 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
     let seconds = &record.seconds;
     let cut = sum(seconds, |s| s.all.cut);
     let errors = sum(seconds, |s| s.all.errors);
-    let stop = stop_ms(record);
-    let from = stop.unwrap_or_else(|| span(seconds).1 - END_MS);
-    let least = if stop.is_some() { AFTER_STOP_LEAST } else { END_LEAST };
-    let after = sum(seconds, |s| if s.at_ms > from { s.all.errors } else { 0 });
-    let refused = causes(seconds).iter().any(|(cause, n)| {
-        record.causes.get(*cause).is_some_and(|cause| cause.outcome == Outcome::Refused) && *n > 0
-    });
-    // A run that is not longer than its end had none.
-    let began = seconds.first().map_or(from, |s| s.at_ms - i64::from(s.ms));
-    let at_end =
-        errors >= least && after as f64 >= AFTER_STOP * errors as f64 && !refused && began < from;
-    let (n, all_errors, late) = (count(cut), count(errors), count(after));
-    let span = (from, span(seconds).1);
-    if at_end {
+    if let Some((late, from, is_known)) = errors_of_end(record) {
         let (more, more_zh) = beside(cut);
+        let (late_words, all_errors, span) = (count(late), count(errors), (from, span(seconds).1));
         return found(
             "cut_by_end",
             About::Run,
-            if stop.is_some() { Confidence::Certain } else { Confidence::Statistical },
+            if is_known { Confidence::Arithmetic } else { Confidence::Statistical },
             words!(
-                "{late} of {all_errors} errors came when the run was ended: they say how it was stopped, not what the target can take.{more}",
-                "{all_errors} 个错误中有 {late} 个发生在运行结束时：它们反映的是停止方式，而不是被测系统的能力。{more_zh}"
+                "{late_words} of {all_errors} errors are connections that broke when the run was stopped: they say how it was stopped, not what the target can take.{more}",
+                "{all_errors} 个错误中有 {late_words} 个是运行被停止时中断的连接：它们反映的是停止方式，而不是被测系统的能力。{more_zh}"
             ),
         )
-        .with("errors_at_end", after as f64, "requests", span)
+        .with("errors_at_end", late as f64, "requests", span)
         .with("cut", cut as f64, "samples", span)
-        .rules_out(words!("the load: until the end there were hardly any errors", "负载：结束之前几乎没有错误"))
+        .rules_out(words!("the load: until the stop there were hardly any errors", "负载：停止之前几乎没有错误"))
         .advise(words!(
             "Let samples in flight finish (one Ctrl-C, or the end by duration), and judge the run without them.",
             "让在途样本完成（按一次 Ctrl-C，或按时长结束），并在不计它们的情况下评价本次运行。"
@@ -267,21 +312,33 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
         .explaining(&["errors_named", "reset_under_load", "step_change"])
         .said();
     }
-    let oldest = ms(&hist(seconds, |s| &s.all.service), 0.5);
+    in_flight_at_end(record, cut)
+}
+
+/// Requests that were in flight when the run ended.
+fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     if cut == 0 {
         return Said::Nothing;
     }
-    let typical = super::say::time(oldest);
+    let seconds = &record.seconds;
+    let typical = super::say::time(ms(&hist(seconds, |s| &s.all.service), 0.5));
+    let (en, zh) = match cut {
+        1 => ("1 request was in flight when the run ended; it is counted apart, neither as an answer nor as an error".to_owned(), "1 个请求".to_owned()),
+        _ => {
+            let n = count(cut);
+            (format!("{n} requests were in flight when the run ended; they are counted apart, neither as answers nor as errors"), format!("{n} 个请求"))
+        }
+    };
     found(
         "cut_by_end",
         About::Run,
         Confidence::Hint,
         words!(
-            "{n} requests were in flight when the run ended; they are counted apart, neither as answers nor as errors (a request took {typical} at the median).",
-            "运行结束时有 {n} 个请求在途；它们单独计数，既不算响应也不算错误（请求时间中位数 {typical}）。"
+            "{en} (a request took {typical} at the median).",
+            "运行结束时有 {zh}在途；单独计数，既不算响应也不算错误（请求时间中位数 {typical}）。"
         ),
     )
-    .with("cut", cut as f64, "samples", span)
+    .with("cut", cut as f64, "samples", span(seconds))
     .advise(words!(
         "Nothing to do; run longer than a few response times if they are many.",
         "无需处理；如果数量很多，请让运行时长超过若干个响应时间。"

@@ -1,5 +1,7 @@
 //! Figures that several rules read from a record, and the few statistics on them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use record::{Change, Class, Record, Second};
 use stats::Counter;
 use stats::hist::{Bins, Hist};
@@ -10,6 +12,14 @@ const SAME_LOAD: f64 = 0.05;
 const MASKED_MS: i64 = 10_000;
 /// A second ends so late at most, ms.
 const OVER_MS: i64 = 500;
+/// Without a request for so long, ms, a load is over.
+const PAUSE_MS: i64 = 5000;
+/// Share of the users that are replaced at once where another group begins as one ends.
+const REPLACED: f64 = 0.25;
+/// Two mixes of labels differ from this share of the requests on, beside what chance makes.
+const MIXED: f64 = 0.05;
+/// Requests of a label that are compared with others of it.
+const HELD_LEAST: u64 = 30;
 /// 97.5 % point of the normal distribution.
 pub(crate) const Z: f64 = 1.96;
 
@@ -71,6 +81,20 @@ pub(crate) fn in_flight(second: &Second) -> f64 {
     second.all.elapsed as f64 / 1e6 / f64::from(second.ms.max(1))
 }
 
+/// The same over as long a time as the longest of the samples that ended took: a second in which the waits of many end has
+/// more of their time than was in it.
+pub(crate) fn flying_around(seconds: &[Second], at: usize) -> f64 {
+    let Some(second) = seconds.get(at) else { return 0.0 };
+    let wanted_ms = (second.all.longest / 1_000_000).max(1000);
+    let (mut from, mut length_ms) = (at, u64::from(second.ms));
+    while length_ms < wanted_ms && from > 0 {
+        from -= 1;
+        length_ms += u64::from(seconds[from].ms);
+    }
+    let elapsed: u64 = seconds[from..=at].iter().map(|s| s.all.elapsed).sum();
+    elapsed as f64 / 1e6 / length_ms.max(wanted_ms) as f64
+}
+
 pub(crate) fn rate(seconds: &[Second]) -> f64 {
     requests(seconds) as f64 / length_s(seconds).max(1e-3)
 }
@@ -120,11 +144,102 @@ fn phases(record: &Record) -> impl Iterator<Item = i64> + '_ {
     record.marks.iter().filter(is_phase).map(|mark| mark.at_ms)
 }
 
+/// Seconds at which another load begins although as many users are there: others have come in their place, or nobody asked
+/// for anything before (a pause between two groups, two runs in one file). Beside them, seconds of such pauses.
+fn breaks(all: &[Second]) -> Vec<bool> {
+    let started = |at: usize| all[at].started.saturating_sub(all[at - 1].started) as f64;
+    let usual = median(&(1..all.len()).map(started).collect::<Vec<_>>());
+    let mut breaks: Vec<bool> = (0..all.len())
+        .map(|at| {
+            let Some(before) = at.checked_sub(1).map(|before| &all[before]) else { return false };
+            let gap_ms = all[at].at_ms - i64::from(all[at].ms) - before.at_ms;
+            let replaced = started(at) >= (REPLACED * all[at].users as f64).max(1.0);
+            gap_ms > PAUSE_MS || replaced && started(at) > 3.0 * usual
+        })
+        .collect();
+    let mut from = 0;
+    for run in all.chunk_by(|a, b| (a.all.count == 0) == (b.all.count == 0)) {
+        let end = from + run.len();
+        let length_ms: i64 = run.iter().map(|second| i64::from(second.ms)).sum();
+        // Requests that wait for the target all the while end behind it, and took as long.
+        let waited = all.get(end).is_some_and(|s| s.all.longest as f64 >= 0.8e6 * length_ms as f64);
+        if run[0].all.count == 0 && length_ms > PAUSE_MS && !waited {
+            breaks[from..all.len().min(end + 1)].fill(true);
+        }
+        from = end;
+    }
+    breaks
+}
+
+/// Requests by label, without transactions.
+fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
+    let mut sums = BTreeMap::new();
+    for (label, count, _) in seconds.iter().flat_map(|second| second.labels.counts()) {
+        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
+            *sums.entry(label).or_default() += count;
+        }
+    }
+    sums
+}
+
+/// Whether the requests of two times are of other labels, beyond chance: then their times are not those of the same work.
+pub(crate) fn mix_differs(record: &Record, a: &[Second], b: &[Second]) -> bool {
+    let (a, b) = (mix(record, a), mix(record, b));
+    let sum = |of: &BTreeMap<u32, u64>| of.values().sum::<u64>().max(1) as f64;
+    let (all_a, all_b) = (sum(&a), sum(&b));
+    let share = |of: &BTreeMap<u32, u64>, all: f64, label: &u32| {
+        of.get(label).copied().unwrap_or(0) as f64 / all
+    };
+    let labels: BTreeSet<&u32> = a.keys().chain(b.keys()).collect();
+    let apart: f64 = labels
+        .iter()
+        .map(|label| (share(&a, all_a, label) - share(&b, all_b, label)).abs() / 2.0)
+        .sum();
+    apart > MIXED + (labels.len() as f64 / all_a.min(all_b)).sqrt()
+}
+
+/// A label's median service time in two times, ms.
+pub(crate) struct Held {
+    pub(crate) label: u32,
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+/// The change of the service time between two times with each label compared with itself: its factor, and the label with the
+/// most requests. `None`: most requests are of labels that only one of the times has.
+pub(crate) fn held_change(record: &Record, a: &[Second], b: &[Second]) -> Option<(f64, Held)> {
+    let (mixes, all) = ([mix(record, a), mix(record, b)], [requests(a), requests(b)]);
+    let time = |seconds: &[Second], label: u32| {
+        let mut hist = Hist::new();
+        for part in seconds.iter().filter_map(|second| second.labels.get(label)) {
+            hist.add(&part.service);
+        }
+        ms(&hist, 0.5)
+    };
+    let (mut weights, mut sum, mut heaviest) = (0.0, 0.0, None::<(f64, Held)>);
+    for (label, n) in &mixes[0] {
+        let m = mixes[1].get(label).copied().unwrap_or(0);
+        if (*n).min(m) < HELD_LEAST {
+            continue;
+        }
+        let weight = (*n as f64 / all[0].max(1) as f64).min(m as f64 / all[1].max(1) as f64);
+        let (before, after) = (time(a, *label), time(b, *label));
+        weights += weight;
+        sum += weight * (after.max(1e-3) / before.max(1e-3)).ln();
+        if heaviest.as_ref().is_none_or(|(most, _)| weight > *most) {
+            heaviest = Some((weight, Held { label: *label, before, after }));
+        }
+    }
+    let (_, held) = heaviest.filter(|_| weights >= 0.5)?;
+    Some(((sum / weights).exp(), held))
+}
+
 /// The longest stretch of whole seconds in which the load asked for did not change.
 pub(crate) fn steady(record: &Record) -> &[Second] {
     let all = whole(record);
     let changes: Vec<i64> = changes(record).collect();
     let phases: Vec<i64> = phases(record).collect();
+    let breaks = breaks(all);
     let in_second = |s: &Second, at: i64| s.at_ms - i64::from(s.ms) < at && at <= s.at_ms;
     let masked = |s: &Second| {
         changes.iter().any(|at| (s.at_ms - at).abs() < MASKED_MS)
@@ -137,7 +252,8 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
     };
     let (mut best, mut from) = (0..0, 0);
     for at in 0..=all.len() {
-        let ends = at == all.len() || masked(&all[at]) || !same(&all[from], &all[at]);
+        let begins = at > from && at < all.len() && breaks[at];
+        let ends = at == all.len() || begins || masked(&all[at]) || !same(&all[from], &all[at]);
         if ends {
             if at - from > best.len() {
                 best = from..at;

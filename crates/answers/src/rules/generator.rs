@@ -1,4 +1,4 @@
-//! The generator at its limit: its processors are full, or answers wait in it.
+//! The generator at its limit: its processors are full, or answers wait in it; and its machine full of other programs.
 
 use record::{Record, Second};
 use stats::grouped::percent;
@@ -11,6 +11,17 @@ use crate::shared;
 use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "generator_limit";
+const ID_OF_MACHINE: &str = "machine_busy";
+/// Rules whose findings follow from processors that are full.
+const EXPLAINS: &[&str] = &[
+    "generator_limit",
+    "generator_stalled",
+    "unread_growing",
+    "zero_windows",
+    "late_starts",
+    "bimodal",
+    "stalls",
+];
 
 /// Share of the processors from which on they count as full.
 const FULL: f64 = 0.95;
@@ -42,7 +53,18 @@ pub(super) fn generator_limit(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
     }
-    processors(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
+    full_of_itself(record).or_else(|| lag(record)).unwrap_or(Said::Nothing)
+}
+
+/// The generator's machine is full of other programs, which make it wait.
+pub(super) fn machine_busy(record: &Record) -> Said {
+    if !record.has.generator {
+        return lacks!("figures of the generator", "负载机自身的数据");
+    }
+    if full_of_itself(record).is_some() {
+        return Said::Nothing;
+    }
+    full_of_others(record).unwrap_or(Said::Nothing)
 }
 
 /// Processors that the run's threads can fill.
@@ -63,63 +85,86 @@ pub(super) fn used_in_all(record: &Record) -> f64 {
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-fn processors(record: &Record) -> Option<Said> {
-    let looked: Vec<&Second> = record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect();
-    let is_full = |s: &Second| used(record, s) >= FULL;
-    let enough = |n: usize| n >= FULL_SECONDS && n as f64 >= FULL_SHARE * looked.len() as f64;
-    let full = looked.iter().filter(|s| is_full(s)).count();
-    let other = |s: &Second| {
-        !is_full(s) && s.machine.as_ref().is_some_and(|machine| machine.cpu >= MACHINE_FULL)
-    };
-    let others = looked.iter().filter(|s| other(s)).count();
-    let (seconds, span) = (looked.len(), span(&record.seconds));
-    let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
-    let (here, here_zh) = if shared::target_is_here(record) {
+/// Seconds that are long enough to say something about processors.
+fn looked(record: &Record) -> Vec<&Second> {
+    record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect()
+}
+
+fn is_enough(full: usize, looked: &[&Second]) -> bool {
+    full >= FULL_SECONDS && full as f64 >= FULL_SHARE * looked.len() as f64
+}
+
+/// Words on a target that is on the same machine.
+fn here(record: &Record) -> (&'static str, &'static str) {
+    if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
     } else {
         ("", "")
-    };
-    let finding = if enough(full) {
-        let confidence = Confidence::Arithmetic;
+    }
+}
+
+fn full_of_itself(record: &Record) -> Option<Said> {
+    let looked = looked(record);
+    let full = looked.iter().filter(|s| used(record, s) >= FULL).count();
+    if !is_enough(full, &looked) {
+        return None;
+    }
+    let (seconds, span) = (looked.len(), span(&record.seconds));
+    let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
+    let (here, here_zh) = here(record);
+    Some(
         found(
             ID,
             About::Generator,
-            confidence,
+            Confidence::Arithmetic,
             words!(
                 "The generator used all of its processors ({cpus:.0}) in {full} of {seconds} seconds: rates and response times are limits of the generator, not of the target.",
                 "负载机在 {seconds} 秒中有 {full} 秒用满了全部处理器（{cpus:.0} 个）：速率和响应时间反映的是负载机的极限，而不是被测系统的极限。"
             ),
         )
         .with("generator_full_seconds", full as f64, "s", span)
+        .with("generator_cpu", used_in_all(record), "share", span)
         .advise(words!(
             "Give the generator more processors or more machines, or ask for less load{here}.",
             "给负载机更多处理器或更多机器，或者降低负载{here_zh}。"
         ))
-    } else if enough(others) && harmed(record) {
+        .explaining(EXPLAINS)
+        .said(),
+    )
+}
+
+fn full_of_others(record: &Record) -> Option<Said> {
+    let looked = looked(record);
+    let other = |s: &&&Second| {
+        let full = |machine: &stats::machine::Machine| machine.cpu >= MACHINE_FULL;
+        used(record, s) < FULL && s.machine.as_ref().is_some_and(full)
+    };
+    let others = looked.iter().filter(other).count();
+    if !is_enough(others, &looked) || !harmed(record) {
+        return None;
+    }
+    let (seconds, span) = (looked.len(), span(&record.seconds));
+    let own = percent(used_in_all(record));
+    let (here, here_zh) = here(record);
+    Some(
         found(
-            ID,
+            ID_OF_MACHINE,
             About::Generator,
             Confidence::Arithmetic,
             words!(
-                "The generator's machine was full in {others} of {seconds} seconds, mostly with other programs, and the generator was late because of it.",
-                "负载机所在机器在 {seconds} 秒中有 {others} 秒处理器全满，主要被其他程序占用，负载机因此变慢。"
+                "Other programs filled the generator's machine in {others} of {seconds} seconds (the generator itself used {own} of its processors), while samples waited in the generator{here}.",
+                "其他程序在 {seconds} 秒中有 {others} 秒占满了负载机所在的机器（负载机自身使用其处理器的 {own}），同时样本在负载机内等待{here_zh}。"
             ),
         )
         .with("machine_full_seconds", others as f64, "s", span)
+        .with("generator_cpu", used_in_all(record), "share", span)
         .advise(words!(
-            "Run the target, and other busy programs, on another machine{here}.",
-            "把被测系统和其他繁忙程序放到别的机器上{here_zh}。"
+            "Run the target, and other busy programs, on another machine.",
+            "把被测系统和其他繁忙程序放到别的机器上。"
         ))
-    } else {
-        return None;
-    };
-    let finding = finding.with("generator_cpu", used_in_all(record), "share", span).explaining(&[
-        "generator_stalled",
-        "unread_growing",
-        "zero_windows",
-        "late_starts",
-    ]);
-    Some(finding.said())
+        .explaining(EXPLAINS)
+        .said(),
+    )
 }
 
 /// Other programs may be content with what this one leaves; only what they did to it counts. A socket that is left

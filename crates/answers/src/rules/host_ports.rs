@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use record::{Record, Second};
+use record::{CauseName, Record, Second};
+use stats::Outcome;
 use stats::grouped::{count, percent};
 
 use super::figures::{causes, span, sum, whole};
@@ -194,7 +195,10 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let waiting_words = count(waiting as u64);
     let after = aftermath(record, &gone);
     let (en, zh, note_en, note_zh) = (after.en, after.zh, note.en, note.zh);
-    let said = record.causes.iter().any(|c| c.message.contains("Cannot assign requested address"));
+    // The host's word comes in an answer; the same of a connect is the generator's own.
+    let is_answer = |c: &CauseName| c.outcome == Outcome::Status;
+    let words = "Cannot assign requested address";
+    let said = record.causes.iter().any(|c| is_answer(c) && c.message.contains(words));
     let confidence = match (said, gone.borne_out) {
         (true, _) => Confidence::Certain,
         (false, true) => Confidence::Arithmetic,

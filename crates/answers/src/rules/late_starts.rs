@@ -7,6 +7,7 @@ use super::errors::per_second;
 use super::figures::{
     hist, in_flight, length_s, mean, median, ms, rate as rate_of, span, steady, sum,
 };
+use super::generator::machine_busy;
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
 use crate::verdict::{About, Confidence, Finding, Said};
@@ -37,7 +38,7 @@ pub(super) fn late_starts(record: &Record) -> Said {
         return never_made(record, &starts).said();
     }
     if record.has.response && generator::late(record) {
-        return late(record).said();
+        return late(record, &starts).said();
     }
     if starts.due == 0 && !record.has.response {
         return lacks!("the rate that was asked for", "所要求的速率");
@@ -60,8 +61,11 @@ struct Starts<'r> {
 }
 
 impl Starts<'_> {
+    /// Never more than were due; a start that was made late is none that is missing.
     fn are_missed(&self) -> bool {
-        self.missed >= MISSED_LEAST && self.missed as f64 >= self.tolerated
+        self.missed >= MISSED_LEAST
+            && self.missed as f64 >= self.tolerated
+            && self.missed <= self.due
     }
 }
 
@@ -154,6 +158,7 @@ fn never_made(record: &Record, starts: &Starts<'_>) -> Finding {
         users: users.max(record.frame.load.users),
     };
     let by_generator = generator::generator_limit(record).is_found()
+        || machine_busy(record).is_found()
         || machine::generator_stalled(record).is_found();
     let busy = mean(&lost.iter().map(|(s, _)| in_flight(s)).collect::<Vec<_>>());
     let mut finding = if by_generator {
@@ -178,8 +183,8 @@ fn by_the_generator(missing: &Missing) -> Finding {
         About::Generator,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because the generator was at its limit: {asked_words}/s asked for, {reached}/s made.",
-            "没有达到要求的速率：{zh}未执行，因为负载机已到极限：要求 {asked_words}/s，实际 {reached}/s。"
+            "The rate was not reached: {en} were never made, because the generator or its machine was at its limit: {asked_words}/s asked for, {reached}/s made.",
+            "没有达到要求的速率：{zh}未执行，因为负载机或其所在机器已到极限：要求 {asked_words}/s，实际 {reached}/s。"
         ),
     )
     .advise(words!(
@@ -258,24 +263,65 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
     ))
 }
 
-fn late(record: &Record) -> Finding {
+/// Samples that started late although the starts of the run were made: who made them wait.
+fn late(record: &Record, starts: &Starts<'_>) -> Finding {
     let (service, response) = generator::p99s(record);
     let (from_due, from_start) = (time(response), time(service));
     let late = ms(&hist(&record.seconds, |s| s.all.response()), 0.5);
+    let doubts = [generator::generator_limit, machine_busy, machine::generator_stalled];
+    let by_generator = doubts.iter().any(|rule| rule(record).is_found());
+    let users = record.seconds.iter().map(|s| s.users).max().unwrap_or(0);
+    let under_load = steady(record);
+    let busy = mean(&under_load.iter().map(in_flight).collect::<Vec<_>>());
+    let all_busy = users > 0 && busy >= BUSY * users as f64;
+    let (kept, kept_zh) = if starts.due > 0 {
+        let (made, due) = (count(starts.due - starts.missed.min(starts.due)), count(starts.due));
+        (
+            format!(" ({made} of {due} starts were made)"),
+            format!("（{due} 次启动中完成 {made} 次）"),
+        )
+    } else {
+        Default::default()
+    };
+    let (about, confidence, why, why_zh) = if by_generator {
+        (
+            About::Generator,
+            Confidence::Arithmetic,
+            ", because the generator or its machine was busy",
+            "，因为负载机或其所在机器繁忙",
+        )
+    } else if all_busy {
+        (
+            About::Run,
+            Confidence::Arithmetic,
+            ", because all users were waiting for answers",
+            "，因为所有用户都在等待响应",
+        )
+    } else {
+        (About::Run, Confidence::Hint, "", "")
+    };
+    let advice = if by_generator {
+        words!(
+            "Give the run more processors, or ask for a lower rate.",
+            "给运行更多处理器，或降低要求的速率。"
+        )
+    } else {
+        words!(
+            "Response times from the intended start are what users would have waited; give the plan more users if the rate is to be kept to the moment.",
+            "从预定启动算起的响应时间才是用户实际等待的时间；如需准时达到速率，请为计划增加用户。"
+        )
+    };
     found(
         ID,
-        About::Generator,
-        Confidence::Arithmetic,
+        about,
+        confidence,
         words!(
-            "Samples started later than they should have: p99 from the intended start is {from_due}, from the actual start {from_start}.",
-            "样本启动晚于预定时间：从预定启动算起 p99 为 {from_due}，从实际启动算起为 {from_start}。"
+            "Samples started later than they should have{kept}{why}: p99 from the intended start is {from_due}, from the actual start {from_start}.",
+            "样本启动晚于预定时间{kept_zh}{why_zh}：从预定启动算起 p99 为 {from_due}，从实际启动算起为 {from_start}。"
         ),
     )
     .with("response_p99", response, "ms", span(&record.seconds))
     .with("service_p99", service, "ms", span(&record.seconds))
     .with("response_p50", late, "ms", span(&record.seconds))
-    .advise(words!(
-        "The requested rate was not reached: give the run more processors, or ask for a lower rate.",
-        "没有达到要求的速率：给运行更多处理器，或降低要求的速率。"
-    ))
+    .advise(advice)
 }

@@ -1,6 +1,6 @@
 //! The network: segments that are lost, and lines that are full.
 
-use record::Record;
+use record::{Class, Record};
 use stats::grouped::{bytes, count, percent};
 
 use super::figures::{classes, mean, span, steady, sum, variation};
@@ -11,6 +11,10 @@ use crate::verdict::{About, Confidence, Said};
 /// Share of segments sent again, and how many at least.
 const RETRANSMITS: f64 = 0.02;
 const RETRANSMITS_LEAST: u64 = 100;
+/// Bytes of a segment.
+const SEGMENT: u64 = 1448;
+/// Share of the machine's segments that must be the run's where they are not told apart.
+const OWN_LEAST: f64 = 0.25;
 /// A full line: variation of its bytes per second over 10 s at most, their number at least, and the share of the
 /// response time that passes in receiving or sending.
 const FLAT: f64 = 0.05;
@@ -21,17 +25,40 @@ const SECONDS: usize = 30;
 const LINES: [f64; 8] = [10.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2500.0, 10_000.0];
 const PAYLOAD: (f64, f64) = (0.88, 1.0);
 
+/// Segments that the run itself sent, as few as they can be: one for each request and each 1 448 bytes, and one that
+/// acknowledges two of those received.
+fn own_segments(record: &Record) -> u64 {
+    let seconds = &record.seconds;
+    let (count, sent) = (sum(seconds, |s| s.all.count), sum(seconds, |s| s.all.sent));
+    let received = sum(seconds, |s| s.all.received);
+    count.max(sent / SEGMENT) + (received / SEGMENT).max(count) / 2
+}
+
+/// Segments sent again and of how many, and whether all of them are the run's own.
+fn sent_again(record: &Record) -> (u64, u64, bool) {
+    let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
+    // An address that does not answer, and a full queue, make SYNs be sent again: that is no loss on the way.
+    let data = |all: u64, syn: u64| all.saturating_sub(syn);
+    let again: u64 = machines().map(|m| data(m.retransmitted, m.syn_retransmitted)).sum();
+    let out: u64 = machines().map(|m| m.segments_out).sum();
+    let of_class = |class: &Class| data(class.retransmitted, class.syn_retransmitted);
+    let own: u64 = classes(&record.seconds).iter().map(|class| of_class(&class.1)).sum();
+    let (counted, least) = (record.has.connections && own > 0, own_segments(record));
+    if counted { (own, least.max(out.min(3 * least)), true) } else { (again, out, false) }
+}
+
 pub(super) fn network_loss(record: &Record) -> Said {
     let machines = || record.seconds.iter().filter_map(|s| s.machine.as_ref());
     if machines().next().is_none() {
         return lacks!("figures of the generator's machine", "负载机所在机器的数据");
     }
-    let again: u64 = machines().map(|m| m.retransmitted).sum();
-    let out: u64 = machines().map(|m| m.segments_out).sum();
-    let share = again as f64 / out.max(1) as f64;
+    let (again, out, is_own) = sent_again(record);
+    let share = again as f64 / (out + again).max(1) as f64;
     // What a full queue turned away was not lost on the way.
     let is_lossy = again >= RETRANSMITS_LEAST && share >= RETRANSMITS;
-    if !is_lossy || timeouts::accept_queue(record).is_found() {
+    // The kernel's figures are those of all programs: without ones by destination, they count if most of them are the run's.
+    let is_of_run = is_own || own_segments(record) as f64 >= OWN_LEAST * out as f64;
+    if !is_lossy || !is_of_run || timeouts::accept_queue(record).is_found() {
         return Said::Nothing;
     }
     let worst = classes(&record.seconds).into_iter().max_by_key(|class| class.1.retransmitted);
@@ -47,14 +74,19 @@ pub(super) fn network_loss(record: &Record) -> Said {
     let (way, way_zh) = to.map_or_else(Default::default, |to| {
         (format!(", most of them to {to}"), format!("，大部分发往 {to}"))
     });
-    let (n, of, part) = (count(again), count(out), percent(share));
+    let (n, of, part) = (count(again), count(out + again), percent(share));
+    let (whose, whose_zh) = if is_own {
+        ("the run's connections (about)", "本次运行的连接（约）")
+    } else {
+        ("the generator's machine", "负载机")
+    };
     found(
         "network_loss",
         About::Run,
-        Confidence::Certain,
+        Confidence::Arithmetic,
         words!(
-            "{n} of {of} TCP segments of the generator's machine ({part}) were sent again{way}: response times contain waits of 200 ms and more because of it.",
-            "负载机的 {of} 个 TCP 报文段中有 {n} 个（{part}）被重传{way_zh}：响应时间因此包含 200 ms 以上的等待。"
+            "{n} of {of} TCP segments of {whose} ({part}) were sent again{way}: response times may contain waits of 200 ms and more because of it.",
+            "{whose_zh}的 {of} 个 TCP 报文段中有 {n} 个（{part}）被重传{way_zh}：响应时间可能因此包含 200 ms 以上的等待。"
         ),
     )
     .with("retransmitted", share, "share", span(&record.seconds))
@@ -103,15 +135,29 @@ pub(super) fn bandwidth(record: &Record) -> Said {
             )
         });
         let (each, part) = (bytes(rate as u64), percent(share));
-        return found(
-            "bandwidth",
-            About::Target,
-            Confidence::Statistical,
-            words!(
-                "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
-                "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
-            ),
-        )
+        // Under the same load, answers that are sent slowly on purpose are as flat.
+        let finding = if line.is_some() {
+            found(
+                "bandwidth",
+                About::Target,
+                Confidence::Statistical,
+                words!(
+                    "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
+                    "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
+                ),
+            )
+        } else {
+            found(
+                "bandwidth",
+                About::Target,
+                Confidence::Hint,
+                words!(
+                    "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
+                    "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
+                ),
+            )
+        };
+        return finding
         .with("bytes_per_s", rate, "bytes/s", span(seconds))
         .with("moving_share", share, "share", span(seconds))
         .advise(words!(

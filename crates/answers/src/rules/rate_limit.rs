@@ -1,12 +1,14 @@
 //! A limit of the rate: requests are refused, or delayed so that answers come at a fixed rate.
 
+use std::collections::BTreeMap;
+
 use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::concurrency::too_few_for_one;
 use super::errors::{per_second, reads};
 use super::figures::{
-    causes, hist, in_all, mean, ms, requests, service, span, steady, variation, whole,
+    causes, hist, in_all, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
 };
 use super::gateway;
 use super::say::{found, time, words};
@@ -20,6 +22,8 @@ const REFUSED_SHARE: f64 = 0.001;
 /// Answers at a fixed rate: their variation over windows at most, and that of the requests at least.
 const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
+/// A label of which so many fail has no answers that count.
+const MOSTLY: f64 = 0.95;
 /// Refusals are faster than answers by this.
 const FASTER: f64 = 0.5;
 /// Requests and seconds that such a sign needs.
@@ -71,6 +75,9 @@ fn said_by_server(record: &Record) -> Option<Said> {
         .map(in_all)
         .collect();
     let (rate, span) = (passed(&refusing), span(seconds));
+    if !names_a_rate(record, cause) {
+        return Some(asks_to_wait(record, cause, n, rate));
+    }
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
     let through = per_second(rate);
     Some(
@@ -92,6 +99,56 @@ fn said_by_server(record: &Record) -> Option<Said> {
     )
 }
 
+/// Whether the server speaks of a rate, and not only of a time to wait: it may be overloaded, or closed for a while.
+fn names_a_rate(record: &Record, cause: usize) -> bool {
+    let Some(name) = record.causes.get(cause) else { return false };
+    let of_rate = || {
+        record.kept.iter().any(|kept| {
+            let head = kept.response.to_ascii_lowercase();
+            kept.cause == Some(cause as u32) && head.contains("ratelimit-")
+        })
+    };
+    &*name.code == "429" || gateway::limits(name) || of_rate()
+}
+
+fn asks_to_wait(record: &Record, cause: usize, n: u64, rate: f64) -> Said {
+    let seconds = whole(record);
+    let (refused, text) = (count(n), reads(record, cause));
+    let share = percent(n as f64 / requests(seconds).max(1) as f64);
+    let through = per_second(rate);
+    found(
+        ID,
+        About::Target,
+        Confidence::Certain,
+        words!(
+            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}; about {through}/s were answered meanwhile.",
+            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}；其间约 {through}/s 得到响应。"
+        ),
+    )
+    .with("refused", n as f64, "requests", span(seconds))
+    .with("passed", rate, "1/s", span(seconds))
+    .advise(words!(
+        "Look which it is: a limiter (raise it for the test), shedding of load (ask for less), or maintenance (end it).",
+        "确认是哪一种：限流（测试期间提高限额）、过载保护（降低负载），或维护状态（结束维护）。"
+    ))
+    .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
+    .said()
+}
+
+/// Whether requests that fail have answers under the same label: else they are other requests than those that succeed.
+fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
+    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
+        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
+            let sum = sums.entry(label).or_default();
+            *sum = (sum.0 + count, sum.1 + errors);
+        }
+    }
+    let failed: u64 = sums.values().map(|sum| sum.1).sum();
+    let mixed = sums.values().filter(|(all, bad)| (*bad as f64) < MOSTLY * *all as f64);
+    10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
+}
+
 /// Answers at a fixed rate whatever was asked for, and refusals faster than answers.
 fn constant_answers(record: &Record) -> Option<Said> {
     let seconds = whole(record);
@@ -109,6 +166,9 @@ fn constant_answers(record: &Record) -> Option<Said> {
     let fast = failed < FASTER * ms(&service(seconds), 0.9);
     let range = asked.iter().copied().fold(0.0, f64::max)
         / asked.iter().copied().fold(f64::MAX, f64::min).max(1e-9);
+    if !fails_and_succeeds(record, seconds) {
+        return None;
+    }
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
         return None;
     }
@@ -136,6 +196,13 @@ fn constant_answers(record: &Record) -> Option<Said> {
 fn delayed(record: &Record) -> Option<Said> {
     let (rate, alone) = too_few_for_one(record)?;
     let seconds = steady(record);
+    // The seconds of little load that tell the time of a request alone are mostly those of the beginning.
+    let early = &whole(record)[..whole(record).len().min(SECONDS)];
+    let quiet: Vec<Second> =
+        early.iter().filter(|s| s.all.count as f64 <= 0.5 * rate).cloned().collect();
+    if mix_differs(record, &quiet, seconds) {
+        return None;
+    }
     let counts: Vec<f64> = seconds.iter().map(|s| s.all.count as f64).collect();
     if requests(seconds) < SAMPLES || seconds.len() < SECONDS || variation(&counts) > OFFERED / 2.0
     {

@@ -16,45 +16,66 @@ const FALLS: f64 = 0.3;
 /// More labels than that are data in names.
 const LABELS: u64 = 500;
 
-/// The share of answers that came from a cache.
-pub(super) fn cached(record: &Record) -> Option<f64> {
-    let (mut hits, mut all) = (0, 0);
+/// Whether a header says that its answer came from a cache; `None`: it does not speak of that. Headers of caches differ:
+/// `X-Cache: HIT`, `CF-Cache-Status: MISS`, `X-Cache-Hits: 2`, `Age: 17`. `Cache-Control` is none of them.
+fn is_hit(name: &str, value: &str) -> Option<bool> {
+    let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
+    let counts =
+        value.split(',').filter_map(|part| part.trim().parse::<u64>().ok()).collect::<Vec<_>>();
+    if name == "age" || name.contains("cache") && !counts.is_empty() {
+        return Some(counts.iter().any(|count| *count > 0));
+    }
+    if !name.contains("cache") || name == "cache-control" {
+        return None;
+    }
+    let mut words = value.split(|c: char| !c.is_ascii_alphabetic());
+    // Of several caches, the last one that is named is the nearest.
+    words
+        .rfind(|word| matches!(*word, "hit" | "miss" | "expired" | "bypass" | "dynamic"))
+        .map(|w| w == "hit")
+}
+
+/// The share of answers that came from a cache, and whether each answer was counted.
+pub(super) fn cached(record: &Record) -> Option<(f64, bool)> {
+    let (mut hits, mut all, mut counted) = (0, 0, true);
     for (at, class, _) in classes(whole(record)) {
         if let Some(ClassName::Header { name, value }) = record.classes.get(at as usize)
-            && name.to_ascii_lowercase().contains("cache")
+            && let Some(hit) = is_hit(name, value)
         {
             all += class.count;
-            hits += if value.to_ascii_lowercase().contains("hit") { class.count } else { 0 };
+            hits += if hit { class.count } else { 0 };
         }
     }
     if all == 0 {
-        let kept: Vec<String> = record
+        let kept: Vec<&str> = record
             .kept
             .iter()
             .filter(|kept| kept.why == record::kept::Why::Random && !kept.response.is_empty())
-            .map(|kept| kept.response.to_ascii_lowercase())
+            .map(|kept| &*kept.response)
             .collect();
-        let hit = |head: &&String| {
-            head.lines().any(|line| {
-                line.starts_with("age:") || line.contains("cache") && line.contains("hit")
-            })
+        let hit = |head: &&&str| {
+            let said =
+                |line: &str| line.split_once(':').and_then(|(name, value)| is_hit(name, value));
+            head.lines().filter_map(said).any(|hit| hit)
         };
         if kept.len() < KEPT {
             return None;
         }
         (hits, all) = (kept.iter().filter(hit).count() as u64, kept.len() as u64);
+        counted = false;
     }
     let share = hits as f64 / all.max(1) as f64;
-    (share >= CACHED).then_some(share)
+    (share >= CACHED).then_some((share, counted))
 }
 
-fn from_cache(record: &Record, share: f64) -> Finding {
+fn from_cache(record: &Record, (share, counted): (f64, bool)) -> Finding {
     let seconds = whole(record);
     let span = super::figures::span(seconds);
     let values: Vec<f64> = windows(seconds, 5).iter().map(|w| w.p50).collect();
     let part = (values.len() / 4).max(1).min(values.len());
     let (first, last) = (median(&values[..part]), median(&values[values.len() - part..]));
     let hits = percent(share);
+    let (about, about_zh) = if counted { ("", "") } else { ("About ", "约 ") };
     let (falls, falls_zh) = if last < (1.0 - FALLS) * first {
         let (from, to) = (time(first), time(last));
         (format!("; the median fell from {from} to {to}"), format!("；中位数从 {from} 降到 {to}"))
@@ -64,10 +85,10 @@ fn from_cache(record: &Record, share: f64) -> Finding {
     found(
             "test_realism",
             About::Test,
-            Confidence::Certain,
+            if counted { Confidence::Certain } else { Confidence::Statistical },
             words!(
-                "{hits} of the answers came from a cache{falls}: real users may ask for more different things than this plan.",
-                "{hits} 的响应来自缓存{falls_zh}：真实用户请求的内容可能比该计划更多样。"
+                "{about}{hits} of the answers came from a cache{falls}: real users may ask for more different things than this plan.",
+                "{about_zh}{hits} 的响应来自缓存{falls_zh}：真实用户请求的内容可能比该计划更多样。"
             ),
         )
         .with("cached", share, "share", span)
@@ -118,6 +139,12 @@ fn together(record: &Record) -> (String, String) {
         format!(" ({n} of them count together, as {name:?})"),
         format!("（其中 {n} 个合并计数，如 {name:?}）"),
     )
+}
+
+/// Whether several samplers of the plan have that name: its requests may be two kinds by the plan's own doing.
+pub(super) fn is_shared(record: &Record, name: &str) -> bool {
+    let shared = setting(record, record::frame::SHARED_NAMES);
+    shared.is_some_and(|names| names.lines().any(|one| one == name))
 }
 
 fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
@@ -178,7 +205,10 @@ fn unasserted(record: &Record) -> Option<Said> {
 fn two_sizes(record: &Record) -> bool {
     let mut labels: Vec<u32> = record.kept.iter().map(|kept| kept.label).collect();
     labels.dedup();
-    labels.into_iter().any(|label| {
+    let own = |label: &u32| {
+        record.labels.get(*label as usize).is_some_and(|label| !is_shared(record, &label.name))
+    };
+    labels.into_iter().filter(own).any(|label| {
         let mut sizes: Vec<u64> = record
             .kept
             .iter()
@@ -192,4 +222,27 @@ fn two_sizes(record: &Record) -> bool {
             alike(&sizes[..at]) && alike(&sizes[at..])
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_caches_say_whether_they_had_the_answer() {
+        for (name, value, right) in [
+            ("X-Cache", "HIT", Some(true)),
+            ("X-Cache", "Hit from cloudfront", Some(true)),
+            ("X-Cache", "HIT, MISS", Some(false)),
+            ("CF-Cache-Status", "DYNAMIC", Some(false)),
+            ("X-Cache-Hits", "0, 0", Some(false)),
+            ("X-Cache-Hits", "0, 3", Some(true)),
+            ("Age", "0", Some(false)),
+            ("Age", "17", Some(true)),
+            ("Cache-Control", "max-age=60, hit", None),
+            ("X-White", "hit", None),
+        ] {
+            assert_eq!(is_hit(name, value), right, "{name}: {value}");
+        }
+    }
 }

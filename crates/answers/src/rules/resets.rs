@@ -54,7 +54,8 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     if !enough || (hit as f64) < ABOVE * above.len() as f64 {
         return Said::Nothing;
     }
-    let (n, flying, calm) = (count(all), number(in_flight(first)), count(quiet));
+    let (n, flying, calm) =
+        (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
     found(
         "reset_under_load",
         About::Target,

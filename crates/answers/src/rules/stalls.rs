@@ -5,6 +5,7 @@ use record::{Record, Second};
 use stats::grouped::count;
 use stats::hist::layout;
 
+use super::down::down;
 use super::figures::{median, ms, requests, service, span, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
@@ -45,6 +46,14 @@ pub(super) fn stalls(record: &Record) -> Said {
         return Said::Nothing;
     }
     let mut gaps = gaps(seconds);
+    // A target that is away gives no answers either, and none at once behind it.
+    if let Some(down) = down(record) {
+        let begin = &record.seconds[down.first];
+        // The first who noticed had waited for their time limit.
+        let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
+        let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
+        gaps.retain(|gap| !away.contains(&gap.at_ms));
+    }
     if gaps.len() < GAPS {
         gaps.retain(|gap| gap.slots >= LONG);
     }

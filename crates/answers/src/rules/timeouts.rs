@@ -5,8 +5,9 @@ use stats::grouped::{count, percent};
 use stats::hist::{Hist, layout};
 use stats::{CloseCause, Outcome};
 
-use super::figures::{causes, hist, span, sum};
+use super::figures::{causes, classes, hist, ms, span, sum, whole};
 use super::say::{found, lacks, time, words};
+use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said};
 
 /// Errors or closes of one age, at least, and their share of all of them.
@@ -19,6 +20,11 @@ const SHORTEST: f64 = 1000.0;
 /// Silences of held connections are counted by whole seconds, and short ones are none, ms.
 const SILENCE_WITHIN_MS: f64 = 1000.0;
 const SILENCE: f64 = 5000.0;
+/// Seconds in which connections were cut that show a limit of each connection's own.
+const MOMENTS: usize = 3;
+/// Answers without failures of the labels that fail, as a share, and how much earlier than the limit most of them come.
+const GOOD: f64 = 0.2;
+const EARLIER: f64 = 0.5;
 /// Usual limits of proxies and clients, s.
 const USUAL: [f64; 12] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 75.0, 120.0, 180.0, 300.0];
 
@@ -93,11 +99,17 @@ fn silence(record: &Record) -> Option<Said> {
     }
     let (connections, of, silent) =
         (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
+    // Connections that are cut at one moment may have been silent for as long by chance: a restart.
+    let cut_in = record.seconds.iter().filter(|second| {
+        second.closes.iter().any(|close| peers.contains(&close.cause) && !close.idle_ms.is_empty())
+    });
+    let confidence =
+        if cut_in.count() >= MOMENTS { Confidence::Arithmetic } else { Confidence::Hint };
     Some(
         found(
             "fixed_timeout",
             About::Target,
-            Confidence::Arithmetic,
+            confidence,
             words!(
                 "A time limit of {silent} cuts connections: {connections} of {of} that the target closed had been without data for that long.",
                 "{silent} 的时间限制切断了连接：被测系统关闭的 {of} 个连接中有 {connections} 个此前恰好这么久没有数据。"
@@ -133,11 +145,12 @@ fn errors(record: &Record) -> Option<Said> {
     let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);
     let that_old: u64 = bins_of(&good, 1000.0).iter().filter(|bin| near(bin.0)).map(|b| b.1).sum();
     let answers_at = that_old.saturating_sub(n);
-    if answers_at > n {
+    let is_of_plan = ours as f64 >= SAME_SHARE * n as f64;
+    if answers_at > n || !is_of_plan && !is_limit(record, age) {
         return None;
     }
     let (errors, of, limit) = (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
-    let finding = if ours as f64 >= SAME_SHARE * n as f64 {
+    let finding = if is_of_plan {
         found(
             "fixed_timeout",
             About::Run,
@@ -175,6 +188,34 @@ fn errors(record: &Record) -> Option<Said> {
     )
 }
 
+/// Whether failures at that age, ms, look like a limit of the target: their labels have answers as well, and much earlier.
+/// What always takes as long and fails, and a check of the plan that refuses an answer, are none.
+fn is_limit(record: &Record, age: f64) -> bool {
+    let seconds = whole(record);
+    let checked = |cause: usize| {
+        let outcome = record.causes.get(cause).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Assertion | Outcome::Refused | Outcome::Dns))
+    };
+    if causes(seconds).first().is_some_and(|(cause, _)| checked(*cause)) {
+        return false;
+    }
+    let (mut failed, mut explained) = (0, 0);
+    for at in (0u32..).zip(&record.labels).filter(|(_, label)| !label.transaction).map(|l| l.0) {
+        let (mut all, mut bad, mut times) = (0, 0, Hist::new());
+        for part in seconds.iter().filter_map(|second| second.labels.get(at)) {
+            (all, bad) = (all + part.count, bad + part.errors);
+            times.add(&part.service);
+        }
+        failed += bad;
+        // Most answers are good ones where the median of all is early.
+        let is_early = ms(&times, GOOD) <= EARLIER * age;
+        if all.saturating_sub(bad) as f64 >= GOOD * all as f64 && is_early {
+            explained += bad;
+        }
+    }
+    2 * explained >= failed && failed > 0
+}
+
 /// Connects that were slow: how many, at the ages at which a SYN is sent again, and with two of them lost.
 struct Slow {
     all: u64,
@@ -196,6 +237,17 @@ impl Slow {
     }
 }
 
+/// Whether SYNs were sent again above all to addresses to which no connection was opened: then nothing answers there, and
+/// no queue is full.
+fn is_dead_address(record: &Record) -> bool {
+    let sums = classes(&record.seconds);
+    let again = |dead: bool| -> u64 {
+        let of = sums.iter().filter(|(_, sum, _)| (sum.opened == 0) == dead);
+        of.map(|(_, sum, _)| sum.syn_retransmitted).sum()
+    };
+    again(true) > again(false)
+}
+
 pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
@@ -212,20 +264,37 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     let share = again as f64 / segments.max(1) as f64;
     let is_queue = twice >= TWICE_LEAST && twice as f64 >= TWICE * share * slow as f64;
     let lossy = share >= LOSS && again >= 100 && !is_queue;
-    if few || (n as f64) < AT_AGE * slow as f64 || lossy {
+    // The kernel of a target on this machine counts what its queues turn away.
+    let turned_away =
+        sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.listen_overflows.max(m.listen_drops)));
+    let is_here = target_is_here(record);
+    let is_counted = is_here && turned_away >= (n / 2).max(1);
+    let is_denied = is_here && turned_away == 0 || is_dead_address(record);
+    if few || (n as f64) < AT_AGE * slow as f64 || lossy || is_denied {
         return Said::Nothing;
     }
     let syns = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.syn_retransmitted))
-        .max(super::figures::classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
+        .max(classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
     let (late, of, part) = (count(n), count(all), percent(n as f64 / all as f64));
     let sent = count(syns);
+    let overflows = count(turned_away);
+    let (counted, counted_zh) = if is_counted {
+        (
+            format!("; the kernel counted {overflows} that found no room"),
+            format!("；内核统计有 {overflows} 次没有空位"),
+        )
+    } else {
+        Default::default()
+    };
+    let (full, full_zh) =
+        if is_counted { ("full", "已满") } else { ("probably full", "可能已满") };
     let mut finding = found(
         "accept_queue",
         About::Target,
-        if syns >= n / 2 { Confidence::Certain } else { Confidence::Statistical },
+        if is_counted { Confidence::Certain } else { Confidence::Statistical },
         words!(
-            "The target's accept queue is full: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were).",
-            "被测系统的接受队列已满：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）。"
+            "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were){counted}.",
+            "被测系统的接受队列{full_zh}：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）{counted_zh}。"
         ),
     )
     .with("slow_connects", n as f64, "connects", span(seconds))

@@ -17,7 +17,7 @@ pub struct Situation {
     pub record: Record,
 }
 
-fn of(
+pub fn of(
     name: &'static str,
     right: &'static str,
     beside: &'static [&'static str],
@@ -209,6 +209,7 @@ fn of_hosts() -> Vec<Situation> {
 
 pub fn all() -> Vec<Situation> {
     let mut list = of_capacity();
+    list.extend(super::silent::all());
     list.extend(of_hosts());
     list.extend(of_errors());
     list.extend(of_connections());

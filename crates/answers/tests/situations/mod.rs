@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, clippy::too_many_lines, clippy::struct_field_names)]
 
 pub mod all;
+pub mod silent;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,0 +1,170 @@
+//! A target that stopped accepting connections: from some second on no request of some labels succeeds, and connects are
+//! refused or not answered.
+//!
+//! Refusals beside answers are a limit of connections, and none of this; refusals from the first request on are an address at
+//! which nothing listens.
+
+use std::collections::BTreeMap;
+
+use record::{ClassName, Record, Second};
+use stats::grouped::count;
+use stats::{Outcome, Phase};
+
+use super::figures::{classes, span};
+use super::say::{clock, found, lacks, words};
+use crate::verdict::{About, Confidence, Said, Words};
+
+/// Connects that failed, and answers before them, at least.
+const FAILED: u64 = 5;
+const GOOD_BEFORE: u64 = 5;
+/// Share of the errors of that time which failed to connect.
+const MOST: f64 = 0.5;
+
+/// A time in which connections could not be had.
+pub(super) struct Down {
+    /// Numbers of the first and the last second with such errors.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    failed: u64,
+    refused: u64,
+    /// Requests succeeded again behind it.
+    is_back: bool,
+    /// Labels that were hit, and whether there were no others.
+    labels: Vec<u32>,
+    is_whole: bool,
+}
+
+fn is_down(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Refused | Outcome::Unreachable | Outcome::Timeout(Phase::Connect))
+}
+
+/// Errors of that kind in a second.
+fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
+    let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
+    second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
+}
+
+/// Good answers and failures of requests by label.
+fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
+    let mut sums = BTreeMap::new();
+    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
+        if !record.labels.get(label as usize).is_some_and(|label| label.transaction) {
+            let sum: &mut (u64, u64) = sums.entry(label).or_default();
+            *sum = (sum.0 + count.saturating_sub(errors), sum.1 + errors);
+        }
+    }
+    sums
+}
+
+/// The time in which a target accepted no connections, if there was one.
+pub(super) fn down(record: &Record) -> Option<Down> {
+    let seconds = &record.seconds;
+    let has = |second: &Second| errors(record, second, is_down) > 0;
+    let first = seconds.iter().position(has)?;
+    let last = seconds.iter().rposition(has)?;
+    let during = &seconds[first..=last];
+    let failed: u64 = during.iter().map(|second| errors(record, second, is_down)).sum();
+    let all: u64 = during.iter().map(|second| second.all.errors).sum();
+    if failed < FAILED || (failed as f64) < MOST * all as f64 {
+        return None;
+    }
+    let before = by_label(record, &seconds[..=first]);
+    // In the first and the last of these seconds, some succeeded before it and behind it.
+    let is_back = |labels: &[u32]| {
+        let behind = by_label(record, &seconds[last + 1..]);
+        labels.iter().any(|label| behind.get(label).is_some_and(|(good, _)| *good > 0))
+    };
+    let good_before = |label: &u32| before.get(label).map_or(0, |(good, _)| *good);
+    let hit: Vec<u32> = by_label(record, during)
+        .into_iter()
+        .filter(|(label, (_, bad))| *bad > 0 && good_before(label) > 0)
+        .map(|(label, _)| label)
+        .collect();
+    let back = is_back(&hit);
+    let end = if back { last } else { seconds.len() };
+    let inner = by_label(record, &seconds[(first + 1).min(end)..end]);
+    let dead = |label: &u32| inner.get(label).is_some_and(|(good, bad)| *good == 0 && *bad > 0);
+    let labels: Vec<u32> = hit.into_iter().filter(dead).collect();
+    let good: u64 = labels.iter().map(good_before).sum();
+    if labels.is_empty() || good < GOOD_BEFORE {
+        return None;
+    }
+    let is_whole = inner.iter().all(|(_, (good, _))| *good == 0);
+    let refused: u64 = during.iter().map(|s| errors(record, s, |o| o == Outcome::Refused)).sum();
+    let is_back = is_back(&labels);
+    Some(Down { first, last, failed, refused, is_back, labels, is_whole })
+}
+
+/// The only address at which nothing succeeded in that time.
+fn address(record: &Record, during: &[Second]) -> Option<String> {
+    let dead = classes(during).into_iter().filter_map(|(class, sum, _)| {
+        let ClassName::Address(address) = record.classes.get(class as usize)? else { return None };
+        (sum.count > 0 && sum.errors == sum.count).then(|| address.to_string())
+    });
+    let dead: Vec<String> = dead.collect();
+    let [only] = &dead[..] else { return None };
+    Some(only.clone())
+}
+
+pub(super) fn target_down(record: &Record) -> Said {
+    if record.seconds.iter().all(|second| second.all.count == 0) {
+        return lacks!("requests", "请求");
+    }
+    let Some(down) = down(record) else { return Said::Nothing };
+    let seconds = &record.seconds;
+    let (begin, end) = (&seconds[down.first], &seconds[down.last]);
+    let since =
+        |second: &Second| clock(second.at_ms - i64::from(second.ms) - record.frame.start_ms);
+    let from = since(begin);
+    let end_clock = clock(end.at_ms - record.frame.start_ms);
+    let inner = &seconds[(down.first + 1).min(down.last)..=down.last];
+    let name = address(record, inner);
+    let (who, who_zh) = match (&name, down.is_whole) {
+        (Some(address), true) => {
+            (format!("The target ({address})"), format!("被测系统（{address}）"))
+        }
+        (None, true) => ("The target".to_owned(), "被测系统".to_owned()),
+        (Some(address), false) => (address.clone(), address.clone()),
+        (None, false) => ("One of the targets".to_owned(), "其中一个被测系统".to_owned()),
+    };
+    let (how, how_zh) = if 2 * down.refused >= down.failed {
+        ("were refused", "被拒绝")
+    } else {
+        ("got no answer", "没有得到响应")
+    };
+    let n = count(down.failed);
+    let said: Words = if down.is_back {
+        words!(
+            "{who} stopped accepting connections at {from} and accepted them again at about {end_clock}: {n} connects {how} meanwhile.",
+            "{who_zh}在 {from} 停止接受连接，约 {end_clock} 恢复：其间 {n} 次连接{how_zh}。"
+        )
+    } else {
+        words!(
+            "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}.",
+            "{who_zh}在 {from} 停止接受连接，直到结束都没有恢复：{n} 次连接{how_zh}。"
+        )
+    };
+    let at = (begin.at_ms - i64::from(begin.ms), end.at_ms);
+    found("target_down", About::Run, Confidence::Certain, said)
+        .with("failed_connects", down.failed as f64, "connects", at)
+        .with("labels", down.labels.len() as f64, "labels", span(seconds))
+        .advise(words!(
+            "Look at the service and its log at that time: a crash, a restart, a deployment, the kernel's out-of-memory killer. Figures of the time before are those of a target that worked.",
+            "查看该时刻的服务及其日志：崩溃、重启、部署、内核 OOM。此前的数据反映的是正常工作的被测系统。"
+        ))
+        .explaining(&[
+            "errors_named",
+            "connection_churn",
+            "reset_under_load",
+            "plan_fault",
+            "circuit_breaker",
+            "fixed_timeout",
+            "step_change",
+            "stalls",
+            "late_starts",
+            "bimodal",
+            "cut_by_end",
+            "accept_queue",
+        ])
+        .said()
+}

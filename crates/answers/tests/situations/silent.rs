@@ -1,0 +1,255 @@
+//! Ordinary tests that look like an illness: another explanation is the right one, and the rule that could be taken in must be
+//! silent or say that one.
+
+use answers::random::Random;
+use record::frame::SHARED_NAMES;
+use record::{Class, ClassName, Ending, Label, Mark, Record, Second};
+use stats::{Counter, Outcome, Phase};
+
+use super::all::{Situation, of, quiet};
+use super::{Answer, MS, Request, S, START, about, bad, good, run, users};
+
+/// Requests of each second that count under a second label, with the class of an address of its own: from `from` to `to` s.
+fn second_label(record: &mut Record, is_second: impl Fn(usize) -> bool) {
+    record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
+    record.classes = ["10.0.0.1:80", "10.0.0.1:81"].map(|at| ClassName::Address(at.into())).into();
+    record.served = vec![(0, 0), (1, 1)];
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        let place = u32::from(is_second(n));
+        let class = Class {
+            count: second.all.count,
+            service: second.all.service.clone(),
+            ..Class::default()
+        };
+        second.classes = vec![(place, class)];
+        second.labels = vec![(place, second.all.clone())].into();
+    }
+}
+
+/// From that second on the service takes four times as long.
+fn slower_from(seconds: u64, at: u64) -> Record {
+    run(&users(20).ramp(5).pause(80).seconds(seconds), move |request, random| {
+        good(about(if request.at > at * S { 80 * MS } else { 20 * MS }, random))
+    })
+}
+
+/// Two services of a plan, one of them slow by its nature: each has its label, or both have one name.
+fn two_services(shared: bool) -> Record {
+    let mut record = run(&users(20).ramp(5).pause(80), |request, random| {
+        let is_slow = request.user.is_multiple_of(2);
+        let class = Some(("service", if is_slow { "81" } else { "80" }));
+        Answer { class, ..good(about(if is_slow { 60 * MS } else { 20 * MS }, random)) }
+    });
+    record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
+    for class in &mut record.classes {
+        let ClassName::Header { value, .. } = class else { continue };
+        *class = ClassName::Address(format!("10.0.0.1:{value}").into());
+    }
+    record.served = vec![(0, 0), (1, 1)];
+    if shared {
+        record.frame.settings.push((SHARED_NAMES.into(), "request\nother".into()));
+        record.served = vec![(0, 0), (0, 1), (1, 0), (1, 1)];
+    }
+    record
+}
+
+/// Two groups one after another, as many users each.
+fn in_series(labels: bool) -> Record {
+    let mut record = slower_from(120, 60);
+    if labels {
+        second_label(&mut record, |n| n >= 60);
+    } else {
+        for (n, second) in record.seconds.iter_mut().enumerate() {
+            second.started = if n < 60 { 20 } else { 40 };
+        }
+    }
+    record
+}
+
+/// Two runs in one file, five minutes apart: the second one met another version.
+fn appended(with_empty_seconds: bool) -> Record {
+    let mut record = slower_from(100, 50);
+    let late = record.seconds.split_off(50);
+    if with_empty_seconds {
+        for n in 0..300 {
+            let at_ms = START + 51_000 + n * 1000;
+            record.seconds.push(Second { at_ms, ms: 1000, users: 20, ..Second::default() });
+        }
+    }
+    record.seconds.extend(late.into_iter().map(|mut second| {
+        second.at_ms += 300_000;
+        second
+    }));
+    record.marks.clear();
+    record.frame.load.length_ms = None;
+    record
+}
+
+/// The target is killed after that many seconds, and comes back after so many more.
+fn killed(at: u64, back: Option<u64>) -> Record {
+    run(&users(20).ramp(2).pause(80).seconds(40), move |request, random| {
+        let is_back = back.is_some_and(|back| request.at > (at + back) * S);
+        if request.at > at * S && !is_back {
+            bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+/// Half of all requests fail from the first second on.
+fn half_fails(seconds: u64) -> Record {
+    let mut record =
+        run(&users(20).pause(80).seconds(seconds), |_: &Request, random: &mut Random| {
+            if random.uniform() < 0.5 {
+                bad(20 * MS, Outcome::Status, "500", "Internal Server Error")
+            } else {
+                good(about(20 * MS, random))
+            }
+        });
+    record.marks.clear();
+    record
+}
+
+/// A last step that fails: errors in the last second only, in a run that nobody stopped.
+fn last_step() -> Record {
+    let mut record = run(&users(20).pause(80).seconds(40), |request, random| {
+        if request.at > 39 * S {
+            bad(20 * MS, Outcome::Closed, "Non HTTP response code", "failed to respond")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    record.marks.clear();
+    record.frame.ending = Ending::Completed;
+    record
+}
+
+/// The plan asks for the end of each connection.
+fn plan_closes() -> Record {
+    let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
+        closes: true,
+        ..good(about(20 * MS, random))
+    });
+    for second in &mut record.seconds {
+        second.counters.add(Counter::ConnClosedByPlan, second.all.count);
+    }
+    record
+}
+
+/// Users that come, ask once or twice and go: each needs a connection.
+fn short_users() -> Record {
+    let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
+        closes: true,
+        ..good(about(20 * MS, random))
+    });
+    let mut started = 0;
+    for second in &mut record.seconds {
+        started += second.all.count;
+        second.started = started;
+    }
+    record
+}
+
+/// SYNs are sent again to an address at which nothing answers; connects go on to another one.
+fn dead_address() -> Record {
+    let mut record = run(&users(20).ramp(5).pause(80), |_, random| Answer {
+        closes: true,
+        connect: if random.uniform() < 0.5 { 3_010 * MS } else { 200 },
+        ..good(about(20 * MS, random))
+    });
+    record.classes = ["[fd00::1]:80", "10.0.0.2:80"].map(|at| ClassName::Address(at.into())).into();
+    record.served = vec![(1, 0)];
+    for second in &mut record.seconds {
+        let count = second.all.count;
+        let dead = Class { retransmitted: count, syn_retransmitted: count, ..Class::default() };
+        second.classes = vec![(0, dead), (1, Class { count, opened: count, ..Class::default() })];
+    }
+    record
+}
+
+/// The machine sends segments again for others: the run's own are few.
+fn others_lose() -> Record {
+    let mut record = quiet();
+    for second in &mut record.seconds {
+        let machine = second.machine.as_mut().expect("a machine");
+        (machine.segments_out, machine.retransmitted) = (90_000, 9_000);
+    }
+    record
+}
+
+/// A page that always takes two seconds and is refused by an assertion.
+fn slow_and_wrong() -> Record {
+    run(&users(20).ramp(5).pause(80), |request, random| {
+        if request.user.is_multiple_of(4) {
+            bad(
+                about(2000 * MS, random).clamp(1990 * MS, 2010 * MS),
+                Outcome::Assertion,
+                "200",
+                "Test failed",
+            )
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+/// A host that no longer answers.
+fn vanished() -> Record {
+    run(&users(20).ramp(2).pause(80).seconds(60), |request, random| {
+        if request.at > 30 * S {
+            bad(
+                2 * S,
+                Outcome::Timeout(Phase::Connect),
+                "Non HTTP response code",
+                "connect timed out",
+            )
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+/// The machine is full of other programs, of which one is the target, and samples wait in the generator.
+fn busy_beside() -> Record {
+    let mut record = quiet();
+    for second in &mut record.seconds {
+        second.machine.as_mut().expect("a machine").cpu = 1.0;
+        second.all.phases.lag = second.all.elapsed / 2;
+        second.all.phases.late = 0;
+    }
+    record
+}
+
+pub fn all() -> Vec<Situation> {
+    let mut stopped = last_step();
+    stopped.frame.ending = Ending::Interrupted;
+    let change = record::Change::Stop { at_once: true };
+    stopped.marks = vec![Mark { at_ms: START + 39_000, change }];
+    vec![
+        of("two services, one slower by its nature", "bimodal", &[], two_services(false)),
+        of("the same, of samplers with one name", "", &[], two_services(true)),
+        of("two groups in series, of several labels", "", &[], in_series(true)),
+        of("two groups in series, of one label", "", &[], in_series(false)),
+        of("two runs in one file", "", &[], appended(false)),
+        of("the same, with the seconds between", "", &[], appended(true)),
+        of("the target is killed", "target_down", &["errors_named"], killed(15, None)),
+        of("the target is started anew", "target_down", &["errors_named"], killed(15, Some(5))),
+        of("a host that vanishes", "target_down", &["errors_named", "fixed_timeout"], vanished()),
+        of("half of all fail, 3 s", "errors_named", &["too_few_samples"], half_fails(3)),
+        of("half of all fail, 40 s", "errors_named", &[], half_fails(40)),
+        of("the last step fails", "errors_named", &[], last_step()),
+        of("connections that a stop broke", "cut_by_end", &["errors_named"], stopped),
+        of("the plan closes connections", "connection_churn", &[], plan_closes()),
+        of("users that ask once", "", &[], short_users()),
+        of(
+            "one address of a name is dead",
+            "connection_churn",
+            &["too_few_samples"],
+            dead_address(),
+        ),
+        of("other programs lose segments", "", &[], others_lose()),
+        of("a slow page that an assertion refuses", "errors_named", &["bimodal"], slow_and_wrong()),
+        of("other programs fill the machine", "machine_busy", &["generator_limit"], busy_beside()),
+    ]
+}
