@@ -36,6 +36,12 @@ impl Backend {
     fn failing(&self) -> f64 {
         self.errors as f64 / self.count.max(1) as f64
     }
+
+    /// Whether it fails beyond the others, of which this share fails.
+    fn fails_beside(&self, others: f64) -> bool {
+        let fails = self.errors >= FAILS_LEAST && self.failing() >= FAILS;
+        fails && self.failing() >= FAILS_MORE * others
+    }
 }
 
 /// A header by which a cache tells hits from misses names no backend.
@@ -181,10 +187,7 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
                 "{total} 个后端中有一个慢：{name} 中位数 {slow}，其他为 {usual}（有 {n} 个请求发往它）。"
             );
             ("median_ratio", mine / theirs.max(1e-3), "times")
-        } else if backend.errors >= FAILS_LEAST
-            && backend.failing() >= FAILS
-            && backend.failing() >= FAILS_MORE * rest_failing
-        {
+        } else if backend.fails_beside(rest_failing) {
             let (bad, usual) = (percent(backend.failing()), percent(rest_failing));
             said = words!(
                 "One of {total} backends fails: {name} fails {bad} of its {n} requests, the others at most {usual}.",

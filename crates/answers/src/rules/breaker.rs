@@ -51,16 +51,7 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     let shed = codes.first().is_some_and(|(cause, _)| {
         record.causes.get(*cause).is_some_and(|cause| sheds(cause) && &*cause.code != "429")
     });
-    // Refused connections are a target that is away, and failures of other requests than the good ones a plan's own.
-    let is_away = codes.first().is_some_and(|(cause, _)| {
-        let outcome = record.causes.get(*cause).map(|cause| cause.outcome);
-        matches!(outcome, Some(Outcome::Refused | Outcome::Unreachable | Outcome::Assertion))
-    });
-    let of = |failing: bool| -> Vec<Second> {
-        let picked = seconds.iter().zip(&is_failing).filter(|(_, is)| **is == failing);
-        picked.map(|(second, _)| second.clone()).collect()
-    };
-    if is_away || mix_differs(record, &of(true), &of(false)) {
+    if is_of_other_kind(record, seconds, &is_failing) {
         return Said::Nothing;
     }
     let fast = failed < FASTER * good;
@@ -90,6 +81,19 @@ pub(super) fn circuit_breaker(record: &Record) -> Said {
     ))
     .explaining(&["errors_named", "bimodal", "step_change", "reset_under_load", "plan_fault"])
     .said()
+}
+
+/// Refused connections are a target that is away, and failures of other requests than the good ones the plan's own.
+fn is_of_other_kind(record: &Record, seconds: &[Second], is_failing: &[bool]) -> bool {
+    let is_away = causes(seconds).first().is_some_and(|(cause, _)| {
+        let outcome = record.causes.get(*cause).map(|cause| cause.outcome);
+        matches!(outcome, Some(Outcome::Refused | Outcome::Unreachable | Outcome::Assertion))
+    });
+    let of = |failing: bool| -> Vec<Second> {
+        let picked = seconds.iter().zip(is_failing).filter(|(_, is)| **is == failing);
+        picked.map(|(second, _)| second.clone()).collect()
+    };
+    is_away || mix_differs(record, &of(true), &of(false))
 }
 
 /// Runs of true: where each begins, and its length.

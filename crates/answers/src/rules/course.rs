@@ -6,7 +6,7 @@ use stats::grouped::percent;
 use super::figures::{Window, held_change, mix_differs, requests, span, steady, windows};
 use super::say::{clock, found, lacks, time, words};
 use super::{concurrency, errors, realism, stalls};
-use crate::change::{lasting, steps};
+use crate::change::{Step, lasting, steps};
 use crate::trend::trend;
 use crate::verdict::{About, Confidence, Said};
 use crate::warmup::{LONG_SECONDS, warm_up};
@@ -172,6 +172,32 @@ pub(super) fn drift(record: &Record) -> Said {
     .said()
 }
 
+/// The times before and after a step as they read, and whose they are.
+struct Compared {
+    of: String,
+    of_zh: String,
+    before: String,
+    after: String,
+}
+
+/// Compares two times: where their labels differ, those of the label with the most requests.
+fn compared(record: &Record, (early, late): (&[Second], &[Second]), step: &Step) -> Compared {
+    let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
+    match held {
+        None => {
+            let (before, after) = (time(step.before), time(step.after));
+            Compared { of: String::new(), of_zh: String::new(), before, after }
+        }
+        Some((_, held)) => {
+            let name = &record.labels[held.label as usize].name;
+            let (before, after) = (time(held.before), time(held.after));
+            Compared {
+                of: format!(" of \"{name}\""), of_zh: format!("“{name}”的"), before, after
+            }
+        }
+    }
+}
+
 pub(super) fn step_change(record: &Record) -> Said {
     let seconds = part(record);
     if seconds.len() < SECONDS - STEP_WINDOW {
@@ -210,14 +236,7 @@ pub(super) fn step_change(record: &Record) -> Said {
     if !is_of_same_work(record, early, late, step.size()) {
         return Said::Nothing;
     }
-    // Where labels changed as well, those of one label are compared.
-    let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
-    let (of, of_zh) = held.as_ref().map_or_else(Default::default, |(_, held)| {
-        let name = &record.labels[held.label as usize].name;
-        (format!(" of \"{name}\""), format!("“{name}”的"))
-    });
-    let times = held.map_or((step.before, step.after), |(_, held)| (held.before, held.after));
-    let (before, after) = (time(times.0), time(times.1));
+    let Compared { of, of_zh, before, after } = compared(record, (early, late), step);
     let when = clock(at_ms - record.frame.start_ms);
     let (slow, fast) = (errors::per_second(rate_before), errors::per_second(rate_after));
     found(

@@ -6,7 +6,7 @@ use stats::grouped::{bytes, count, percent};
 use super::figures::{classes, mean, span, steady, sum, variation};
 use super::say::{found, lacks, words};
 use super::timeouts;
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 /// Share of segments sent again, and how many at least.
 const RETRANSMITS: f64 = 0.02;
@@ -98,6 +98,37 @@ pub(super) fn network_loss(record: &Record) -> Said {
     .said()
 }
 
+/// The finding on bytes per second that stay the same, and the share of the response time in which they move.
+fn flat_bytes(rate: f64, share: f64, (verb, verb_zh): (&str, &str)) -> Finding {
+    let megabits = rate * 8.0 / 1e6;
+    let line = LINES.into_iter().find(|line| {
+        let part = megabits / line;
+        part >= PAYLOAD.0 && part <= PAYLOAD.1
+    });
+    let (each, part) = (bytes(rate as u64), percent(share));
+    // Under the same load, answers that are sent slowly on purpose are as flat.
+    let Some(line) = line else {
+        return found(
+            "bandwidth",
+            About::Target,
+            Confidence::Hint,
+            words!(
+                "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
+                "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
+            ),
+        );
+    };
+    found(
+        "bandwidth",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "The line is full: {each} per second, flat, a full line of {line:.0} Mbit/s, and {part} of the response time passes in {verb}.",
+            "线路已满：每秒 {each} 且保持不变，相当于占满 {line:.0} Mbit/s 的线路，响应时间的 {part} 用于{verb_zh}。"
+        ),
+    )
+}
+
 pub(super) fn bandwidth(record: &Record) -> Said {
     if !record.has.phases {
         return lacks!("the phases of requests", "请求各阶段的时间");
@@ -123,40 +154,7 @@ pub(super) fn bandwidth(record: &Record) -> Said {
         if share < MOVING || rate < BYTES_LEAST || variation(&blocks) > FLAT {
             continue;
         }
-        let megabits = rate * 8.0 / 1e6;
-        let line = LINES.into_iter().find(|line| {
-            let part = megabits / line;
-            part >= PAYLOAD.0 && part <= PAYLOAD.1
-        });
-        let (line_en, line_zh) = line.map_or_else(Default::default, |line| {
-            (
-                format!(", a full line of {line:.0} Mbit/s"),
-                format!("，相当于占满 {line:.0} Mbit/s 的线路"),
-            )
-        });
-        let (each, part) = (bytes(rate as u64), percent(share));
-        // Under the same load, answers that are sent slowly on purpose are as flat.
-        let finding = if line.is_some() {
-            found(
-                "bandwidth",
-                About::Target,
-                Confidence::Statistical,
-                words!(
-                    "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
-                    "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
-                ),
-            )
-        } else {
-            found(
-                "bandwidth",
-                About::Target,
-                Confidence::Hint,
-                words!(
-                    "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
-                    "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
-                ),
-            )
-        };
+        let finding = flat_bytes(rate, share, (verb, verb_zh));
         return finding
         .with("bytes_per_s", rate, "bytes/s", span(seconds))
         .with("moving_share", share, "share", span(seconds))

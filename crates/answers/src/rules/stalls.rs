@@ -37,6 +37,16 @@ struct Gap {
     slots: usize,
 }
 
+/// A target that is away gives no answers either, and none at once behind it.
+fn leave_out_down(record: &Record, gaps: &mut Vec<Gap>) {
+    let Some(down) = down(record) else { return };
+    let begin = &record.seconds[down.first];
+    // The first who noticed had waited for their time limit.
+    let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
+    let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
+    gaps.retain(|gap| !away.contains(&gap.at_ms));
+}
+
 pub(super) fn stalls(record: &Record) -> Said {
     if !record.has.slots {
         return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
@@ -46,14 +56,7 @@ pub(super) fn stalls(record: &Record) -> Said {
         return Said::Nothing;
     }
     let mut gaps = gaps(seconds);
-    // A target that is away gives no answers either, and none at once behind it.
-    if let Some(down) = down(record) {
-        let begin = &record.seconds[down.first];
-        // The first who noticed had waited for their time limit.
-        let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
-        let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
-        gaps.retain(|gap| !away.contains(&gap.at_ms));
-    }
+    leave_out_down(record, &mut gaps);
     if gaps.len() < GAPS {
         gaps.retain(|gap| gap.slots >= LONG);
     }

@@ -8,7 +8,7 @@ use stats::{CloseCause, Outcome};
 use super::figures::{causes, classes, hist, ms, span, sum, whole};
 use super::say::{found, lacks, time, words};
 use crate::shared::target_is_here;
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Errors or closes of one age, at least, and their share of all of them.
 const SAME_LEAST: u64 = 10;
@@ -248,6 +248,24 @@ fn is_dead_address(record: &Record) -> bool {
     again(true) > again(false)
 }
 
+/// The sentence on slow connects of all, SYNs sent again, and those that the target's kernel counted, if it did.
+fn queue_words((slow, all): (u64, u64), syns: u64, counted: Option<u64>) -> Words {
+    let (late, of, part) = (count(slow), count(all), percent(slow as f64 / all as f64));
+    let sent = count(syns);
+    let (full, full_zh) =
+        if counted.is_some() { ("full", "已满") } else { ("probably full", "可能已满") };
+    let (more, more_zh) = counted.map(count).map_or_else(Default::default, |n| {
+        (
+            format!("; the kernel counted {n} that found no room"),
+            format!("；内核统计有 {n} 次没有空位"),
+        )
+    });
+    words!(
+        "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were){more}.",
+        "被测系统的接受队列{full_zh}：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）{more_zh}。"
+    )
+}
+
 pub(super) fn accept_queue(record: &Record) -> Said {
     let seconds = &record.seconds;
     let connects = hist(seconds, |s| &s.connect);
@@ -275,28 +293,9 @@ pub(super) fn accept_queue(record: &Record) -> Said {
     }
     let syns = sum(seconds, |s| s.machine.as_ref().map_or(0, |m| m.syn_retransmitted))
         .max(classes(seconds).iter().map(|class| class.1.syn_retransmitted).sum());
-    let (late, of, part) = (count(n), count(all), percent(n as f64 / all as f64));
-    let sent = count(syns);
-    let overflows = count(turned_away);
-    let (counted, counted_zh) = if is_counted {
-        (
-            format!("; the kernel counted {overflows} that found no room"),
-            format!("；内核统计有 {overflows} 次没有空位"),
-        )
-    } else {
-        Default::default()
-    };
-    let (full, full_zh) =
-        if is_counted { ("full", "已满") } else { ("probably full", "可能已满") };
-    let mut finding = found(
-        "accept_queue",
-        About::Target,
-        if is_counted { Confidence::Certain } else { Confidence::Statistical },
-        words!(
-            "The target's accept queue is {full}: {late} of {of} connects ({part}) took 1, 3 or 7 s, the times at which a lost SYN is sent again ({sent} were){counted}.",
-            "被测系统的接受队列{full_zh}：{of} 次连接中有 {late} 次（{part}）耗时 1、3 或 7 s，正是丢失的 SYN 被重发的时间（重发 {sent} 次）{counted_zh}。"
-        ),
-    )
+    let said = queue_words((n, all), syns, is_counted.then_some(turned_away));
+    let confidence = if is_counted { Confidence::Certain } else { Confidence::Statistical };
+    let mut finding = found("accept_queue", About::Target, confidence, said)
     .with("slow_connects", n as f64, "connects", span(seconds))
     .with("syn_retransmitted", syns as f64, "segments", span(seconds))
     .advise(words!(
