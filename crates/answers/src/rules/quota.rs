@@ -44,6 +44,7 @@ pub(super) fn cpu_quota(record: &Record) -> Said {
         "提高或取消该限制（docker run --cpus、resources.limits.cpu、CPUQuota=），或者降低负载。"
     ))
     .explaining(&[
+        "machine_busy",
         "generator_limit",
         "generator_stalled",
         "java_pauses",
