@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use lang::property_file;
 use report::jmeter::{self, Figures, Settings};
 use report::model::RunPage;
+use stats::jtl::source::Source;
 
 use crate::console::Console;
 use crate::exit::Exit;
@@ -119,13 +120,13 @@ impl Dashboard {
     /// Reads rows. `record`: their record is wanted, too.
     pub(crate) fn read(
         &self,
-        file: &Path,
+        (file, source): (&Path, Source),
         further: &[PathBuf],
         record: bool,
     ) -> Result<jmeter::Read, String> {
         let checked = self.place.as_ref().map_or(Ok(()), Place::check);
         checked?;
-        jmeter::read(file, further, &self.settings, record).map_err(|refused| refused.0)
+        jmeter::read((file, source), further, &self.settings, record).map_err(|refused| refused.0)
     }
 
     /// Writes the report, if it has a folder, and gives its page.
@@ -171,14 +172,11 @@ pub(crate) fn of_file(file: &Path, request: &Request) -> Exit {
 }
 
 fn report_of(file: &Path, request: &Request, properties: &Properties) -> Result<PathBuf, String> {
-    let readable =
-        fs::File::open(file).and_then(|open| open.metadata()).is_ok_and(|about| about.is_file());
-    if !readable {
-        return Err(format!("Cannot read test results file : {}", file.display()));
-    }
+    let source = jmeter::open(file).map_err(|refused| refused.0)?;
     let dashboard = Dashboard::new(request, properties, &[file])?;
     dashboard.warnings.iter().for_each(|warning| terminal::warning(warning));
-    let jmeter::Read { figures, record } = dashboard.read(file, &jmeter::parts(file), true)?;
+    let jmeter::Read { figures, record } =
+        dashboard.read((file, source), &jmeter::parts(file), true)?;
     figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
     let language = verdict::language(request.lang);
     let record = record.unwrap_or_default();

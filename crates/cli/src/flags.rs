@@ -555,7 +555,7 @@ pub(crate) enum Lang {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerdictFlags {
-    /// The folder of a run, its record, or a result file of JMeter or Throng.
+    /// The folder of a run, its record, or a result file of JMeter or Throng; - is standard input.
     #[arg(value_name = "RUN|JTL")]
     pub(crate) path: PathBuf,
     /// Print it as JSON: the form is the one under `verdict` in summary.json.
@@ -567,12 +567,14 @@ pub(crate) struct VerdictFlags {
     /// The same as --lang zh.
     #[arg(long, conflicts_with = "lang")]
     pub(crate) zh: bool,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportFlags {
     /// Folders of runs, also of those that were killed, of comparisons, sweeps and searches; records; or result files of
-    /// JMeter or Throng.
+    /// JMeter or Throng; - is standard input.
     #[arg(value_name = "RUN|JTL", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// File to write [default: report.html in the run's folder, or beside the result file].
@@ -633,6 +635,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
             Verb::Preflight(flags) => flags.properties.put_in_order(matches),
             Verb::Demo(flags) => flags.properties.put_in_order(matches),
             Verb::Report(flags) => flags.properties.put_in_order(matches),
+            Verb::Verdict(flags) => flags.properties.put_in_order(matches),
             Verb::Sweep(flags) => flags.passed.put_in_order(matches),
             Verb::Capacity(flags) => flags.passed.put_in_order(matches),
             Verb::Compare(flags) => flags.passed.put_in_order(matches),
@@ -642,7 +645,6 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Verb, clap::Error> {
                 }
             }
             Verb::Target(_)
-            | Verb::Verdict(_)
             | Verb::Web(_)
             | Verb::Ctl(_)
             | Verb::Jvm(JvmVerb::Install { .. })

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 use answers::rules;
 use answers::verdict::{Language, Words};
-use record::{ReadError, Record};
+use record::{Given as Opened, ReadError, Record};
 use report::Page;
 use report::jmeter::Figures;
 use report::model::{Criterion, Given, RunPage};
 use report::tables::Table;
 use serde_json::Value;
+use stats::jtl::Columns;
+use stats::jtl::source::{STANDARD_INPUT, is_stream};
 
 use crate::dashboard::Dashboard;
 use crate::exit::Exit;
@@ -89,7 +91,8 @@ impl Made {
             }
             return answer.map(Self::Answer);
         }
-        let record = Record::open(path).map_err(|error| error.to_string())?;
+        let columns = columns(path, &flags.properties)?;
+        let record = Record::open(path, &columns).map_err(|error| error.to_string())?;
         record.flaws.iter().for_each(|flaw| terminal::warning(&flaw.to_string()));
         Ok(Self::Run(Source { record, figures: None }))
     }
@@ -104,7 +107,13 @@ impl Made {
                 (Page::Run(Box::new(page)), Some(source))
             }
         };
-        let html = flags.output.clone().unwrap_or_else(|| beside(path));
+        let html = match &flags.output {
+            Some(file) => file.clone(),
+            None if is_stream(path) => {
+                return Err("the report of a pipe has no place beside it: add -o FILE".into());
+            }
+            None => beside(path),
+        };
         file::write(&html, &page.html(language))
             .map_err(|error| file::cannot_write(&html, &error))?;
         let mut written = vec![html];
@@ -134,9 +143,12 @@ impl Made {
 /// The record of a run that left its rows, or of a result file, with JMeter's figures.
 fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let (rows, record) = match Record::read(path) {
-        Ok(record) => (folder.join(ROWS), Some(record)),
-        Err(ReadError::NotARecord(_)) if !path.is_dir() => (path.to_owned(), None),
+    let (rows, record, source) = match record::given(path) {
+        Ok(Opened::Run(record)) => (folder.join(ROWS), Some(*record), None),
+        Ok(Opened::Rows(source)) if !path.is_dir() => (path.to_owned(), None, Some(source)),
+        Ok(Opened::Rows(_)) => {
+            return Err(ReadError::NotARecord(path.join(record::FILE)).to_string());
+        }
         Err(error) => {
             return Err(format!("{error}: JMeter's figures are those of one run or result file"));
         }
@@ -161,7 +173,9 @@ fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     }
     let dashboard = Dashboard::without_folder(&sources, &properties)?;
     dashboard.warnings.iter().for_each(|warning| terminal::warning(warning));
-    let read = dashboard.read(&rows, &[], record.is_none())?;
+    let source = source.map_or_else(|| report::jmeter::open(&rows), Ok);
+    let source = source.map_err(|refused| refused.0)?;
+    let read = dashboard.read((&rows, source), &[], record.is_none())?;
     read.figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
     let record = record.or(read.record).unwrap_or_default();
     Ok(Source { record, figures: Some(read.figures) })
@@ -190,9 +204,41 @@ pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<St
     Ok(Page::Run(Box::new(page(folder, &record, None, RunPage::new))).html(language))
 }
 
+/// The columns of a result file without a heading and the format of its time stamps, as properties have them: those of the
+/// command line, and below them those of the run in whose folder the file is.
+pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
+    let mut sources = flags.sources();
+    let folder = path.parent().filter(|folder| folder.join(record::FILE).is_file());
+    let of_run = folder.map(|folder| folder.join(PROPERTIES)).filter(|file| file.is_file());
+    if let Some(file) = of_run.filter(|_| !path.is_dir()) {
+        sources.settings.insert(0, Setting::File(file));
+    }
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let (properties, _) = Properties::load(&sources, now_ms)?;
+    Columns::from_properties(|key| properties.get(key).map(str::to_owned))
+        .map_err(|error| error.to_string())
+}
+
 /// The report of a run's folder stands in it, that of a file beside it.
 fn beside(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(FILE) } else { path.with_extension("html") }
+    if path.is_dir() {
+        return path.join(FILE);
+    }
+    let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    let unpacked = if is_packed { path.with_extension("") } else { path.to_owned() };
+    unpacked.with_extension("html")
+}
+
+/// The name of what a report is of.
+fn name(path: &Path) -> String {
+    if path == Path::new(STANDARD_INPUT) {
+        return "standard input".into();
+    }
+    if is_stream(path) {
+        return "pipe".into();
+    }
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The page of a run's folder, or of a result file, as `make` makes it. What the record does not have comes from the other files of the folder,
@@ -203,14 +249,13 @@ pub(crate) fn page(
     figures: Option<&Figures>,
     make: fn(&Given<'_>) -> RunPage,
 ) -> RunPage {
-    let folder = if path.is_dir() { Some(path) } else { path.parent() };
+    let folder =
+        if path.is_dir() { Some(path) } else { path.parent().filter(|_| !is_stream(path)) };
     let of_run = folder.filter(|folder| folder.join(record::FILE).exists());
     let text =
         |name: &str| of_run.and_then(|folder| std::fs::read_to_string(folder.join(name)).ok());
     let summary = text("summary.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let named = of_run.unwrap_or(path);
-    let named = named.canonicalize().unwrap_or_else(|_| named.to_owned());
-    let run = named.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let run = name(of_run.unwrap_or(path));
     let given = Given {
         record,
         verdict: &rules::verdict(record),

@@ -8,8 +8,8 @@ use record::Record;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::flags::{Lang, VerdictFlags};
-use crate::{terminal, tty};
+use crate::flags::{Lang, PropertyFlags, VerdictFlags};
+use crate::{report, terminal, tty};
 
 /// Columns of the text where no terminal says its own.
 pub(crate) const WIDTH: usize = 120;
@@ -17,7 +17,7 @@ const INDENT: &str = "  ";
 
 /// `throng verdict`.
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
-    let Some(record) = open(&flags.path) else { return Exit::Usage };
+    let Some(record) = open(&flags.path, &flags.properties) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
     let undecided = undecided(&record);
     if flags.json {
@@ -59,14 +59,16 @@ fn text_without_samples(words: &Words, verdict: &Verdict, language: Language) ->
 }
 
 /// The record of a run or of a result file, its flaws said; `None` after saying why there is none.
-pub(crate) fn open(path: &Path) -> Option<Record> {
-    match Record::open(path) {
+pub(crate) fn open(path: &Path, properties: &PropertyFlags) -> Option<Record> {
+    let record = report::columns(path, properties)
+        .and_then(|columns| Record::open(path, &columns).map_err(|error| error.to_string()));
+    match record {
         Ok(record) => {
             record.flaws.iter().for_each(|flaw| terminal::warning(&flaw.to_string()));
             Some(record)
         }
         Err(error) => {
-            terminal::error(&error.to_string());
+            terminal::error(&error);
             None
         }
     }

@@ -61,7 +61,7 @@ fn main() {
     };
     let bytes = std::fs::metadata(&path).map_or(0, |about| about.len());
     let begun = Instant::now();
-    match Record::open(Path::new(&path)) {
+    match Record::open(Path::new(&path), &stats::jtl::Columns::default()) {
         Err(error) => println!("{error}"),
         Ok(record) => {
             let took = begun.elapsed().as_secs_f64();

@@ -1,19 +1,22 @@
 //! A record from a result file, as far as its rows allow: of JMeter or of Throng, CSV or XML.
 //!
-//! The file is read once, row by row; memory follows the seconds and labels, not the rows. A row counts in the second in
-//! which its sample ended. Rows come as samples end: a second is closed and packed some seconds later, and takes rows that
-//! come late nevertheless.
+//! The file is read once, row by row; memory follows the seconds that have rows, and the labels, not the rows and not the
+//! dates. A row counts in the second in which its sample ended. Rows come as samples end: a second is closed and packed
+//! some seconds later, and takes rows that come late nevertheless.
+
+mod pauses;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use stats::hist::layout;
 use stats::jtl::Columns;
-use stats::jtl::stream::{self, Fields, Left};
+use stats::jtl::source::Source;
+use stats::jtl::stream::{self, Column, Fields, Left, Why as Cause};
 use stats::{Outcome, Phase, Phases};
 
 use crate::frame::Frame;
@@ -21,12 +24,13 @@ use crate::gather::Names;
 use crate::kept::{Kept, Why};
 use crate::labels::Labels;
 use crate::mask;
-use crate::read::{ReadError, fold, in_order};
+use crate::read::{Given, ReadError, fold, given, in_order};
 use crate::second::{Part, SLOTS, Second};
 use crate::{Flaw, Has, Record};
 
-/// Seconds between the first row and any other, at most: 31 days. A row beyond has no time that can be.
-const MOST_SECONDS: i64 = 31 * 86_400;
+/// Times that a test can have, ms since 1970: from 1990 to 2100. Rows beyond are left out, unless all are: a sample that
+/// never started has time 0.
+const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
 /// Samples kept of each cause, and of all of them.
 const KEPT_OF_A_CAUSE: usize = 5;
 const KEPT: usize = 20_000;
@@ -37,35 +41,60 @@ const SETTLED: i64 = 5;
 /// Seconds that may have been closed too early, each time: in a file whose rows are in no order none is closed any more.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
+/// Rows after which time stamps without fractions of a second are no coincidence.
+const LEAST_ROWS: u64 = 10;
 /// Length of the last second, at least, ms.
 const LEAST_MS: i64 = 100;
 
 impl Record {
-    /// Reads a result file.
-    pub fn from_jtl(path: &Path) -> Result<Self, ReadError> {
-        let file = File::open(path).map_err(|error| ReadError::Io(path.to_owned(), error))?;
-        let size = file.metadata().map_or(0, |about| about.len());
-        let record = Self::of_rows(BufReader::with_capacity(1 << 20, file))
-            .map_err(|error| ReadError::NoRows(path.to_owned(), error.to_string()))?;
-        if record.seconds.is_empty() {
-            let why = if size == 0 { "the file is empty" } else { "there is no whole row in it" };
-            return Err(ReadError::NoRows(path.to_owned(), why.to_owned()));
+    /// Reads a folder of a run, a record or a result file, whichever it is; `-` is standard input. The columns are those
+    /// that a result file without a heading has, and say the format of its time stamps.
+    pub fn open(path: &Path, columns: &Columns) -> Result<Self, ReadError> {
+        match given(path)? {
+            Given::Run(record) => Ok(*record),
+            Given::Rows(source) => Self::of_source(path, source, columns),
         }
-        Ok(record)
     }
 
-    /// Reads a folder of a run, a record or a result file, whichever it is.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
-        match Self::read(path) {
-            Err(ReadError::NotARecord(_)) => Self::from_jtl(path),
-            other => other,
+    /// Reads a result file. The path is for errors.
+    fn of_source(path: &Path, mut source: Source, columns: &Columns) -> Result<Self, ReadError> {
+        use stats::jtl::read::ReadError as Refused;
+        let no_rows = |why: String| ReadError::NoRows(path.to_owned(), why);
+        let head = source.peek(1).map_err(|error| ReadError::Io(path.to_owned(), error))?;
+        if head.is_empty() {
+            return Err(no_rows("the file is empty".into()));
         }
+        let record = Self::of_rows_with(source, columns).map_err(|error| match error {
+            Refused::Io(error) => ReadError::Io(path.to_owned(), error),
+            error => no_rows(error.to_string()),
+        })?;
+        if !record.seconds.is_empty() {
+            return Ok(record);
+        }
+        let odd = |flaw: &Flaw| match flaw {
+            Flaw::Rows { first_line, why: Some(why), .. } => Some((*first_line, *why)),
+            _ => None,
+        };
+        Err(no_rows(match record.flaws.iter().find_map(odd) {
+            Some((line, why)) => format!(
+                "not a result file of JMeter or Throng: no row has the columns timeStamp and elapsed; line {line}: {why}"
+            ),
+            None => "there is no whole row in it".into(),
+        }))
     }
 
     /// Reads the rows of a result file.
-    pub fn of_rows(from: impl BufRead) -> Result<Self, stats::jtl::read::ReadError> {
+    pub fn of_rows(from: impl Read) -> Result<Self, stats::jtl::read::ReadError> {
+        Self::of_rows_with(from, &Columns::default())
+    }
+
+    /// Reads the rows of a result file with these columns, as far as its heading does not name them.
+    pub fn of_rows_with(
+        from: impl Read,
+        columns: &Columns,
+    ) -> Result<Self, stats::jtl::read::ReadError> {
         let mut rows = Rows::default();
-        let left = stream::each(from, &Columns::default(), |fields| {
+        let left = stream::each(from, columns, |fields| {
             fields.time_ms().and_then(|start_ms| rows.add(fields, start_ms)).is_some()
         })?;
         rows.leave_out(&left);
@@ -76,32 +105,56 @@ impl Record {
 /// Takes the rows of result files one by one, and gives their record.
 #[derive(Debug, Default)]
 pub struct Rows {
+    near: Gathered,
+    /// Rows whose times no test can have, their number and the line of the first.
+    far: Option<Box<Gathered>>,
+    far_rows: (u64, u64),
+    left: Left,
+}
+
+/// The sums of rows.
+#[derive(Debug, Default)]
+struct Gathered {
     names: Names,
     /// By their number since 1970.
     seconds: BTreeMap<i64, Open>,
     closed: BTreeMap<i64, Closed>,
     late: u32,
-    /// The second of the first row.
-    first: Option<i64>,
-    start_ms: Option<i64>,
-    end_ms: i64,
+    /// Start of the first sample and end of the last.
+    span_ms: Option<(i64, i64)>,
+    rows: u64,
+    /// Some time stamp has a fraction of a second.
+    fractions: bool,
     users: bool,
     kept: Vec<Kept>,
     of_causes: HashMap<u32, usize>,
     /// The slowest of each label and minute: its place among those kept.
     slowest: HashMap<(u32, i64), usize>,
-    left: Left,
     /// Some row did not say whether its sample succeeded.
     errors_unknown: bool,
 }
 
 /// A second that rows are added to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
     labels: HashMap<u32, Part>,
     causes: HashMap<u32, u64>,
     users: u64,
     users_at_ms: i64,
+    /// Start of the first of its samples.
+    start_ms: i64,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self {
+            labels: HashMap::new(),
+            causes: HashMap::new(),
+            users: 0,
+            users_at_ms: 0,
+            start_ms: i64::MAX,
+        }
+    }
 }
 
 /// A second for which no more rows are expected.
@@ -111,6 +164,7 @@ struct Closed {
     causes: Vec<(u32, u64)>,
     users: u64,
     users_at_ms: i64,
+    start_ms: i64,
 }
 
 /// A row, read.
@@ -130,23 +184,25 @@ struct Row {
 impl Row {
     fn of(fields: &Fields<'_>, start_ms: i64) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
-        let elapsed_ms = natural("elapsed")?;
+        // A time of 24 days or more is none that a sample had.
+        let elapsed_ms = natural(Column::Elapsed).filter(|ms| i32::try_from(*ms).is_ok())?;
         let ms = |column| natural(column).unwrap_or(0).saturating_mul(MS);
         let elapsed = elapsed_ms.checked_mul(MS)?;
-        let idle = fields.number("IdleTime").unwrap_or(0);
-        let samples = natural("SampleCount").unwrap_or(1);
-        let failed = fields.get("success").map(|success| !success.eq_ignore_ascii_case("true"));
-        let errors = natural("ErrorCount").or(failed.map(u64::from));
+        let idle = fields.number(Column::IdleTime).unwrap_or(0);
+        let samples = natural(Column::SampleCount).unwrap_or(1);
+        let success = fields.get(Column::Success);
+        let failed = success.map(|success| !success.trim().eq_ignore_ascii_case("true"));
+        let errors = natural(Column::ErrorCount).or(failed.map(u64::from));
         Some(Self {
             start_ms,
             end_ms: start_ms.checked_add_unsigned(elapsed_ms)?.checked_add(idle)?,
             elapsed,
-            phases: Phases::of_times(elapsed, ms("Latency"), ms("Connect")),
+            phases: Phases::of_times(elapsed, ms(Column::Latency), ms(Column::Connect)),
             samples,
             errors: errors.unwrap_or(0).min(samples),
             errors_known: errors.is_some(),
-            sent: natural("sentBytes").unwrap_or(0),
-            received: natural("bytes").unwrap_or(0),
+            sent: natural(Column::SentBytes).unwrap_or(0),
+            received: natural(Column::Bytes).unwrap_or(0),
         })
     }
 
@@ -170,32 +226,84 @@ impl Rows {
     /// Adds the row of a sample that started at that time, ms since 1970; `None`: it has no time that can be.
     pub fn add(&mut self, fields: &Fields<'_>, start_ms: i64) -> Option<()> {
         let row = Row::of(fields, start_ms)?;
-        let second = row.end_ms.div_euclid(1000);
-        let first = *self.first.get_or_insert(second);
-        if (second - first).abs() > MOST_SECONDS {
-            return None;
+        if TIMES.contains(&row.end_ms) {
+            self.near.add(fields, &row);
+        } else {
+            let far = self.far.get_or_insert_default();
+            far.add(fields, &row);
+            self.far_rows.0 += 1;
+            if self.far_rows.0 == 1 {
+                self.far_rows.1 = fields.line();
+            }
         }
-        self.start_ms = Some(self.start_ms.map_or(row.start_ms, |start| start.min(row.start_ms)));
-        self.end_ms = self.end_ms.max(row.end_ms);
+        Some(())
+    }
+
+    /// Counts rows that were not given.
+    pub fn leave_out(&mut self, left: &Left) {
+        if self.left.odd == 0 {
+            (self.left.first_line, self.left.why) = (left.first_line, left.why);
+        }
+        self.left.odd += left.odd;
+        self.left.torn += left.torn;
+        self.left.is_damaged |= left.is_damaged;
+    }
+
+    pub fn record(mut self) -> Record {
+        let gathered = match self.far {
+            Some(far) if self.near.span_ms.is_none() => *far,
+            Some(_) => {
+                let (rows, line) = self.far_rows;
+                let left = &mut self.left;
+                if left.odd == 0 || line < left.first_line {
+                    (left.first_line, left.why) = (line, Some(Cause::Value));
+                }
+                left.odd += rows;
+                self.near
+            }
+            None => self.near,
+        };
+        let mut record = gathered.record();
+        let Left { torn, odd, first_line, why, is_damaged } = self.left;
+        if torn > 0 {
+            record.flaws.push(Flaw::TornEnd { bytes: torn });
+        }
+        if is_damaged {
+            record.flaws.push(Flaw::DamagedArchive);
+        }
+        if odd > 0 {
+            record.flaws.push(Flaw::Rows { rows: odd, first_line, why });
+        }
+        record
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, fields: &Fields<'_>, row: &Row) {
+        let second = row.end_ms.div_euclid(1000);
+        let (start, end) = self.span_ms.unwrap_or((row.start_ms, row.end_ms));
+        self.span_ms = Some((start.min(row.start_ms), end.max(row.end_ms)));
         self.errors_unknown |= !row.errors_known;
-        let name = fields.get("label").unwrap_or_default();
-        let message = fields.get("responseMessage").unwrap_or_default();
+        self.rows += 1;
+        self.fractions |= row.start_ms % 1000 != 0;
+        let name = fields.get(Column::Label).unwrap_or_default();
+        let message = fields.get(Column::ResponseMessage).unwrap_or_default();
         let transaction = message.starts_with("Number of samples in transaction : ");
         let label = self.names.number(&name, transaction);
         let open = self.open(second);
+        open.start_ms = open.start_ms.min(row.start_ms);
         row.add_to(open.labels.entry(label).or_default());
-        if let Some(users) = fields.number("allThreads") {
+        if let Some(users) = fields.number(Column::AllThreads) {
             if row.end_ms >= open.users_at_ms {
                 (open.users, open.users_at_ms) = (users.max(0) as u64, row.end_ms);
             }
             self.users = true;
         }
         if row.errors > 0 && !transaction {
-            self.fail(fields, &row, second, label, &message);
+            self.fail(fields, row, second, label, &message);
         } else if row.errors == 0 {
-            self.keep_slow(fields, &row, label);
+            self.keep_slow(fields, row, label);
         }
-        Some(())
     }
 
     /// The second of that number.
@@ -222,18 +330,9 @@ impl Rows {
         }
     }
 
-    /// Counts rows that were not given.
-    pub fn leave_out(&mut self, left: &Left) {
-        if self.left.odd == 0 {
-            self.left.first_line = left.first_line;
-        }
-        self.left.odd += left.odd;
-        self.left.torn += left.torn;
-    }
-
     fn fail(&mut self, fields: &Fields<'_>, row: &Row, second: i64, label: u32, message: &str) {
-        let code = fields.get("responseCode").unwrap_or_default();
-        let failure = fields.get("failureMessage").unwrap_or_default();
+        let code = fields.get(Column::ResponseCode).unwrap_or_default();
+        let failure = fields.get(Column::FailureMessage).unwrap_or_default();
         let outcome = outcome(&code, message, &failure);
         let message = if failure.is_empty() { message } else { &failure };
         let cause = self.names.cause_of(outcome, &code, message, label);
@@ -264,33 +363,30 @@ impl Rows {
         }
     }
 
-    pub fn record(mut self) -> Record {
+    fn record(mut self) -> Record {
         self.close(BTreeMap::new());
-        let start_ms = self.start_ms.unwrap_or_default();
+        let (start_ms, mut end_ms) = self.span_ms.unwrap_or_default();
+        if !self.fractions && self.rows >= LEAST_ROWS {
+            // Time stamps of whole seconds: the last sample may have ended anywhere in its second.
+            end_ms = end_ms.div_euclid(1000) * 1000 + 1000;
+        }
+        let (seconds, pauses) = pauses::seconds(std::mem::take(&mut self.closed));
+        let pause_ms: i64 = pauses.iter().sum();
         let mut record = Record {
             frame: Frame {
                 start_ms,
-                length_ms: (self.end_ms - start_ms).max(0),
+                length_ms: (end_ms - start_ms - pause_ms).max(0),
                 ..Frame::default()
             },
             kept: self.kept,
             has: Has { slots: true, users: self.users, kept: true, ..Has::default() },
+            seconds,
             ..Record::default()
         };
-        let numbers = self.closed.keys().next().zip(self.closed.keys().next_back());
-        if let Some((first, last)) = numbers.map(|(first, last)| (*first, *last)) {
-            // What started long before the first answer is no second without samples.
-            record.seconds.reserve_exact((last - first) as usize + 1);
-            for number in first..=last {
-                let nothing = || Closed::from(Open::default());
-                let closed = self.closed.remove(&number).unwrap_or_else(nothing);
-                record.seconds.push(closed.second(number));
-            }
-        }
         // The time of the rows ends with the last of them: a whole second there would make the rate too low.
         if let Some(last) = record.seconds.last_mut() {
             let begin = last.at_ms - 1000;
-            last.ms = (self.end_ms - begin).clamp(LEAST_MS, 1000) as u32;
+            last.ms = (end_ms - begin).clamp(LEAST_MS, 1000) as u32;
             last.at_ms = begin + i64::from(last.ms);
         }
         let mut users = 0;
@@ -316,12 +412,9 @@ impl Rows {
         if self.errors_unknown {
             record.flaws.push(Flaw::NoSuccess);
         }
-        let Left { torn, odd, first_line } = self.left;
-        if torn > 0 {
-            record.flaws.push(Flaw::TornEnd { bytes: torn });
-        }
-        if odd > 0 {
-            record.flaws.push(Flaw::Rows { rows: odd, first_line });
+        if let Some(longest_ms) = pauses.iter().max() {
+            let pauses = pauses.len() as u64;
+            record.flaws.push(Flaw::Pauses { pauses, longest_ms: *longest_ms });
         }
         record
     }
@@ -334,7 +427,8 @@ impl From<Open> for Closed {
         labels.pack();
         let mut causes: Vec<_> = open.causes.into_iter().collect();
         causes.sort_unstable();
-        Self { labels, causes, users: open.users, users_at_ms: open.users_at_ms }
+        let Open { users, users_at_ms, start_ms, .. } = open;
+        Self { labels, causes, users, users_at_ms, start_ms }
     }
 }
 
@@ -344,6 +438,7 @@ impl Closed {
         if late.users_at_ms >= self.users_at_ms {
             (self.users, self.users_at_ms) = (late.users, late.users_at_ms);
         }
+        self.start_ms = self.start_ms.min(late.start_ms);
         let known = std::mem::take(&mut self.labels).into_list();
         self.labels = [known, late.labels.into_list()].concat().into();
         in_order(&mut self.labels);
@@ -380,7 +475,7 @@ fn kept_of(
         let text = fields.get(column).unwrap_or_default();
         Arc::<str>::from(&text[..text.floor_char_boundary(EXCERPT)])
     };
-    let (failure, message) = (text("failureMessage"), text("responseMessage"));
+    let (failure, message) = (text(Column::FailureMessage), text(Column::ResponseMessage));
     Kept {
         why,
         label,
@@ -389,13 +484,13 @@ fn kept_of(
         start_ms: row.start_ms,
         elapsed: row.elapsed,
         phases: row.phases,
-        code: text("responseCode"),
+        code: text(Column::ResponseCode),
         message: mask::urls(if failure.is_empty() { &message } else { &failure }).into(),
         address: "".into(),
         reused: row.phases.connect == 0 && !outcome.is_without_connection(),
         sent: row.sent,
         received: row.received,
-        request: mask::url(&text("URL")).into(),
+        request: mask::url(&text(Column::Url)).into(),
         response: "".into(),
     }
 }

@@ -33,9 +33,10 @@ pub use gather::MOST_LABELS;
 pub use kept::Kept;
 pub use labels::Labels;
 pub use now::{Follower, Lamp, Now, State};
-pub use read::{FILE, ReadError};
+pub use read::{FILE, Given, ReadError, given};
 pub use recording::{Around, Recording};
 pub use second::{Class, Generator, Part, Phases, Second};
+pub use stats::jtl::stream::Why as RowFault;
 
 use std::sync::Arc;
 
@@ -79,9 +80,13 @@ pub enum Flaw {
     /// Entries that are not what a record has.
     OddEntries { entries: u64 },
     /// Rows of a result file that have no time, or are of another form.
-    Rows { rows: u64, first_line: u64 },
+    Rows { rows: u64, first_line: u64, why: Option<RowFault> },
     /// The result file has rows without the column `success`: its errors are unknown.
     NoSuccess,
+    /// Pauses between runs that were appended to one result file: no part of its length.
+    Pauses { pauses: u64, longest_ms: i64 },
+    /// The compressed file could not be unpacked to its end.
+    DamagedArchive,
 }
 
 impl std::fmt::Display for Flaw {
@@ -96,9 +101,23 @@ impl std::fmt::Display for Flaw {
             Self::OddEntries { entries } => {
                 write!(out, "{entries} entries could not be read whole")
             }
-            Self::Rows { rows, first_line } => {
-                write!(out, "{rows} rows could not be read, the first of them in line {first_line}")
+            Self::Rows { rows, first_line, why } => {
+                match rows {
+                    1 => write!(out, "1 row could not be read, in line {first_line}")?,
+                    _ => write!(out, "{rows} rows could not be read, the first in line {first_line}")?,
+                }
+                why.map_or(Ok(()), |why| write!(out, ": {why}"))
             }
+            Self::Pauses { pauses, longest_ms } => {
+                let length = stats::grouped::seconds(longest_ms.unsigned_abs());
+                match pauses {
+                    1 => write!(out, "the file has a pause of {length} without samples, as between two runs that were appended; length and rates leave it out"),
+                    _ => write!(out, "the file has {pauses} pauses without samples, the longest of {length}, as between runs that were appended; length and rates leave them out"),
+                }
+            }
+            Self::DamagedArchive => out.write_str(
+                "the compressed file is damaged or ends early: what could not be unpacked is left out",
+            ),
             Self::NoSuccess => out.write_str(
                 "the result file has no column success: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",
             ),

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 use crate::file::bytes::In;
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
 use crate::file::{Found, MAGIC, next_frame, parts};
+use stats::jtl::source::Source;
 use stats::kept::{AT_RANDOM, Why};
 
 use crate::frame::Ending;
@@ -67,27 +68,44 @@ fn is_record(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == FILE)
 }
 
+/// What a path names.
+#[derive(Debug)]
+pub enum Given {
+    /// A run.
+    Run(Box<Record>),
+    /// A file of another kind, from its beginning: rows, if it is a result file.
+    Rows(Source),
+}
+
+/// Opens the folder of a run, a record or a result file, once: it may be a pipe.
+pub fn given(path: &Path) -> Result<Given, ReadError> {
+    let is_folder = path.is_dir();
+    let file = if is_folder { path.join(FILE) } else { path.to_owned() };
+    if is_folder && !file.exists() {
+        return Err(ReadError::NoRun(path.to_owned()));
+    }
+    let failed = |error| ReadError::Io(file.clone(), error);
+    let mut source = Source::open(&file).map_err(failed)?;
+    let head = source.peek(MAGIC.len()).map_err(failed)?;
+    if head.len() < MAGIC.len() && MAGIC.starts_with(&head) && is_record(&file) {
+        return Err(ReadError::NoSecond(file));
+    }
+    if head != MAGIC {
+        return Ok(Given::Rows(source));
+    }
+    let mut source = BufReader::new(source);
+    io::copy(&mut source.by_ref().take(MAGIC.len() as u64), &mut io::sink()).map_err(failed)?;
+    Ok(Given::Run(Box::new(Record::of_frames(&mut source).map_err(failed)?)))
+}
+
 impl Record {
     /// Reads the record of a run: its folder, or the file in it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let is_folder = path.is_dir();
-        let mut path = if is_folder { path.join(FILE) } else { path.to_owned() };
-        if is_folder && !path.exists() {
-            path.pop();
-            return Err(ReadError::NoRun(path));
+        match given(path)? {
+            Given::Run(record) => Ok(*record),
+            Given::Rows(_) if path.is_dir() => Err(ReadError::NotARecord(path.join(FILE))),
+            Given::Rows(_) => Err(ReadError::NotARecord(path.to_owned())),
         }
-        let failed = |error| ReadError::Io(path.clone(), error);
-        let mut file = BufReader::new(fs::File::open(&path).map_err(failed)?);
-        let mut magic = Vec::new();
-        // It may be a result file of any size.
-        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(failed)?;
-        if magic.len() < MAGIC.len() && MAGIC.starts_with(&magic) && is_record(&path) {
-            return Err(ReadError::NoSecond(path));
-        }
-        if magic != MAGIC {
-            return Err(ReadError::NotARecord(path));
-        }
-        Self::of_frames(&mut file).map_err(failed)
     }
 
     /// Reads the bytes of a file; `None`: it is none of a record. What is damaged is left out, and [`Record::flaws`] says it.

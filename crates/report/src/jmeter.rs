@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use apdex::Apdex;
 pub use errors::{ErrorRow, Top};
-pub use rows::{Gatherer, Note, Read, parts, read};
+pub use rows::{Gatherer, Note, Read, open, parts, read};
 pub use settings::{PROPERTIES, Refused, Settings, Shown};
 pub use statistics::{Statistics, StatisticsRow};
 

@@ -18,15 +18,17 @@ pub fn summary(page: &RunPage) -> String {
     let totals = &page.totals;
     let seconds = page.about.length_ms.max(1) as f64 / 1000.0;
     let per_s = |count: u64| json!({ "count": count, "rate": count as f64 / seconds });
-    let passed = totals.samples.saturating_sub(totals.failed);
     let mut metrics = Map::new();
     let mut add = |name: &str, metric: Value| metrics.insert(name.to_owned(), metric);
     add("http_reqs", json!({ "count": totals.samples, "rate": totals.rate_per_s }));
     add("data_sent", per_s(totals.sent_bytes));
     add("data_received", per_s(totals.received_bytes));
     if totals.samples > 0 {
-        add("checks", rate(passed, totals.failed));
-        add("http_req_failed", rate(totals.failed, passed));
+        if let Some(failed) = totals.failed {
+            let passed = totals.samples.saturating_sub(failed);
+            add("checks", rate(passed, failed));
+            add("http_req_failed", rate(failed, passed));
+        }
         add("http_req_duration", trend(totals));
         add("http_req_waiting", trend(totals));
     }

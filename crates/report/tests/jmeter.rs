@@ -316,7 +316,9 @@ fn parts_of_a_file_are_read_by_their_numbers() {
     assert_eq!(names, ["a-2.jtl", "a-10.jtl"]);
     let settings = Settings::from_properties(|_| None).unwrap();
     let read = |name: &str, parts: &[PathBuf]| {
-        report::jmeter::read(&folder.path().join(name), parts, &settings, true)
+        let path = folder.path().join(name);
+        let source = report::jmeter::open(&path)?;
+        report::jmeter::read((&path, source), parts, &settings, true)
     };
     let of_all = read("a.jtl", &parts).unwrap();
     assert_eq!(of_all.figures.statistics.total.samples, 3);

@@ -128,6 +128,11 @@ impl PassedFlags {
         self.properties.put_in_order(matches);
     }
 
+    /// The properties among them.
+    pub(crate) fn properties(&self) -> &PropertyFlags {
+        &self.properties
+    }
+
     /// The options as they stand on the line of a run.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let PropertyFlags { base, home, order, .. } = &self.properties;

@@ -14,15 +14,16 @@ use report::Page;
 use report::captions::signed;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
+use stats::jtl::Columns;
 
 use super::child::{self, Load};
 use super::place::{Answer, Reach};
 use super::sweep::{fail, stopped};
 use super::{place, results};
 use crate::exit::Exit;
-use crate::flags::CompareFlags;
+use crate::flags::{CompareFlags, PropertyFlags};
 use crate::interrupt::Interrupt;
-use crate::terminal;
+use crate::{report as reports, terminal};
 use change::FailIf;
 
 /// Changes below this share do not count, where nothing else is asked for: the default of `--floor`.
@@ -89,9 +90,11 @@ struct Side {
 
 impl Side {
     /// A folder of a run, or a result file.
-    fn read(path: &Path) -> Result<Self, String> {
+    fn read(path: &Path, properties: Option<&PropertyFlags>) -> Result<Self, String> {
+        let columns =
+            properties.map(|properties| reports::columns(path, properties)).transpose()?;
         let mut side = Self { name: path.display().to_string(), ..Self::default() };
-        side.push(results::read(path)?, path);
+        side.push(results::read(path, &columns.unwrap_or_default())?, path);
         Ok(side)
     }
 
@@ -142,7 +145,7 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
             Exit::Usage,
         );
     }
-    let pairs = match pairs(a, b, Reach::Anywhere) {
+    let pairs = match pairs(a, b, Reach::Anywhere, Some(flags.passed.properties())) {
         Ok(found) => found,
         Err(message) => return fail(&message, Exit::Usage),
     };
@@ -164,7 +167,12 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
 }
 
 /// The two sides, or of two sweeps those of each load that both have.
-fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, String> {
+fn pairs(
+    a: &Path,
+    b: &Path,
+    reach: Reach<'_>,
+    properties: Option<&PropertyFlags>,
+) -> Result<Vec<Pair>, String> {
     if [a, b].iter().all(|side| sweeps::is_sweep(side)) {
         return sweeps::pairs(a, b, reach);
     }
@@ -174,7 +182,8 @@ fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, String> {
             sweep.display()
         ));
     }
-    Ok(vec![Pair { a: Side::read(a)?, b: Side::read(b)?, ..Pair::default() }])
+    let read = |path| Side::read(path, properties);
+    Ok(vec![Pair { a: read(a)?, b: read(b)?, ..Pair::default() }])
 }
 
 /// Two folders compared as without any option, for a server: the JSON and the page. Each side has the name of its folder.
@@ -186,7 +195,7 @@ pub(crate) fn of_folders(
     let asked = Asked { floor: FLOOR, anyway: false, fail_if: Vec::new() };
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut done = Vec::new();
-    for mut pair in pairs(a, b, reach)? {
+    for mut pair in pairs(a, b, reach, None)? {
         (pair.a.name, pair.b.name) = (name(a), name(b));
         done.push(pair.compare(&asked));
     }
@@ -322,7 +331,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, S
         let mut side = Side { name, ..Side::default() };
         for path in paths {
             let path = reach.run(folder, path)?;
-            side.push(results::read(&path)?, &path);
+            side.push(results::read(&path, &Columns::default())?, &path);
         }
         Ok(side)
     };

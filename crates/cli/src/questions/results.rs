@@ -5,6 +5,7 @@ use std::path::Path;
 use answers::verdict::{About, Verdict, Words};
 use record::Record;
 use report::model::words;
+use stats::jtl::Columns;
 
 /// The record of a run's folder, also of one that goes on.
 pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
@@ -12,8 +13,8 @@ pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
 }
 
 /// The record of a run's folder, of the file in it, or of a result file.
-pub(crate) fn read(path: &Path) -> Result<Record, String> {
-    Record::open(path).map_err(|error| error.to_string())
+pub(crate) fn read(path: &Path, columns: &Columns) -> Result<Record, String> {
+    Record::open(path, columns).map_err(|error| error.to_string())
 }
 
 /// From the first run's start to the last one's end, epoch ms. `known`: the record of one of them, for those that cannot

@@ -88,7 +88,9 @@ fn read(
     traces: &mut Traces<'_>,
 ) -> Option<Read> {
     let rows = request.jtl.clone().or_else(|| traces.folder.file(ROWS));
-    match dashboard.read(&rows.unwrap_or_default(), &[], record) {
+    let rows = rows.unwrap_or_default();
+    let source = ::report::jmeter::open(&rows).map_err(|refused| refused.0);
+    match source.and_then(|source| dashboard.read((&rows, source), &[], record)) {
         Ok(read) => {
             read.figures.notes.iter().for_each(|note| traces.console.warn(&note.to_string()));
             Some(read)

@@ -50,9 +50,9 @@ fn row(out: &mut Html, label: &Label) {
         out.raw(" <small class=\"tag\">").both("transaction", "事务").raw("</small>");
     }
     out.raw("</th><td class=\"n\">").text(&grouped(label.samples as f64));
-    let errors = label.failed as f64 / label.samples.max(1) as f64;
-    out.raw(if errors > 0.0 { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" })
-        .text(&share(errors));
+    let errors = label.error_share();
+    out.raw(if errors > Some(0.0) { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" })
+        .text(&errors.map_or_else(|| "–".into(), share));
     for p in [0.5, 0.95, 0.99] {
         let found = label.quantiles.iter().find(|one| one.p == p);
         out.raw(if found.is_some_and(|one| one.enough) {

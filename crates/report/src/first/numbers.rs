@@ -7,11 +7,13 @@ use crate::html::Html;
 use crate::model::{Gateway, Quantile, Totals, words};
 
 pub(super) fn section(out: &mut Html, totals: &Totals) {
-    let error_share = totals.failed as f64 / totals.samples.max(1) as f64;
     out.raw("<section><dl class=\"facts\">");
     fact(out, "Requests", "请求数", &grouped(totals.samples as f64), None);
-    let failed = words(share(error_share), share(error_share));
-    fact(out, "Failed", "失败", &grouped(totals.failed as f64), Some(&failed));
+    let (failed, note) = match totals.failed.zip(totals.error_share()) {
+        Some((failed, errors)) => (grouped(failed as f64), words(share(errors), share(errors))),
+        None => ("–".into(), words("unknown: no column success", "未知：没有 success 列")),
+    };
+    fact(out, "Failed", "失败", &failed, Some(&note));
     let margin = totals.rate_margin.map(|margin| plain(format!("± {}", digits(margin))));
     fact(out, "Rate", "速率", &format!("{}/s", digits(totals.rate_per_s)), margin.as_ref());
     fact(out, "Service time, mean", "平均服务时间", &time(totals.mean_us), None);

@@ -1,12 +1,13 @@
 //! Rows of result files, in their order, and the sums that they make.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use record::Record;
-use stats::jtl::stream::{self, Fields, Left};
+use stats::jtl::read::ReadError;
+use stats::jtl::source::{Source, is_stream};
+use stats::jtl::stream::{self, Column, Fields, Left, Why};
 
 use super::settings::{Refused, Settings};
 use super::statistics::{Figure, Statistics, Sum};
@@ -17,9 +18,14 @@ use crate::model::{Words, words};
 const TRANSACTION: &str = "Number of samples in transaction";
 const EMPTY_TRANSACTION: &str = "Number of samples in transaction : 0";
 /// Columns without which there are no figures, and those that count as 0 or empty.
-const NEEDED: [&str; 4] = ["timeStamp", "elapsed", "label", "success"];
-const WANTED: [&str; 5] =
-    ["responseCode", "responseMessage", "failureMessage", "bytes", "sentBytes"];
+const NEEDED: [Column; 4] = [Column::TimeStamp, Column::Elapsed, Column::Label, Column::Success];
+const WANTED: [Column; 5] = [
+    Column::ResponseCode,
+    Column::ResponseMessage,
+    Column::FailureMessage,
+    Column::Bytes,
+    Column::SentBytes,
+];
 
 /// Something about a file that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +38,8 @@ pub enum Note {
     NoHeading { file: PathBuf },
     /// Columns that are missing count as 0 or empty.
     Missing { file: PathBuf, columns: Vec<&'static str> },
+    /// The compressed file could not be unpacked to its end.
+    DamagedArchive { file: PathBuf },
     /// A further part of the result file.
     Part { file: PathBuf },
     /// A property.
@@ -74,6 +82,11 @@ impl std::fmt::Display for Note {
                     columns.join(", ")
                 )
             }
+            Self::DamagedArchive { file } => write!(
+                f,
+                "{}: the compressed file is damaged or ends early; what could not be unpacked is left out",
+                file.display()
+            ),
             Self::Part { file } => write!(f, "{} is read as a further part", file.display()),
             Self::Property(words) => words.fmt(f),
         }
@@ -98,6 +111,9 @@ impl Note {
             }
             Self::Missing { file, columns } => {
                 format!("{}：缺少的列按 0 或空计：{}", file.display(), columns.join("、"))
+            }
+            Self::DamagedArchive { file } => {
+                format!("{}：压缩文件已损坏或不完整，无法解压的部分已略去", file.display())
             }
             Self::Part { file } => format!("{} 作为后续部分一并读取", file.display()),
             Self::Property(words) => words.clone(),
@@ -161,25 +177,30 @@ impl<'s> Gatherer<'s> {
     }
 
     /// Reads a file; `name` is for notes and errors.
-    pub fn read(&mut self, name: &Path, from: impl BufRead) -> Result<(), Refused> {
+    pub fn read(&mut self, name: &Path, from: impl io::Read) -> Result<(), Refused> {
         let mut first = true;
         let mut missing = Vec::new();
         let left = stream::each(from, &self.settings.columns, |fields| {
             if std::mem::replace(&mut first, false) {
-                let lacks = |column: &&'static str| fields.get(column).is_none();
-                missing.extend(NEEDED.iter().copied().filter(lacks));
+                let lacks = |column: &Column| fields.get(*column).is_none();
+                missing.extend(NEEDED.into_iter().filter(lacks).map(Column::name));
                 if missing.is_empty() {
                     self.begin(name, fields);
                 }
-                if fields.line() == 1 {
+                if fields.is_without_heading() {
                     self.notes.push(Note::NoHeading { file: name.to_owned() });
                     return true;
                 }
             }
             !missing.is_empty() || self.add(fields).is_some()
         });
-        let left =
-            left.map_err(|error| Refused(format!("Cannot read {}: {error}", name.display())))?;
+        let left = left.or_else(|error| match error {
+            ReadError::Missing(columns) => {
+                missing.extend(columns);
+                Ok(Left::default())
+            }
+            error => Err(Refused(format!("Cannot read {}: {error}", name.display()))),
+        })?;
         if let Some(column) = missing.first() {
             return Err(Refused(format!(
                 "No column <{column}> found in {}, check jmeter.save.saveservice.* properties to add the missing column",
@@ -192,8 +213,9 @@ impl<'s> Gatherer<'s> {
 
     fn begin(&mut self, name: &Path, fields: &Fields<'_>) {
         let columns: Vec<_> =
-            WANTED.into_iter().filter(|column| fields.get(column).is_none()).collect();
+            WANTED.into_iter().filter(|column| fields.get(*column).is_none()).collect();
         if !columns.is_empty() {
+            let columns = columns.into_iter().map(Column::name).collect();
             self.notes.push(Note::Missing { file: name.to_owned(), columns });
         }
     }
@@ -205,6 +227,9 @@ impl<'s> Gatherer<'s> {
         if left.odd > 0 {
             let (rows, first_line) = (left.odd, left.first_line);
             self.notes.push(Note::Odd { file: name.to_owned(), rows, first_line });
+        }
+        if left.is_damaged {
+            self.notes.push(Note::DamagedArchive { file: name.to_owned() });
         }
         if let Some(rows) = &mut self.rows {
             rows.leave_out(&left);
@@ -221,8 +246,8 @@ impl<'s> Gatherer<'s> {
         }
         let (first, last) = self.span_ms.unwrap_or((row.start_ms, row.end_ms));
         self.span_ms = Some((first.min(row.start_ms), last.max(row.end_ms)));
-        let name = fields.get("label")?;
-        let message = fields.get("responseMessage").unwrap_or_default();
+        let name = fields.get(Column::Label)?;
+        let message = fields.get(Column::ResponseMessage).unwrap_or_default();
         let controller = message.starts_with(TRANSACTION);
         let empty = controller && message.starts_with(EMPTY_TRANSACTION);
         let Some(at) = self.place(&name, controller) else { return Some(()) };
@@ -231,11 +256,13 @@ impl<'s> Gatherer<'s> {
         if let Some(rows) = &mut self.rows
             && rows.add(fields, row.start_ms).is_none()
         {
-            rows.leave_out(&Left { odd: 1, first_line: fields.line(), torn: 0 });
+            let mut left = Left::default();
+            left.add(fields.line(), Why::Value);
+            rows.leave_out(&left);
         }
         let error = (!row.success).then(|| {
-            let code = fields.get("responseCode").unwrap_or_default();
-            let failure = fields.get("failureMessage").unwrap_or_default();
+            let code = fields.get(Column::ResponseCode).unwrap_or_default();
+            let failure = fields.get(Column::FailureMessage).unwrap_or_default();
             errors::key(&code, &message, &failure, settings.failure_messages)
         });
         let error = error.as_deref();
@@ -282,11 +309,9 @@ impl<'s> Gatherer<'s> {
     }
 
     fn figure(&self, fields: &Fields<'_>) -> Option<Figure> {
-        let written =
-            self.settings.timestamp.as_ref().and_then(|form| form.read(&fields.get("timeStamp")?));
-        let at = written.or_else(|| fields.time_ms())?;
+        let at = fields.time_ms()?;
         // A time of 24 days or more is none that a sample had.
-        let elapsed_ms = i32::try_from(fields.number("elapsed")?).ok()?;
+        let elapsed_ms = i32::try_from(fields.number(Column::Elapsed)?).ok()?;
         let elapsed = i64::from(elapsed_ms);
         let (start_ms, end_ms) = if self.settings.starts {
             (at, at.checked_add(elapsed)?)
@@ -301,9 +326,9 @@ impl<'s> Gatherer<'s> {
             start_ms,
             end_ms,
             elapsed_ms,
-            success: fields.get("success")?.eq_ignore_ascii_case("true"),
-            received: bytes("bytes")?,
-            sent: bytes("sentBytes")?,
+            success: fields.get(Column::Success)?.eq_ignore_ascii_case("true"),
+            received: bytes(Column::Bytes)?,
+            sent: bytes(Column::SentBytes)?,
         })
     }
 
@@ -364,6 +389,9 @@ impl<'s> Gatherer<'s> {
 
 /// The further parts of a result file: `name-1.jtl`, `name-2.jtl` … beside `name.jtl`, by number.
 pub fn parts(file: &Path) -> Vec<PathBuf> {
+    if is_stream(file) {
+        return Vec::new();
+    }
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (root, end) = name.rsplit_once('.').unwrap_or((&name, ""));
     let folder =
@@ -391,9 +419,16 @@ pub struct Read {
     pub record: Option<Record>,
 }
 
-/// Reads a result file and its further parts once. `record`: their record is wanted.
+/// Opens a result file for [`read`]. The error is JMeter's sentence with the reason.
+pub fn open(path: &Path) -> Result<Source, Refused> {
+    Source::open(path).map_err(|error| {
+        Refused(format!("Cannot read test results file : {}: {error}", path.display()))
+    })
+}
+
+/// Reads a result file, which has been opened, and its further parts once. `record`: their record is wanted.
 pub fn read(
-    file: &Path,
+    (file, source): (&Path, Source),
     further: &[PathBuf],
     settings: &Settings,
     record: bool,
@@ -402,15 +437,10 @@ pub fn read(
     if record {
         gatherer = gatherer.with_record();
     }
-    for (n, path) in std::iter::once(file).chain(further.iter().map(PathBuf::as_path)).enumerate() {
-        let open = File::open(path).and_then(|open| Ok((open.metadata()?.is_file(), open)));
-        let Ok((true, open)) = open else {
-            return Err(Refused(format!("Cannot read test results file : {}", path.display())));
-        };
-        if n > 0 {
-            gatherer.notes.push(Note::Part { file: path.to_owned() });
-        }
-        gatherer.read(path, BufReader::with_capacity(1 << 20, open))?;
+    gatherer.read(file, source)?;
+    for path in further {
+        gatherer.notes.push(Note::Part { file: path.to_owned() });
+        gatherer.read(path, open(path)?)?;
     }
     gatherer.end()
 }

@@ -62,7 +62,6 @@ impl Shown {
 #[derive(Debug)]
 pub struct Settings {
     pub(super) columns: Columns,
-    pub(super) timestamp: Option<Pattern>,
     /// `timeStamp` is the start of a sample, not its end.
     pub(super) starts: bool,
     pub(super) percentages: [(String, f64); 3],
@@ -123,8 +122,8 @@ impl Settings {
             filters_only_labels: flag(&html("filters_only_sample_series"), true),
             controllers_only: flag(&html("show_controllers_only"), false),
         };
+        check_timestamp(&columns)?;
         Ok(Self {
-            timestamp: timestamp(&columns)?,
             starts: get("sampleresult.timestamp.start")
                 .is_some_and(|value| value.trim().eq_ignore_ascii_case("true")),
             percentages: percentages(&get)?,
@@ -150,10 +149,10 @@ impl Settings {
     }
 }
 
-fn timestamp(columns: &Columns) -> Result<Option<Pattern>, Refused> {
+/// Refuses formats with which there are no time stamps.
+fn check_timestamp(columns: &Columns) -> Result<(), Refused> {
     match &columns.timestamp_format {
-        TimestampFormat::Millis => Ok(None),
-        TimestampFormat::Text(pattern) => Ok(Some(pattern.clone())),
+        TimestampFormat::Millis | TimestampFormat::Text(_) => Ok(()),
         TimestampFormat::Nothing if !columns.timestamp => Err(Refused(
             "'none' format for 'jmeter.save.saveservice.timestamp_format' property is not accepted for report \
              generation"

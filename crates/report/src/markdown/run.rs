@@ -39,16 +39,15 @@ fn numbers(out: &mut Page, totals: &Totals) {
         (words("95 % interval", "95 % 区间"), false),
     ];
     let none = String::new;
-    let errors = totals.failed as f64 / totals.samples.max(1) as f64;
+    let failed = totals.failed.zip(totals.error_share()).map_or_else(
+        || out.both("unknown", "未知").to_owned(),
+        |(failed, errors)| format!("{} ({})", grouped(failed as f64), share(errors)),
+    );
     let rate = format!("{}/s", digits(totals.rate_per_s));
     let margin = totals.rate_margin.map_or_else(none, |margin| format!("± {}", digits(margin)));
     let mut rows = vec![
         (out.both("Requests", "请求数").to_owned(), grouped(totals.samples as f64), none()),
-        (
-            out.both("Failed", "失败").to_owned(),
-            format!("{} ({})", grouped(totals.failed as f64), share(errors)),
-            none(),
-        ),
+        (out.both("Failed", "失败").to_owned(), failed, none()),
         (out.both("Rate", "速率").to_owned(), rate, margin),
         (out.both("Service time, mean", "平均服务时间").to_owned(), time(totals.mean_us), none()),
     ];
@@ -131,7 +130,7 @@ fn quantile(label: &Label, p: f64) -> Option<&Quantile> {
 }
 
 fn row(out: &Page, label: &Label) -> Vec<String> {
-    let errors = label.failed as f64 / label.samples.max(1) as f64;
+    let errors = label.error_share().map_or_else(|| "–".into(), share);
     let mut name = code(&label.name, NAME);
     if label.transaction {
         name += out.both(" (transaction)", "（事务）");
@@ -145,7 +144,7 @@ fn row(out: &Page, label: &Label) -> Vec<String> {
     let mut cells = vec![
         name,
         grouped(label.samples as f64),
-        sentence(&share(errors), NAME),
+        sentence(&errors, NAME),
         format!("{}/s", digits(label.rate_per_s)),
         time(label.mean_us),
     ];

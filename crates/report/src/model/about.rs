@@ -176,7 +176,12 @@ fn flaw(flaw: &record::Flaw) -> Words {
         Flaw::TornEnd { bytes } => format!("最后 {bytes} 字节未写完，已略去"),
         Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去"),
         Flaw::OddEntries { entries } => format!("{entries} 个条目无法完整读取"),
-        Flaw::Rows { rows, first_line } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
+        Flaw::Pauses { pauses, longest_ms } => format!(
+            "文件中有 {pauses} 处没有样本的停顿，最长 {}，像是追加了多次运行；时长与速率不含停顿",
+            stats::grouped::seconds(longest_ms.unsigned_abs())
+        ),
+        Flaw::DamagedArchive => "压缩文件已损坏或不完整，无法解压的部分已略去".into(),
+        Flaw::Rows { rows, first_line, .. } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
         Flaw::NoSuccess => "结果文件没有 success 列：错误数未知，不计入任何数据；请用 jmeter.save.saveservice.successful=true 写出".into(),
     };
     words(flaw.to_string(), zh)

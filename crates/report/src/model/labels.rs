@@ -16,7 +16,8 @@ pub struct Label {
     pub transaction: bool,
     pub folded: u32,
     pub samples: u64,
-    pub failed: u64,
+    /// `None`: the record does not say which samples failed.
+    pub failed: Option<u64>,
     pub rate_per_s: f64,
     /// Share of the time of all requests (of a transaction: of all transactions).
     pub share_of_time: f64,
@@ -31,6 +32,13 @@ pub struct Label {
     pub distribution: Option<Distribution>,
     pub tail: Option<Tail>,
     pub columns: Vec<String>,
+}
+
+impl Label {
+    /// Share of the samples that failed.
+    pub fn error_share(&self) -> Option<f64> {
+        self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
+    }
 }
 
 /// Labels that have no row of their own.
@@ -145,7 +153,7 @@ fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
         transaction: false,
         folded: 0,
         samples: sum.count,
-        failed: sum.errors,
+        failed: record.knows_errors().then_some(sum.errors),
         rate_per_s: sum.count as f64 / length,
         share_of_time: 0.0,
         mean_us: mean(sum),

@@ -26,7 +26,8 @@ pub struct Quantile {
 #[derive(Debug, Serialize)]
 pub struct Totals {
     pub samples: u64,
-    pub failed: u64,
+    /// `None`: the record does not say which samples failed.
+    pub failed: Option<u64>,
     /// Of the whole run, with half the width of its 95 % interval.
     pub rate_per_s: f64,
     pub rate_margin: Option<f64>,
@@ -46,6 +47,11 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Share of the samples that failed.
+    pub fn error_share(&self) -> Option<f64> {
+        self.failed.map(|failed| failed as f64 / self.samples.max(1) as f64)
+    }
+
     pub fn new(record: &Record) -> Self {
         let mut all = Part::default();
         for second in &record.seconds {
@@ -57,7 +63,7 @@ impl Totals {
         let own = record.has.phases.then(|| all.phases.lag as f64 / all.elapsed.max(1) as f64);
         Self {
             samples: all.count,
-            failed: all.errors,
+            failed: record.knows_errors().then_some(all.errors),
             rate_per_s: all.count as f64 / length,
             rate_margin: rate_margin(&units),
             sent_bytes: all.sent,

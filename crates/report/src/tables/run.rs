@@ -82,8 +82,8 @@ fn totals(page: &RunPage) -> Table {
     let of = &page.totals;
     let mut row = vec![
         Cell::count(of.samples),
-        Cell::count(of.failed),
-        Cell::number(of.failed as f64 / of.samples.max(1) as f64),
+        Cell::number(of.failed.map(|n| n as f64)),
+        Cell::number(of.error_share()),
         Cell::number(of.rate_per_s),
         Cell::number(of.rate_margin),
         Cell::ms(of.mean_us),
@@ -130,8 +130,8 @@ fn label_row(label: &Label) -> Vec<Cell> {
         Cell::text(if label.transaction { "transaction" } else { "request" }),
         Cell::count(label.folded.into()),
         Cell::count(label.samples),
-        Cell::count(label.failed),
-        Cell::number(label.failed as f64 / label.samples.max(1) as f64),
+        Cell::number(label.failed.map(|n| n as f64)),
+        Cell::number(label.error_share()),
         Cell::number(label.rate_per_s),
         Cell::ms(label.mean_us),
         Cell::ms(label.min_us),

@@ -6,7 +6,10 @@
 use std::io::Read;
 
 use super::columns::Columns;
-use super::whole::Form;
+use super::decode;
+use super::elements::{Elements, Next, Sample};
+use super::heading::Heading;
+use super::rows::Rows;
 
 /// Column names in JMeter's order.
 pub const COLUMNS: [&str; 22] = [
@@ -34,6 +37,9 @@ pub const COLUMNS: [&str; 22] = [
     "Connect",
 ];
 
+/// Bytes in which a heading line ends.
+pub(super) const LONGEST_HEADING: usize = 1 << 20;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     pub columns: Vec<String>,
@@ -43,17 +49,39 @@ pub struct Table {
 #[derive(Debug)]
 pub enum ReadError {
     Io(std::io::Error),
-    Csv(csv::Error),
     /// Line (from 1) and what is wrong there.
     Shape(u64, String),
+    /// Line of a row that is longer than a row may be.
+    Long(u64),
+    /// The file is of another kind, which is named.
+    Foreign(String),
+    /// Columns that are needed, and that the heading does not name.
+    Missing(Vec<&'static str>),
 }
 
 impl std::fmt::Display for ReadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Io(error) => error.fmt(f),
-            Self::Csv(error) => error.fmt(f),
             Self::Shape(line, what) => write!(f, "line {line}: {what}"),
+            Self::Long(line) => {
+                write!(
+                    f,
+                    "line {line}: the row is longer than 16 MiB; this is not a result file, or it is damaged there"
+                )
+            }
+            Self::Foreign(kind) => write!(
+                f,
+                "not a result file of JMeter or Throng: no columns timeStamp and elapsed; it looks like {kind}"
+            ),
+            Self::Missing(columns) => {
+                let noun = if columns.len() == 1 { "column" } else { "columns" };
+                write!(
+                    f,
+                    "no {noun} {}: check the jmeter.save.saveservice.* properties with which the file was written",
+                    columns.join(" and ")
+                )
+            }
         }
     }
 }
@@ -62,59 +90,59 @@ impl std::error::Error for ReadError {}
 
 impl Table {
     /// Reads a file. Without a recognisable heading line the columns are `expected`'s, as in
-    /// JMeter. A last line without line end, as a killed writer leaves it, is dropped.
-    pub fn read(mut from: impl Read, expected: &Columns) -> Result<Self, ReadError> {
-        let mut text = Vec::new();
-        from.read_to_end(&mut text).map_err(ReadError::Io)?;
-        if text.trim_ascii_start().starts_with(b"<?xml") {
-            return Ok(Self::of_document(&text));
+    /// JMeter. A row with too few fields is an error, but for a last one without line end: a killed writer left that.
+    pub fn read(from: impl Read, expected: &Columns) -> Result<Self, ReadError> {
+        let text = decode::text(from)?;
+        if text.is_xml {
+            return Self::of_document(text.read);
         }
-        text.truncate(Form::Rows.ends(&text).last().unwrap_or(0));
-        let first = text.split(|b| *b == b'\n').next().unwrap_or_default();
-        let first = String::from_utf8_lossy(first);
-        let first = first.trim_end_matches('\r');
-        let found = heading(first, expected.delimiter);
-        let has_heading = found.is_some();
-        let (columns, delimiter) = found.unwrap_or_else(|| {
-            let mut line = Vec::new();
-            expected.header(&[], &mut line);
-            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-            heading(&line, expected.delimiter).unwrap_or_default()
-        });
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(has_heading)
-            .delimiter(delimiter)
-            .flexible(true)
-            .from_reader(&text[..]);
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        for record in reader.byte_records() {
-            let record = record.map_err(ReadError::Csv)?;
-            let line = record.position().map_or(0, csv::Position::line);
-            let row: Vec<String> =
-                record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
-            if row.len() < columns.len() {
-                let what = format!("{} fields where {} are expected", row.len(), columns.len());
-                return Err(ReadError::Shape(line, what));
+        let mut reader = Rows::new(text.read);
+        let heading = Heading::of(reader.first_line(LONGEST_HEADING)?, expected.delimiter);
+        let has_heading = heading.is_some();
+        let Heading { names, delimiter } = heading.unwrap_or_else(|| Heading::expected(expected));
+        reader.delimiter = delimiter;
+        let mut table = Self { columns: names, rows: Vec::new() };
+        let (mut is_heading, mut short) = (has_heading, None);
+        while let Some(row) = reader.next()? {
+            if std::mem::replace(&mut is_heading, false) {
+                continue;
             }
-            rows.push(row);
+            if row.len() < table.columns.len() {
+                // An open quote, or a missing line end: it is the end of the file if nothing follows.
+                let may_be_last = !row.is_whole || !row.is_ended;
+                let what =
+                    format!("{} fields where {} are expected", row.len(), table.columns.len());
+                let error = ReadError::Shape(row.line, what);
+                if !may_be_last && short.is_none() {
+                    return Err(error);
+                }
+                short.get_or_insert(error);
+                continue;
+            }
+            if let Some(error) = short {
+                return Err(error);
+            }
+            let text = |field| String::from_utf8_lossy(field).into_owned();
+            table.rows.push(row.fields().map(text).collect());
         }
-        Ok(Self { columns, rows })
+        Ok(table)
     }
 
     /// The samples of an XML file, without what is inside of them. The end tag may be missing.
-    fn of_document(text: &[u8]) -> Self {
-        let mut from = 0;
-        let mut rows = Vec::new();
-        for end in Form::Elements.ends(text) {
-            let element = String::from_utf8_lossy(&text[from..end]);
-            // Before the first sample stands the beginning of the document, before those of a further run an empty line.
-            let tag = ["<httpSample ", "<sample "].iter().filter_map(|tag| element.find(tag)).min();
-            let tag = element[tag.unwrap_or(0)..].split('>').next().unwrap_or_default();
-            let row = ATTRIBUTES.iter().map(|(name, _)| attribute(tag, name).unwrap_or_default());
-            rows.push(row.collect());
-            from = end;
+    fn of_document(from: impl Read) -> Result<Self, ReadError> {
+        let columns = ATTRIBUTES.iter().map(|(_, column)| (*column).to_owned()).collect();
+        let mut table = Self { columns, rows: Vec::new() };
+        let mut elements = Elements::new(from);
+        loop {
+            match elements.next()? {
+                Next::Whole => {
+                    let value = |name| elements.sample.attribute(name).unwrap_or_default();
+                    table.rows.push(ATTRIBUTES.iter().map(|(name, _)| value(name)).collect());
+                }
+                Next::Torn(_) => {}
+                Next::End => return Ok(table),
+            }
         }
-        Self { columns: ATTRIBUTES.iter().map(|(_, column)| (*column).to_owned()).collect(), rows }
     }
 
     /// The place of a column.
@@ -130,7 +158,7 @@ impl Table {
 }
 
 /// Attributes of samples, and the columns that they are.
-pub(super) const ATTRIBUTES: [(&str, &str); 19] = [
+const ATTRIBUTES: [(&str, &str); 19] = [
     ("ts", "timeStamp"),
     ("t", "elapsed"),
     ("lb", "label"),
@@ -152,51 +180,10 @@ pub(super) const ATTRIBUTES: [(&str, &str); 19] = [
     ("ct", "Connect"),
 ];
 
-/// The value of an attribute, with its references resolved.
-pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
-    let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
-    let mut rest = tag[from..].split('"').next()?;
-    let mut value = String::new();
-    while let Some((before, reference)) = rest.split_once('&') {
-        value.push_str(before);
-        let (reference, after) = reference.split_once(';')?;
-        value.push(match reference {
-            "amp" => '&',
-            "lt" => '<',
-            "gt" => '>',
-            "quot" => '"',
-            "apos" => '\'',
-            number => {
-                let number = u32::from_str_radix(number.strip_prefix("#x")?, 16).ok()?;
-                char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-        });
-        rest = after;
+/// The field of a sample that a column is; `None`: the sample does not have it.
+pub(super) fn field(sample: &Sample, column: &str) -> Option<String> {
+    match ATTRIBUTES.iter().find(|pair| pair.1 == column) {
+        Some((name, _)) => sample.attribute(name),
+        None => sample.text(column),
     }
-    value.push_str(rest);
-    Some(value)
-}
-
-/// Names and delimiter, if the line is a heading: known names in JMeter's order, then quoted
-/// variable names.
-pub(super) fn heading(line: &str, preferred: u8) -> Option<(Vec<String>, u8)> {
-    let other = line.bytes().find(|b| !b.is_ascii_alphanumeric() && *b != b'_');
-    [Some(preferred), other].into_iter().flatten().find_map(|delimiter| {
-        let mut last = None;
-        let mut names = Vec::new();
-        for name in line.split(char::from(delimiter)) {
-            if let Some(variable) = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
-                last = Some(COLUMNS.len());
-                names.push(variable.to_owned());
-            } else {
-                let at = COLUMNS.iter().position(|column| *column == name)?;
-                if last.is_some_and(|last| last >= at) {
-                    return None;
-                }
-                last = Some(at);
-                names.push(name.to_owned());
-            }
-        }
-        Some((names, delimiter))
-    })
 }

@@ -1,27 +1,66 @@
 //! Reads result files row by row, in little memory however long they are.
 //!
-//! The last row is left out if its writer was killed or its disk full before it was whole; rows of another form are
-//! counted. Of XML, samples are read without what is inside of them.
+//! Rows that are not whole, or of another form, are counted, and reading goes on behind them. A heading that is repeated,
+//! as in appended files, counts from there on. Of XML, samples are read without what is inside of them.
 use std::borrow::Cow;
-use std::io::{BufRead, Read};
+use std::io::Read;
 
 use super::columns::Columns;
-use super::read::{ATTRIBUTES, COLUMNS, ReadError, attribute, heading};
+use super::decode::{self, Text};
+use super::elements::{Elements, Next, Sample};
+use super::heading::{self, Heading, Places};
+use super::read::{COLUMNS, LONGEST_HEADING, ReadError, field};
+use super::rows::{Row, Rows};
+use super::times::Times;
 
-/// Bytes in which a heading line ends.
-const LONGEST_HEADING: u64 = 1 << 20;
+/// Columns without which a row is none.
+const NEEDED: [Column; 2] = [Column::TimeStamp, Column::Elapsed];
 
-/// A row: fields by their place in [`COLUMNS`].
+/// A column of a result file, in JMeter's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    TimeStamp,
+    Elapsed,
+    Label,
+    ResponseCode,
+    ResponseMessage,
+    ThreadName,
+    DataType,
+    Success,
+    FailureMessage,
+    Bytes,
+    SentBytes,
+    GrpThreads,
+    AllThreads,
+    Url,
+    Filename,
+    Latency,
+    Encoding,
+    SampleCount,
+    ErrorCount,
+    Hostname,
+    IdleTime,
+    Connect,
+}
+
+impl Column {
+    /// The name in a heading.
+    pub fn name(self) -> &'static str {
+        COLUMNS[self as usize]
+    }
+}
+
+/// A row: fields by their column.
 #[derive(Debug)]
 pub struct Fields<'a> {
     kind: Kind<'a>,
+    times: &'a Times,
 }
 
 #[derive(Debug)]
 enum Kind<'a> {
-    /// With the place of each known column.
-    Row(&'a csv::ByteRecord, &'a [Option<usize>; COLUMNS.len()]),
-    Tag(&'a str),
+    Row { row: Row<'a>, places: &'a Places, has_heading: bool },
+    Sample(&'a Sample),
 }
 
 /// The rows that were not given.
@@ -29,181 +68,217 @@ enum Kind<'a> {
 pub struct Left {
     /// Bytes of a last row that is not whole.
     pub torn: u64,
-    /// Rows with fewer fields than there are columns, and the line of the first (from 1).
+    /// Rows that could not be read, and the line of the first (from 1).
     pub odd: u64,
     pub first_line: u64,
+    /// The reason of the first.
+    pub why: Option<Why>,
+    /// The compressed file is damaged or ends early.
+    pub is_damaged: bool,
+}
+
+/// The reason why a row could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It has so many fields, and the heading so many names.
+    Fields(usize, usize),
+    /// Its quotes or tags do not fit: it was not written whole.
+    Torn,
+    /// The time stamp or the elapsed time is no number, and no date of a known format.
+    Value,
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fields(1, names) => write!(f, "it has 1 field and not {names}"),
+            Self::Fields(fields, names) => write!(f, "it has {fields} fields and not {names}"),
+            Self::Torn => f.write_str("it was not written whole"),
+            Self::Value => f.write_str(
+                "its timeStamp or elapsed cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
+            ),
+        }
+    }
 }
 
 impl Left {
     /// Counts a row that is not what a row should be.
-    pub fn add(&mut self, line: u64) {
+    pub fn add(&mut self, line: u64, why: Why) {
         self.odd += 1;
         if self.odd == 1 {
-            self.first_line = line;
+            (self.first_line, self.why) = (line, Some(why));
         }
     }
 }
 
 impl Fields<'_> {
-    /// The field of a column, named as in CSV; `None` where the file does not have it.
-    pub fn get(&self, column: &str) -> Option<Cow<'_, str>> {
+    /// The field of a column; `None` where the file does not have it.
+    pub fn get(&self, column: Column) -> Option<Cow<'_, str>> {
         match &self.kind {
-            Kind::Row(row, places) => {
-                let at = COLUMNS.iter().position(|name| *name == column)?;
-                row.get(places[at]?).map(String::from_utf8_lossy)
+            Kind::Row { row, places, .. } => {
+                row.get(places[column as usize]? as usize).map(String::from_utf8_lossy)
             }
-            Kind::Tag(tag) => {
-                let (name, _) = ATTRIBUTES.iter().find(|pair| pair.1 == column)?;
-                attribute(tag, name).map(Cow::Owned)
-            }
+            Kind::Sample(sample) => field(sample, column.name()).map(Cow::Owned),
         }
     }
 
-    /// The line of the row in its file, from 1; 0 where it is not known. The first row of a file without a heading is in
-    /// line 1.
+    /// The line of the row in its file, from 1.
     pub fn line(&self) -> u64 {
         match &self.kind {
-            Kind::Row(row, _) => row.position().map_or(0, csv::Position::line),
-            Kind::Tag(_) => 0,
+            Kind::Row { row, .. } => row.line,
+            Kind::Sample(sample) => sample.line,
         }
     }
 
-    /// A field that is a whole number.
-    pub fn number(&self, column: &str) -> Option<i64> {
-        self.get(column)?.trim().parse().ok()
+    /// Whether the names of the columns come from the properties: the file has no heading.
+    pub fn is_without_heading(&self) -> bool {
+        matches!(self.kind, Kind::Row { has_heading: false, .. })
     }
 
-    /// The time stamp, ms since 1970. It may be a text of year, month, day and time, with `/` or `-`.
-    pub fn time_ms(&self) -> Option<i64> {
-        let text = self.get("timeStamp")?;
+    /// A field that is a whole number. Programs that keep tables as floating-point numbers write `12.0`.
+    pub fn number(&self, column: Column) -> Option<i64> {
+        let text = self.get(column)?;
         let text = text.trim();
-        text.parse().ok().or_else(|| written_time(text))
+        let whole = |(whole, rest): (&str, &str)| {
+            rest.bytes().all(|byte| byte == b'0').then(|| whole.parse().ok()).flatten()
+        };
+        text.parse().ok().or_else(|| text.split_once('.').and_then(whole))
+    }
+
+    /// The time stamp, ms since 1970. It may be a text of the format that the properties name, or of one that JMeter knows.
+    pub fn time_ms(&self) -> Option<i64> {
+        self.times.read(&self.get(Column::TimeStamp)?)
     }
 }
 
-fn written_time(text: &str) -> Option<i64> {
-    let forms = ["%Y/%m/%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f"];
-    let time = forms.iter().find_map(|form| jiff::civil::DateTime::strptime(form, text).ok())?;
-    let time = time.to_zoned(jiff::tz::TimeZone::system()).ok()?;
-    Some(time.timestamp().as_millisecond())
-}
-
-/// Gives each row and its line to `each`, which says whether it could be read. Without a recognisable heading line the
-/// columns are `expected`'s, as in JMeter.
+/// Gives each row to `each`, which says whether it could be read. Without a recognisable heading line the columns are
+/// `expected`'s, as in JMeter.
 pub fn each(
-    mut from: impl BufRead,
+    from: impl Read,
     expected: &Columns,
-    mut each: impl FnMut(&Fields<'_>) -> bool,
+    each: impl FnMut(&Fields<'_>) -> bool,
 ) -> Result<Left, ReadError> {
-    let mut first = Vec::new();
-    from.by_ref().take(LONGEST_HEADING).read_until(b'\n', &mut first).map_err(ReadError::Io)?;
-    let begins = first.trim_ascii_start();
-    let document = begins.starts_with(b"<?xml") || begins.starts_with(b"<testResults");
-    let from = first.as_slice().chain(from);
-    if document {
-        return each_element(from, each);
-    }
-    let first = first.strip_suffix(b"\n").unwrap_or(&first);
-    let first = String::from_utf8_lossy(first);
-    let first = first.trim_end_matches('\r').trim_start_matches('\u{feff}');
-    let found = heading(first, expected.delimiter);
-    let has_heading = found.is_some();
-    let (columns, delimiter) = found.unwrap_or_else(|| {
-        let mut line = Vec::new();
-        expected.header(&[], &mut line);
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-        heading(&line, expected.delimiter).unwrap_or_default()
-    });
-    let places = COLUMNS.map(|name| columns.iter().position(|column| column == name));
-    let mut last = LastByte { from, byte: b'\n' };
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(has_heading)
-        .delimiter(delimiter)
-        .flexible(true)
-        .from_reader(&mut last);
-    let mut left = Left::default();
-    // A row is given when the next one shows that it is whole.
-    let (mut row, mut next) = (csv::ByteRecord::new(), csv::ByteRecord::new());
-    let mut waiting = false;
-    let mut give = |row: &csv::ByteRecord, left: &mut Left| {
-        let line = row.position().map_or(0, csv::Position::line);
-        let fields = Fields { kind: Kind::Row(row, &places) };
-        if row.len() < columns.len() || !each(&fields) {
-            left.add(line);
-        }
+    let Text { read, is_xml, damaged } = decode::text(from)?;
+    let times = Times::of(expected);
+    let mut left = if is_xml {
+        each_sample(Elements::new(read), &times, each)?
+    } else {
+        each_row(Rows::new(read), expected, &times, each)?
     };
-    // The reader has a buffer of its own: the byte is known when all is read.
-    while reader.read_byte_record(&mut next).map_err(ReadError::Csv)? {
-        if std::mem::replace(&mut waiting, true) {
-            give(&row, &mut left);
-        }
-        std::mem::swap(&mut row, &mut next);
-    }
-    let at = row.position().map_or(0, csv::Position::byte);
-    let end = reader.position().byte();
-    drop(reader);
-    if waiting && last.byte == b'\n' {
-        give(&row, &mut left);
-    } else if waiting {
-        left.torn = end.saturating_sub(at);
-    }
+    left.is_damaged = damaged.get();
     Ok(left)
 }
 
-/// Remembers the last byte.
-struct LastByte<R> {
-    from: R,
-    byte: u8,
-}
-
-impl<R: BufRead> Read for LastByte<R> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.from.read(into)?;
-        if let Some(last) = into[..n].last() {
-            self.byte = *last;
-        }
-        Ok(n)
-    }
-}
-
-/// Samples begin and end at lines of their own: inside of them lines are indented and `<` is escaped.
-fn each_element(
-    mut from: impl BufRead,
+fn each_sample(
+    mut elements: Elements<impl Read>,
+    times: &Times,
     mut each: impl FnMut(&Fields<'_>) -> bool,
 ) -> Result<Left, ReadError> {
     let mut left = Left::default();
-    let mut line = Vec::new();
-    // The start tag of the sample that has not ended.
-    let mut tag: Option<(String, u64)> = None;
-    let (mut number, mut open) = (0, 0u64);
     loop {
-        line.clear();
-        let n = from.read_until(b'\n', &mut line).map_err(ReadError::Io)?;
-        if n == 0 {
-            break;
-        }
-        number += 1;
-        open += n as u64;
-        let whole = line.ends_with(b"\n");
-        let text = line.trim_ascii_end();
-        if text.starts_with(b"<httpSample ") || text.starts_with(b"<sample ") {
-            let end = text.iter().position(|byte| *byte == b'>').unwrap_or(text.len());
-            tag = Some((String::from_utf8_lossy(&text[..end]).into_owned(), number));
-            open = n as u64;
-        }
-        let ends = text == b"</httpSample>"
-            || text == b"</sample>"
-            || tag.as_ref().is_some_and(|tag| tag.1 == number) && text.ends_with(b"/>");
-        if ends
-            && whole
-            && let Some((tag, line)) = tag.take()
-            && !each(&Fields { kind: Kind::Tag(&tag) })
-        {
-            left.add(line);
+        match elements.next()? {
+            Next::Whole => {
+                let sample = &elements.sample;
+                if !each(&Fields { kind: Kind::Sample(sample), times }) {
+                    left.add(sample.line, Why::Value);
+                }
+            }
+            Next::Torn(line) => left.add(line, Why::Torn),
+            Next::End => {
+                left.torn = elements.torn();
+                return Ok(left);
+            }
         }
     }
-    if tag.is_some() {
-        left.torn = open;
+}
+
+/// The form of the rows from a heading on.
+struct Form {
+    names: usize,
+    places: Places,
+    /// False until the first row where the file has no heading: there may be variables behind the columns.
+    has_heading: bool,
+}
+
+impl Form {
+    fn of(heading: &Heading) -> Self {
+        Self { names: heading.names.len(), places: heading.places(), has_heading: true }
+    }
+
+    fn fits(&self, row: &Row<'_>) -> bool {
+        row.len() == self.names || !self.has_heading && row.len() > self.names
+    }
+}
+
+/// A loss that is the end of the file if no row follows.
+#[derive(Clone, Copy)]
+struct Open {
+    offset: u64,
+    before: Left,
+}
+
+fn each_row(
+    mut rows: Rows<impl Read>,
+    expected: &Columns,
+    times: &Times,
+    mut each: impl FnMut(&Fields<'_>) -> bool,
+) -> Result<Left, ReadError> {
+    let line = rows.first_line(LONGEST_HEADING)?;
+    let found = Heading::of(line, expected.delimiter);
+    let heading = found.clone().unwrap_or_else(|| Heading::without(line, expected));
+    let has_heading = found.is_some();
+    rows.delimiter = heading.delimiter;
+    let mut form = Form { has_heading, ..Form::of(&heading) };
+    let missing = NEEDED.into_iter().filter(|column| form.places[*column as usize].is_none());
+    let missing: Vec<_> = missing.map(Column::name).collect();
+    if !missing.is_empty() {
+        return Err(ReadError::Missing(missing));
+    }
+    let (mut left, mut open, mut is_heading) = (Left::default(), None, has_heading);
+    while let Some(row) = rows.next()? {
+        if std::mem::replace(&mut is_heading, false) {
+            continue;
+        }
+        let fits = row.is_whole && form.fits(&row);
+        let kind = Kind::Row { row, places: &form.places, has_heading };
+        if fits && each(&Fields { kind, times }) {
+            // The first row says how many variables there are.
+            (form.names, form.has_heading) = (row.len(), true);
+            open = None;
+            continue;
+        }
+        if row.is_whole
+            && let Some(next) = repeated(&row)
+        {
+            form = next;
+            continue;
+        }
+        if !row.is_whole || !row.is_ended {
+            open.get_or_insert(Open { offset: row.offset, before: left });
+        }
+        let why = match () {
+            () if !row.is_whole => Why::Torn,
+            () if !fits => Why::Fields(row.len(), form.names),
+            () => Why::Value,
+        };
+        left.add(row.line, why);
+        if row.is_whole {
+            rows.back_to_second_line();
+        }
+    }
+    if let Some(Open { offset, before }) = open {
+        left = Left { torn: rows.offset() - offset, ..before };
     }
     Ok(left)
+}
+
+/// The form that a heading inside of a file gives.
+fn repeated(row: &Row<'_>) -> Option<Form> {
+    heading::known(row.fields())?;
+    let name = |cell| {
+        let cell = String::from_utf8_lossy(cell);
+        cell.trim_start_matches('\u{feff}').trim().to_owned()
+    };
+    let names: Vec<String> = row.fields().map(name).collect();
+    Some(Form { names: names.len(), places: heading::places(&names), has_heading: true })
 }

@@ -42,7 +42,7 @@ pub(super) fn pairs(a: &Path, b: &Path, reach: Reach<'_>) -> Result<Vec<Pair>, S
         ));
     }
     let side = |sweep: &Path, point: &Point| {
-        let side = Side::read(&reach.run(sweep, &point.folder)?)?;
+        let side = Side::read(&reach.run(sweep, &point.folder)?, None)?;
         Ok::<_, String>(Side { name: sweep.display().to_string(), ..side })
     };
     let apart = Apart { a: missing(&of_a, &of_b), b: missing(&of_b, &of_a) };

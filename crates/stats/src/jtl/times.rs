@@ -1,0 +1,95 @@
+//! The time stamps of a file's rows: milliseconds, the format that a property names, or one of those that JMeter knows.
+//!
+//! The format that was found last is tried first, so that a row costs one attempt.
+use std::cell::Cell;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::columns::{Columns, TimestampFormat};
+use super::pattern::Pattern;
+
+/// Formats that are read without being asked for. The first five are those of JMeter's own reader.
+const KNOWN: [&str; 9] = [
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S",
+    "%m/%d/%y %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f%:z",
+    "%Y-%m-%dT%H:%M:%S%.fZ",
+    "%Y-%m-%dT%H:%M:%S%.f%z",
+];
+/// Formats that begin with a zone are at this place and behind.
+const ZONED: usize = 6;
+const UTC: usize = 7;
+/// From here on a number of milliseconds lies beyond the year 2286: it is a date in digits.
+const LEAST_DATE: i64 = 10_000_000_000_000;
+
+/// Reads time stamps.
+#[derive(Debug)]
+pub(super) struct Times {
+    given: Option<Pattern>,
+    /// The format in `KNOWN` that was found last.
+    last: Cell<usize>,
+    zone: TimeZone,
+}
+
+impl Times {
+    pub(super) fn of(columns: &Columns) -> Self {
+        let given = match &columns.timestamp_format {
+            TimestampFormat::Text(pattern) => Some(pattern.clone()),
+            _ => None,
+        };
+        Self { given, last: Cell::new(0), zone: TimeZone::system() }
+    }
+
+    /// Milliseconds since 1970.
+    pub(super) fn read(&self, text: &str) -> Option<i64> {
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if let Some(at) = self.given.as_ref().and_then(|given| given.read(text)) {
+            return Some(at);
+        }
+        match text.parse::<i64>() {
+            Ok(number) if number >= LEAST_DATE => self.digits(text).or(Some(number)),
+            Ok(number) => Some(number),
+            Err(_) => self.written(text),
+        }
+    }
+
+    fn written(&self, text: &str) -> Option<i64> {
+        let last = self.last.get();
+        if let Some(at) = self.of_form(last, text) {
+            return Some(at);
+        }
+        let found = (0..KNOWN.len()).find_map(|n| Some((n, self.of_form(n, text)?)));
+        let (n, at) = found?;
+        self.last.set(n);
+        Some(at)
+    }
+
+    fn of_form(&self, n: usize, text: &str) -> Option<i64> {
+        let time = if n == UTC {
+            DateTime::strptime(KNOWN[n], text).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp()
+        } else if n >= ZONED {
+            jiff::Timestamp::strptime(KNOWN[n], text).ok()?
+        } else {
+            DateTime::strptime(KNOWN[n], text).ok()?.to_zoned(self.zone.clone()).ok()?.timestamp()
+        };
+        Some(time.as_millisecond())
+    }
+
+    /// A date and time of 14 digits, or of 17 with milliseconds.
+    fn digits(&self, text: &str) -> Option<i64> {
+        let ms = match text.len() {
+            14 => 0,
+            17 => text[14..].parse::<i64>().ok()?,
+            _ => return None,
+        };
+        let time = DateTime::strptime("%Y%m%d%H%M%S", &text[..14]).ok()?;
+        let is_date = (1990..2100).contains(&time.year());
+        let at = time.to_zoned(self.zone.clone()).ok().filter(|_| is_date)?;
+        Some(at.timestamp().as_millisecond() + ms)
+    }
+}
