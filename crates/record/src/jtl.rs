@@ -108,7 +108,7 @@ pub struct Rows {
     near: Gathered,
     /// Rows whose times no test can have, their number and the line of the first.
     far: Option<Box<Gathered>>,
-    far_rows: (u64, u64),
+    left_out: (u64, u64),
     left: Left,
 }
 
@@ -231,9 +231,9 @@ impl Rows {
         } else {
             let far = self.far.get_or_insert_default();
             far.add(fields, &row);
-            self.far_rows.0 += 1;
-            if self.far_rows.0 == 1 {
-                self.far_rows.1 = fields.line();
+            self.left_out.0 += 1;
+            if self.left_out.0 == 1 {
+                self.left_out.1 = fields.line();
             }
         }
         Some(())
@@ -253,7 +253,7 @@ impl Rows {
         let gathered = match self.far {
             Some(far) if self.near.span_ms.is_none() => *far,
             Some(_) => {
-                let (rows, line) = self.far_rows;
+                let (rows, line) = self.left_out;
                 let left = &mut self.left;
                 if left.odd == 0 || line < left.first_line {
                     (left.first_line, left.why) = (line, Some(Cause::Value));
