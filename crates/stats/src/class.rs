@@ -54,14 +54,20 @@ impl ClassDelta {
     }
 }
 
-/// Merges the classes of two intervals.
-pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta]) {
+/// Merges the classes of two intervals. New ones take the memory of `spare`.
+pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta], spare: &mut Vec<Bins>) {
     for other in others {
         let same =
             |mine: &&mut ClassDelta| mine.header == other.header && mine.value == other.value;
         match into.iter_mut().find(same) {
             Some(mine) => mine.merge(other),
-            None => into.push(other.clone()),
+            None => {
+                let mut service = spare.pop().unwrap_or_default();
+                service.merge(&other.service);
+                let (header, value) = (Arc::clone(&other.header), Arc::clone(&other.value));
+                let ClassDelta { count, errors, opened, .. } = *other;
+                into.push(ClassDelta { header, value, count, errors, opened, service });
+            }
         }
     }
 }

@@ -130,13 +130,18 @@ fn key_in(
     known(cause, code).ok_or(code)
 }
 
-/// Adds an interval's closes to those of another. Lists are short: a search is a few compares.
-pub(crate) fn merge(into: &mut Vec<Close>, others: &[Close]) {
+/// Adds an interval's closes to those of another; new ones take the memory of `spare`. Lists are short: a search is a few
+/// compares.
+pub fn merge(into: &mut Vec<Close>, others: &[Close], spare: &mut Vec<Bins>) {
     for other in others {
         let known = |cause, code| into.iter().position(|c| (c.cause, c.code) == (cause, code));
         match key_in(other.cause, other.code, into.len(), known) {
             Ok(at) => into[at].idle_ms.merge(&other.idle_ms),
-            Err(code) => into.push(Close { code, ..other.clone() }),
+            Err(code) => {
+                let mut idle_ms = spare.pop().unwrap_or_default();
+                idle_ms.merge(&other.idle_ms);
+                into.push(Close { cause: other.cause, code, idle_ms });
+            }
         }
     }
 }

@@ -137,8 +137,8 @@ impl Snapshot {
             causes.drain_into(&mut self.causes);
         }
         self.spans.merge(&other.spans);
-        close::merge(&mut self.closes, &other.closes);
-        class::merge(&mut self.classes, &other.classes);
+        close::merge(&mut self.closes, &other.closes, &mut self.spare_bins);
+        class::merge(&mut self.classes, &other.classes, &mut self.spare_bins);
         self.kept.extend_from_slice(&other.kept);
         self.stalled.merge(&other.stalled);
         let mut at = usize::MAX;
@@ -348,5 +348,37 @@ impl Brief {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
             (mine, theirs) => mine.or(theirs),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::ClassDelta;
+    use crate::close::{Close, CloseCause};
+
+    #[test]
+    fn a_snapshot_that_is_filled_and_emptied_again_and_again_keeps_no_more_memory() {
+        let mut bins = Bins::default();
+        bins.add(5, 1);
+        let class = |value: &str| ClassDelta {
+            value: value.into(),
+            count: 1,
+            service: bins.clone(),
+            ..ClassDelta::default()
+        };
+        let close = |code| Close { cause: CloseCause::PeerFin, code, idle_ms: bins.clone() };
+        let mut of_core = Snapshot::new();
+        of_core.classes = vec![class("a:80"), class("b:80")];
+        of_core.closes = vec![close(0), close(1001)];
+        let mut all = Snapshot::new();
+        for _ in 0..100 {
+            all.merge(&of_core);
+            all.merge(&of_core);
+            assert_eq!((all.classes.len(), all.classes[1].service.total()), (2, 2));
+            assert_eq!((all.closes.len(), all.closes[1].idle_ms.total()), (2, 2));
+            all.clear();
+            assert_eq!(all.spare_bins.len(), 4);
+        }
     }
 }
