@@ -1,5 +1,6 @@
 //! Time and memory of reading a record or a result file: `cargo run --release -p throng-record --example timing FILE`. With
-//! `--make FILE SECONDS LABELS PER_SECOND` it first makes the record of such a run.
+//! `--make FILE SECONDS LABELS PER_SECOND` it first makes the record of such a run, made shorter as a run's is: a copy every
+//! half hour. It prints the length of the file and the memory by the hour then.
 
 // An example prints.
 #![allow(clippy::print_stdout)]
@@ -9,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use record::compact::{Ages, compact};
 use record::{Around, Frame, Record, Recording};
 use stats::{Recorder, Sample, Snapshot};
 
@@ -34,10 +36,49 @@ fn make(path: &str, [seconds, labels, per_s]: [u64; 3]) -> std::io::Result<()> {
         recorder.drain(&mut snapshot);
         snapshot.at_ms = START + (second + 1) * 1000;
         recorder.begin(snapshot.at_ms);
-        recording.second(&snapshot, Around { users: 50, started: 50, ..Around::default() });
+        recording.second(&snapshot, around(second));
         file.write_all(&recording.take())?;
+        if second > 9000 && second % 1800 == 0 {
+            file = shorter(path, snapshot.at_ms)?;
+        }
+        if second > 0 && second % HOUR == 0 && (second / HOUR).count_ones() == 1 {
+            let (length, usage) = (file.metadata()?.len(), stats::process::Usage::now());
+            println!("{} h: file {length} bytes, memory {} KiB", second / HOUR, usage.rss >> 10);
+        }
     }
-    Ok(())
+    recording.end(snapshot.at_ms, &record::Ending::Completed);
+    file.write_all(&recording.take())
+}
+
+const HOUR: i64 = 3600;
+
+/// The facts beside the samples, which differ from second to second as those of a run do.
+fn around(second: i64) -> Around {
+    let machine = stats::machine::Machine {
+        segments_out: 1000 + second as u64 * 7919 % 500,
+        load: (second % 37) as f64 / 10.0,
+        cpu: (second % 29) as f64 / 100.0,
+        memory_available: (1 << 30) + second as u64 * 104_729 % (1 << 20) * 4096,
+        ..stats::machine::Machine::default()
+    };
+    let generator = record::Generator {
+        cpu_s: (second % 31) as f64 / 100.0,
+        memory: 20 << 20,
+        threads: 2,
+        ..record::Generator::default()
+    };
+    Around { users: 50, started: 50, generator, machine: Some(machine), ..Around::default() }
+}
+
+/// Makes the file shorter; the file that has taken its place.
+fn shorter(path: &str, now_ms: i64) -> std::io::Result<File> {
+    let copy = format!("{path}.part");
+    let mut to = std::io::BufWriter::new(File::create(&copy)?);
+    let mut from = std::io::BufReader::new(File::open(path)?);
+    compact(&mut from, &mut to, Ages { now_ms, tight: 0 })?;
+    let file = to.into_inner()?;
+    std::fs::rename(copy, path)?;
+    Ok(file)
 }
 
 fn main() {

@@ -405,6 +405,7 @@ impl Gathered {
             }
             users = second.users;
         }
+        crate::coarse::bound(&mut record);
         record.labels = self.names.labels;
         record.causes = self.names.causes;
         fold(&mut record, &self.names.folded);

@@ -10,10 +10,13 @@
 //! | `second`, `labels` | a second: parts by label, phases, generator, targets |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
+//! | `coarse`, `compact` | seconds of a long run, joined into intervals; a file made shorter so |
 //! | `file`, `read` | the form of the file; reading it |
 //! | `jtl` | a record from a result file |
 //! | `now` | the second that has just ended, for those who follow a running test |
 //! | `mask` | secrets in what is kept, made unreadable |
+pub mod coarse;
+pub mod compact;
 mod file;
 pub mod fold;
 pub mod frame;
@@ -52,7 +55,8 @@ pub struct Record {
     /// Classes with the labels of the samples in them, each pair once. Empty where that is not known.
     pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
-    /// In order of time, without gaps: a second in which nothing happened is there and empty.
+    /// In order of time, without gaps: a second in which nothing happened is there and empty. Of a run of more than some
+    /// hours they are intervals of one length, each with [`Second::coarse`].
     pub seconds: Vec<Second>,
     /// Changes and moments, in order of time.
     pub marks: Vec<Mark>,
@@ -75,7 +79,7 @@ impl Record {
 pub enum Flaw {
     /// The last frame or row is not whole: the program was killed while it wrote.
     TornEnd { bytes: u64 },
-    /// Frames whose checksum is wrong, each a second.
+    /// Frames whose checksum is wrong, each a second or an interval.
     DamagedFrames { frames: u64 },
     /// Entries that are not what a record has.
     OddEntries { entries: u64 },
@@ -96,7 +100,7 @@ impl std::fmt::Display for Flaw {
                 write!(out, "the last {bytes} bytes are left out: they were not written whole")
             }
             Self::DamagedFrames { frames } => {
-                write!(out, "{frames} seconds are left out: their bytes are damaged")
+                write!(out, "{frames} seconds or intervals are left out: their bytes are damaged")
             }
             Self::OddEntries { entries } => {
                 write!(out, "{entries} entries could not be read whole")

@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+use crate::coarse::Seconds;
 use crate::file::bytes::In;
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
@@ -21,7 +22,7 @@ use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 pub const FILE: &str = "record";
 
 /// Highest number of a name; a record has fewer.
-const MOST_NUMBER: u32 = 1 << 20;
+pub(crate) const MOST_NUMBER: u32 = 1 << 20;
 
 /// The reason why there is no record.
 #[derive(Debug)]
@@ -115,8 +116,21 @@ impl Record {
         Self::of_frames(&mut frames).ok()
     }
 
+    /// Reads the bytes of a file; seconds and intervals have the lengths that they have there.
+    pub fn as_written(bytes: &[u8]) -> Option<Self> {
+        let mut frames = bytes.strip_prefix(MAGIC)?;
+        let reading = Reading { as_written: true, ..Reading::default() };
+        reading.of_frames(&mut frames).ok()
+    }
+
     fn of_frames(from: &mut impl Read) -> io::Result<Self> {
-        let (mut reading, mut bytes) = (Reading::default(), Vec::new());
+        Reading::default().of_frames(from)
+    }
+}
+
+impl Reading {
+    fn of_frames(mut self, from: &mut impl Read) -> io::Result<Record> {
+        let (reading, mut bytes) = (&mut self, Vec::new());
         while let Some(found) = next_frame(from, &mut bytes)? {
             match found {
                 Found::Frame(entries) => reading.take(&entries),
@@ -124,7 +138,7 @@ impl Record {
                 Found::Torn(bytes) => reading.record.flaws.push(Flaw::TornEnd { bytes }),
             }
         }
-        Ok(reading.end())
+        Ok(self.end())
     }
 }
 
@@ -142,6 +156,9 @@ impl Record {
 #[derive(Default)]
 struct Reading {
     record: Record,
+    seconds: Seconds,
+    /// Seconds keep the lengths that they have in the file.
+    as_written: bool,
     columns: Columns,
     /// Labels that count as others.
     folded: Vec<(u32, u32)>,
@@ -195,7 +212,11 @@ impl Reading {
                     labels.get(number as usize).is_some_and(|label| label.transaction)
                 };
                 let second = parts::read_second(body, &self.columns, &transaction);
-                record.seconds.push(second);
+                if self.as_written {
+                    record.seconds.push(second);
+                } else {
+                    self.seconds.push(second, record.frame.start_ms);
+                }
             }
             Kind::Mark => record.marks.push(entries::read_mark(body)),
             Kind::Kept => self.kept.push((entries::read_kept(body), body.number())),
@@ -217,7 +238,11 @@ impl Reading {
         if self.odd > 0 {
             record.flaws.push(Flaw::OddEntries { entries: self.odd });
         }
-        record.seconds.sort_by_key(|second| second.at_ms);
+        if self.as_written {
+            record.seconds.sort_by_key(|second| second.at_ms);
+        } else {
+            record.seconds = self.seconds.end(record.frame.start_ms);
+        }
         record.seconds.iter_mut().for_each(|second| in_order(&mut second.labels));
         record.marks.sort_by_key(|mark| mark.at_ms);
         let last = record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
@@ -395,7 +420,7 @@ impl Has {
     pub fn of_run(record: &Record) -> Has {
         Has {
             phases: true,
-            slots: true,
+            slots: record.seconds.iter().all(|second| second.coarse.is_none()),
             response: true,
             connections: true,
             classes: !record.classes.is_empty(),

@@ -1,4 +1,5 @@
-//! One second of a run. Every part merges: over cores, processes, machines and time.
+//! One second of a run, or of a long run an interval of many. Every part merges: over cores, processes, machines and
+//! time.
 
 use stats::Counters;
 use stats::close::Close;
@@ -7,6 +8,7 @@ use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
 use stats::stalled::Stalled;
 
+use crate::coarse::Coarse;
 use crate::labels::Labels;
 
 /// Slots of a second, of 100 ms each.
@@ -49,6 +51,8 @@ pub struct Second {
     pub watched: Vec<(u32, f64)>,
     /// Requests of these that were in flight, or were to start, while the generator stood still.
     pub stalled: Stalled,
+    /// Extremes of the seconds of which this is the sum; `None`: it is one second, as it was measured.
+    pub coarse: Option<Box<Coarse>>,
 }
 
 /// A set of samples.

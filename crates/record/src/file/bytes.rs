@@ -78,6 +78,11 @@ impl<'a> In<'a> {
         self.rest.is_empty()
     }
 
+    /// Bytes that are left.
+    pub(crate) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Whether something that was read was no number, no text or no histogram.
     pub(crate) fn is_odd(&self) -> bool {
         self.odd

@@ -6,6 +6,7 @@ use stats::{CloseCause, Phases};
 
 use super::bytes::{In, Out};
 use super::columns::Columns;
+use crate::coarse::{Coarse, Range};
 use crate::second::{Class, Part, SLOTS, Second};
 
 /// Bins of a histogram of all requests, at most; with more of them, neighbours are counted as one.
@@ -89,8 +90,17 @@ pub(crate) fn read_counts(from: &mut In<'_>) -> (u64, u64) {
     (from.number(), from.number())
 }
 
-/// Writes a histogram with so many bins at most: neighbours, 2, 4, 8 … of them, are counted in the middle one.
+/// Writes a histogram with so many bins at most.
 fn write_bins(bins: &Bins, most: usize, out: &mut Out) {
+    out.bins(fewer(bins, most).as_ref().unwrap_or(bins));
+}
+
+/// The histogram with so many bins at most: neighbours, 2, 4, 8 … of them, are counted in the middle one. `None`: it has no
+/// more.
+pub(crate) fn fewer(bins: &Bins, most: usize) -> Option<Bins> {
+    if bins.len() <= most {
+        return None;
+    }
     let mut shift = 0;
     let at = |bin: u32, shift: u32| {
         let half = if shift == 0 { 0 } else { 1 << (shift - 1) };
@@ -100,15 +110,12 @@ fn write_bins(bins: &Bins, most: usize, out: &mut Out) {
         let mut before = None;
         bins.iter().filter(|bin| before.replace(at(bin.0, shift)) != Some(at(bin.0, shift))).count()
     };
-    if bins.len() <= most {
-        return out.bins(bins);
-    }
     while count(shift) > most && shift < 15 {
         shift += 1;
     }
     let mut fewer = Bins::default();
     bins.iter().for_each(|(bin, n)| fewer.add(at(bin, shift), n));
-    out.bins(&fewer);
+    Some(fewer)
 }
 
 pub(crate) fn write_second(second: &Second, out: &mut Out) {
@@ -120,11 +127,13 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     }
     // Without shared labels and shortened histograms the sum of all follows from the labels.
     let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
-    let most = (MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST);
-    let shortened = second.labels.iter().any(|(_, part)| bins(&part) > most);
+    let is_coarse = second.coarse.is_some();
+    let bound = |most: usize| if is_coarse { usize::MAX } else { most };
+    let most = bound((MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST));
+    let shortened = is_coarse || second.labels.iter().any(|(_, part)| bins(&part) > most);
     out.truth(shortened);
     if shortened {
-        write_part(&second.all, MOST_OF_ALL, out);
+        write_part(&second.all, bound(MOST_OF_ALL), out);
     }
     let mut before = 0;
     out.number(second.labels.len() as u64);
@@ -139,11 +148,11 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
         out.number(*n);
     });
     for bins in [&second.connect, &second.tls, &second.room] {
-        write_bins(bins, MOST_OF_ALL, out);
+        write_bins(bins, bound(MOST_OF_ALL), out);
     }
     out.list(&second.classes, |out, (number, class)| {
         out.number(u64::from(*number));
-        write_class(class, (MOST_OF_LABELS / second.classes.len()).max(LEAST), out);
+        write_class(class, bound((MOST_OF_LABELS / second.classes.len()).max(LEAST)), out);
     });
     Columns::write_generator(&second.generator, out);
     out.truth(second.machine.is_some());
@@ -154,7 +163,7 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
         out.number(u64::from(*series));
         out.float(*value);
     });
-    write_bins(&second.lag, MOST_OF_ALL, out);
+    write_bins(&second.lag, bound(MOST_OF_ALL), out);
     out.list(&second.closes, |out, close| {
         let cause = CAUSES.iter().position(|cause| *cause == close.cause);
         out.number(cause.unwrap_or(CAUSES.len()) as u64);
@@ -164,6 +173,37 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     out.number(second.stalled.count);
     out.number(second.stalled.sum);
     write_bins(&second.stalled.response, MOST_OF_ALL, out);
+    out.truth(is_coarse);
+    if let Some(coarse) = &second.coarse {
+        write_coarse(coarse, out);
+    }
+}
+
+fn write_coarse(coarse: &Coarse, out: &mut Out) {
+    out.number(u64::from(coarse.step_ms));
+    let (least, most) = coarse.rates.unwrap_or_default();
+    out.truth(coarse.rates.is_some());
+    for n in [least, most, coarse.errors, coarse.cpu] {
+        out.float(n);
+    }
+    out.list(&coarse.watched, |out, range| {
+        out.number(u64::from(range.series));
+        out.float(range.least);
+        out.float(range.most);
+        out.number(range.ms);
+    });
+}
+
+fn read_coarse(from: &mut In<'_>) -> Coarse {
+    let (step_ms, has_rates) = (from.small(), from.truth());
+    let [least, most, errors, cpu] = [(); 4].map(|()| from.float());
+    let watched = from.list(|from| Range {
+        series: from.small(),
+        least: from.float(),
+        most: from.float(),
+        ms: from.number(),
+    });
+    Coarse { step_ms, rates: has_rates.then_some((least, most)), errors, cpu, watched }
 }
 
 /// The causes of ends of connections, by their numbers in a file.
@@ -225,6 +265,8 @@ pub(crate) fn read_second(
     second.closes = from.list(read_close).into_iter().flatten().collect();
     (second.stalled.count, second.stalled.sum) = (from.number(), from.number());
     second.stalled.response = from.bins();
+    // Files of before end here.
+    second.coarse = from.truth().then(|| Box::new(read_coarse(from)));
     second.shrink();
     second
 }

@@ -1,0 +1,412 @@
+//! Seconds of a long run become coarser with age: many are merged into one interval of 10 s, 1 min, 10 min or 1 h.
+//!
+//! Counts, sums, errors and histograms of all requests are added exactly; extremes are kept in [`Coarse`]. Gauges take
+//! their highest value, or the lowest where little is bad (ports left, memory left); shares are weighted by time. The
+//! histograms of labels share [`MOST_OF_LABELS`] bins, so that an interval has a bound however many labels there are.
+//! Tenths of seconds are dropped: those of different seconds do not add up.
+
+use stats::machine::Machine;
+
+use crate::file::parts::fewer;
+use crate::labels::Labels;
+use crate::second::{Generator, Part, SLOTS, Second};
+
+/// Lengths of intervals, ms, and the age from which seconds are merged into them, ms.
+pub const LEVELS: [(u32, i64); 4] = [
+    (10_000, 2 * HOUR_MS),
+    (60_000, 12 * HOUR_MS),
+    (600_000, 48 * HOUR_MS),
+    (3_600_000, 30 * 24 * HOUR_MS),
+];
+const HOUR_MS: i64 = 3_600_000;
+/// Bins of the histograms of all labels of an interval together, at most; but each may have [`LEAST`].
+const MOST_OF_LABELS: usize = 8192;
+const LEAST: usize = 64;
+/// A shorter piece of a second has no rate of its own, ms.
+const WHOLE_MS: u32 = 900;
+/// A second ends up to this time later than it should, ms.
+const LATE_MS: i64 = 500;
+
+/// Facts of an interval that no sum has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coarse {
+    /// Length of the intervals of which this is one, ms.
+    pub step_ms: u32,
+    /// Least and most requests per second of its single seconds; `None` where it has pieces of seconds only.
+    pub rates: Option<(f64, f64)>,
+    /// Most errors per second, and most seconds of CPU per second.
+    pub errors: f64,
+    pub cpu: f64,
+    pub watched: Vec<Range>,
+}
+
+/// A watched figure in an interval; `Second::watched` has its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Range {
+    /// Number of the series.
+    pub series: u32,
+    pub least: f64,
+    pub most: f64,
+    /// Time for which it was known, ms.
+    pub ms: u64,
+}
+
+impl Coarse {
+    /// The extremes of a second.
+    fn of(second: &Second) -> Self {
+        if let Some(coarse) = &second.coarse {
+            return (**coarse).clone();
+        }
+        let per_s = |n: f64| n * 1000.0 / f64::from(second.ms.max(1));
+        let is_whole = second.ms >= WHOLE_MS;
+        let rate = per_s(second.all.count as f64);
+        let range = |(series, value): &(u32, f64)| Range {
+            series: *series,
+            least: *value,
+            most: *value,
+            ms: u64::from(second.ms),
+        };
+        Self {
+            step_ms: 0,
+            rates: is_whole.then_some((rate, rate)),
+            errors: if is_whole { per_s(second.all.errors as f64) } else { 0.0 },
+            cpu: if is_whole { per_s(second.generator.cpu_s) } else { 0.0 },
+            watched: second.watched.iter().map(range).collect(),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.rates = match (self.rates, other.rates) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self.errors = self.errors.max(other.errors);
+        self.cpu = self.cpu.max(other.cpu);
+        for range in &other.watched {
+            match self.watched.iter_mut().find(|known| known.series == range.series) {
+                Some(known) => {
+                    known.least = known.least.min(range.least);
+                    known.most = known.most.max(range.most);
+                    known.ms += range.ms;
+                }
+                None => self.watched.push(*range),
+            }
+        }
+    }
+}
+
+impl Second {
+    /// Least and most requests per second of the single seconds in it; `None` for a piece of a second.
+    pub fn rates(&self) -> Option<(f64, f64)> {
+        match &self.coarse {
+            Some(coarse) => coarse.rates,
+            None => Coarse::of(self).rates,
+        }
+    }
+
+    /// Adds a later second. Both become one interval.
+    pub(crate) fn join(&mut self, other: &Self) {
+        let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
+        self.join_watched(other, &coarse);
+        coarse.merge(&Coarse::of(other));
+        self.coarse = Some(coarse);
+        self.generator.join(&other.generator, f64::from(self.ms), f64::from(other.ms));
+        match (&mut self.machine, &other.machine) {
+            (Some(a), Some(b)) => join_machine(a, b, f64::from(self.ms), f64::from(other.ms)),
+            (None, Some(b)) => self.machine = Some(b.clone()),
+            _ => {}
+        }
+        self.at_ms = self.at_ms.max(other.at_ms);
+        self.ms = self.ms.saturating_add(other.ms);
+        self.users = self.users.max(other.users);
+        self.started = self.started.max(other.started);
+        self.due += other.due;
+        self.missed += other.missed;
+        self.all.merge(&other.all);
+        let mut labels = std::mem::take(&mut self.labels).into_list();
+        for (number, part) in &other.labels {
+            match labels.binary_search_by_key(&number, |label| label.0) {
+                Ok(at) => labels[at].1.merge(&part),
+                Err(at) => labels.insert(at, (number, part.into_owned())),
+            }
+        }
+        self.labels = labels.into();
+        self.counters.merge(&other.counters);
+        for (cause, n) in &other.causes {
+            match self.causes.binary_search_by_key(cause, |known| known.0) {
+                Ok(at) => self.causes[at].1 += n,
+                Err(at) => self.causes.insert(at, (*cause, *n)),
+            }
+        }
+        for (mine, theirs) in [
+            (&mut self.connect, &other.connect),
+            (&mut self.tls, &other.tls),
+            (&mut self.room, &other.room),
+            (&mut self.lag, &other.lag),
+        ] {
+            mine.merge(theirs);
+        }
+        stats::close::merge(&mut self.closes, &other.closes, &mut Vec::new());
+        for (number, class) in &other.classes {
+            match self.classes.binary_search_by_key(number, |known| known.0) {
+                Ok(at) => self.classes[at].1.merge(class),
+                Err(at) => self.classes.insert(at, (*number, class.clone())),
+            }
+        }
+        self.stalled.merge(&other.stalled);
+    }
+
+    /// Watched figures: their means, weighted by the time for which they were known.
+    fn join_watched(&mut self, other: &Self, coarse: &Coarse) {
+        let known = |ranges: &[Range], series: u32, or: u32| {
+            ranges
+                .iter()
+                .find(|range| range.series == series)
+                .map_or(u64::from(or), |range| range.ms)
+        };
+        for (series, value) in &other.watched {
+            let Some(mine) = self.watched.iter_mut().find(|mine| mine.0 == *series) else {
+                self.watched.push((*series, *value));
+                continue;
+            };
+            let before = known(&coarse.watched, *series, self.ms) as f64;
+            let theirs = other.coarse.as_ref().map_or(&[][..], |coarse| &coarse.watched);
+            let more = known(theirs, *series, other.ms) as f64;
+            mine.1 = weighted((mine.1, before), (*value, more));
+        }
+    }
+
+    /// Makes an interval of a second, or of what was joined.
+    fn finish(&mut self, step_ms: u32) {
+        let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
+        coarse.step_ms = coarse.step_ms.max(step_ms);
+        self.coarse = Some(coarse);
+        self.all.slots = [0; SLOTS];
+        let mut labels = std::mem::take(&mut self.labels).into_list();
+        let most = (MOST_OF_LABELS / labels.len().max(1)).max(LEAST);
+        labels.iter_mut().for_each(|label| label.1.shorten(most));
+        self.labels = Labels::from(labels);
+        let most = (MOST_OF_LABELS / self.classes.len().max(1)).max(LEAST);
+        for (_, class) in &mut self.classes {
+            if let Some(bins) = fewer(&class.service, most) {
+                class.service = bins;
+            }
+        }
+        self.shrink();
+    }
+}
+
+impl Part {
+    /// Drops tenths of seconds, and joins neighbouring bins of its histograms until each has so many at most.
+    fn shorten(&mut self, most: usize) {
+        self.slots = [0; SLOTS];
+        for bins in [&mut self.service, &mut self.response, &mut self.failed] {
+            if let Some(fewer) = fewer(bins, most) {
+                *bins = fewer;
+            }
+        }
+    }
+}
+
+impl Generator {
+    fn join(&mut self, other: &Self, mine_ms: f64, other_ms: f64) {
+        self.stolen = weighted((self.stolen, mine_ms), (other.stolen, other_ms));
+        self.cpu_s += other.cpu_s;
+        self.memory = self.memory.max(other.memory);
+        self.threads = self.threads.max(other.threads);
+        self.workers = self.workers.max(other.workers);
+        self.run_queue_s += other.run_queue_s;
+        self.stall = self.stall.max(other.stall);
+        self.connect_retries += other.connect_retries;
+        self.ports_left = match (self.ports_left, other.ports_left) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.time_wait = self.time_wait.max(other.time_wait);
+        self.rows_waiting = self.rows_waiting.max(other.rows_waiting);
+        self.write_s += other.write_s;
+        self.heap = match (self.heap, other.heap) {
+            (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self.collections += other.collections;
+        self.collection_s += other.collection_s;
+    }
+}
+
+fn join_machine(mine: &mut Machine, other: &Machine, mine_ms: f64, other_ms: f64) {
+    let before = std::mem::replace(mine, other.clone());
+    for (sum, n) in [
+        (&mut mine.segments_out, before.segments_out),
+        (&mut mine.retransmitted, before.retransmitted),
+        (&mut mine.syn_retransmitted, before.syn_retransmitted),
+        (&mut mine.zero_windows_offered, before.zero_windows_offered),
+        (&mut mine.zero_windows_wanted, before.zero_windows_wanted),
+        (&mut mine.zero_windows_left, before.zero_windows_left),
+        (&mut mine.listen_overflows, before.listen_overflows),
+        (&mut mine.listen_drops, before.listen_drops),
+        (&mut mine.aborted_memory, before.aborted_memory),
+        (&mut mine.aborted_timeout, before.aborted_timeout),
+        (&mut mine.aborted_unread, before.aborted_unread),
+        (&mut mine.memory_pressures, before.memory_pressures),
+        (&mut mine.time_wait_overflows, before.time_wait_overflows),
+        (&mut mine.resets_sent, before.resets_sent),
+    ] {
+        *sum += n;
+    }
+    mine.load = mine.load.max(before.load);
+    mine.cpu = weighted((before.cpu, mine_ms), (mine.cpu, other_ms));
+    mine.stolen = weighted((before.stolen, mine_ms), (mine.stolen, other_ms));
+    mine.memory_available = mine.memory_available.min(before.memory_available);
+    for (most, n) in [
+        (&mut mine.sockets.in_use, before.sockets.in_use),
+        (&mut mine.sockets.established, before.sockets.established),
+        (&mut mine.sockets.time_wait, before.sockets.time_wait),
+    ] {
+        *most = (*most).max(n);
+    }
+}
+
+/// The mean of two values with their weights.
+fn weighted(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let weights = a.1 + b.1;
+    if weights > 0.0 { (a.0 * a.1 + b.0 * b.1) / weights } else { a.0 }
+}
+
+/// The step, ms, that a second of that age has in a record; 0: it stays as it is. `tight`: ages are halved so many times.
+pub(crate) fn step_of(at_ms: i64, start_ms: i64, now_ms: i64, tight: u32) -> u32 {
+    let is_old = |(step, age): &&(u32, i64)| {
+        let end_ms = start_ms + (bucket(at_ms, start_ms, *step) + 1) * i64::from(*step);
+        now_ms - end_ms >= age >> tight.min(16)
+    };
+    LEVELS.iter().rev().find(is_old).map_or(0, |level| level.0)
+}
+
+/// Number of the interval in which a second ends.
+fn bucket(at_ms: i64, start_ms: i64, step_ms: u32) -> i64 {
+    (at_ms - start_ms - LATE_MS).div_euclid(i64::from(step_ms.max(1)))
+}
+
+/// Joins seconds that come in order of time into intervals.
+#[derive(Debug, Default)]
+pub(crate) struct Joiner {
+    start_ms: i64,
+    /// Step and number of the interval that is open.
+    key: (u32, i64),
+    open: Option<Second>,
+}
+
+impl Joiner {
+    pub(crate) fn new(start_ms: i64) -> Self {
+        Self { start_ms, ..Self::default() }
+    }
+
+    /// Adds a second, to be in an interval of that length. Returns the interval before, if this one is in another. An
+    /// interval that is longer stays as it is.
+    pub(crate) fn add(&mut self, second: Second, step_ms: u32) -> Option<Second> {
+        let own = second.coarse.as_ref().map_or(0, |coarse| coarse.step_ms);
+        let step_ms = step_ms.max(own);
+        let key = (step_ms, bucket(second.at_ms, self.start_ms, step_ms));
+        if let Some(open) = &mut self.open
+            && self.key == key
+        {
+            open.join(&second);
+            return None;
+        }
+        let before = self.end();
+        (self.key, self.open) = (key, Some(second));
+        before
+    }
+
+    /// The last interval.
+    pub(crate) fn end(&mut self) -> Option<Second> {
+        let mut second = self.open.take()?;
+        second.finish(self.key.0);
+        Some(second)
+    }
+}
+
+/// Intervals of that length, made of seconds in order of time.
+pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Second> {
+    let mut joiner = Joiner::new(start_ms);
+    let mut found = Vec::new();
+    for second in seconds {
+        found.extend(joiner.add(second, step_ms));
+    }
+    found.extend(joiner.end());
+    found.shrink_to_fit();
+    found
+}
+
+impl crate::Record {
+    /// Length of the intervals of a long run, ms; `None`: its seconds are as they were measured.
+    pub fn step_ms(&self) -> Option<u32> {
+        self.seconds.iter().filter_map(|second| second.coarse.as_ref()).map(|one| one.step_ms).max()
+    }
+}
+
+/// Seconds that an answer reads at most: of a longer run it gets intervals of one length.
+pub const MOST_SECONDS: usize = 10_800;
+
+/// The seconds of a record that is being read, of one length: as they come until there are [`MOST_SECONDS`] of them or
+/// one is an interval, then the shortest intervals that suffice. So memory has a bound however long the run was.
+#[derive(Debug, Default)]
+pub(crate) struct Seconds {
+    pub(crate) list: Vec<Second>,
+    /// Length of the intervals, ms; 0: seconds are as they were measured.
+    step_ms: u32,
+    /// Seconds in the list from which on they are joined.
+    full: usize,
+}
+
+impl Seconds {
+    pub(crate) fn push(&mut self, second: Second, start_ms: i64) {
+        if let Some(coarse) = &second.coarse {
+            self.step_ms = self.step_ms.max(coarse.step_ms);
+        }
+        self.list.push(second);
+        if self.list.len() > self.full.max(MOST_SECONDS) {
+            self.join(start_ms);
+            self.full = self.list.len() + MOST_SECONDS / 4;
+        }
+    }
+
+    fn join(&mut self, start_ms: i64) {
+        self.list.sort_by_key(|second| second.at_ms);
+        if self.step_ms == 0 {
+            self.step_ms = LEVELS[0].0;
+        }
+        loop {
+            self.list = even(std::mem::take(&mut self.list), start_ms, self.step_ms);
+            let longer = LEVELS.iter().find(|level| level.0 > self.step_ms);
+            match longer {
+                Some((step, _)) if self.list.len() > MOST_SECONDS => self.step_ms = *step,
+                _ => return,
+            }
+        }
+    }
+
+    /// All of them, in order of time.
+    pub(crate) fn end(mut self, start_ms: i64) -> Vec<Second> {
+        if self.step_ms > 0 {
+            self.join(start_ms);
+        } else {
+            self.list.sort_by_key(|second| second.at_ms);
+        }
+        self.list
+    }
+}
+
+/// Joins the seconds of a record that has more than [`MOST_SECONDS`].
+pub(crate) fn bound(record: &mut crate::Record) {
+    if record.seconds.len() <= MOST_SECONDS {
+        return;
+    }
+    let start_ms = record.frame.start_ms;
+    let mut seconds = Seconds::default();
+    std::mem::take(&mut record.seconds)
+        .into_iter()
+        .for_each(|second| seconds.push(second, start_ms));
+    record.seconds = seconds.end(start_ms);
+    record.has.slots = false;
+}
