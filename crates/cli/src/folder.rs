@@ -4,6 +4,7 @@
 //! log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
 //! reported once, and the run goes on; the summary has room from the start. A file is there whole or not at all. All of
 //! it is its owner's alone, for plans and properties hold passwords.
+mod shorter;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -27,6 +28,7 @@ pub(crate) struct Folder {
     record: Option<File>,
     /// Seconds of the record that could not be written.
     record_lost: u64,
+    shorter: shorter::Shorter,
 }
 
 /// Mode of files in the folder, and of the folder.
@@ -63,6 +65,7 @@ impl Folder {
             Ok(file)
         };
         let (seconds, record) = (open("seconds.jsonl")?, open(record::FILE)?);
+        shorter::give_up(path);
         let path = Some(path.to_owned());
         Ok(Self { path, seconds: Some(seconds), record: Some(record), ..Self::default() })
     }
@@ -94,7 +97,22 @@ impl Folder {
             self.record_lost += 1;
             recording.lost(file.metadata().is_ok_and(|about| about.len() == 0));
         }
+        let made = match &self.path {
+            Some(path) if result.is_ok() => self.shorter.second(path, recording.last().at_ms),
+            _ => Ok(None),
+        };
+        // The next copy is tried whatever has become of this one: until then the record has its seconds as they are.
+        if let Ok(Some(file)) = made {
+            self.record = Some(file);
+        }
         self.report(record::FILE, result)
+    }
+
+    /// The run is over: nothing is recorded any more.
+    pub(crate) fn end_record(&mut self) {
+        if let Some(path) = &self.path {
+            self.shorter.end(path);
+        }
     }
 
     /// Seconds of the record that could not be written.

@@ -200,6 +200,7 @@ impl<'a> Traces<'a> {
         end: &End,
     ) {
         let Self { console, folder, last, machines, .. } = self;
+        folder.end_record();
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
         }
