@@ -12,7 +12,7 @@ mod connections;
 mod course;
 mod down;
 mod errors;
-mod figures;
+pub(crate) mod figures;
 mod gateway;
 mod generator;
 mod host_ports;

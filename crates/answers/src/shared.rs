@@ -6,6 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 use record::{ClassName, Record, Second};
 use serde::{Deserialize, Serialize};
 
+use crate::rules::figures::seconds_in;
+
 /// Share of the machine's processors from which on they count as full.
 const FULL: f64 = 0.95;
 /// Share of the seconds that they must be full for, and seconds.
@@ -80,8 +82,10 @@ pub fn shared(record: &Record, seconds: &[Second]) -> Option<Shared> {
     let looked = seconds.iter().filter(|second| second.ms >= LEAST_MS);
     let looked: Vec<_> =
         looked.filter_map(|second| Some((second, second.machine.as_ref()?))).collect();
-    let full = looked.iter().filter(|(_, machine)| machine.cpu >= FULL).count();
-    if full < LEAST_SECONDS || (full as f64) < FULL_SHARE * looked.len() as f64 {
+    let all = seconds_in(looked.iter().map(|one| one.0));
+    let full = looked.iter().filter(|(_, machine)| machine.cpu >= FULL);
+    let full = seconds_in(full.map(|one| one.0));
+    if full < LEAST_SECONDS || (full as f64) < FULL_SHARE * all as f64 {
         return None;
     }
     let n = looked.len() as f64;
@@ -90,7 +94,7 @@ pub fn shared(record: &Record, seconds: &[Second]) -> Option<Shared> {
     };
     Some(Shared {
         full_seconds: full,
-        seconds: looked.len(),
+        seconds: all,
         machine: looked.iter().map(|(_, machine)| machine.cpu).sum::<f64>() / n,
         generator: looked.iter().map(|(s, m)| of_generator(s, m.processors)).sum::<f64>() / n,
     })

@@ -34,6 +34,12 @@ pub(crate) fn length_s(seconds: &[Second]) -> f64 {
     seconds.iter().map(|s| f64::from(s.ms) / 1000.0).sum()
 }
 
+/// Length of these seconds together, in whole seconds: one of a long run is an interval of many.
+pub(crate) fn seconds_in<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> usize {
+    let ms: u64 = seconds.into_iter().map(|second| u64::from(second.ms)).sum();
+    (ms as f64 / 1000.0).round() as usize
+}
+
 pub(crate) fn sum(seconds: &[Second], of: impl Fn(&Second) -> u64) -> u64 {
     seconds.iter().map(of).sum()
 }

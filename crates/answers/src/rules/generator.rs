@@ -3,7 +3,7 @@
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::figures::{hist, length_s, ms, requests, span};
+use super::figures::{hist, length_s, ms, requests, seconds_in, span};
 use super::machine::is_stall;
 use super::reading;
 use super::say::{found, lacks, number, time, words};
@@ -85,18 +85,19 @@ pub(super) fn used_in_all(record: &Record) -> f64 {
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-/// Seconds that are long enough to say something about processors.
-fn looked(record: &Record) -> Vec<&Second> {
-    record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect()
-}
-
-fn is_enough(full: usize, looked: &[&Second]) -> bool {
-    full >= FULL_SECONDS && full as f64 >= FULL_SHARE * looked.len() as f64
-}
-
-/// Words on a target that is on the same machine.
-fn here(record: &Record) -> (&'static str, &'static str) {
-    if shared::target_is_here(record) {
+fn processors(record: &Record) -> Option<Said> {
+    let looked: Vec<&Second> = record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect();
+    let is_full = |s: &Second| used(record, s) >= FULL;
+    let seconds = seconds_in(looked.iter().copied());
+    let enough = |n: usize| n >= FULL_SECONDS && n as f64 >= FULL_SHARE * seconds as f64;
+    let full = seconds_in(looked.iter().copied().filter(|s| is_full(s)));
+    let other = |s: &Second| {
+        !is_full(s) && s.machine.as_ref().is_some_and(|machine| machine.cpu >= MACHINE_FULL)
+    };
+    let others = seconds_in(looked.iter().copied().filter(|s| other(s)));
+    let span = span(&record.seconds);
+    let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
+    let (here, here_zh) = if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
     } else {
         ("", "")

@@ -22,9 +22,11 @@ const LEAST_SECONDS: usize = 10;
 /// Share of the heap that is in use where a larger one would help.
 const NEARLY_FULL: f64 = 0.9;
 
-/// Time in collections of a machine in a second. Those of several processes stand still each for itself.
+/// Time in collections of a machine in a second, of an interval the mean. Those of several processes stand still each for
+/// itself.
 fn paused(second: &Second) -> f64 {
-    second.generator.collection_s / f64::from(second.generator.workers.max(1))
+    let seconds = second.coarse.as_ref().map_or(1.0, |_| f64::from(second.ms.max(1000)) / 1000.0);
+    second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
 pub(super) fn java_pauses(record: &Record) -> Said {
@@ -38,7 +40,8 @@ pub(super) fn java_pauses(record: &Record) -> Said {
         return Said::Nothing;
     };
     let length: f64 = seconds.iter().map(|s| f64::from(s.ms) / 1000.0).sum();
-    let all: f64 = seconds.iter().map(|s| paused(s)).sum();
+    let of = |s: &&Second| s.generator.collection_s / f64::from(s.generator.workers.max(1));
+    let all: f64 = seconds.iter().map(of).sum();
     let share = all / length.max(1e-3);
     let often = seconds.len() >= LEAST_SECONDS && share >= SHARE;
     let long = paused(worst) >= LONG;
@@ -54,6 +57,14 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     let full = used as f64 >= NEARLY_FULL * most as f64;
     let (n, in_all, part) = (count(collections), time(all * 1000.0), percent(share));
     let (longest, heap, of) = (time(paused(worst) * 1000.0), bytes(used), bytes(most));
+    let (up_to, up_to_zh) = match worst.coarse {
+        None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
+        // Of an interval only the mean is known.
+        Some(_) => (
+            format!("at worst {longest} a second on average"),
+            format!("最差时段平均每秒 {longest}"),
+        ),
+    };
     let advice = if full {
         words!(
             "The Java heap was nearly full ({heap} of {of}): give it more (--jvm-heap), or run fewer users in Java.",
@@ -72,8 +83,8 @@ pub(super) fn java_pauses(record: &Record) -> Said {
         About::Generator,
         Confidence::Arithmetic,
         words!(
-            "Java stood still to collect its garbage: {n} collections took {in_all} ({part} of the run), up to {longest} in one second. Samples, scripts and plug-ins in Java waited meanwhile, so response times of such samples are too long.",
-            "Java 因垃圾回收而停顿：{n} 次回收共 {in_all}（占运行时间的 {part}），一秒内最多 {longest}。其间在 Java 中运行的样本、脚本和插件都在等待，因此这些样本的响应时间偏大。"
+            "Java stood still to collect its garbage: {n} collections took {in_all} ({part} of the run), {up_to}. Samples, scripts and plug-ins in Java waited meanwhile, so response times of such samples are too long.",
+            "Java 因垃圾回收而停顿：{n} 次回收共 {in_all}（占运行时间的 {part}），{up_to_zh}。其间在 Java 中运行的样本、脚本和插件都在等待，因此这些样本的响应时间偏大。"
         ),
     )
     .with("java_paused", share, "share", run)
@@ -85,11 +96,21 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     .said()
 }
 
+/// A second of a watched host, or an interval of many.
+struct Reading {
+    /// Length in s, and the share of it that pauses took.
+    length: f64,
+    share: f64,
+    /// Most pauses in one second, s.
+    most_s: f64,
+    /// Its end, epoch ms.
+    at_ms: i64,
+}
+
 /// A watched host with the readings under load: seconds of pauses in a second.
 struct Host {
     name: Arc<str>,
-    /// Length in s, and the share of it that pauses took; the end, epoch ms.
-    readings: Vec<(f64, f64, i64)>,
+    readings: Vec<Reading>,
     /// Bytes in use, and those there may be.
     heap: Option<(f64, f64)>,
 }
@@ -107,7 +128,13 @@ fn hosts(record: &Record) -> Vec<Host> {
             let value = |second: &Second, series: Option<u32>| {
                 second.watched.iter().find(|one| Some(one.0) == series).map(|one| one.1)
             };
-            let reading = |s: &Second| Some((f64::from(s.ms) / 1000.0, value(s, pause)?, s.at_ms));
+            let reading = |s: &Second| {
+                let (length, share) = (f64::from(s.ms) / 1000.0, value(s, pause)?);
+                let ranges = s.coarse.as_ref().map(|coarse| &coarse.watched);
+                let range = ranges.and_then(|all| all.iter().find(|one| Some(one.series) == pause));
+                let most_s = range.map_or(length * share, |range| range.most);
+                Some(Reading { length, share, most_s, at_ms: s.at_ms })
+            };
             let filled = |s: &Second| Some((value(s, heap)?, value(s, most)?));
             Host {
                 name: Arc::clone(&series.host),
@@ -130,11 +157,11 @@ pub(super) fn host_java(record: &Record) -> Said {
 }
 
 fn stood_still(record: &Record, host: &Host) -> Option<Finding> {
-    let longest = host.readings.iter().max_by(|a, b| (a.0 * a.1).total_cmp(&(b.0 * b.1)))?;
-    let length: f64 = host.readings.iter().map(|reading| reading.0).sum();
-    let all: f64 = host.readings.iter().map(|reading| reading.0 * reading.1).sum();
+    let longest = host.readings.iter().max_by(|a, b| a.most_s.total_cmp(&b.most_s))?;
+    let length: f64 = host.readings.iter().map(|reading| reading.length).sum();
+    let all: f64 = host.readings.iter().map(|reading| reading.length * reading.share).sum();
     let share = all / length.max(1e-3);
-    let most_s = longest.0 * longest.1;
+    let most_s = longest.most_s;
     let often = host.readings.len() >= LEAST_SECONDS && share >= SHARE;
     if !often && most_s < LONG {
         return None;
@@ -169,7 +196,7 @@ fn stood_still(record: &Record, host: &Host) -> Option<Finding> {
         "java_paused_longest",
         most_s * 1000.0,
         "ms",
-        (longest.2 - (longest.0 * 1000.0) as i64, longest.2),
+        (longest.at_ms - (longest.length * 1000.0) as i64, longest.at_ms),
     );
     let finding = match host.heap {
         Some((used, _)) => finding.with("java_heap", used, "bytes", run),

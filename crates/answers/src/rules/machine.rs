@@ -114,14 +114,25 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     let effect = effect(record);
     let did = did(effect.as_ref(), stalled.iter().map(|s| s.all.count).sum());
     let (en, zh) = (did.en, did.zh);
-    let of_seconds = if times == 1 { "one second".to_owned() } else { format!("{times} seconds") };
+    let (of_seconds, of_seconds_zh) = match (record.step_ms(), times) {
+        (Some(step), 1) => (
+            format!("one interval of {}", time(step.into())),
+            format!("1 个 {} 的时段", time(step.into())),
+        ),
+        (Some(step), n) => (
+            format!("{n} intervals of {}", time(step.into())),
+            format!("{n} 个 {} 的时段", time(step.into())),
+        ),
+        (None, 1) => ("one second".to_owned(), "1 秒".to_owned()),
+        (None, n) => (format!("{n} seconds"), format!("{n} 秒")),
+    };
     let mut finding = found(
         "generator_stalled",
         About::Generator,
         Confidence::Certain,
         words!(
             "The generator stood still: no answer was read for {length}, until about {at} after the start; in all in {of_seconds} of the run. {en}",
-            "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {times} 秒出现停顿。{zh}"
+            "负载机曾停顿：{length} 内没有读取任何响应，直到开始后约 {at}；全程共有 {of_seconds_zh}出现停顿。{zh}"
         ),
     )
     .with("stall", longest, "ms", (worst.at_ms - longest as i64, worst.at_ms))
