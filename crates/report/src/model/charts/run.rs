@@ -7,6 +7,8 @@ use super::draft::{Draft, draft};
 use super::source::Source;
 use crate::model::timeline::Timeline;
 
+/// Points that stand for more than a second are means, ms.
+const MEAN_MS: i64 = 1500;
 /// Causes of errors that have a line of their own.
 const CAUSES: usize = 5;
 
@@ -22,7 +24,7 @@ pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {
         let users = source.last(|second| Some(second.users as f64));
         draft = draft.with("users", "Users", "用户数", "count", &users);
     }
-    draft
+    draft = draft
         .maybe(
             "due",
             "Starts asked for",
@@ -36,8 +38,22 @@ pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {
             "未能启动",
             "/s",
             &source.per_second(|second| second.missed),
-        )
-        .into(timeline);
+        );
+    // A point of a long run is a mean: the single seconds with the least and the most requests are beside it.
+    if source.instants.iter().any(|instant| instant.ms > MEAN_MS) {
+        let rates = |of: fn((f64, f64)) -> f64| move |second: &Second| second.rates().map(of);
+        draft = draft
+            .with(
+                "rate_least",
+                "Least in a second",
+                "单秒最低",
+                "/s",
+                &source.least(rates(|r| r.0)),
+            )
+            .with("rate_most", "Most in a second", "单秒最高", "/s", &source.most(rates(|r| r.1)))
+            .band("rate_least", "rate_most");
+    }
+    draft.into(timeline);
 }
 
 pub(super) fn response(source: &Source<'_>, timeline: &mut Timeline) {

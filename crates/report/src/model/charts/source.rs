@@ -45,6 +45,10 @@ impl Source<'_> {
         self.each(|_, seconds| seconds.iter().filter_map(&value).reduce(f64::max))
     }
 
+    pub(super) fn least(&self, value: impl Fn(&Second) -> Option<f64>) -> Vec<Option<f64>> {
+        self.each(|_, seconds| seconds.iter().filter_map(&value).reduce(f64::min))
+    }
+
     /// A percentile of histograms, merged.
     pub(super) fn quantile(&self, p: f64, fill: impl Fn(&Second, &mut Hist)) -> Vec<Option<f64>> {
         self.each(|_, seconds| {
