@@ -184,7 +184,9 @@ impl Second {
         self.all.slots = [0; SLOTS];
         let mut labels = std::mem::take(&mut self.labels).into_list();
         let most = (MOST_OF_LABELS / labels.len().max(1)).max(LEAST);
-        labels.iter_mut().for_each(|label| label.1.shorten(most));
+        for label in &mut labels {
+            label.1.shorten(most);
+        }
         self.labels = Labels::from(labels);
         let most = (MOST_OF_LABELS / self.classes.len().max(1)).max(LEAST);
         for (_, class) in &mut self.classes {
@@ -216,6 +218,9 @@ impl Generator {
         self.threads = self.threads.max(other.threads);
         self.workers = self.workers.max(other.workers);
         self.run_queue_s += other.run_queue_s;
+        self.quota = self.quota.max(other.quota);
+        self.quota_periods += other.quota_periods;
+        self.quota_stopped += other.quota_stopped;
         self.stall = self.stall.max(other.stall);
         self.connect_retries += other.connect_retries;
         self.ports_left = match (self.ports_left, other.ports_left) {
@@ -404,9 +409,9 @@ pub(crate) fn bound(record: &mut crate::Record) {
     }
     let start_ms = record.frame.start_ms;
     let mut seconds = Seconds::default();
-    std::mem::take(&mut record.seconds)
-        .into_iter()
-        .for_each(|second| seconds.push(second, start_ms));
+    for second in std::mem::take(&mut record.seconds) {
+        seconds.push(second, start_ms);
+    }
     record.seconds = seconds.end(start_ms);
     record.has.slots = false;
 }

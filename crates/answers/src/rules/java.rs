@@ -29,6 +29,17 @@ fn paused(second: &Second) -> f64 {
     second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
+/// The longest time in collections in a second, as it is said. Of an interval only the mean is known.
+fn up_to(worst: &Second, longest: &str) -> (String, String) {
+    match worst.coarse {
+        None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
+        Some(_) => (
+            format!("at worst {longest} a second on average"),
+            format!("最差时段平均每秒 {longest}"),
+        ),
+    }
+}
+
 pub(super) fn java_pauses(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
@@ -57,14 +68,7 @@ pub(super) fn java_pauses(record: &Record) -> Said {
     let full = used as f64 >= NEARLY_FULL * most as f64;
     let (n, in_all, part) = (count(collections), time(all * 1000.0), percent(share));
     let (longest, heap, of) = (time(paused(worst) * 1000.0), bytes(used), bytes(most));
-    let (up_to, up_to_zh) = match worst.coarse {
-        None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
-        // Of an interval only the mean is known.
-        Some(_) => (
-            format!("at worst {longest} a second on average"),
-            format!("最差时段平均每秒 {longest}"),
-        ),
-    };
+    let (up_to, up_to_zh) = up_to(worst, &longest);
     let advice = if full {
         words!(
             "The Java heap was nearly full ({heap} of {of}): give it more (--jvm-heap), or run fewer users in Java.",
