@@ -46,7 +46,7 @@ fn make(path: &str, [seconds, labels, per_s]: [u64; 3]) -> std::io::Result<()> {
             println!("{} h: file {length} bytes, memory {} KiB", second / HOUR, usage.rss >> 10);
         }
     }
-    recording.end(snapshot.at_ms, &record::Ending::Completed);
+    recording.end((snapshot.at_ms, snapshot.at_ms - START), &record::Ending::Completed);
     file.write_all(&recording.take())
 }
 
