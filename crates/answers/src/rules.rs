@@ -4,11 +4,13 @@
 //! is about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
 //! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
 
+mod backend_names;
 mod backends;
 mod bimodal;
 mod breaker;
 mod concurrency;
 mod connections;
+mod constant_load;
 mod course;
 mod down;
 mod errors;
@@ -89,6 +91,7 @@ rules! {
     step_change = course: "a sudden change of the target", "被测系统突然变化";
     network_loss = network: "lost segments", "网络丢包";
     bandwidth = network: "a full line", "线路占满";
+    constant_load = constant_load: "waiting under a load that does not change", "负载不变时的等待";
     too_few_samples = samples: "too few samples", "样本太少";
     circuit_breaker = breaker: "a circuit breaker", "熔断";
     test_realism = realism: "a test unlike its users", "与真实用户不符的测试";

@@ -167,7 +167,10 @@ pub fn head(head: &str) -> String {
             Some((name, _)) if at > 0 && secret_header(name) => {
                 out.push_str(name);
                 out.push_str(": ");
-                out.push_str(MASK);
+                match route(text) {
+                    Some(route) => out.push_str(&route),
+                    None => out.push_str(MASK),
+                }
             }
             Some((name, value)) if at > 0 && LINKS.iter().any(|link| is_named(name, link)) => {
                 out.push_str(name);
@@ -200,6 +203,30 @@ const LINKS: [&str; 4] = ["location", "referer", "content-location", "refresh"];
 
 fn is_named(name: &str, known: &str) -> bool {
     name.trim().eq_ignore_ascii_case(known)
+}
+
+/// Cookies whose whole value names a backend, and those that name it behind the last dot of a secret.
+const ROUTES: [&str; 5] = ["routeid", "serverid", "server_id", "route", "srv"];
+const SESSIONS: [&str; 2] = ["jsessionid", "sessionid"];
+/// Bytes of a backend's name: what is longer may be a secret.
+const ROUTE: usize = 32;
+
+/// The backend that a `Set-Cookie` header names, without the session: `JSESSIONID=***.node1`.
+fn route(line: &str) -> Option<String> {
+    let (header, cookie) = line.split_once(':')?;
+    if !header.trim().eq_ignore_ascii_case("set-cookie") {
+        return None;
+    }
+    let (name, value) = cookie.split(';').next()?.trim().split_once('=')?;
+    let lower = name.to_ascii_lowercase();
+    let (before, route) = match &*lower {
+        known if ROUTES.contains(&known) => ("", value),
+        known if SESSIONS.contains(&known) => ("***.", value.rsplit_once('.')?.1),
+        _ => return None,
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:|".contains(c);
+    let is_name = !route.is_empty() && route.len() <= ROUTE && route.chars().all(plain);
+    is_name.then(|| format!("{name}={before}{route}"))
 }
 
 fn secret_header(name: &str) -> bool {
@@ -330,6 +357,21 @@ mod tests {
             ("://", "://"),
         ] {
             assert_eq!(urls(text), expected);
+        }
+    }
+
+    #[test]
+    fn routes_of_cookies_are_kept() {
+        for (cookie, expected) in [
+            ("JSESSIONID=8E2A91.node2; Path=/; HttpOnly", "JSESSIONID=***.node2"),
+            ("SERVERID=s2; path=/", "SERVERID=s2"),
+            ("JSESSIONID=8E2A91", "***"),
+            ("SERVERID=0123456789abcdef0123456789abcdef0", "***"),
+            ("AWSALB=kq83/8a==", "***"),
+            ("id=1.node2", "***"),
+        ] {
+            let text = format!("HTTP/1.1 200 OK\r\nSet-Cookie: {cookie}\r\n");
+            assert_eq!(head(&text), format!("HTTP/1.1 200 OK\r\nSet-Cookie: {expected}\r\n"));
         }
     }
 

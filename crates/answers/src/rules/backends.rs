@@ -4,6 +4,7 @@ use record::{ClassName, Record};
 use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
+use super::backend_names::{has_names, ill_by_name};
 use super::figures::{classes, ms, span, whole};
 use super::realism::is_shared;
 use super::say::{found, lacks, time, words};
@@ -24,6 +25,9 @@ const UNEVEN: (f64, f64) = (0.5, 2.0);
 const BEYOND: f64 = 27.0;
 /// More values of a header are no backends.
 const MOST: usize = 50;
+/// Symptoms of a backend that is ill.
+const EXPLAINS: &[&str] =
+    &["errors_named", "bimodal", "concurrency_limit", "plateau", "fixed_timeout", "constant_load"];
 
 struct Backend {
     name: String,
@@ -128,23 +132,21 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
 }
 
 pub(super) fn backend_uneven(record: &Record) -> Said {
-    if !record.has.classes {
-        return lacks!("addresses and a response header of the backends", "后端的地址和响应头");
-    }
-    if !Services::of(record).are_known() {
-        return lacks!("the labels that each address served", "每个地址所服务的标签");
-    }
     let mut groups = groups(record);
     groups.retain(|group| group.len() > 1 && group.len() <= MOST);
-    if groups.is_empty() {
+    if let Some(said) = groups.iter().find_map(|group| ill(record, group)) {
+        return said;
+    }
+    if let Some(finding) = ill_by_name(record) {
+        return finding.advise(take_out()).explaining(EXPLAINS).said();
+    }
+    if groups.is_empty() && !has_names(record) {
         return lacks!(
-            "more than one address, or value of a response header, of the same service",
-            "同一服务的多个地址或响应头取值"
+            "more than one address, or a response header that names backends",
+            "多于一个的地址，或标明后端的响应头"
         );
     }
-    groups.iter().find_map(|group| ill(record, group)).unwrap_or_else(|| {
-        groups.iter().find_map(|group| unused(record, group)).unwrap_or(Said::Nothing)
-    })
+    groups.iter().find_map(|group| unused(record, group)).unwrap_or(Said::Nothing)
 }
 
 fn take_out() -> Words {
@@ -203,13 +205,7 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
                 .with("median", mine, "ms", span)
                 .with("median_of_others", theirs, "ms", span)
                 .advise(take_out())
-                .explaining(&[
-                    "errors_named",
-                    "bimodal",
-                    "concurrency_limit",
-                    "plateau",
-                    "fixed_timeout",
-                ])
+                .explaining(EXPLAINS)
                 .said(),
         );
     }

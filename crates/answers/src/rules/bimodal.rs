@@ -96,7 +96,7 @@ pub(super) fn bimodal(record: &Record) -> Said {
 }
 
 /// A histogram without those in another: failures have times of their own.
-fn without(all: &Hist, failed: &Hist) -> Hist {
+pub(super) fn without(all: &Hist, failed: &Hist) -> Hist {
     let failed: std::collections::HashMap<u32, u64> = failed.iter().collect();
     let mut rest = Hist::new();
     for (bin, n) in all.iter() {

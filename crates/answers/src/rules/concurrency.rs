@@ -10,6 +10,7 @@ use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::percent;
 
+use super::constant_load::nothing_or_lacks;
 use super::figures::{
     Window, deviation, half_width, in_all, in_flight, mean, requests, service, span, sum,
     variation, whole, windows, with_users,
@@ -290,7 +291,7 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     if rate_limit::rate_limit(record).is_found() {
         return Said::Nothing;
     }
-    workers(record).map_or(Said::Nothing, |found| finding(record, &found).said())
+    workers(record).map_or_else(|| nothing_or_lacks(record), |found| finding(record, &found).said())
 }
 
 /// The finding on a run by another one with a load so light that requests do not wait, as a search for capacity has one.
@@ -384,7 +385,7 @@ fn clear(record: &Record, finding: Finding) -> Finding {
 }
 
 /// The watched host whose processors are full, if there is one.
-fn full_host(record: &Record) -> Option<(String, String)> {
+pub(super) fn full_host(record: &Record) -> Option<(String, String)> {
     hosts(record).into_iter().find(|host| host.1 >= FULL).map(|(host, cpu)| (host, percent(cpu)))
 }
 
@@ -413,7 +414,7 @@ pub(super) fn plateau(record: &Record) -> Said {
         return Said::Nothing;
     }
     let all = windows(whole(record), WINDOW);
-    let Some(flat) = flat_part(&all) else { return Said::Nothing };
+    let Some(flat) = flat_part(&all) else { return nothing_or_lacks(record) };
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, width) = (mean(&rates), half_width(&rates));

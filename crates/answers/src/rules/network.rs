@@ -1,12 +1,13 @@
 //! The network: segments that are lost, and lines that are full.
 
-use record::{Class, Record};
+use record::{Part, Record, Second};
 use stats::grouped::{bytes, count, percent};
 
+use super::constant_load::missing_light_load;
 use super::figures::{classes, mean, span, steady, sum, variation};
 use super::say::{found, lacks, words};
 use super::timeouts;
-use crate::verdict::{About, Confidence, Finding, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of segments sent again, and how many at least.
 const RETRANSMITS: f64 = 0.02;
@@ -98,35 +99,32 @@ pub(super) fn network_loss(record: &Record) -> Said {
     .said()
 }
 
-/// The finding on bytes per second that stay the same, and the share of the response time in which they move.
-fn flat_bytes(rate: f64, share: f64, (verb, verb_zh): (&str, &str)) -> Finding {
-    let megabits = rate * 8.0 / 1e6;
-    let line = LINES.into_iter().find(|line| {
-        let part = megabits / line;
-        part >= PAYLOAD.0 && part <= PAYLOAD.1
-    });
-    let (each, part) = (bytes(rate as u64), percent(share));
-    // Under the same load, answers that are sent slowly on purpose are as flat.
-    let Some(line) = line else {
-        return found(
-            "bandwidth",
-            About::Target,
-            Confidence::Hint,
-            words!(
-                "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
-                "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
-            ),
-        );
-    };
-    found(
-        "bandwidth",
-        About::Target,
-        Confidence::Statistical,
-        words!(
-            "The line is full: {each} per second, flat, a full line of {line:.0} Mbit/s, and {part} of the response time passes in {verb}.",
-            "线路已满：每秒 {each} 且保持不变，相当于占满 {line:.0} Mbit/s 的线路，响应时间的 {part} 用于{verb_zh}。"
-        ),
-    )
+/// Bytes that move in one direction for most of the response time.
+pub(super) struct Moving {
+    /// Bytes per second.
+    pub rate: f64,
+    /// Share of the response time.
+    pub share: f64,
+    pub verb: Words,
+}
+
+/// The direction in which most of the response time passes, at a rate of at least so many bytes per second that stays the
+/// same.
+pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
+    let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
+    let directions: [(Words, u64, fn(&Part) -> u64); 2] = [
+        (words!("receiving", "接收"), sum(seconds, |s| s.all.phases.receive), |p| p.received),
+        (words!("sending", "发送"), sum(seconds, |s| s.all.phases.send), |p| p.sent),
+    ];
+    directions.into_iter().find_map(|(verb, time, of)| {
+        let blocks: Vec<f64> = seconds
+            .chunks_exact(10)
+            .map(|block| sum(block, |s| of(&s.all)) as f64 / super::figures::length_s(block))
+            .collect();
+        let (rate, share) = (mean(&blocks), time as f64 / elapsed);
+        let is_flat = share >= MOVING && rate >= least && variation(&blocks) <= FLAT;
+        is_flat.then_some(Moving { rate, share, verb })
+    })
 }
 
 pub(super) fn bandwidth(record: &Record) -> Said {
@@ -137,33 +135,42 @@ pub(super) fn bandwidth(record: &Record) -> Said {
     if seconds.len() < SECONDS {
         return lacks!("30 s under the same load", "30 秒不变的负载");
     }
-    let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
-    type Bytes = fn(&record::Part) -> u64;
-    let directions: [(&str, &str, u64, Bytes); 2] = [
-        ("receiving", "接收", sum(seconds, |s| s.all.phases.receive), |p: &record::Part| {
-            p.received
-        }),
-        ("sending", "发送", sum(seconds, |s| s.all.phases.send), |p: &record::Part| p.sent),
-    ];
-    for (verb, verb_zh, time, of) in directions {
-        let blocks: Vec<f64> = seconds
-            .chunks_exact(10)
-            .map(|block| sum(block, |s| of(&s.all)) as f64 / super::figures::length_s(block))
-            .collect();
-        let (rate, share) = (mean(&blocks), time as f64 / elapsed);
-        if share < MOVING || rate < BYTES_LEAST || variation(&blocks) > FLAT {
-            continue;
-        }
-        let finding = flat_bytes(rate, share, (verb, verb_zh));
-        return finding
-        .with("bytes_per_s", rate, "bytes/s", span(seconds))
-        .with("moving_share", share, "share", span(seconds))
-        .advise(words!(
-            "Compress or shorten answers, or use a faster line; look for a cap of the virtual machine or the proxy.",
-            "压缩或缩短响应，或使用更快的线路；检查虚拟机或代理的带宽上限。"
-        ))
-        .explaining(&["concurrency_limit", "plateau"])
-        .said();
+    let Some(Moving { rate, share, verb }) = moving(seconds, BYTES_LEAST) else {
+        return Said::Nothing;
+    };
+    let megabits = rate * 8.0 / 1e6;
+    let line = LINES.into_iter().find(|line| {
+        let part = megabits / line;
+        part >= PAYLOAD.0 && part <= PAYLOAD.1
+    });
+    // Under a load that never changes a target that sends slowly looks the same.
+    if line.is_none()
+        && let Some(lacks) = missing_light_load(record)
+    {
+        return Said::Lacks(lacks);
     }
-    Said::Nothing
+    let (line_en, line_zh) = line.map_or_else(Default::default, |line| {
+        (
+            format!(", a full line of {line:.0} Mbit/s"),
+            format!("，相当于占满 {line:.0} Mbit/s 的线路"),
+        )
+    });
+    let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
+    found(
+        "bandwidth",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
+            "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
+        ),
+    )
+    .with("bytes_per_s", rate, "bytes/s", span(seconds))
+    .with("moving_share", share, "share", span(seconds))
+    .advise(words!(
+        "Compress or shorten answers, or use a faster line; look for a cap of the virtual machine or the proxy.",
+        "压缩或缩短响应，或使用更快的线路；检查虚拟机或代理的带宽上限。"
+    ))
+    .explaining(&["concurrency_limit", "plateau"])
+    .said()
 }

@@ -6,6 +6,7 @@ use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::concurrency::too_few_for_one;
+use super::constant_load::nothing_or_lacks;
 use super::errors::{per_second, reads};
 use super::figures::{
     causes, hist, in_all, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
@@ -36,7 +37,7 @@ pub(super) fn rate_limit(record: &Record) -> Said {
     said_by_server(record)
         .or_else(|| constant_answers(record))
         .or_else(|| delayed(record))
-        .unwrap_or(Said::Nothing)
+        .unwrap_or_else(|| nothing_or_lacks(record))
 }
 
 /// The rate of answers without failures in the seconds with refusals.

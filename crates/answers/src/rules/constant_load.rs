@@ -1,0 +1,289 @@
+//! What a load that never changes tells of a limit: the answers from before the queue was there, full processors, or bytes
+//! per second that stay the same.
+//!
+//! Without a light load nobody can tell waiting from work by the mean alone. But the queue has to build up: of users that
+//! start together the first answers come from an idle target, and answers as fast as these never come again. A healthy
+//! target gives such answers throughout. Rules that need a light load ask [`missing_light_load`] before they say that they
+//! looked.
+
+use record::{Record, Second};
+use stats::grouped::{bytes, count, percent};
+use stats::hist::Hist;
+
+use super::concurrency;
+use super::errors::per_second;
+use super::figures::{
+    in_flight, length_s, mean, ms, requests, service, span, steady, sum, variation, whole, windows,
+    with_users,
+};
+use super::network::{self, Moving};
+use super::one_thread::one_thread;
+use super::rate_limit;
+use super::say::{found, lacks, time, words};
+use crate::shared::shared;
+use crate::verdict::{About, Confidence, Finding, Said, Words};
+
+const ID: &str = "constant_load";
+
+/// Share of the usual load up to which a load is light, and the samples that it must have.
+const LIGHT: f64 = 0.5;
+const LIGHT_SAMPLES: u64 = 10;
+/// Seconds under the same load, behind those in which the queue builds up, and their samples.
+const SECONDS: usize = 15;
+const BUILDS_UP: usize = 3;
+const SAMPLES: u64 = 100;
+/// Variation of the rate in windows of 5 s beyond chance, and of a label's median, at most.
+const WINDOW: usize = 5;
+const FLAT: f64 = 0.05;
+const FLAT_MEDIAN: f64 = 0.15;
+/// Share of failures from which on the rule is silent: failures have times of their own.
+const FAILED: f64 = 0.05;
+/// Share of all response time that a label must have.
+const WEIGHS: f64 = 0.1;
+/// First seconds of a label, and its answers there that say how long an idle target takes.
+const FIRST_MS: u32 = 2000;
+const FIRST: u64 = 3;
+/// Answers up to this multiple of the fast ones are as fast; per second they must become rarer by this factor.
+const AS_FAST: f64 = 1.5;
+const RARER: f64 = 0.1;
+/// The usual time must be this multiple of the fast one, and longer by this, ms: below are costs of system calls.
+const LONGER: f64 = 2.0;
+const LONGER_MS: f64 = 5.0;
+/// Share of the time that must pass in waiting for the first byte, where phases are known.
+const IN_WAIT: f64 = 0.5;
+/// A line of which something can be said, bytes per second.
+const BYTES_LEAST: f64 = 1e5;
+
+/// What a rule that needs a light load lacks; `None` where the run began with one.
+pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
+    let seconds = whole(record);
+    let loads: Vec<f64> = if record.has.users {
+        with_users(seconds).map(|(users, _)| users as f64).collect()
+    } else {
+        seconds.iter().map(in_flight).collect()
+    };
+    let mut sorted = loads.clone();
+    sorted.sort_by(f64::total_cmp);
+    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
+    if record.has.users && high <= 1.0 {
+        return Some(words!("more than one user", "多于一个用户"));
+    }
+    let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
+    let is_light = |(second, load): &(&Second, &f64)| {
+        **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
+    };
+    let light = seconds.iter().zip(&loads).take_while(is_light);
+    let samples: u64 = light.map(|(second, _)| second.all.count).sum();
+    (samples < LIGHT_SAMPLES).then(|| {
+        words!(
+            "a light load before the full one: run with --ramp 30s, or throng capacity",
+            "满负载之前的轻负载：使用 --ramp 30s 运行，或使用 throng capacity"
+        )
+    })
+}
+
+/// The verdict of a rule that found nothing: a lack where it had no light load to compare with.
+pub(super) fn nothing_or_lacks(record: &Record) -> Said {
+    missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
+}
+
+pub(super) fn constant_load(record: &Record) -> Said {
+    if !record.has.users {
+        return lacks!("the number of users", "用户数");
+    }
+    // These say more about the same figures.
+    let more: [fn(&Record) -> Said; 4] = [
+        rate_limit::rate_limit,
+        concurrency::concurrency_limit,
+        concurrency::plateau,
+        network::bandwidth,
+    ];
+    if more.iter().any(|rule| rule(record).is_found()) {
+        return Said::Nothing;
+    }
+    let seconds = steady(record);
+    let seconds = &seconds[seconds.len().min(BUILDS_UP)..];
+    if seconds.len() < SECONDS || requests(seconds) < SAMPLES {
+        return lacks!("18 s and 100 requests under the same load", "18 秒不变的负载和 100 个请求");
+    }
+    let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
+    // The plan's own rate is no limit of the target.
+    let by_plan = record.frame.load.open || seconds.iter().any(|s| s.due > 0);
+    if failed > FAILED || by_plan || !is_flat(seconds) {
+        return nothing_or_lacks(record);
+    }
+    full_processors(record, seconds)
+        .or_else(|| waiting(record, seconds))
+        .or_else(|| one_direction(record, seconds))
+        .map_or_else(|| nothing_or_lacks(record), Finding::said)
+}
+
+/// Whether the rate varies by no more than a limit and chance allow.
+fn is_flat(seconds: &[Second]) -> bool {
+    let rates: Vec<f64> = windows(seconds, WINDOW).iter().map(|w| w.rate).collect();
+    let chance = 1.0 / (mean(&rates) * WINDOW as f64).max(1.0).sqrt();
+    variation(&rates) <= FLAT + chance
+}
+
+/// The rate and the users, as each sentence begins: "200/s at 40 users".
+fn known(seconds: &[Second]) -> Words {
+    let rate = requests(seconds) as f64 / length_s(seconds).max(1e-3);
+    let users = mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()).round() as u64;
+    let (each, n, noun) =
+        (per_second(rate), count(users), if users == 1 { "user" } else { "users" });
+    words!("{each}/s at {n} {noun}", "{n} 个用户时 {each}/s")
+}
+
+fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
+    let rate = requests(seconds) as f64 / length_s(seconds).max(1e-3);
+    let advice = if missing_light_load(record).is_some() {
+        words!(
+            "Start with few users (--ramp 30s), or let throng capacity search: the rate that does not grow and the number of requests worked on at once are then told.",
+            "从少量用户开始（--ramp 30s），或用 throng capacity 搜索：就能得出不再增长的速率和同时处理的请求数。"
+        )
+    } else {
+        words!(
+            "Let the users start more slowly (--ramp 30s), or let throng capacity search for the limit.",
+            "让用户启动得更慢（--ramp 30s），或用 throng capacity 搜索极限。"
+        )
+    };
+    found(ID, About::Target, Confidence::Statistical, said)
+        .with("rate", rate, "1/s", span(seconds))
+        .with("usual", ms(&service(seconds), 0.5), "ms", span(seconds))
+        .advise(advice)
+}
+
+/// Processors of a watched host that are full while the load does not change.
+fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
+    let (host, share) = concurrency::full_host(record)?;
+    let Words { en, zh } = known(seconds);
+    let said = words!(
+        "{en}, and the processors of {host} are full ({share}): more users would probably only wait. Run with --ramp 30s, or throng capacity, to see the limit.",
+        "{zh}，主机 {host} 的处理器已满（{share}）：更多用户很可能只会等待。使用 --ramp 30s 或 throng capacity 查看极限。"
+    );
+    Some(finding(record, seconds, said).explaining(&["bimodal"]))
+}
+
+/// What is known of the cause, as the end of a sentence: a thread that never rests, or a shared machine that is full. Other
+/// programs may have filled it, so that by itself it is no finding.
+fn beside(record: &Record, seconds: &[Second]) -> Words {
+    if let Some(thread) = one_thread(record) {
+        let Words { en, zh } = thread.clause();
+        return words!("; {en}", "；{zh}");
+    }
+    shared(record, seconds).map_or_else(
+        || words!("", ""),
+        |shared| {
+            let used = percent(shared.machine);
+            words!(
+                "; the processors of this machine, on which the target runs, are full ({used})",
+                "；被测系统所在的本机处理器已满（{used}）"
+            )
+        },
+    )
+}
+
+/// Times of a label: of an idle target at its start, and the usual one, ms.
+struct Waits {
+    first: f64,
+    usual: f64,
+    label: usize,
+}
+
+/// Answers that became slower when the queue built up, and stayed so.
+fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
+    let phases = sum(seconds, |s| s.all.phases.wait);
+    let all = sum(seconds, |s| s.all.elapsed).max(1);
+    if record.has.phases && (phases as f64) < IN_WAIT * all as f64 {
+        return None;
+    }
+    let real = |at: &usize| !record.labels[*at].transaction;
+    let mut labels: Vec<usize> = (0..record.labels.len()).filter(real).collect();
+    let weight =
+        |at: usize| seconds.iter().filter_map(|s| s.labels.get(at as u32)).map(|p| p.elapsed).sum();
+    let weights: Vec<u64> = (0..record.labels.len()).map(weight).collect();
+    labels.retain(|at| weights[*at] as f64 >= WEIGHS * all as f64);
+    labels.sort_by_key(|at| std::cmp::Reverse(weights[*at]));
+    let several = labels.len() > 1;
+    let waits = labels.into_iter().find_map(|label| waits(record, seconds, label))?;
+    let Words { en, zh } = known(seconds);
+    let (usual, first, name) =
+        (time(waits.usual), time(waits.first), &record.labels[waits.label].name);
+    let (of, of_zh) = if several {
+        (format!(" of \"{name}\""), format!("“{name}”的"))
+    } else {
+        Default::default()
+    };
+    let Words { en: cause, zh: cause_zh } = beside(record, seconds);
+    let said = words!(
+        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}. Run with --ramp 30s, or throng capacity, to see the limit.",
+        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。使用 --ramp 30s 或 throng capacity 查看极限。"
+    );
+    let finding = finding(record, seconds, said)
+        .with("first", waits.first, "ms", span(seconds))
+        .with("waiting", 1.0 - waits.first / waits.usual, "share", span(seconds));
+    Some(finding)
+}
+
+/// The label's samples in these seconds, without failures.
+fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist {
+    let (mut all, mut failed) = (Hist::new(), Hist::new());
+    for part in seconds.into_iter().filter_map(|s| s.labels.get(label as u32)) {
+        all.add(&part.service);
+        failed.add(&part.failed);
+    }
+    super::bimodal::without(&all, &failed)
+}
+
+fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
+    let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
+    let from = record.seconds.iter().position(|s| has(&s))?;
+    let mut length = 0;
+    let early = record.seconds[from..].iter().take_while(|second| {
+        length += second.ms;
+        length <= FIRST_MS + FIRST_MS / 4
+    });
+    let early: Vec<&Second> = early.collect();
+    let early_s = early.iter().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
+    let (early, usual) = (good(early, label), good(seconds, label));
+    if early.total() < 2 * FIRST || usual.total() < SAMPLES {
+        return None;
+    }
+    let first = ms(&early, (FIRST as f64 - 0.5) / early.total() as f64);
+    let as_fast = |hist: &Hist| -> u64 {
+        let limit = first * AS_FAST * 1000.0;
+        let is_fast = |bin: u32| stats::hist::layout::middle_of(bin) as f64 <= limit;
+        hist.iter().filter(|(bin, _)| is_fast(*bin)).map(|(_, n)| n).sum()
+    };
+    let (before, later) =
+        (as_fast(&early) as f64 / early_s.max(1e-3), as_fast(&usual) as f64 / length_s(seconds));
+    let medians: Vec<f64> = seconds
+        .chunks_exact(WINDOW)
+        .map(|window| ms(&good(window, label), 0.5))
+        .filter(|median| *median > 0.0)
+        .collect();
+    let middle = ms(&usual, 0.5);
+    let longer = middle >= LONGER * first && middle - first >= LONGER_MS;
+    let lasts = variation(&medians) <= FLAT_MEDIAN;
+    (longer && lasts && later <= RARER * before).then_some(Waits { first, usual: middle, label })
+}
+
+/// Most of the time passes in receiving or sending, and the bytes per second stay the same.
+fn one_direction(record: &Record, seconds: &[Second]) -> Option<Finding> {
+    if !record.has.phases {
+        return None;
+    }
+    let Moving { rate, share, verb } = network::moving(seconds, BYTES_LEAST)?;
+    let Words { en, zh } = known(seconds);
+    let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
+    let said = words!(
+        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full. Run with --ramp 30s, or throng capacity, to see whether more users get more.",
+        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满。使用 --ramp 30s 或 throng capacity，看更多用户是否能得到更多。"
+    );
+    Some(finding(record, seconds, said).with("bytes_per_s", rate, "bytes/s", span(seconds)).with(
+        "moving_share",
+        share,
+        "share",
+        span(seconds),
+    ))
+}

@@ -1,0 +1,162 @@
+//! Loads that never change, as most plans have them: what is said of a target that makes users wait, and silence about
+//! healthy ones.
+// Each test binary uses its own part of the situations.
+mod situations;
+
+use answers::random::Random;
+use answers::rules;
+use answers::verdict::Verdict;
+use record::{Record, Series, Unit};
+use situations::{Answer, MS, Request, S, Users, Workers, about, bad, good, run, users};
+use stats::Outcome;
+
+/// Users that start together.
+fn at_once(n: u64) -> Users {
+    Users { at_once: n, ..users(n) }
+}
+
+fn spoken(record: &Record) -> (Verdict, String) {
+    let verdict = rules::verdict(record);
+    let said = verdict.findings.iter().find(|f| f.id == "constant_load");
+    let said = said.map(|finding| finding.words.en.clone()).unwrap_or_default();
+    (verdict, said)
+}
+
+fn assert_alone(record: &Record, words: &str) {
+    let (verdict, said) = spoken(record);
+    let ids: Vec<&str> = verdict.findings.iter().map(|f| f.id).collect();
+    assert_eq!(ids, ["constant_load"], "{:?}", verdict.findings);
+    assert!(said.contains(words), "{said}");
+    assert!(said.contains("--ramp 30s") && said.contains("throng capacity"), "{said}");
+}
+
+/// Without a finding, and without the claim that a limit was looked for.
+fn assert_not_checked(record: &Record) {
+    let (verdict, _) = spoken(record);
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    for id in ["concurrency_limit", "plateau", "rate_limit", "constant_load"] {
+        assert!(!verdict.silent.contains(&id), "{id} is called checked");
+        let lacks = verdict.unchecked.iter().find(|one| one.id == id).expect(id);
+        assert!(lacks.lacks.en.starts_with("a light load"), "{:?}", lacks.lacks);
+    }
+}
+
+fn workers(load: &Users, n: usize) -> Record {
+    let mut workers = Workers::new(n);
+    run(load, move |request, random| good(workers.work(request.at, about(20 * MS, random))))
+}
+
+#[test]
+fn users_that_start_together_on_four_workers_wait() {
+    let words = "200/s at 40 users. Most of the 200 ms is probably waiting: the first answers took";
+    assert_alone(&workers(&at_once(40), 4), words);
+    // JMeter's usual ramp is a second, and a plan may think.
+    let short = workers(&users(40).ramp(1), 4);
+    assert!(rules::verdict(&short).findings[0].words.en.contains("at 40 users"), "{short:?}");
+    let thinking = workers(&at_once(60).pause(50), 4);
+    assert_alone(&thinking, "probably waiting");
+}
+
+#[test]
+fn a_pool_or_a_lock_behind_the_target_and_paced_answers_are_waiting_too() {
+    let mut lock = Workers::new(1);
+    let locked = run(&at_once(20), move |request, random| {
+        let own = about(5 * MS, random);
+        good(own + lock.work(request.at + own, 10 * MS))
+    });
+    assert_alone(&locked, "100/s at 20 users. Most of the 200 ms is probably waiting");
+    let mut next = 0;
+    let paced = run(&at_once(40), move |request, random| {
+        next = request.at.max(next + 5 * MS);
+        good(next - request.at + about(MS, random))
+    });
+    assert_alone(&paced, "200/s at 40 users. Most of the 20");
+}
+
+#[test]
+fn healthy_targets_under_a_constant_load_get_no_sentence() {
+    let healthy = |load: &Users, takes: fn(&Request, &mut Random) -> u64| {
+        run(load, move |request, random| good(takes(request, random)))
+    };
+    assert_not_checked(&healthy(&at_once(20).pause(80), |_, random| about(20 * MS, random)));
+    assert_not_checked(&healthy(&at_once(40), |_, random| about(200 * MS, random)));
+    // A long tail, and answers that are slow while the target is cold.
+    assert_not_checked(&healthy(&at_once(20), |_, random| {
+        (-(random.uniform().max(1e-6)).ln() * 20_000.0) as u64 + MS
+    }));
+    assert_not_checked(&healthy(&at_once(20).pause(50), |request, random| {
+        about(if request.at < S { 400 * MS } else { 20 * MS }, random)
+    }));
+}
+
+#[test]
+fn answers_that_grow_with_the_data_are_not_waiting() {
+    let grows = run(&at_once(20).pause(50), |request, random| {
+        good(about(5 * MS + request.at / 1000, random))
+    });
+    let (_, said) = spoken(&grows);
+    assert!(said.is_empty(), "{said}");
+}
+
+#[test]
+fn fast_failures_at_the_start_are_no_answers_of_an_idle_target() {
+    let failing = run(&at_once(20), |request, random| {
+        if request.at < S / 2 {
+            bad(MS, Outcome::Status, "503", "Service Unavailable")
+        } else {
+            good(about(50 * MS, random))
+        }
+    });
+    let (_, said) = spoken(&failing);
+    assert!(said.is_empty(), "{said}");
+}
+
+#[test]
+fn a_rate_of_the_plan_is_no_limit() {
+    let rate = Users { rate: Some(100.0), ..at_once(20) };
+    let (verdict, said) = spoken(&run(&rate, |_, random| good(about(20 * MS, random))));
+    assert!(said.is_empty() && verdict.findings.is_empty(), "{:?}", verdict.findings);
+}
+
+#[test]
+fn one_user_alone_shows_no_limit() {
+    let verdict = rules::verdict(&run(&at_once(1), |_, random| good(about(20 * MS, random))));
+    let lacks = verdict.unchecked.iter().find(|one| one.id == "concurrency_limit").expect("lacks");
+    assert_eq!(lacks.lacks.en, "more than one user");
+}
+
+#[test]
+fn bytes_that_stay_the_same_are_named_and_called_a_full_line_only_when_something_shows_it() {
+    // Each answer is 60 KB that take their time: 3 MB/s, like no usual line.
+    let slow = |load: &Users| {
+        run(load, |_, random| {
+            let receive = about(390 * MS, random);
+            Answer { receive, bytes: 60_000, ..good(receive + 10 * MS) }
+        })
+    };
+    let record = slow(&at_once(20));
+    assert_alone(&record, "per second that stay the same: 9");
+    let (verdict, said) = spoken(&record);
+    assert!(said.contains("The line may be full"), "{said}");
+    assert!(verdict.unchecked.iter().any(|one| one.id == "bandwidth"));
+}
+
+#[test]
+fn full_processors_of_a_watched_host_come_first() {
+    let mut record = workers(&at_once(40), 4);
+    record.series = vec![Series { host: "app".into(), metric: "cpu".into(), unit: Unit::Share }];
+    record.seconds.iter_mut().for_each(|second| second.watched = vec![(0, 0.97)]);
+    record.has.targets = true;
+    let (_, said) = spoken(&record);
+    let words = "200/s at 40 users, and the processors of app are full (97 %)";
+    assert!(said.starts_with(words), "{said}");
+}
+
+#[test]
+fn a_load_that_grew_has_been_looked_at() {
+    let verdict = rules::verdict(&run(&users(20).ramp(30).pause(80), |_, random| {
+        good(about(20 * MS, random))
+    }));
+    assert!(verdict.silent.contains(&"concurrency_limit"), "{:?}", verdict.unchecked);
+    assert!(verdict.silent.contains(&"plateau"), "{:?}", verdict.unchecked);
+}
