@@ -164,25 +164,6 @@ fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     Some(finding(record, seconds, said).explaining(&["bimodal"]))
 }
 
-/// What is known of the cause, as the end of a sentence: a thread that never rests, or a shared machine that is full. Other
-/// programs may have filled it, so that by itself it is no finding.
-fn beside(record: &Record, seconds: &[Second]) -> Words {
-    if let Some(thread) = one_thread(record) {
-        let Words { en, zh } = thread.clause();
-        return words!("; {en}", "；{zh}");
-    }
-    shared(record, seconds).map_or_else(
-        || words!("", ""),
-        |shared| {
-            let used = percent(shared.machine);
-            words!(
-                "; the processors of this machine, on which the target runs, are full ({used})",
-                "；被测系统所在的本机处理器已满（{used}）"
-            )
-        },
-    )
-}
-
 /// Times of a label: of an idle target at its start, and the usual one, ms.
 struct Waits {
     first: f64,
@@ -214,7 +195,10 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     } else {
         Default::default()
     };
-    let Words { en: cause, zh: cause_zh } = beside(record, seconds);
+    let (cause, cause_zh) = one_thread(record).map_or_else(Default::default, |thread| {
+        let Words { en, zh } = thread.clause();
+        (format!("; {en}"), format!("；{zh}"))
+    });
     let said = words!(
         "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}. Run with --ramp 30s, or throng capacity, to see the limit.",
         "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。使用 --ramp 30s 或 throng capacity 查看极限。"
@@ -222,7 +206,11 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let finding = finding(record, seconds, said)
         .with("first", waits.first, "ms", span(seconds))
         .with("waiting", 1.0 - waits.first / waits.usual, "share", span(seconds));
-    Some(finding)
+    // Other programs may have filled a machine, so that it is no part of the sentence.
+    Some(match shared(record, seconds) {
+        Some(shared) => finding.with("machine_cpu", shared.machine, "share", span(seconds)),
+        None => finding,
+    })
 }
 
 /// The label's samples in these seconds, without failures.
