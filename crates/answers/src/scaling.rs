@@ -17,6 +17,10 @@ use crate::series::quantile;
 
 /// Points for a model, at least.
 pub const LEAST_POINTS: usize = 6;
+/// Points that show a knee, at least: two of them on the flat part, which agree, and one below it.
+pub const KNEE_POINTS: usize = 4;
+/// Rates of points on the flat part differ by this share at most.
+const KNEE_FLAT: f64 = 0.05;
 /// Ratio of the largest to the smallest load, at least.
 pub const LEAST_SPAN: f64 = 8.0;
 /// Root of the mean square of relative errors, at most.
@@ -157,6 +161,10 @@ pub fn choose(points: &[Point]) -> Choice {
     points.sort_by(|a, b| a.load.total_cmp(&b.load));
     let mut choice = Choice { fits: fit::all(&points), ..Choice::default() };
     if points.len() < LEAST_POINTS {
+        choice.chosen = clear_knee(&points, &choice.fits);
+        if choice.chosen.is_some() {
+            return choice;
+        }
         choice.refusals.push(Refusal::FewPoints { points: points.len() });
         return choice;
     }
@@ -185,6 +193,28 @@ pub fn choose(points: &[Point]) -> Choice {
         Some(Peak { load, rate: model.rate(load), interval: peak_interval(&points), extrapolated })
     });
     choice
+}
+
+/// The plateau of a few points that leave no doubt: it fits them well and best of all, the rate grows below the knee, and the
+/// points beyond it agree while their load at least doubles.
+fn clear_knee(points: &[Point], fits: &[Fit]) -> Option<Fit> {
+    let (first, last) = (points.first()?, points.last()?);
+    let fit = *fits.iter().find(|fit| matches!(fit.model, Model::Plateau { .. }))?;
+    let knee = fit.model.knee()?;
+    let flat: Vec<&Point> = points.iter().filter(|point| point.load >= knee).collect();
+    let rates = || flat.iter().map(|point| point.rate);
+    let (low, high) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
+    let better = fits.iter().all(|other| other.error >= fit.error);
+    let is_clear = points.len() >= KNEE_POINTS
+        && last.load >= LEAST_SPAN * first.load
+        && fit.error <= MOST_ERROR
+        && better
+        && flat.len() >= 2
+        && last.load >= 2.0 * flat[0].load
+        && high - low <= KNEE_FLAT * high
+        && first.load <= 0.8 * knee
+        && first.rate <= 0.8 * low;
+    is_clear.then_some(fit)
 }
 
 /// The reason to refuse the peak of a model.

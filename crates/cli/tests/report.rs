@@ -468,7 +468,7 @@ fn a_sweep_leaves_a_page_that_can_be_made_again() {
     let made = page_with(&folder, &["Model: none.", "Rate by load", "class=\"span\""]);
     // On a machine that others fill, no point counts.
     let answer = made["sentences"][0]["en"].as_str().expect("a sentence");
-    let expected = ["No model describes these points", "No point counts"];
+    let expected = ["no model describes these points", "No point counts"];
     assert!(expected.iter().any(|words| answer.starts_with(words)), "{answer}");
     assert_eq!((&made["kind"], &made["axis"]), (&"sweep".into(), &"users".into()));
     assert_eq!(made["model"]["name"], "none");

@@ -58,6 +58,21 @@ fn a_collapse_is_no_plateau_and_five_points_are_too_few() {
 }
 
 #[test]
+fn a_clear_knee_is_named_from_few_points() {
+    let of = |l: f64| (l, (l / 0.02).min(200.0) * (1.0 + 0.01 * (l % 3.0 - 1.0)));
+    let choice = choose(&points(&[1.0, 2.0, 8.0, 16.0, 32.0].map(of)));
+    let model = choice.chosen.expect("a plateau").model;
+    assert_eq!(model.name(), "plateau");
+    assert!((model.knee().unwrap() - 4.0).abs() < 0.3, "{model:?}");
+    // Without a flat part, with one that differs, or over a narrow span there is none.
+    for loads in [[1.0, 2.0, 3.0, 4.0, 16.0], [1.0, 1.5, 2.0, 5.0, 6.0]] {
+        assert_eq!(choose(&points(&loads.map(of))).chosen, None, "{loads:?}");
+    }
+    let falls = [(1.0, 50.0), (2.0, 100.0), (8.0, 200.0), (16.0, 180.0), (32.0, 150.0)];
+    assert_eq!(choose(&points(&falls)).chosen, None);
+}
+
+#[test]
 fn two_workers_are_a_plateau_with_a_knee_at_two() {
     let of = |l: f64| (l, (l / 0.8).min(2.0 / 0.8));
     let choice = choose(&points(&[1.0, 2.0, 4.0, 8.0, 16.0, 50.0, 300.0].map(of)));

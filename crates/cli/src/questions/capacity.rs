@@ -9,7 +9,7 @@ mod rest;
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use answers::criterion;
 use answers::rules;
@@ -77,6 +77,7 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         precision: flags.precision,
         folder,
         done: Vec::new(),
+        took: Vec::new(),
     };
     let exit = search.go(&interrupt);
     if search.done.is_empty() {
@@ -134,6 +135,8 @@ struct Search<'a> {
     precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
+    /// Times of the probes that were made, each with the wait before it.
+    took: Vec<Duration>,
 }
 
 impl Search<'_> {
@@ -152,8 +155,10 @@ impl Search<'_> {
                 self.load(load).words(),
                 page::purpose(purpose).en
             );
+            let begin = Instant::now();
             match self.probe(load, purpose, &name, interrupt) {
                 Ok(done) => {
+                    self.took.push(begin.elapsed());
                     terminal::err(&format!("{name}: {}\n", text::line(&done)));
                     self.done.push(done);
                 }
@@ -202,7 +207,17 @@ impl Search<'_> {
     /// Words about the probes that may follow.
     fn after(&self) -> String {
         let left = self.settings.probes.saturating_sub(self.done.len() + 1);
-        child::after("probe", left, Some(self.settle + self.length))
+        child::after("probe", left, Some(self.each()))
+    }
+
+    /// The time of a probe with the wait for the target before it, from and to: by those that were made, which know how long
+    /// the target takes to recover, and not less than a probe lasts.
+    fn each(&self) -> (Duration, Duration) {
+        let whole = self.settle + self.length;
+        let least = if self.length > LEAST { self.settle + LEAST } else { whole };
+        let made = self.took.iter().sum::<Duration>() / self.took.len().max(1) as u32;
+        let most = self.took.iter().max().copied().unwrap_or_default();
+        (made.max(least), most.max(whole))
     }
 
     fn probe(

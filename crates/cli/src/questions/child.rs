@@ -84,15 +84,20 @@ pub(crate) enum Failed {
     Run(Exit, String),
 }
 
-/// Words about the runs that follow, each of that length at most.
-pub(crate) fn after(kind: &str, runs: usize, each: Option<Duration>) -> String {
+/// Words about the runs that follow, each of that length, from its shortest to its longest.
+pub(crate) fn after(kind: &str, runs: usize, each: Option<(Duration, Duration)>) -> String {
     let ending = if runs == 1 { "" } else { "s" };
-    match each.map(|each| each.as_secs() * runs as u64) {
+    let clock = |each: Duration| {
+        let all = (each * runs as u32).as_secs();
+        format!("{:02}:{:02}", all / 60, all % 60)
+    };
+    match each {
         _ if runs == 0 => String::new(),
         None => format!("then {runs} {kind}{ending}"),
-        Some(most) => {
-            let (minutes, seconds) = (most / 60, most % 60);
-            format!("then {runs} {kind}{ending}, {minutes:02}:{seconds:02} at most")
+        Some((least, most)) => {
+            let (least, most) = (clock(least), clock(most));
+            let range = if least == most { most } else { format!("{least} to {most}") };
+            format!("then up to {runs} {kind}{ending}, about {range}")
         }
     }
 }

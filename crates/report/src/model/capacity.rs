@@ -202,7 +202,7 @@ impl Searched<'_> {
         self.answer.lower.is_some() && !is_known
     }
 
-    /// The answer: up to which load the criteria hold, and what is beyond.
+    /// The answer: the limit, up to which load the criteria held, and what is beyond.
     pub fn sentences(&self) -> Vec<Words> {
         let answer = self.answer;
         let Some(lower) = answer.lower else { return vec![self.nothing_held()] };
@@ -212,12 +212,10 @@ impl Searched<'_> {
         if let Some((upper, probe)) = answer.upper.and_then(|upper| Some((upper, self.at(upper)?)))
             && answer.limit == Limit::Criteria
         {
-            let they =
-                if shared.is_some() { "The criteria do not hold at" } else { "They do not at" };
-            let at = load(upper);
+            let (at, they) = (load(upper), &probe.words);
             out.push(words(
-                format!("{they} {at} {}: {}.", unit.en, probe.words.en),
-                format!("{at} {}时未达到：{}。", unit.zh, probe.words.zh),
+                format!("At {at} {}: {}.", unit.en, they.en),
+                format!("{at} {}时：{}。", unit.zh, they.zh),
             ));
         }
         if let (Some(shared), Some(upper)) = (shared, answer.upper) {
@@ -271,10 +269,7 @@ impl Searched<'_> {
                 ),
                 format!("至少 {at} {}{zh}：{criteria} 达到；机器为共用，且已满载。", unit.zh),
             )],
-            Limit::Criteria => vec![words(
-                format!("The criteria hold up to {at} {}{en}: {criteria}.", self.unit_of(lower)),
-                format!("直到 {at} {}{zh}标准均达到：{criteria}。", unit.zh),
-            )],
+            Limit::Criteria => vec![self.limit(lower, &criteria, (&en, &zh))],
             Limit::Generator => self.by_generator(&at, (&en, &zh), &criteria),
             Limit::Most if self.unfinished => vec![words(
                 format!(
@@ -296,6 +291,33 @@ impl Searched<'_> {
         }
     }
 
+    /// The limit in one sentence: the rate beyond it, where that is known, and the loads on both sides of it.
+    fn limit(&self, lower: f64, criteria: &str, (en, zh): (&str, &str)) -> Words {
+        let (unit, at) = (self.unit_of(lower), load(lower));
+        let unit_zh = self.axis.unit().zh;
+        let over = self.answer.upper.map_or_else(Default::default, |upper| {
+            let (over, it) = (load(upper), if self.criteria.len() == 1 { "it" } else { "they" });
+            (format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
+        });
+        let held = (
+            format!("{criteria} held up to {at} {unit}{}", over.0),
+            format!("直到 {at} {unit_zh}，{criteria} 均达到{}", over.1),
+        );
+        match self.at_once() {
+            Some(AtOnce { rate, at_once, .. }) => {
+                let (rate, at_once) = (number(rate), at_once_text(at_once));
+                words(
+                    format!("Limit: about {rate} requests/s ({at_once} at once). {}.", held.0),
+                    format!("极限：约 {rate} 请求/秒（同时处理 {at_once} 个）。{}。", held.1),
+                )
+            }
+            None => words(
+                format!("Limit: {at} {unit}{en}. {}.", held.0),
+                format!("极限：{at} {unit_zh}{zh}。{}。", held.1),
+            ),
+        }
+    }
+
     /// The sentences where the generator, not the target, was at its limit.
     fn by_generator(&self, at: &str, (en, zh): (&str, &str), criteria: &str) -> Vec<Words> {
         let unit = self.axis.unit();
@@ -305,17 +327,17 @@ impl Searched<'_> {
         vec![
             words(
                 format!(
-                    "At least {at} {}{en}; the generator, not the target, stopped it. {criteria} held there.",
+                    "At least {at} {}{en}: {criteria} held there; above that the generator or its machine was overloaded, so the limit may be higher.",
                     unit.en
                 ),
                 format!(
-                    "至少 {at} {}{zh}；停下的原因是负载机，而非被测系统。{criteria} 在此达到。",
+                    "至少 {at} {}{zh}：{criteria} 在此达到；再往上负载机或其机器过载，因此极限可能更高。",
                     unit.zh
                 ),
             ),
             words(
-                format!("At {over} {} it did not keep up: {}.", unit.en, why.en),
-                format!("{over} {}时负载机跟不上：{}。", unit.zh, why.zh),
+                format!("At {over} {}: {}.", unit.en, why.en),
+                format!("{over} {}时：{}。", unit.zh, why.zh),
             ),
         ]
     }
@@ -337,20 +359,20 @@ impl Searched<'_> {
         }
         if self.unfinished {
             notes.push(words(
-                "The search ended before its answer: the bounds are those of the probes until then.",
-                "搜索在得出答案前结束：上下限来自此前的试探。",
+                "The search stopped early: the limits are those found so far.",
+                "搜索提前结束：极限为目前所得。",
             ));
         }
         if answer.limit == Limit::Criteria && answer.lower.is_some() && !answer.confirmed {
             notes.push(words(
-                "The lower bound is not confirmed by a run of its own.",
-                "下限未经单独运行确认。",
+                "The load that held was not confirmed by a second probe.",
+                "达标的负载未经第二次试探确认。",
             ));
         }
         if answer.upper.is_some() && answer.lower.is_some() && !answer.narrow {
             notes.push(words(
-                "The bounds are wider apart than was asked for.",
-                "上下限之差大于要求。",
+                "Less precise than requested: more probes (--probes) bring the two loads closer together.",
+                "精度低于要求：更多试探（--probes）可使两个负载更接近。",
             ));
         }
         if answer.irregular {
@@ -416,7 +438,7 @@ impl Searched<'_> {
     }
 
     /// The number of requests that the target works on at once, by the light and the overload probe.
-    fn concurrency(&self) -> Option<Words> {
+    fn at_once(&self) -> Option<AtOnce> {
         let sound = |probe: &&Probe| probe.verdict != Held::Doubtful;
         let find = |purpose: Purpose| {
             self.probes.iter().filter(sound).find(|probe| probe.purpose == purpose)
@@ -428,19 +450,38 @@ impl Searched<'_> {
         let at_once = concurrency(over.rate_per_s, light.p50_us / 1e6);
         // With more users than it works on at once, the light probe waited, too.
         let is_light = light.in_flight <= 1.05 || light.in_flight <= 0.8 * at_once;
-        if !is_flat || !is_light || over.in_flight < 1.5 * at_once {
-            return None;
-        }
-        let (rate, alone) = (number(over.rate_per_s), number(light.p50_us / 1000.0));
-        let at_once = number(at_once);
-        let noun = if at_once == "1" { "request" } else { "requests" };
+        let is_known = is_flat && is_light && over.in_flight >= 1.5 * at_once;
+        let alone_ms = light.p50_us / 1000.0;
+        is_known.then_some(AtOnce { rate: over.rate_per_s, at_once, alone_ms })
+    }
+
+    fn concurrency(&self) -> Option<Words> {
+        let AtOnce { rate, at_once, alone_ms } = self.at_once()?;
+        let (rate, alone, at_once) = (number(rate), number(alone_ms), at_once_text(at_once));
         Some(words(
             format!(
-                "Beyond the limit it answers {rate}/s, whatever the load: about {at_once} {noun} at once, at {alone} ms each when none waits."
+                "At most {rate} requests/s, whatever the load: the target works on about {at_once} at a time, {alone} ms each."
             ),
             format!(
-                "超过极限后，无论负载多大，每秒应答 {rate} 个：同时处理约 {at_once} 个请求，无等待时每个 {alone} ms。"
+                "无论负载多大，最多 {rate} 请求/秒：被测系统同时处理约 {at_once} 个，每个 {alone} ms。"
             ),
         ))
+    }
+}
+
+/// What light and overload together show: the rate beyond the limit, the requests worked on at once, and the time of one.
+struct AtOnce {
+    rate: f64,
+    at_once: f64,
+    alone_ms: f64,
+}
+
+/// A number of requests at once: of one near a whole number, that number.
+fn at_once_text(at_once: f64) -> String {
+    let whole = at_once.round();
+    if whole >= 1.0 && (at_once - whole).abs() <= 0.05 * whole {
+        format!("{whole:.0}")
+    } else {
+        number(at_once)
     }
 }

@@ -165,8 +165,8 @@ pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
         .filter(|light| light.in_flight <= 2.0);
     let Some(fit) = choice.chosen else {
         return vec![words(
-            format!("No model describes these points; {}.", most.en),
-            format!("没有模型能描述这些测点；{}。", most.zh),
+            format!("Highest throughput: {rate}/s at {at} {} (no model describes these points).", unit.en),
+            format!("最高吞吐量：{at} {} 时 {rate}/s（没有模型能描述这些测点）。", unit.zh),
         )];
     };
     let within = percent(fit.error);
@@ -195,11 +195,11 @@ fn plateau(
     let shown = number(limit);
     let mut out = vec![words(
         format!(
-            "Throughput is flat at {shown}/s from about {knee} requests in flight on ({}; a plateau fits within {within}).",
+            "Limit: about {shown} requests/s, reached with about {knee} requests in flight; more only wait ({}; a plateau fits within {within}).",
             most.en
         ),
         format!(
-            "在途请求约达 {knee} 个后，吞吐量稳定在 {shown}/s（{}；平台模型拟合误差 {within}）。",
+            "极限：约 {shown} 请求/秒，在途约 {knee} 个时达到，更多请求只会等待（{}；平台模型拟合误差 {within}）。",
             most.zh
         ),
     )];

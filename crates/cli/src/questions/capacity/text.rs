@@ -2,6 +2,7 @@
 
 use answers::verdict::Language;
 use report::model::capacity::Searched;
+use stats::grouped::things;
 
 use super::answer::Capacity;
 use super::probe::{Done, EndedBy};
@@ -16,7 +17,7 @@ pub(super) fn line(done: &Done) -> String {
         .map(|judged| format!("{} ({})", judged.criterion, judged.shown))
         .collect();
     let result = if done.probe.generator {
-        "doubtful for the generator"
+        "inconclusive, the generator or its machine was overloaded"
     } else if done.probe.holds {
         "holds"
     } else {
@@ -75,8 +76,8 @@ fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
     let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
     if done.verdict.findings.is_empty() {
-        let looked = done.verdict.silent.len();
-        return format!("Nothing stands out in the run at {at} {unit}: {looked} rules looked.\n\n");
+        let looked = things(done.verdict.silent.len() as u64, "check");
+        return format!("Nothing stands out in the run at {at} {unit}: {looked}.\n\n");
     }
     let text = verdict::text(&done.verdict, Language::English, tty::output_width());
     let text = text.strip_prefix("Verdict\n").unwrap_or(&text);
