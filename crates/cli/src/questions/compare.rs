@@ -407,7 +407,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
                 after: child::after(
                     "run",
                     2 * (times - turn) as usize + usize::from(side == "A"),
-                    flags.duration,
+                    flags.duration.map(|each| (each, each)),
                 ),
             };
             match child::run(&run, &interrupt, |_| false) {

@@ -75,7 +75,11 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
             ramp: Some(flags.ramp),
             duration: Some(flags.at_most),
             name: format!("point {} of {}, {}", number + 1, loads.len(), load.words()),
-            after: child::after("point", loads.len() - number - 1, Some((flags.at_least, flags.at_most))),
+            after: child::after(
+                "point",
+                loads.len() - number - 1,
+                Some((flags.at_least, flags.at_most)),
+            ),
         };
         let least = flags.at_least.as_secs_f64();
         let enough = |record: &record::Record| point::is_known(record, least, flags.precision);

@@ -165,7 +165,10 @@ pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
         .filter(|light| light.in_flight <= 2.0);
     let Some(fit) = choice.chosen else {
         return vec![words(
-            format!("Highest throughput: {rate}/s at {at} {} (no model describes these points).", unit.en),
+            format!(
+                "Highest throughput: {rate}/s at {at} {} (no model describes these points).",
+                unit.en
+            ),
             format!("最高吞吐量：{at} {} 时 {rate}/s（没有模型能描述这些测点）。", unit.zh),
         )];
     };
