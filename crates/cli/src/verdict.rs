@@ -131,11 +131,10 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
         };
         let checked = names(&mut verdict.silent.iter().copied());
         line(INDENT, &format!("{}{checked}.", if zh { "已检查：" } else { "Checked: " }));
-        let lacking = names(&mut verdict.unchecked.iter().map(|unchecked| unchecked.id));
-        if !lacking.is_empty() {
+        if !verdict.unchecked.is_empty() {
             let head =
                 if zh { "缺少数据而未检查：" } else { "Not checked for want of data: " };
-            line(INDENT, &format!("{head}{lacking}."));
+            line(INDENT, &format!("{head}{}.", lacking(verdict, language)));
         }
     }
     if !verdict.hidden.is_empty() {
@@ -150,6 +149,30 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
     }
     out.push('\n');
     out
+}
+
+/// The rules that could not look, each reason behind all rules that have it.
+fn lacking(verdict: &Verdict, language: Language) -> String {
+    let zh = language == Language::Chinese;
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for unchecked in &verdict.unchecked {
+        let Some(subject) = rules::looks_for(unchecked.id) else { continue };
+        let (reason, subject) = (unchecked.lacks.of(language), subject.of(language).to_owned());
+        match groups.iter_mut().find(|group| group.0 == reason) {
+            Some(group) => group.1.push(subject),
+            None => groups.push((reason, vec![subject])),
+        }
+    }
+    let group = |(reason, subjects): (&str, Vec<String>)| {
+        let subjects = subjects.join(if zh { "、" } else { ", " });
+        if zh {
+            format!("{subjects}（需要{reason}）")
+        } else {
+            format!("{subjects} (needs {reason})")
+        }
+    };
+    let groups: Vec<String> = groups.into_iter().map(group).collect();
+    groups.join(if zh { "；" } else { "; " })
 }
 
 /// A finding for people; `at` says where it was found, where that is not clear.
