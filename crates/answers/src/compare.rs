@@ -65,6 +65,9 @@ pub struct Comparison {
     pub left_out: usize,
     /// Runs on each side.
     pub runs: (usize, usize),
+    /// The sides whose records do not say which samples failed; errors are not compared then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors_unknown: Vec<&'static str>,
 }
 
 /// One label, or all requests.
@@ -115,6 +118,19 @@ pub enum Outcome {
 }
 
 impl Comparison {
+    /// The comparison without errors where a side does not know them.
+    fn knowing_errors(mut self, a: &[Record], b: &[Record]) -> Self {
+        let sides = [("A", a), ("B", b)];
+        let unknown = sides.into_iter().filter(|(_, runs)| !runs.iter().all(Record::knows_errors));
+        self.errors_unknown = unknown.map(|(name, _)| name).collect();
+        if !self.errors_unknown.is_empty() {
+            for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
+                row.differences.retain(|difference| difference.metric != Metric::Errors.name());
+            }
+        }
+        self
+    }
+
     /// All differences that count: of all requests first.
     pub fn different(&self) -> impl Iterator<Item = (&Row, &Difference)> {
         let rows = std::iter::once(&self.all).chain(&self.labels);
@@ -150,6 +166,7 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
         })
         .collect();
     finished(all, labels, common, (1, 1), settings)
+        .knowing_errors(std::slice::from_ref(a), std::slice::from_ref(b))
 }
 
 /// Compares repeated runs; each side needs two, and three for an interval that is of use.
@@ -189,7 +206,7 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         a[0].labels.get(at.0 as usize).map(|l| (l.name.to_string(), l.transaction))
     };
     let labels = common.both.iter().map(|at| row(name(at))).collect();
-    finished(all, labels, common, (a.len(), b.len()), settings)
+    finished(all, labels, common, (a.len(), b.len()), settings).knowing_errors(a, b)
 }
 
 /// Labels of two records.
@@ -426,7 +443,7 @@ fn finished(
     judge(std::slice::from_mut(&mut all), each, settings);
     judge(&mut labels, each, settings);
     let Common { only_a, only_b, left_out, .. } = common;
-    Comparison { all, labels, only_a, only_b, left_out, runs }
+    Comparison { all, labels, only_a, only_b, left_out, runs, errors_unknown: Vec::new() }
 }
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {

@@ -2,12 +2,18 @@
 //!
 //! Everything is shown at once, each with line, path and consequence. Ends with 0 where `run` would run the plan and
 //! with 3 where it would not. Nothing of the plan is run: questions that only Java could answer are listed as unknown, unless
-//! `--run-java` allows it.
+//! `--run-java` allows it. `files` finds plans in folders and files that plans name and that are not there; `several` has
+//! the forms of more than one plan.
 
+mod files;
+mod several;
+
+use std::collections::HashMap;
 use std::path::Path;
 
 use engine::offload::Finding;
 use jmx::{Diag, Severity};
+use plan::load::Given;
 use plan::plan::Plan;
 use plan::support::{Level, Support};
 use serde::Serialize;
@@ -29,60 +35,123 @@ use crate::tty;
 /// Levels in the order of the report: what stops a run first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
 
-pub(crate) fn run(flags: CheckFlags) -> Exit {
-    let mut sources = flags.properties.sources();
-    flags.machine.add_to(&mut sources);
-    let request = flags.load.given().and_then(|load| {
-        let plan = flags.plan.clone();
-        let mut request = Request { plan, sources, load, ..Request::default() };
-        project::apply(&mut request).map(|_| request)
-    });
-    let Request { sources, load: given, .. } = match request {
-        Ok(request) => request,
-        Err(message) => {
-            terminal::error(&message);
-            return Exit::Usage;
-        }
+pub(crate) fn run(mut flags: CheckFlags) -> Exit {
+    let is_one = matches!(&flags.plans[..], [plan] if !plan.is_dir());
+    let load = std::mem::take(&mut flags.load).given();
+    let listed = load.and_then(|load| Ok((load, files::plans(&flags.plans)?)));
+    let (load, paths) = match listed {
+        Ok(listed) => listed,
+        Err(message) => return fail(&message),
     };
-    let Some(mut properties) = Properties::load_or_tell(&sources) else { return Exit::Usage };
-    let Some((path, bytes)) = load::read(&flags.plan) else { return Exit::Usage };
-    let mut loaded = load::load(&path, bytes.clone(), &properties);
-    let without = no_java(&loaded, &properties)
-        .and_then(|words| Some((words, load_without(&path, bytes, &mut properties)?)));
-    if let Some((words, without)) = without {
-        loaded = without;
-        loaded.diags.push(Diag::warning("java", words));
+    let checks: Vec<(String, Result<Checked, String>)> = paths
+        .iter()
+        .map(|path| (path.display().to_string(), Checked::of(&flags, path, load.clone())))
+        .collect();
+    for (_, result) in &checks {
+        if let Err(message) = result {
+            terminal::error(message);
+        }
     }
-    if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
-        loaded.diags.push(Diag::error("property", complaint));
+    match &checks[..] {
+        [(_, Ok(checked))] if is_one => checked.tell(&flags),
+        _ if is_one => {}
+        _ if flags.json => {
+            let list = checks.iter().map(|(name, result)| several::data(name, result));
+            let list: Vec<_> = list.collect();
+            terminal::json(&serde_json::to_string_pretty(&list).unwrap_or_default());
+        }
+        _ => terminal::out(&several::text(&checks, flags.quiet)),
     }
-    if let Some(plan) = &loaded.plan {
-        let all = properties.all().map(|(key, value)| (key.into(), value.into())).collect();
+    let exit = Exit::first(checks.iter().map(|(_, result)| match result {
+        Ok(checked) if runs(&checked.loaded) => Exit::Ok,
+        Ok(_) => Exit::Plan,
+        Err(_) => Exit::Usage,
+    }));
+    let Some(file) = &flags.junit else { return exit };
+    match std::fs::write(file, several::junit(&checks)) {
+        Ok(()) => exit,
+        Err(error) => {
+            terminal::error(&format!("cannot write {}: {error}", file.display()));
+            Exit::first([exit, Exit::Lost])
+        }
+    }
+}
+
+fn fail(message: &str) -> Exit {
+    terminal::error(message);
+    Exit::Usage
+}
+
+/// A plan that was checked.
+struct Checked {
+    loaded: Loaded,
+    java: Option<OfJava>,
+    /// Sentences about properties without effect.
+    unheeded: Vec<String>,
+    /// The load in place of the plan's.
+    load: Vec<String>,
+}
+
+impl Checked {
+    /// Checks a plan. The error is a sentence for the user.
+    fn of(flags: &CheckFlags, plan: &Path, load: Given) -> Result<Self, String> {
+        let mut sources = flags.properties.sources();
+        flags.machine.clone().add_to(&mut sources);
+        let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };
+        project::apply(&mut request)?;
+        let Request { sources, load: given, .. } = request;
+        let now_ms = jiff::Timestamp::now().as_millisecond();
+        let (mut properties, warnings) = Properties::load(&sources, now_ms)?;
+        warnings.iter().for_each(|warning| terminal::warning(warning));
+        let (path, bytes) = load::read_quietly(plan)?;
+        let mut loaded = load::load(&path, bytes.clone(), &properties);
+        let without = no_java(&loaded, &properties)
+            .and_then(|words| Some((words, load_without(&path, bytes.clone(), &mut properties)?)));
+        if let Some((words, without)) = without {
+            loaded = without;
+            loaded.diags.push(Diag::warning("java", words));
+        }
+        if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
+            loaded.diags.push(Diag::error("property", complaint));
+        }
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let odd = preflight::odd_numbers(plan, all, folder);
-        loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
+        let all: HashMap<String, String> =
+            properties.all().map(|(key, value)| (key.into(), value.into())).collect();
+        let missing = files::missing(&loaded, bytes, &all, &folder);
+        loaded.diags.extend(missing);
+        if let Some(plan) = &loaded.plan {
+            let odd = preflight::odd_numbers(plan, all, folder);
+            loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
+        }
+        let load = asked_load::of_plan(&loaded, &properties, &path, &given)?;
+        let java = look_at_java(&mut loaded, &properties, &path, flags.run_java);
+        let unheeded = unheeded(&properties, &loaded);
+        Ok(Self { loaded, java, unheeded, load })
     }
-    let load = match asked_load::of_plan(&loaded, &properties, &path, &given) {
-        Ok(lines) => lines,
-        Err(message) => {
-            terminal::error(&message);
-            return Exit::Usage;
+
+    /// Prints the report of the only plan.
+    fn tell(&self, flags: &CheckFlags) {
+        let Self { loaded, java, unheeded, load } = self;
+        if flags.json {
+            let report = json(loaded, java.as_ref(), unheeded, load);
+            terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
+            return;
         }
-    };
-    let java = look_at_java(&mut loaded, &properties, &path, flags.run_java);
-    let unheeded: Vec<String> = unheeded(&properties, &loaded);
-    if flags.json {
-        terminal::json(&json(&loaded, java.as_ref(), &unheeded, &load));
-    } else {
-        terminal::out(&text(&loaded, java.as_ref()));
-        for line in &load {
-            terminal::out(&format!("{line}\n"));
+        if flags.quiet {
+            terminal::out(&loaded.findings(tty::output_colour()));
+            if !runs(loaded) {
+                terminal::out(&verdict(loaded));
+            }
+        } else {
+            terminal::out(&text(loaded, java.as_ref()));
+            for line in load {
+                terminal::out(&format!("{line}\n"));
+            }
         }
-        for line in &unheeded {
+        for line in unheeded {
             terminal::warning(line);
         }
     }
-    if runs(&loaded) { Exit::Ok } else { Exit::Plan }
 }
 
 /// Sentences about properties that have no effect.
@@ -350,9 +419,14 @@ struct JsonElement<'a> {
     consequence: &'a str,
 }
 
-fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String], load: &[String]) -> String {
+fn json<'a>(
+    loaded: &'a Loaded,
+    java: Option<&'a OfJava>,
+    warnings: &'a [String],
+    load: &'a [String],
+) -> JsonReport<'a> {
     let count = |level| loaded.support.iter().filter(|element| element.level == level).count();
-    let report = JsonReport {
+    JsonReport {
         file: &loaded.name,
         runs: runs(loaded),
         native: count(Level::Native),
@@ -373,8 +447,7 @@ fn json(loaded: &Loaded, java: Option<&OfJava>, warnings: &[String], load: &[Str
         unknown: java.filter(|java| !java.looked).map(|_| UNKNOWN),
         warnings,
         load,
-    };
-    serde_json::to_string_pretty(&report).unwrap_or_default()
+    }
 }
 
 fn json_element<'a>(file: &'a str, element: &'a Support) -> JsonElement<'a> {

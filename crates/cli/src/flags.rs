@@ -36,6 +36,7 @@ const AFTER: &str = "\
 Examples:
   throng demo                                  run a bundled plan against a bundled service
   throng check plan.jmx                        which elements run natively, and which do not
+  throng check plans/ --junit tests.xml        the same of all plans of a folder, a line for each
   throng plan.jmx -Jusers=50                   the same as throng run plan.jmx -Jusers=50
   throng run plan.jmx --json > summary.json    the summary as JSON, for programs
   throng -n -t plan.jmx -l out.jtl -f          JMeter's command line; throng help run has its options
@@ -449,11 +450,18 @@ enum OnLoss {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
-    /// The JMeter plan to check; - is standard input.
-    pub(crate) plan: PathBuf,
-    /// Print JSON.
+    /// The JMeter plans to check, or folders of plans; - is standard input.
+    #[arg(required = true, value_name = "PLAN|FOLDER")]
+    pub(crate) plans: Vec<PathBuf>,
+    /// Print JSON: an object for one plan, a list for several.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print nothing about plans without findings.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Write a JUnit test for each plan.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// Start Java, load the jars that the plan names, and compile its scripts. Both can run code of the plan.
     #[arg(long)]
     pub(crate) run_java: bool,

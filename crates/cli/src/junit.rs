@@ -38,15 +38,25 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
         };
         cases.push(case(&name, result, &seconds));
     }
-    let number = |tag| cases.iter().filter(|(_, result)| *result == Some(tag)).count();
+    suite(facts.plan, facts.start_ms, &seconds, cases)
+}
+
+/// A suite of tests as JUnit's XML.
+fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Tag>)>) -> String {
+    let number = |tag: Tag| {
+        cases
+            .iter()
+            .filter(|(_, result)| result.is_some_and(|(element, _)| element == tag.0))
+            .count()
+    };
     let (failures, errors) = (number(FAILURE), number(ERROR));
-    let at = jiff::Timestamp::from_millisecond(facts.start_ms).unwrap_or_default();
+    let at = jiff::Timestamp::from_millisecond(start_ms).unwrap_or_default();
     let stamp = at.strftime("%Y-%m-%dT%H:%M:%S");
-    let (plan, tests) = (escaped(facts.plan), cases.len());
+    let (name, tests) = (escaped(name), cases.len());
     let counts =
         format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds}\"");
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"{plan}\" {counts} skipped=\"0\" timestamp=\"{stamp}\">\n"
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"{name}\" {counts} skipped=\"0\" timestamp=\"{stamp}\">\n"
     );
     for (text, _) in cases {
         out.push_str(&text);
@@ -55,16 +65,24 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     out
 }
 
+/// The plans of `throng check` as a suite: a test for each, with the reason for which it does not run.
+pub(crate) fn of_plans<'a>(plans: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> String {
+    let one = |(name, reason): (&str, Option<&str>)| {
+        case(name, reason.map(|reason| (("failure", "plan"), reason)), "0.000")
+    };
+    let cases = plans.map(one).collect();
+    suite("throng check", jiff::Timestamp::now().as_millisecond(), "0.000", cases)
+}
+
+/// The element and the type of a result that is not a pass.
+type Tag = (&'static str, &'static str);
+
 /// Tags of a test that did not pass, with the type of each.
-const FAILURE: (&str, &str) = ("failure", "criterion");
-const ERROR: (&str, &str) = ("error", "undecided");
+const FAILURE: Tag = ("failure", "criterion");
+const ERROR: Tag = ("error", "undecided");
 
 /// A test, and its tag where it did not pass.
-fn case(
-    name: &str,
-    result: Option<((&'static str, &'static str), &str)>,
-    seconds: &str,
-) -> (String, Option<(&'static str, &'static str)>) {
+fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {
     let mut out =
         format!("    <testcase classname=\"throng\" name=\"{}\" time=\"{seconds}\"", escaped(name));
     match result {

@@ -81,20 +81,24 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// The plan's name and text, or a word to the user why not. `-` is standard input.
+/// The plan's name and text, or a word to the user why not.
 pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
+    read_quietly(path).map_err(|message| terminal::error(&message)).ok()
+}
+
+/// The plan's name and text. `-` is standard input. The error is a sentence for the user.
+pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
     let read = if given { standard_input() } else { plan::input::read_any(path) };
     match read {
-        Ok(bytes) => Some((if given { ITS_NAME.into() } else { path.to_owned() }, bytes)),
+        Ok(bytes) => Ok((if given { ITS_NAME.into() } else { path.to_owned() }, bytes)),
         Err(error) => {
             let named = if given {
                 "the plan can't be read from standard input".to_owned()
             } else {
                 format!("the file {} doesn't exist or can't be opened", path.display())
             };
-            terminal::error(&format!("{named}: {error}"));
-            None
+            Err(format!("{named}: {error}"))
         }
     }
 }

@@ -28,8 +28,10 @@ use stats::grouped::{count, things};
 use crate::exit::Exit;
 use crate::flags::PreflightFlags;
 use crate::load;
+use crate::project;
 use crate::properties::Properties;
 use crate::render::Colour;
+use crate::request::Request;
 use crate::terminal;
 use crate::tty::Stream;
 
@@ -60,7 +62,17 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         Ok(chain) => chain,
         Err(mistake) => return usage(&diagnosis(&mistake)),
     };
-    let Some(properties) = Properties::load_or_tell(&flags.properties.sources()) else {
+    let mut request = Request {
+        plan: flags.plan.clone().unwrap_or_default(),
+        sources: flags.properties.sources(),
+        ..Request::default()
+    };
+    if flags.plan.is_some()
+        && let Err(message) = project::apply(&mut request)
+    {
+        return usage(&message);
+    }
+    let Some(properties) = Properties::load_or_tell(&request.sources) else {
         return Exit::Usage;
     };
     let mut given = Given {
@@ -80,6 +92,12 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
                 terminal::err(&loaded.findings(Colour::Plain));
                 return Exit::Plan;
             };
+            if flags.users.is_none() && !request.load.is_empty() {
+                match users_of(plan, &given, &request.load) {
+                    Ok(users) => given.by_group = Some(users),
+                    Err(message) => return usage(&message),
+                }
+            }
             demand::of_plan(plan, &given)
         }
     };
@@ -103,6 +121,18 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         terminal::write(if flags.json { Stream::Err } else { Stream::Out }, &text);
     }
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
+}
+
+/// Users of each group at once by a load in place of the plan's, as throng.toml gives it.
+fn users_of(plan: &Plan, given: &Given, load: &plan::load::Given) -> Result<Vec<u64>, String> {
+    let options = engine::Options {
+        properties: given.properties.clone(),
+        base_dir: given.folder.clone(),
+        ..engine::Options::default()
+    };
+    let mut evaluated = engine::evaluate(plan, &options);
+    evaluated.give(plan, load)?;
+    Ok(evaluated.at_once_by_group().collect())
 }
 
 /// The preflight's results for the start of a run.

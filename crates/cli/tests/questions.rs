@@ -641,3 +641,52 @@ fn mistakes_are_sentences() {
         assert!(ended.err.contains(words), "{line:?}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
+    let program = Program::new();
+    // 50 s: too short for an interval.
+    let short =
+        |seed, ms| rows(seed, ms, 0, 10).lines().take(2001).collect::<Vec<_>>().join("\n") + "\n";
+    program.write("a.jtl", &short(1, 100));
+    program.write("b.jtl", &short(2, 110));
+    let ended =
+        program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%", "--markdown", "m.md"]);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    for words in [
+        "UNDECIDED: response p95 > +5% (found +",
+        "50 s under steady load; 60 s are needed",
+        "; run 90 s)",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(program.read("m.md").contains("1 of 1 criteria undecided"));
+    // A file that does not say which of its samples failed.
+    program.write("good.jtl", &rows(1, 100, 0, 10));
+    let without: String = rows(2, 100, 3, 10)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line
+                .split(',')
+                .enumerate()
+                .filter(|(at, _)| *at != 6)
+                .map(|(_, cell)| cell)
+                .collect();
+            cells.join(",") + "\n"
+        })
+        .collect();
+    program.write("without.jtl", &without);
+    let line = ["compare", "good.jtl", "without.jtl", "--fail-if"];
+    let ended = program.run(&[&line[..], &["error% > +5%"]].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(
+        ended.out.contains("the samples of B do not say which of them failed"),
+        "{}",
+        ended.out
+    );
+    // A side that fails at once is fast.
+    program.write("down.jtl", &rows(3, 10, 1, 10).replace(",true,", ",false,"));
+    let ended = program.run(&["compare", "good.jtl", "down.jtl", "--fail-if", "p95 > +5%"]);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.out.contains("B: all 4 800 samples failed"), "{}", ended.out);
+}

@@ -319,6 +319,10 @@ fn a_folder_that_cannot_be_made_is_told_and_the_run_goes_on() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.err.contains("cannot make the run's folder under taken"), "{ended:?}");
     assert_eq!(program.read("out.jtl").lines().count(), 2);
+    // The rows of --jtl belong into that folder.
+    let ended = program.run(&["run", "plan.jmx", "--runs", "taken", "--jtl"]);
+    assert_eq!(ended.code, 9, "{ended:?}");
+    assert!(ended.err.contains("lost: all rows"), "{ended:?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub use cut::Dealt;
 pub use fetch::notes;
 pub use gather::{Gathering, gather};
 pub use hosts::{Choice, Host, Way};
-pub use manifest::{Manifest, manifest};
+pub use manifest::{Manifest, manifest, missing};
 pub use push::RowsTo;
 pub use relays::Relays;
 pub use resume::{Former, Resuming, former, resume};

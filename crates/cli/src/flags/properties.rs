@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args};
 use crate::properties::{Setting, Sources};
 
 /// Flags about the Java machine of a run.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Java")]
 pub(crate) struct MachineFlags {
     /// The Java for scripts and plug-ins; by default JAVA_HOME, then the path, then the usual folders.

@@ -60,7 +60,14 @@ impl<'a> Traces<'a> {
         written.into_iter().flatten().for_each(|message| console.warn(&message));
         let short_names = properties.flag("throng.log.short_names", false);
         let log = open_log(request, &folder, (short_names, false), console);
-        Self::of(folder, log, console)
+        let mut traces = Self::of(folder, log, console);
+        if request.jtl_in_folder && traces.folder.path().is_none() {
+            traces.last.add_lost(
+                0,
+                "all rows: --jtl writes them into the run's folder, and there is none",
+            );
+        }
+        traces
     }
 
     /// Opens the folder of a run that another coordinator has begun. `Err`: it cannot be written.

@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use jmx::{Document, Prop, Value};
+use jmx::{Document, ElementId, Prop, Value};
 use sha2::{Digest, Sha256};
 
 use super::wire::{Hash, Named};
@@ -49,14 +49,8 @@ pub fn manifest(
     folder: &Path,
 ) -> io::Result<Manifest> {
     let property = |name: &str| properties.get(name).cloned();
-    let (variables, paths, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-    let mut found = Found { property: &property, variables, paths, notes };
-    let elements =
-        || document.ids().filter(|id| document.is_enabled(*id)).map(|id| document.element(id));
-    for element in elements() {
-        found.variables(element.props.iter());
-    }
-    for element in elements() {
+    let mut found = Found::of(document, &property);
+    for element in enabled(document).map(|id| document.element(id)) {
         // Files of these are written, not read.
         let writes = ["ResultCollector", "ResultSaver"].contains(&element.test_class.as_str());
         for prop in element.props.iter() {
@@ -91,6 +85,56 @@ pub fn manifest(
     Ok(manifest)
 }
 
+/// Files that elements of a plan read and that are not there, each with its element: as far as the text says which.
+/// Included plans and jars are left out: the compiler and Java look for those.
+pub fn missing(
+    document: &Document,
+    properties: &HashMap<String, String, impl BuildHasher>,
+    folder: &Path,
+) -> Vec<(ElementId, String)> {
+    let property = |name: &str| properties.get(name).cloned();
+    let mut found = Found::of(document, &property);
+    let mut missing = Vec::new();
+    for id in enabled(document) {
+        let element = document.element(id);
+        let class = element.test_class.as_str();
+        let writes = WRITERS.iter().any(|name| class.contains(name));
+        for prop in element.props.iter().filter(|prop| !LOOKED_UP_ELSEWHERE.contains(&&*prop.name))
+        {
+            found.props(prop, writes, false);
+        }
+        if class == "KeystoreConfig"
+            && let Some(path) = properties.get("javax.net.ssl.keyStore")
+        {
+            found.path(path, false);
+        }
+        let paths = std::mem::take(&mut found.paths).into_keys();
+        // Some functions and scripts take a path from the current folder.
+        let is_there = |path: &String| folder.join(path).exists() || Path::new(path).exists();
+        missing.extend(paths.filter(|path| !is_there(path)).map(|path| (id, path)));
+    }
+    missing
+}
+
+/// Parts of the names of classes whose files are written, not read.
+const WRITERS: [&str; 7] = [
+    "ResultCollector",
+    "ResultSaver",
+    "FileWriter",
+    "vizualizers",
+    "reporters",
+    "Visualizer",
+    "SaveGraphs",
+];
+/// Properties with files that others look for.
+const LOOKED_UP_ELSEWHERE: [&str; 2] =
+    ["IncludeController.includepath", "TestPlan.user_define_classpath"];
+
+/// The elements that are enabled.
+fn enabled(document: &Document) -> impl Iterator<Item = ElementId> {
+    document.ids().filter(|id| document.is_enabled(*id))
+}
+
 /// The findings so far.
 struct Found<'a> {
     property: &'a dyn Fn(&str) -> Option<String>,
@@ -100,7 +144,17 @@ struct Found<'a> {
     notes: Vec<String>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    /// Nothing but the variables of a plan.
+    fn of(document: &Document, property: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        let (variables, paths, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut found = Self { property, variables, paths, notes };
+        for id in enabled(document) {
+            found.variables(document.element(id).props.iter());
+        }
+        found
+    }
+
     /// Variables that the plan defines, whose values may be parts of paths.
     fn variables<'p>(&mut self, props: impl Iterator<Item = &'p Prop>) {
         for prop in props {
@@ -361,5 +415,42 @@ mod tests {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hash(&path).expect("readable"), (expected.to_owned(), 3));
         let _ = std::fs::remove_file(path);
+    }
+
+    #[test]
+    fn missing_files_are_named_with_their_elements() {
+        let scratch = tempdir();
+        std::fs::create_dir_all(scratch.join("data")).expect("a folder");
+        std::fs::write(scratch.join("data/a.csv"), "1").expect("a file");
+        let plan = PLAN.replace("</hashTree></hashTree></jmeterTestPlan>", r#"
+<JSR223Sampler testclass="JSR223Sampler" testname="script"><stringProp name="filename">${dir}/gone.groovy</stringProp></JSR223Sampler><hashTree/>
+<kg.apc.jmeter.reporters.FlexibleFileWriter testclass="kg.apc.jmeter.reporters.FlexibleFileWriter" testname="w"><stringProp name="filename">w.txt</stringProp></kg.apc.jmeter.reporters.FlexibleFileWriter><hashTree/>
+<KeystoreConfig testclass="KeystoreConfig" testname="keys"/><hashTree/>
+</hashTree></hashTree></jmeterTestPlan>"#);
+        let (document, _) = jmx::parse("p.jmx", plan.into_bytes()).expect("a plan");
+        let properties =
+            HashMap::from([("javax.net.ssl.keyStore".to_owned(), "keys.p12".to_owned())]);
+        let found: Vec<(String, String)> = missing(&document, &properties, &scratch)
+            .into_iter()
+            .map(|(id, path)| (document.element(id).name.clone(), path))
+            .collect();
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(name, path)| (name.as_str(), path.as_str())).collect();
+        let expected = [
+            ("b", "../shared/./b.csv"),
+            ("h", "data/read.csv"),
+            ("h", "text.txt"),
+            ("h", "up.bin"),
+            ("RPC Gateway Security", "data/key.pem"),
+            ("script", "data/gone.groovy"),
+            ("keys", "keys.p12"),
+        ];
+        assert_eq!(found, expected);
+        std::fs::remove_dir_all(scratch.parent().expect("a parent")).expect("removed");
+    }
+
+    fn tempdir() -> PathBuf {
+        let name = format!("throng-missing-{}/plans", std::process::id());
+        std::env::temp_dir().join(name)
     }
 }

@@ -82,6 +82,9 @@ impl FailIf {
         let reason = match (row, difference) {
             _ if is_there => None,
             (None, _) => Some(no_row(&label, comparison)),
+            (Some(_), None) if is_of_errors(criterion) && !comparison.errors_unknown.is_empty() => {
+                Some(unknown_errors(comparison))
+            }
             (Some(row), None) => Some(few(row)),
             (Some(row), Some(difference)) => {
                 self.failed(criterion, row).or_else(|| open(criterion, row, difference))
@@ -99,7 +102,6 @@ impl FailIf {
 
     /// The reason where a side failed so much that its times and rate say nothing.
     fn failed(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
-        let is_of_errors = |one: &Criterion| one.figure == Figure::ErrorShare;
         if is_of_errors(criterion) {
             return None;
         }
@@ -127,6 +129,18 @@ fn row<'c>(label: &str, comparison: &'c Comparison) -> Option<&'c Row> {
         && comparison.only_a.is_empty()
         && comparison.only_b.is_empty();
     named.or_else(|| is_single.then_some(&comparison.all))
+}
+
+fn is_of_errors(criterion: &Criterion) -> bool {
+    criterion.figure == Figure::ErrorShare
+}
+
+fn unknown_errors(comparison: &Comparison) -> Words {
+    let sides = &comparison.errors_unknown;
+    words(
+        format!("the samples of {} do not say which of them failed", sides.join(" and ")),
+        format!("{} 的样本未说明哪些失败", sides.join(" 和 ")),
+    )
 }
 
 fn is_there(criterion: &Criterion, difference: &Difference) -> bool {

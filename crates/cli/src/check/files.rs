@@ -1,0 +1,88 @@
+//! Files around plans: the plans of a folder, and files that a plan names and that are not there.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jmx::Diag;
+
+use crate::load::Loaded;
+
+/// The plans that are named, those of folders and of folders below them in the order of their paths. The error is a
+/// sentence for the user.
+pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut plans = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            plans.push(path.clone());
+            continue;
+        }
+        let mut found = Vec::new();
+        below(path, &mut found)
+            .map_err(|error| format!("cannot read the folder {}: {error}", path.display()))?;
+        if found.is_empty() {
+            return Err(format!("there is no plan (*.jmx) in the folder {}", path.display()));
+        }
+        found.sort();
+        plans.append(&mut found);
+    }
+    Ok(plans)
+}
+
+/// Links to folders are not followed: they may lead in a circle.
+fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            below(&path, found)?;
+        } else if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jmx")) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Findings about files that the plan, or a plan that it includes, reads and that are not there.
+pub(super) fn missing(
+    loaded: &Loaded,
+    bytes: Vec<u8>,
+    properties: &HashMap<String, String>,
+    folder: &Path,
+) -> Vec<Diag> {
+    let own = std::iter::once((None, bytes));
+    let included = loaded.included.iter();
+    let included = included.map(|file| (Some(&file.name), file.source.clone().into_bytes()));
+    let mut found = Vec::new();
+    for (name, bytes) in own.chain(included) {
+        let shown = name.map_or(&*loaded.name, |name| name);
+        let Ok((document, _)) = jmx::parse(shown, bytes) else { continue };
+        for (id, path) in fleet::remote::missing(&document, properties, folder) {
+            let mut diag = Diag::warning("missing-file", format!("the file {path} is not there"))
+                .on(&document, id)
+                .help("paths are relative to the folder of the plan");
+            diag.file = name.cloned();
+            found.push(diag);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_stand_for_their_plans() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("a/deep")).expect("folders");
+        std::fs::create_dir_all(at("none")).expect("folders");
+        for name in ["a/two.jmx", "a/deep/one.JMX", "a/other.txt", "z.jmx"] {
+            std::fs::write(at(name), "").expect("a file");
+        }
+        let found = plans(&[at("z.jmx"), at("a")]);
+        assert_eq!(found, Ok(vec![at("z.jmx"), at("a/deep/one.JMX"), at("a/two.jmx")]));
+        assert!(plans(&[at("none")]).unwrap_err().contains("no plan (*.jmx)"));
+    }
+}

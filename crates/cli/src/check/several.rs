@@ -1,0 +1,103 @@
+//! Several plans of `throng check`: a line, a JSON object and a JUnit test for each.
+
+use jmx::Severity;
+use serde_json::{Value, json};
+use stats::grouped::things;
+
+use super::{Checked, runs};
+use crate::junit;
+
+/// The result of a plan: its name, and what was found or why it could not be read.
+type Named = (String, Result<Checked, String>);
+
+/// A line for each plan, and their number. `quiet`: plans without findings are left out, and so is the number.
+pub(super) fn text(all: &[Named], quiet: bool) -> String {
+    let mut out = String::new();
+    for (name, result) in all {
+        let (fails, words) = match result {
+            Ok(checked) => (!runs(&checked.loaded), words(checked)),
+            Err(message) => (true, Some(message.clone())),
+        };
+        let word = if fails { "FAIL" } else { "ok  " };
+        match words {
+            Some(words) => out.push_str(&format!("{word}  {name}: {words}\n")),
+            None if quiet => {}
+            None => out.push_str(&format!("{word}  {name}\n")),
+        }
+    }
+    if !quiet {
+        let good = all.iter().filter(|(_, result)| reason(result).is_none()).count();
+        let plans = things(all.len() as u64, "plan");
+        let bad = all.len() - good;
+        let end = if bad == 1 { "does not" } else { "do not" };
+        out.push_str(&match (good, bad) {
+            (_, 0) => format!("{plans}: all run.\n"),
+            _ => format!("{plans}: {bad} {end} run.\n"),
+        });
+    }
+    out
+}
+
+/// Numbers of findings and the first of the gravest; `None` where there is none.
+fn words(checked: &Checked) -> Option<String> {
+    let loaded = &checked.loaded;
+    let number = |severity| loaded.diags.iter().filter(|diag| diag.severity == severity).count();
+    let cannot = loaded.obstacles().count();
+    let counts = [
+        (number(Severity::Error), "error"),
+        (cannot, "element that cannot run"),
+        (number(Severity::Warning), "warning"),
+    ];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| match name {
+            "element that cannot run" if count > 1 => format!("{count} elements that cannot run"),
+            name => things(count as u64, name),
+        })
+        .collect();
+    if counts.is_empty() {
+        return None;
+    }
+    Some(format!("{}; {}", counts.join(", "), first(checked)?))
+}
+
+/// The first of the gravest findings.
+fn first(checked: &Checked) -> Option<String> {
+    let loaded = &checked.loaded;
+    let of = |severity| {
+        let found = loaded.diags.iter().find(|diag| diag.severity == severity)?;
+        Some(format!("line {}: {}", found.line, found.message))
+    };
+    let cannot = || {
+        let element = loaded.obstacles().next()?;
+        let (class, line) = (&element.class, element.line);
+        Some(format!("line {line}: {class}: {}", element.consequence))
+    };
+    of(Severity::Error).or_else(cannot).or_else(|| of(Severity::Warning))
+}
+
+/// Why a plan does not run; `None` where it does.
+fn reason(result: &Result<Checked, String>) -> Option<String> {
+    match result {
+        Ok(checked) if runs(&checked.loaded) => None,
+        Ok(checked) => Some(words(checked).unwrap_or_else(|| "the plan does not run".into())),
+        Err(message) => Some(message.clone()),
+    }
+}
+
+pub(super) fn data(name: &str, result: &Result<Checked, String>) -> Value {
+    match result {
+        Ok(Checked { loaded, java, unheeded, load }) => {
+            serde_json::to_value(super::json(loaded, java.as_ref(), unheeded, load))
+                .unwrap_or_default()
+        }
+        Err(message) => json!({ "file": name, "runs": false, "error": message }),
+    }
+}
+
+pub(super) fn junit(all: &[Named]) -> String {
+    let reasons: Vec<Option<String>> = all.iter().map(|(_, result)| reason(result)).collect();
+    let names = all.iter().map(|(name, _)| name.as_str());
+    junit::of_plans(names.zip(reasons.iter().map(Option::as_deref)))
+}

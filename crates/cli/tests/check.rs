@@ -1,0 +1,112 @@
+//! `throng check` of several plans, and of files that plans name and that are not there.
+
+mod program;
+
+use program::Program;
+use serde_json::Value;
+
+const MISSING: &str = r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="names" enabled="true">
+<stringProp name="filename">${__P(dir,data)}/names.csv</stringProp><stringProp name="variableNames">name</stringProp>
+<stringProp name="delimiter">,</stringProp></CSVDataSet><hashTree/>"#;
+
+const BURSTS: &str = r#"<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="Bursts" enabled="true"/><hashTree/>"#;
+
+/// A folder with a good plan, one whose data file is missing, and one that is no XML.
+fn plans() -> Program {
+    let program = Program::new();
+    std::fs::create_dir_all(program.path("plans/deep")).expect("folders");
+    program.write("plans/a.jmx", program::PLAN);
+    program.write("plans/deep/b.jmx", &program::PLAN.replace("<!--more-->", MISSING));
+    program.write("plans/notes.txt", "no plan");
+    program
+}
+
+#[test]
+fn a_missing_data_file_is_named_with_its_element() {
+    let program = Program::new();
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", MISSING));
+    let ended = program.run(&["check", "plan.jmx"]);
+    assert_eq!(ended.code, 0, "run starts such a plan, too: {ended:?}");
+    let words = "warning[missing-file]: the file data/names.csv is not there";
+    assert!(ended.out.contains(words) && ended.out.contains("Users > names"), "{}", ended.out);
+    // Only the findings.
+    let quiet = program.run(&["check", "plan.jmx", "--quiet"]);
+    assert!(quiet.out.contains(words) && !quiet.out.contains("Runs natively"), "{}", quiet.out);
+    std::fs::create_dir(program.path("data")).expect("a folder");
+    program.write("data/names.csv", "a\n");
+    let ended = program.run(&["check", "plan.jmx"]);
+    assert!(!ended.out.contains("missing-file"), "{}", ended.out);
+    let ended = program.run(&["check", "plan.jmx", "-Jdir=elsewhere"]);
+    assert!(ended.out.contains("the file elsewhere/names.csv is not there"), "{}", ended.out);
+    let ended = program.run(&["check", "plan.jmx", "--quiet"]);
+    assert_eq!((ended.code, &*ended.out), (0, ""), "{ended:?}");
+}
+
+#[test]
+fn folders_and_several_plans_have_a_line_each() {
+    let program = plans();
+    let ended = program.run(&["check", "plans", "--junit", "t.xml"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.out.starts_with("ok    plans/a.jmx\nok    plans/deep/b.jmx: 1 warning; "),
+        "{ended:?}"
+    );
+    assert!(ended.out.ends_with("2 plans: all run.\n"), "{}", ended.out);
+    assert!(program.read("t.xml").contains("tests=\"2\" failures=\"0\""));
+    let quiet = program.run(&["check", "plans/a.jmx", "plans", "--quiet"]);
+    assert_eq!(quiet.out.lines().count(), 1, "{}", quiet.out);
+
+    program.write("plans/broken.jmx", "no XML");
+    let ended = program.run(&["check", "plans", "gone.jmx", "--junit", "t.xml"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.out.contains("\nFAIL  plans/broken.jmx: 1 error; "), "{}", ended.out);
+    assert!(
+        ended.out.contains("\nFAIL  gone.jmx: the file gone.jmx doesn't exist"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.ends_with("4 plans: 2 do not run.\n"), "{}", ended.out);
+    let xml = program.read("t.xml");
+    assert!(
+        xml.contains("tests=\"4\" failures=\"2\"") && xml.contains("name=\"gone.jmx\""),
+        "{xml}"
+    );
+
+    let ended = program.run(&["check", "plans", "--json"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let list: Value = serde_json::from_str(&ended.out).expect("JSON");
+    let runs: Vec<_> = list.as_array().expect("a list").iter().map(|one| &one["runs"]).collect();
+    assert_eq!(runs, [true, false, true].map(Value::from).iter().collect::<Vec<_>>());
+    assert_eq!(list[2]["findings"][0]["code"], "missing-file");
+
+    let empty = program.run(&["check", "plans/deep/b.jmx", "nowhere/"]);
+    assert_eq!(empty.code, 2, "{empty:?}");
+    program.write("one.jmx", &program::PLAN.replace("<!--more-->", BURSTS));
+    let ended = program.run(&["check", "one.jmx", "plans/a.jmx", "--java-home", "nowhere"]);
+    assert!([0, 3].contains(&ended.code) && ended.out.contains("one.jmx: "), "{ended:?}");
+}
+
+#[test]
+fn check_and_preflight_read_the_file_beside_the_plan_as_run_does() {
+    let program = Program::new();
+    program.write("throng.toml", "[load]\nusers = 30000\n[properties]\nms = 5\n");
+    let ended = program.run(&["preflight", "plan.jmx"]);
+    assert!(ended.out.starts_with("Load: 30 000 users"), "{}", ended.out);
+    let ended = program.run(&["check", "plan.jmx"]);
+    assert!(ended.out.contains("load: 30000 users"), "{}", ended.out);
+    let ended = program.run(&["preflight", "plan.jmx", "--users", "7"]);
+    assert!(ended.out.starts_with("Load: 7 users"), "{}", ended.out);
+    for (text, words) in [
+        ("[load\n", "throng.toml"),
+        ("[load]\nusrs = 3\n", "did you mean load.users?"),
+        ("[thresholds]\nfail = ['p99 < 1']\n", "has no unit"),
+        ("[load.scenario]\nGuest = 'off'\n", "the plan has no thread group \"Guest\""),
+    ] {
+        program.write("throng.toml", text);
+        for verb in ["check", "preflight", "run"] {
+            let ended = program.run(&[verb, "plan.jmx"]);
+            assert_eq!(ended.code, 2, "{verb} {text}: {ended:?}");
+            assert!(ended.err.contains(words), "{verb} {text}: {}", ended.err);
+        }
+    }
+}
