@@ -78,10 +78,8 @@ impl Evidence<'_> {
             Some(errors) if is_time && errors >= all => {
                 return Some((Outcome::NotMet, failed(errors, all)));
             }
-            Some(errors) if !is_error && errors > all - errors.min(all) => {
-                if !self.asks_for_errors(criterion) {
-                    return Some((Outcome::NotMet, unasked(criterion, errors, all)));
-                }
+            Some(errors) if self.is_doubtful(criterion, errors, all) => {
+                return Some((Outcome::NotMet, unasked(criterion, errors, all)));
             }
             _ => {}
         }
@@ -89,6 +87,12 @@ impl Evidence<'_> {
         let is_hit = is_time || criterion.figure == Figure::Rate;
         let missed = *outcome == Outcome::Met && is_hit && share > MOST_MISSED;
         missed.then(|| (Outcome::Undecided, missing(self.missed, self.due)))
+    }
+
+    /// Whether a criterion ignores errors, most samples failed, and no other criterion is about that.
+    fn is_doubtful(&self, criterion: &Criterion, errors: u64, all: u64) -> bool {
+        let most = errors > all - errors.min(all);
+        most && !is_of_errors(criterion) && !self.asks_for_errors(criterion)
     }
 
     /// Whether a criterion is about the errors of the same samples.

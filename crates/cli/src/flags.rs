@@ -1,5 +1,6 @@
 //! Throng's own command line. JMeter's is read by [`crate::jmeter_line`].
 
+mod check;
 pub(crate) mod criteria;
 mod fleet;
 pub(crate) mod load;
@@ -21,6 +22,7 @@ pub(crate) use self::fleet::{
     AgentFlags, ChoiceFlags, FleetVerb, ManifestFlags, ResumeFlags, UpFlags,
 };
 pub(crate) use self::web::WebFlags;
+pub(crate) use check::CheckFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
@@ -446,31 +448,6 @@ impl JmeterFlags {
 enum OnLoss {
     Continue,
     Stop,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckFlags {
-    /// The JMeter plans to check, or folders of plans; - is standard input.
-    #[arg(required = true, value_name = "PLAN|FOLDER")]
-    pub(crate) plans: Vec<PathBuf>,
-    /// Print JSON: an object for one plan, a list for several.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print nothing about plans without findings.
-    #[arg(long)]
-    pub(crate) quiet: bool,
-    /// Write a JUnit test for each plan.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
-    /// Start Java, load the jars that the plan names, and compile its scripts. Both can run code of the plan.
-    #[arg(long)]
-    pub(crate) run_java: bool,
-    #[command(flatten)]
-    pub(crate) load: LoadFlags,
-    #[command(flatten)]
-    pub(crate) properties: PropertyFlags,
-    #[command(flatten)]
-    pub(crate) machine: MachineFlags,
 }
 
 #[derive(Debug, Args)]

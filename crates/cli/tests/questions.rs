@@ -190,9 +190,9 @@ fn failures_that_no_criterion_is_about_are_said() {
             is_one_of_the_answers(&ended);
             continue;
         }
-        assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
-        let note = "- 100 % of the requests failed there, and no criterion is about errors";
-        assert_eq!(ended.out.contains(note), is_said, "{}", ended.out);
+        // A time needs successful samples.
+        assert_eq!(ended.code, if is_said { 4 } else { 0 }, "{}{}", ended.out, ended.err);
+        assert_eq!(ended.out.contains("samples failed"), is_said, "{}", ended.out);
     }
     running.stop();
 }
@@ -536,7 +536,7 @@ fn two_sweeps_are_compared_point_by_point() {
     assert!(text.out.contains("take care: properties are not the same: -Jms"), "{}", text.out);
     // Points of 3 s cannot say whether a change is beyond chance, and that is said.
     let asked = program.run(&["compare", a, moved, "--anyway", "--fail-if", "mean > +5%"]);
-    assert!(asked.out.contains("\n1 user: not known: response mean > +5%"), "{}", asked.out);
+    assert!(asked.out.contains("\n1 user: UNDECIDED: response mean > +5%"), "{}", asked.out);
     assert!(!asked.out.contains("passed"), "{}", asked.out);
     // The same sweep twice: nothing to care about.
     let same = program.run(&["compare", a, a, "--anyway"]);
