@@ -120,13 +120,12 @@ fn stale(record: &Record) -> Option<Finding> {
     if hit.len() < STALE_SECONDS || 2 * in_two > met {
         return None;
     }
-    // Known to be closed before the request went out; else a target that breaks off at some requests looks the same.
+    // Known to be closed before the request went out; a target that breaks off at some requests looks the same else.
     let known = counter(seconds, Counter::ConnStale);
-    let confidence = if 2 * known >= met { Confidence::Certain } else { Confidence::Statistical };
     let all = requests(seconds);
     let failed = ms(&hist(seconds, |s| &s.all.failed), 0.5);
     let good = ms(&service(seconds.iter().filter(|s| s.all.errors < s.all.count)), 0.9);
-    let enough = met >= STALE && met as f64 >= STALE_SHARE * all as f64;
+    let enough = met >= STALE && met as f64 >= STALE_SHARE * all as f64 && 2 * known >= met;
     if !enough || failed > STALE_PART * good {
         return None;
     }
@@ -136,7 +135,7 @@ fn stale(record: &Record) -> Option<Finding> {
         found(
             "connection_churn",
             About::Target,
-            confidence,
+            Confidence::Certain,
             words!(
                 "The target closes kept connections between two requests without announcing it: {n_words} of {of} requests failed because theirs was closed already. {text}",
                 "被测系统在两次请求之间未作声明就关闭保持的连接：{of} 个请求中有 {n_words} 个因连接已被关闭而失败。{text}"
