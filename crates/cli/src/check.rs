@@ -102,7 +102,9 @@ impl Checked {
         let Request { sources, load: given, .. } = request;
         let now_ms = jiff::Timestamp::now().as_millisecond();
         let (mut properties, warnings) = Properties::load(&sources, now_ms)?;
-        warnings.iter().for_each(|warning| terminal::warning(warning));
+        for warning in &warnings {
+            terminal::warning(warning);
+        }
         let (path, bytes) = load::read_quietly(plan)?;
         let mut loaded = load::load(&path, bytes.clone(), &properties);
         let without = no_java(&loaded, &properties)

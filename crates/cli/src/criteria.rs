@@ -153,10 +153,9 @@ impl Window {
 
     /// A second is over; its judgement, where the window is full.
     fn close(&mut self, ms: i64, evidence: &Evidence<'_>) -> Option<Judged> {
-        let judge = |criterion: &Criterion, part: &Part, ends: bool| match ends {
-            // The condition of a criterion that ends the run is no claim about the target.
-            true => criterion.judge(part),
-            false => evidence.judge(criterion, part),
+        // The condition of a criterion that ends the run is no claim about the target.
+        let judge = |criterion: &Criterion, part: &Part, ends: bool| {
+            if ends { criterion.judge(part) } else { evidence.judge(criterion, part) }
         };
         let mut part = std::mem::take(&mut self.open);
         part.ms = ms;
@@ -378,7 +377,7 @@ fn empty_window(over: Duration) -> Words {
 fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 10.0 {
-        format!("{:.1}s", seconds).replace(".0s", "s")
+        format!("{seconds:.1}s").replace(".0s", "s")
     } else {
         format!("{seconds:.0}s")
     }

@@ -112,15 +112,16 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         terminal::out(&report.text());
     }
     if flags.fix {
-        // With --json, standard output is the report's alone.
-        let text = if flags.dry_run {
-            report.plan_of_changes()
-        } else {
-            report.change(Path::new("/proc/sys"))
-        };
-        terminal::write(if flags.json { Stream::Err } else { Stream::Out }, &text);
+        fix(&report, flags.dry_run, flags.json);
     }
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
+}
+
+/// Changes the settings that are too small, or prints what would be changed. With --json, standard output is the report's alone.
+fn fix(report: &Report, dry_run: bool, json: bool) {
+    let text =
+        if dry_run { report.plan_of_changes() } else { report.change(Path::new("/proc/sys")) };
+    terminal::write(if json { Stream::Err } else { Stream::Out }, &text);
 }
 
 /// Users of each group at once by a load in place of the plan's, as throng.toml gives it.

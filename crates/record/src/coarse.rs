@@ -344,6 +344,14 @@ pub(crate) fn even(seconds: Vec<Second>, start_ms: i64, step_ms: u32) -> Vec<Sec
 }
 
 impl crate::Record {
+    /// The same record with intervals of that length.
+    #[must_use]
+    pub fn joined(mut self, step_ms: u32) -> Self {
+        self.seconds = even(self.seconds, self.frame.start_ms, step_ms);
+        self.has.slots = false;
+        self
+    }
+
     /// Length of the intervals of a long run, ms; `None`: its seconds are as they were measured.
     pub fn step_ms(&self) -> Option<u32> {
         self.seconds.iter().filter_map(|second| second.coarse.as_ref()).map(|one| one.step_ms).max()

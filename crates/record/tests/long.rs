@@ -182,7 +182,7 @@ proptest! {
         let bytes = written(&shapes, apart);
         let expected = whole(&Record::as_written(&bytes).expect("a record"));
         let mut now_ms = 1000 + shapes.len() as i64 * apart * 1000;
-        let mut shorter_bytes = bytes.clone();
+        let mut shorter_bytes = bytes;
         // As time goes on, intervals are joined again.
         for _ in 0..3 {
             shorter_bytes = shorter(&shorter_bytes, now_ms, tight);

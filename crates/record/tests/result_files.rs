@@ -82,9 +82,8 @@ fn a_gap_of_a_month_costs_a_second_at_most_and_is_no_part_of_the_rate() {
 
 #[test]
 fn rows_at_equal_distances_have_no_pauses() {
-    let rows: String =
-        (0..500).map(|i: i64| format!("{},5,a,true\n", START + i * 3_600_000)).collect();
-    let record = of((HEAD.to_owned() + &rows).as_bytes());
+    let rows = (0..500).map(|i: i64| format!("{},5,a,true\n", START + i * 3_600_000));
+    let record = of((HEAD.to_owned() + &rows.collect::<Vec<_>>().concat()).as_bytes());
     assert_eq!((count(&record), record.flaws.len()), (500, 0));
     assert_eq!(record.frame.length_ms / 3_600_000, 499);
     assert!(record.seconds.len() <= 1000, "{}", record.seconds.len());
@@ -107,8 +106,8 @@ fn time_stamps_have_the_format_of_the_property() {
         let set = move |key: &str| key.ends_with("timestamp_format").then(|| format.to_owned());
         Columns::from_properties(set).expect("columns")
     };
-    let rows: String = (0..50).map(|i| format!("03.01.2026 04:05:{i:02},100,a,true\n")).collect();
-    let text = HEAD.to_owned() + &rows;
+    let rows = (0..50).map(|i| format!("03.01.2026 04:05:{i:02},100,a,true\n"));
+    let text = HEAD.to_owned() + &rows.collect::<Vec<_>>().concat();
     let record =
         Record::of_rows_with(text.as_bytes(), &columns("dd.MM.yyyy HH:mm:ss")).expect("rows");
     // A sample a second: their time stamps say no more.

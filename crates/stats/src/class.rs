@@ -66,7 +66,8 @@ pub(crate) fn merge(into: &mut Vec<ClassDelta>, others: &[ClassDelta], spare: &m
                 service.merge(&other.service);
                 let (header, value) = (Arc::clone(&other.header), Arc::clone(&other.value));
                 let ClassDelta { count, errors, opened, .. } = *other;
-                into.push(ClassDelta { header, value, count, errors, opened, service });
+                let labels = other.labels.clone();
+                into.push(ClassDelta { header, value, count, errors, opened, service, labels });
             }
         }
     }

@@ -123,7 +123,7 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
         let backend = Backend { name, count: class.count, errors: class.errors, times };
         let is_same =
             |of: &(bool, u32, _)| of.0 == is_address && (of_one || services.are_one(of.1, at));
-        match groups.iter().position(|group| is_same(group)) {
+        match groups.iter().position(is_same) {
             Some(group) => groups[group].2.push(backend),
             None => groups.push((is_address, at, vec![backend])),
         }
@@ -132,7 +132,9 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
 }
 
 pub(super) fn backend_uneven(record: &Record) -> Said {
-    let mut groups = groups(record);
+    // Addresses of different services are no backends of each other.
+    let is_known = record.has.classes && Services::of(record).are_known();
+    let mut groups = if is_known { groups(record) } else { Vec::new() };
     groups.retain(|group| group.len() > 1 && group.len() <= MOST);
     if let Some(said) = groups.iter().find_map(|group| ill(record, group)) {
         return said;
@@ -141,9 +143,12 @@ pub(super) fn backend_uneven(record: &Record) -> Said {
         return finding.advise(take_out()).explaining(EXPLAINS).said();
     }
     if groups.is_empty() && !has_names(record) {
+        if record.has.classes && !is_known {
+            return lacks!("the labels that each address served", "每个地址所服务的标签");
+        }
         return lacks!(
-            "more than one address, or a response header that names backends",
-            "多于一个的地址，或标明后端的响应头"
+            "more than one address, or value of a response header, of the same service",
+            "同一服务的多个地址或响应头取值"
         );
     }
     groups.iter().find_map(|group| unused(record, group)).unwrap_or(Said::Nothing)

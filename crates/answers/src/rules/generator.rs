@@ -85,19 +85,19 @@ pub(super) fn used_in_all(record: &Record) -> f64 {
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-fn processors(record: &Record) -> Option<Said> {
-    let looked: Vec<&Second> = record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect();
-    let is_full = |s: &Second| used(record, s) >= FULL;
-    let seconds = seconds_in(looked.iter().copied());
-    let enough = |n: usize| n >= FULL_SECONDS && n as f64 >= FULL_SHARE * seconds as f64;
-    let full = seconds_in(looked.iter().copied().filter(|s| is_full(s)));
-    let other = |s: &Second| {
-        !is_full(s) && s.machine.as_ref().is_some_and(|machine| machine.cpu >= MACHINE_FULL)
-    };
-    let others = seconds_in(looked.iter().copied().filter(|s| other(s)));
-    let span = span(&record.seconds);
-    let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
-    let (here, here_zh) = if shared::target_is_here(record) {
+/// Seconds that are long enough to say something about processors.
+fn looked(record: &Record) -> Vec<&Second> {
+    record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect()
+}
+
+/// Whether `full` of `seconds` are enough; both are lengths of time, s.
+fn is_enough(full: usize, seconds: usize) -> bool {
+    full >= FULL_SECONDS && full as f64 >= FULL_SHARE * seconds as f64
+}
+
+/// Words on a target that is on the same machine.
+fn here(record: &Record) -> (&'static str, &'static str) {
+    if shared::target_is_here(record) {
         ("; the target runs on this machine, too", "；被测系统也在这台机器上")
     } else {
         ("", "")
@@ -106,11 +106,12 @@ fn processors(record: &Record) -> Option<Said> {
 
 fn full_of_itself(record: &Record) -> Option<Said> {
     let looked = looked(record);
-    let full = looked.iter().filter(|s| used(record, s) >= FULL).count();
-    if !is_enough(full, &looked) {
+    let seconds = seconds_in(looked.iter().copied());
+    let full = seconds_in(looked.iter().copied().filter(|s| used(record, s) >= FULL));
+    if !is_enough(full, seconds) {
         return None;
     }
-    let (seconds, span) = (looked.len(), span(&record.seconds));
+    let span = span(&record.seconds);
     let cpus = looked.iter().map(|s| usable(record, s)).fold(1.0, f64::max);
     let (here, here_zh) = here(record);
     Some(
@@ -136,15 +137,16 @@ fn full_of_itself(record: &Record) -> Option<Said> {
 
 fn full_of_others(record: &Record) -> Option<Said> {
     let looked = looked(record);
-    let other = |s: &&&Second| {
+    let other = |s: &&Second| {
         let full = |machine: &stats::machine::Machine| machine.cpu >= MACHINE_FULL;
         used(record, s) < FULL && s.machine.as_ref().is_some_and(full)
     };
-    let others = looked.iter().filter(other).count();
-    if !is_enough(others, &looked) || !harmed(record) {
+    let seconds = seconds_in(looked.iter().copied());
+    let others = seconds_in(looked.iter().copied().filter(other));
+    if !is_enough(others, seconds) || !harmed(record) {
         return None;
     }
-    let (seconds, span) = (looked.len(), span(&record.seconds));
+    let span = span(&record.seconds);
     let own = percent(used_in_all(record));
     let (here, here_zh) = here(record);
     Some(

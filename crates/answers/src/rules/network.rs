@@ -1,6 +1,6 @@
 //! The network: segments that are lost, and lines that are full.
 
-use record::{Part, Record, Second};
+use record::{Class, Part, Record, Second};
 use stats::grouped::{bytes, count, percent};
 
 use super::constant_load::missing_light_load;
@@ -112,7 +112,8 @@ pub(super) struct Moving {
 /// same.
 pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
     let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
-    let directions: [(Words, u64, fn(&Part) -> u64); 2] = [
+    type Bytes = fn(&Part) -> u64;
+    let directions: [(Words, u64, Bytes); 2] = [
         (words!("receiving", "接收"), sum(seconds, |s| s.all.phases.receive), |p| p.received),
         (words!("sending", "发送"), sum(seconds, |s| s.all.phases.send), |p| p.sent),
     ];
@@ -156,15 +157,21 @@ pub(super) fn bandwidth(record: &Record) -> Said {
         )
     });
     let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
-    found(
-        "bandwidth",
-        About::Target,
-        Confidence::Statistical,
-        words!(
+    // Bodies that are sent slowly on purpose are as flat.
+    let (confidence, words) = if line.is_some() {
+        let words = words!(
             "The line is full: {each} per second, flat{line_en}, and {part} of the response time passes in {verb}.",
             "线路已满：每秒 {each} 且保持不变{line_zh}，响应时间的 {part} 用于{verb_zh}。"
-        ),
-    )
+        );
+        (Confidence::Statistical, words)
+    } else {
+        let words = words!(
+            "{each} per second, flat, and {part} of the response time passes in {verb}: a full line, or bodies that are sent slowly.",
+            "每秒 {each} 且保持不变，响应时间的 {part} 用于{verb_zh}：线路已满，或内容发送缓慢。"
+        );
+        (Confidence::Hint, words)
+    };
+    found("bandwidth", About::Target, confidence, words)
     .with("bytes_per_s", rate, "bytes/s", span(seconds))
     .with("moving_share", share, "share", span(seconds))
     .advise(words!(

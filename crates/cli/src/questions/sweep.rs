@@ -41,16 +41,11 @@ struct Sweep {
 
 pub(crate) fn run(flags: SweepFlags) -> Exit {
     let axis = if flags.rps.is_empty() { "users" } else { "rps" };
-    let mut loads: Vec<Load> = match axis {
-        "users" => flags.users.iter().copied().map(Load::Users).collect(),
-        _ => flags.rps.iter().copied().map(Load::Rate).collect(),
-    };
     if flags.ramp >= flags.at_most {
         let why = "--ramp must be shorter than --at-most: a point is measured under its full load";
         return fail(why, Exit::Usage);
     }
-    loads.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
-    loads.dedup();
+    let loads = loads(&flags);
     let folder = match place::create(&flags.output.runs, "sweep", &flags.plan) {
         Ok(folder) => folder,
         Err(message) => return fail(&message, Exit::Aborted),
@@ -102,6 +97,18 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     }
     let is_kept = tell(&mut sweep, &folder, &flags.output);
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
+}
+
+/// The loads of the points, the lightest first, each once.
+fn loads(flags: &SweepFlags) -> Vec<Load> {
+    let mut loads: Vec<Load> = if flags.rps.is_empty() {
+        flags.users.iter().copied().map(Load::Users).collect()
+    } else {
+        flags.rps.iter().copied().map(Load::Rate).collect()
+    };
+    loads.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
+    loads.dedup();
+    loads
 }
 
 /// Prints the answer, even if its file finds no room; whether all that was to be written is there.

@@ -127,6 +127,14 @@ impl Follower {
         }
         (target, url)
     }
+
+    /// The header that says where an answer points: of several, HttpClient takes the first.
+    fn location(self, head: &[u8]) -> Option<&[u8]> {
+        match self {
+            Self::HttpClient => first_location(head),
+            Self::JMeter | Self::Java => location(head),
+        }
+    }
 }
 
 /// Takes one hop's answer (in the core's result) and goes on to where it points.
@@ -141,11 +149,7 @@ pub(crate) fn follow(
     let chain = cx.users[index].extra().redirect.take();
     let by = Follower::of(exchange);
     let goes_on = by.follows(exchange.status, stash);
-    let location = match by {
-        _ if !goes_on => None,
-        Follower::HttpClient => first_location(&stash.head),
-        Follower::JMeter | Follower::Java => location(&stash.head),
-    };
+    let location = if goes_on { by.location(&stash.head) } else { None };
     if exchange.java && by == Follower::JMeter && goes_on && location.is_none() {
         if let Some(unused) = chain {
             cx.spare_results.push(unused.result);

@@ -304,7 +304,7 @@ impl Searched<'_> {
             format!("直到 {at} {unit_zh}，{criteria} 均达到{}", over.1),
         );
         match self.at_once() {
-            Some(AtOnce { rate, at_once, .. }) => {
+            Some(Concurrency { rate, at_once, .. }) => {
                 let (rate, at_once) = (number(rate), at_once_text(at_once));
                 words(
                     format!("Limit: about {rate} requests/s ({at_once} at once). {}.", held.0),
@@ -438,7 +438,7 @@ impl Searched<'_> {
     }
 
     /// The number of requests that the target works on at once, by the light and the overload probe.
-    fn at_once(&self) -> Option<AtOnce> {
+    fn at_once(&self) -> Option<Concurrency> {
         let sound = |probe: &&Probe| probe.verdict != Held::Doubtful;
         let find = |purpose: Purpose| {
             self.probes.iter().filter(sound).find(|probe| probe.purpose == purpose)
@@ -452,11 +452,11 @@ impl Searched<'_> {
         let is_light = light.in_flight <= 1.05 || light.in_flight <= 0.8 * at_once;
         let is_known = is_flat && is_light && over.in_flight >= 1.5 * at_once;
         let alone_ms = light.p50_us / 1000.0;
-        is_known.then_some(AtOnce { rate: over.rate_per_s, at_once, alone_ms })
+        is_known.then_some(Concurrency { rate: over.rate_per_s, at_once, alone_ms })
     }
 
     fn concurrency(&self) -> Option<Words> {
-        let AtOnce { rate, at_once, alone_ms } = self.at_once()?;
+        let Concurrency { rate, at_once, alone_ms } = self.at_once()?;
         let (rate, alone, at_once) = (number(rate), number(alone_ms), at_once_text(at_once));
         Some(words(
             format!(
@@ -470,7 +470,7 @@ impl Searched<'_> {
 }
 
 /// What light and overload together show: the rate beyond the limit, the requests worked on at once, and the time of one.
-struct AtOnce {
+struct Concurrency {
     rate: f64,
     at_once: f64,
     alone_ms: f64,
