@@ -69,7 +69,7 @@ fn is_record(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == FILE)
 }
 
-/// What a path names.
+/// Content of a path.
 #[derive(Debug)]
 pub enum Given {
     /// A run.

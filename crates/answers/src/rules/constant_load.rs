@@ -1,4 +1,4 @@
-//! What a load that never changes tells of a limit: the answers from before the queue was there, full processors, or bytes
+//! The limit behind a load that never changes: the answers from before the queue was there, full processors, or bytes
 //! per second that stay the same.
 //!
 //! Without a light load nobody can tell waiting from work by the mean alone. But the queue has to build up: of users that
@@ -54,7 +54,7 @@ const IN_WAIT: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
 const BYTES_LEAST: f64 = 1e5;
 
-/// What a rule that needs a light load lacks; `None` where the run began with one.
+/// The words on a missing light load; `None` where the run began with one.
 pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     let seconds = whole(record);
     let loads: Vec<f64> = if record.has.users {

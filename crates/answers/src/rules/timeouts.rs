@@ -189,7 +189,7 @@ fn errors(record: &Record) -> Option<Said> {
 }
 
 /// Whether failures at that age, ms, look like a limit of the target: their labels have answers as well, and much earlier.
-/// What always takes as long and fails, and a check of the plan that refuses an answer, are none.
+/// Answers that always take as long and fail, and checks of the plan that refuse an answer, are none.
 fn is_limit(record: &Record, age: f64) -> bool {
     let seconds = whole(record);
     let checked = |cause: usize| {

@@ -469,7 +469,7 @@ impl Searched<'_> {
     }
 }
 
-/// What light and overload together show: the rate beyond the limit, the requests worked on at once, and the time of one.
+/// Figures that the light load and the overload give together: the rate beyond the limit, the requests worked on at once, and the time of one.
 struct Concurrency {
     rate: f64,
     at_once: f64,

@@ -51,7 +51,7 @@ impl Sample {
     }
 }
 
-/// What was found behind the last sample.
+/// The element behind the last sample.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A whole sample; [`Elements::sample`] has it.
