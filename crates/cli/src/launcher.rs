@@ -111,6 +111,7 @@ fn in_java(args: &[OsString], why: Option<&str>, otherwise: Exit) -> Exit {
     if let Some(why) = why {
         terminal::err(&format!("{why}: Java runs it instead: {}\n", java.display()));
     }
+    terminal::flush();
     let error = Command::new(&java).args(args).env(INSIDE, "1").exec();
     terminal::error(&format!("cannot start {}: {error}", java.display()));
     otherwise

@@ -154,6 +154,7 @@ fn in_jmeter(args: &[OsString], why: &str, otherwise: Exit) -> Exit {
         return otherwise;
     };
     terminal::err(&format!("{why}: JMeter runs it instead: {}\n", real.display()));
+    terminal::flush();
     let error = Command::new(&real).args(args).env(INSIDE, "1").exec();
     terminal::error(&format!("cannot start {}: {error}", real.display()));
     otherwise

@@ -111,12 +111,18 @@ pub(crate) fn closing(exit: Exit) -> Exit {
     let failed = FAILED.lock().ok().and_then(|mut failed| failed.take());
     let Some(why) = failed else { return exit };
     error(&format!("standard output is incomplete: {why}"));
+    queue::flush();
     Exit::first([exit, Exit::Lost])
 }
 
 /// From here on no reader of standard output or standard error can hold the program up.
 pub(crate) fn wait_for_nobody() {
     queue::start();
+}
+
+/// Writes everything that waits, before another program takes the place of this one.
+pub(crate) fn flush() {
+    queue::flush();
 }
 
 /// The user wants to end: what a reader does not take soon is lost.
