@@ -9,8 +9,6 @@ use answers::verdict::Finding;
 use flate2::read::GzDecoder;
 use record::Record;
 
-/// Runs about which something is false or missing, at most.
-const WRONG: usize = 16;
 /// Bytes of all records, at most.
 const SIZE: u64 = 12 << 20;
 
@@ -200,7 +198,7 @@ fn every_sentence_on_an_ordinary_test_is_right() {
     }
     let table = table(&counts);
     println!("{sentences}\n{table}\n{} runs\n{failures}", all.len());
-    assert!(failures.lines().count() <= WRONG, "{failures}\n{table}");
+    assert!(failures.is_empty(), "{failures}\n{table}");
     assert!(all.len() >= 60, "{} runs", all.len());
 }
 
