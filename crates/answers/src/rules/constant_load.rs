@@ -13,8 +13,8 @@ use stats::hist::Hist;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
-    in_flight, length_s, mean, ms, requests, service, span, steady, sum, variation, whole, windows,
-    with_users,
+    in_flight, is_one_load, length_s, mean, ms, requests, service, span, steady, sum, variation,
+    whole, windows, with_users,
 };
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
@@ -226,6 +226,11 @@ fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist
 fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(|s| has(&s))?;
+    let until = record.seconds.partition_point(|s| s.at_ms <= seconds[seconds.len() - 1].at_ms);
+    // First answers to another group, or of another run in the same file, say nothing about these.
+    if !is_one_load(&record.seconds[from..until.max(from)]) {
+        return None;
+    }
     let mut length = 0;
     let early = record.seconds[from..].iter().take_while(|second| {
         length += second.ms;

@@ -177,6 +177,16 @@ fn breaks(all: &[Second]) -> Vec<bool> {
     breaks
 }
 
+/// Whether no other load begins within these seconds. More users than before are the same load, which grows.
+pub(crate) fn is_one_load(seconds: &[Second]) -> bool {
+    let mut most = 0;
+    seconds.iter().zip(breaks(seconds)).all(|(second, is_break)| {
+        let grows = second.users > most;
+        most = most.max(second.users);
+        grows || !is_break
+    })
+}
+
 /// Requests by label, without transactions.
 fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
     let mut sums = BTreeMap::new();
