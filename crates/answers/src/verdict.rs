@@ -25,7 +25,7 @@ pub enum About {
     Generator,
     /// The plan or the length of the run.
     Test,
-    /// The target, or the way to it. Hidden while a finding about the generator stands.
+    /// The target, or the way to it. Hidden while a finding about the generator stands, unless it is certain.
     Target,
     /// The run itself, whatever the cause.
     Run,
@@ -88,6 +88,14 @@ pub struct Finding {
     pub explains: &'static [&'static str],
 }
 
+impl Finding {
+    /// Whether a generator in doubt makes it doubtful: what it says about the target rests on figures, not on words of the
+    /// server or the kernel.
+    fn is_doubtful(&self) -> bool {
+        self.about == About::Target && self.confidence != Confidence::Certain
+    }
+}
+
 /// A rule that could not look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchecked {
@@ -101,7 +109,7 @@ pub struct Unchecked {
 pub struct Verdict {
     /// In the order of the rules, hints last; a finding that follows from another stands behind it.
     pub findings: Vec<Finding>,
-    /// Findings about the target, held back because one about the generator stands.
+    /// Findings about the target that are not certain, held back because one about the generator stands.
     pub hidden: Vec<Finding>,
     /// Names of the rules that looked and found nothing.
     pub silent: Vec<&'static str>,
@@ -129,7 +137,7 @@ impl Verdict {
         let place = |id: &str| rules.iter().position(|rule| rule.id == id);
         self.silent.retain(|id| *id != finding.id);
         self.unchecked.retain(|one| one.id != finding.id);
-        let hide = self.doubts_generator() && finding.about == About::Target;
+        let hide = self.doubts_generator() && finding.is_doubtful();
         let list = if hide { &mut self.hidden } else { &mut self.findings };
         list.push(finding);
         list.sort_by_key(|finding| place(finding.id));
@@ -175,8 +183,7 @@ pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
         }
     }
     let doubtful = found.iter().any(|finding| finding.about == About::Generator);
-    let (hidden, shown) =
-        found.into_iter().partition(|finding| doubtful && finding.about == About::Target);
+    let (hidden, shown) = found.into_iter().partition(|finding| doubtful && finding.is_doubtful());
     verdict.hidden = hidden;
     verdict.findings = in_order(shown);
     verdict
@@ -198,4 +205,40 @@ fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
         out.push(rest.remove(next));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(id: &'static str, about: About, confidence: Confidence) -> Said {
+        let words = |text: &str| Words { en: text.into(), zh: text.into() };
+        let (words, advice) = (words(id), words(""));
+        let (evidence, exonerates, doc) = (Vec::new(), Vec::new(), String::new());
+        Said::Found(Box::new(Finding {
+            id,
+            about,
+            confidence,
+            words,
+            evidence,
+            exonerates,
+            advice,
+            doc,
+            explains: &[],
+        }))
+    }
+
+    #[test]
+    fn a_generator_in_doubt_hides_what_is_not_certain_about_the_target() {
+        let rule = |id, judge| Rule { id, looks_for: ("", ""), judge };
+        let rules = [
+            rule("busy", |_| said("busy", About::Generator, Confidence::Arithmetic)),
+            rule("slow", |_| said("slow", About::Target, Confidence::Statistical)),
+            rule("refused", |_| said("refused", About::Target, Confidence::Certain)),
+        ];
+        let verdict = verdict(&Record::default(), &rules);
+        let ids = |of: &[Finding]| of.iter().map(|finding| finding.id).collect::<Vec<_>>();
+        assert_eq!(ids(&verdict.findings), ["busy", "refused"]);
+        assert_eq!(ids(&verdict.hidden), ["slow"]);
+    }
 }
