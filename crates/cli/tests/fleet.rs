@@ -153,7 +153,8 @@ fn one_rate_stands_everywhere() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let summary = summary(&program);
     let rate = summary["requests_per_s"].as_f64().expect("a rate");
-    let same = |of: f64| (of - rate).abs() < 0.06;
+    // The run takes 0.8 s or more, and JMeter's line counts whole milliseconds.
+    let same = |of: f64| (of - rate).abs() < 0.01 * rate;
     let k6 = serde_json::from_str::<Value>(&program.read("k6.json")).expect("JSON");
     assert!(same(k6["metrics"]["http_reqs"]["rate"].as_f64().expect("a rate")), "{k6} {rate}");
     for judged in summary["criteria"]["judged"].as_array().expect("criteria") {
