@@ -22,7 +22,9 @@ pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     let undecided = undecided(&record);
     if flags.json {
         let mut data = data(&verdict);
-        data["undecided"] = json!(undecided);
+        if let Some(words) = &undecided {
+            data["undecided"] = json!(words);
+        }
         terminal::json(&serde_json::to_string_pretty(&data).unwrap_or_default());
     } else {
         let language = if flags.zh { Language::Chinese } else { language(flags.lang) };

@@ -567,7 +567,7 @@ fn ctrl_c_ends_a_search_with_what_there_is() {
         assert!(out.starts_with("At least 1 user "), "{out}");
         assert!(out.contains("the search ended before anything larger was tried"), "{out}");
     }
-    assert!(out.contains("the bounds are those of the probes until then"), "{out}");
+    assert!(out.contains("The search stopped early: the limits are those found so far"), "{out}");
 }
 
 #[test]

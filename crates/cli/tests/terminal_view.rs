@@ -183,7 +183,10 @@ fn a_sweep_shows_its_points() {
         screen.contains("point 1 of 2, 1 user  plan.jmx") && shows_a_frame(screen)
     });
     assert_eq!(beginnings(&screen), FRAME, "{screen}");
-    assert!(screen.contains(" of 00:0") && screen.contains("then 1 point, 00:0"), "{screen}");
+    assert!(
+        screen.contains(" of 00:0") && screen.contains("then up to 1 point, about 00:0"),
+        "{screen}"
+    );
     let screen = until("the second", &mut run, |screen| {
         screen.contains("point 2 of 2, 2 users  plan.jmx") && shows_a_frame(screen)
     });

@@ -138,7 +138,8 @@ fn translated(pattern: &str) -> Option<String> {
             }
             '.' if classes == 0 && !has_flags => out.push_str(r"[^\n\r\u{85}\u{2028}\u{2029}]"),
             '$' if classes == 0 && !has_flags => {
-                out.push_str(r"(?=(?:\r\n|[\n\r\u{85}\u{2028}\u{2029}])?\z)");
+                // Between CR and LF there is no end of a line.
+                out.push_str(r"(?:(?=(?:\r\n|[\r\u{85}\u{2028}\u{2029}])?\z)|(?<!\r)(?=\n\z))");
             }
             // These have a meaning in classes that Java does not know.
             '~' | '-' if classes > 0 && rest.starts_with(c) => {
