@@ -78,7 +78,7 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
     assert!(ended.err.contains("point 6 of 6, 32 users: "), "{}", ended.err);
     assert!(ended.err.contains("too short to say how well the mean is known"), "{}", ended.err);
     let first = ended.out.lines().next().expect("a sentence");
-    let words = ["Throughput", "No model", "No point counts"];
+    let words = ["Limit: about ", "Throughput", "Highest throughput", "No point counts"];
     assert!(words.iter().any(|words| first.contains(words)), "{first}");
     // The verdict on the points stands before the table.
     let verdict = ended.out.find("Verdict on the points\n").expect("a verdict");
