@@ -1,4 +1,4 @@
-//! Loads that never change, as most plans have them: what is said of a target that makes users wait, and silence about
+//! Constant loads, as most plans have them: the sentence about a target that makes users wait, and silence about
 //! healthy ones.
 // Each test binary uses its own part of the situations.
 mod situations;

@@ -313,7 +313,7 @@ impl Start<'_> {
     }
 }
 
-/// The run has started: its log and user are told.
+/// Logs the start of the run and prints it.
 fn tell_of_start(
     request: &Request,
     (start_ms, users): (i64, u64),
@@ -492,7 +492,7 @@ fn cut(
     }
 }
 
-/// The system clock was set: the run's marks, log and user are told.
+/// Marks, logs and prints a change of the system clock.
 fn tell_of_clock(steps: &mut Steps, progress: &mut Progress, traces: &mut Traces<'_>) {
     let Some(step) = steps.new_step(stats::clock::set_by_ms()) else { return };
     let (by, way) =

@@ -57,7 +57,7 @@ pub(super) fn is_cache(name: &ClassName) -> bool {
         || ["HIT", "MISS"].contains(&&*value.to_ascii_uppercase())
 }
 
-/// Which classes serve the same requests: two services of one plan are no backends of each other, and are told apart by the
+/// Classes that serve the same requests: two services of one plan are no backends of each other, and are told apart by the
 /// labels that they have served.
 struct Services<'r> {
     record: &'r Record,

@@ -263,7 +263,7 @@ fn errors_of_end(record: &Record) -> Option<(u64, i64, bool)> {
         second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
     };
     let kind = if stop.is_some() { by_a_stop } else { closed_here };
-    // In a result file, only what a client says of itself tells of its end.
+    // A result file names the client's own closes, and no other sign of a stop.
     let first = seconds.iter().find(|second| of(second, kind) > 0)?.at_ms;
     let from = stop.unwrap_or(first - 1);
     let (before, after): (Vec<&Second>, Vec<&Second>) =

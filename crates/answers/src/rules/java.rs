@@ -29,7 +29,7 @@ fn paused(second: &Second) -> f64 {
     second.generator.collection_s / f64::from(second.generator.workers.max(1)) / seconds
 }
 
-/// The longest time in collections in a second, as it is said. Of an interval only the mean is known.
+/// Words on the longest time in collections in a second. An interval has only the mean.
 fn up_to(worst: &Second, longest: &str) -> (String, String) {
     match worst.coarse {
         None => (format!("up to {longest} in one second"), format!("一秒内最多 {longest}")),
