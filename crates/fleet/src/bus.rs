@@ -46,6 +46,11 @@ pub trait Bus: std::fmt::Debug {
         None
     }
 
+    /// Time for which a worker may be out of reach and still counts.
+    fn grace(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Whether a report has all threads of a worker.
     fn merges(&self) -> bool {
         false

@@ -24,9 +24,10 @@ use crate::loss::{self, Loss, Missed};
 use crate::member::{self, Member, Stage};
 use crate::message::{FromWorker, Share, ToWorker, VERSION};
 
-/// Interval of the messages with the other workers' numbers of users.
-/// Time for workers that were told to end at once: whatever they wait for then does not come.
+/// Time for workers that were told to end at once, or whose users are through: whatever they wait for then does not
+/// come.
 const ENDLESS: Duration = Duration::from_secs(30);
+/// Interval of the messages with the other workers' numbers of users.
 const ADJUST: Duration = Duration::from_secs(1);
 
 /// A run to be spread over workers.
@@ -78,8 +79,8 @@ pub struct Fleet {
     ending: bool,
     finished: bool,
     stopped: bool,
-    /// When workers were told to end at once.
-    cut_at: Option<Instant>,
+    /// When workers that were told to end are lost if they have not, and what is said of them then.
+    lost_at: Option<(Instant, String)>,
     stop_on_loss: bool,
     aborted: Option<String>,
     /// A user, by what the plan says, has asked to stop the test.
@@ -154,7 +155,7 @@ impl Fleet {
             ending: false,
             finished: false,
             stopped: false,
-            cut_at: None,
+            lost_at: None,
             stop_on_loss: job.stop_on_loss,
             aborted: None,
             stopped_by_plan: false,
@@ -470,27 +471,30 @@ impl Fleet {
         self.tell(order);
     }
 
-    /// Loses workers that do not end although they were told to end at once: the run must not wait for them for ever.
+    /// Loses workers that do not end although they were told to: the run must not wait for them for ever.
     fn end_endless(&mut self) {
-        if self.cut_at.is_none_or(|at| at.elapsed() < ENDLESS) {
+        let Some((_, words)) = self.lost_at.take_if(|(at, _)| Instant::now() >= *at) else {
             return;
-        }
-        self.cut_at = None;
+        };
         let alive = (0..).zip(&self.members).filter(|(_, member)| member.is_alive());
         for worker in alive.map(|(worker, _)| worker).collect::<Vec<u32>>() {
-            let secs = ENDLESS.as_secs();
             self.bus.kill(worker);
-            self.gone(
-                worker,
-                &format!("it has not ended {secs} s after it was told to end at once"),
-            );
+            self.gone(worker, &words);
         }
+    }
+
+    /// From now on workers have so long to end.
+    fn expect_end(&mut self, within: Duration, since: &str) {
+        self.lost_at.get_or_insert_with(|| {
+            let words = format!("it has not ended {} s after {since}", within.as_secs());
+            (Instant::now() + within, words)
+        });
     }
 
     fn halt(&mut self, now: bool) {
         self.stopped = true;
         if now {
-            self.cut_at.get_or_insert_with(Instant::now);
+            self.expect_end(ENDLESS, "it was told to end at once");
         }
         self.tell(&ToWorker::Stop { now });
         if self.taking.is_some() {
@@ -515,6 +519,7 @@ impl Fleet {
 
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ending, true) {
+            self.expect_end(ENDLESS + self.bus.grace(), "its users were through");
             self.tell(&ToWorker::End);
         }
     }

@@ -619,6 +619,10 @@ impl Bus for Agents {
         Some(own.map(|missing| missing.at_most).sum())
     }
 
+    fn grace(&self) -> Duration {
+        Duration::from_secs(self.limits.grace)
+    }
+
     fn merges(&self) -> bool {
         true
     }

@@ -1,7 +1,6 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::super::ENDLESS;
 use super::*;
 use crate::bus::News;
 
@@ -151,22 +150,36 @@ fn a_stop_before_the_stands_are_known_lets_users_finish() {
     assert!(!orders.iter().any(|(_, order)| matches!(order, ToWorker::End)), "{orders:?}");
 }
 
+/// Lets the time that workers have to end pass; returns the losses.
+fn overdue(fleet: &mut Fleet) -> Vec<String> {
+    assert!(matches!(fleet.next_event(Duration::ZERO), Event::Idle), "they have time");
+    let (at, _) = fleet.lost_at.as_mut().expect("an end is expected");
+    *at = Instant::now();
+    let mut lost = Vec::new();
+    loop {
+        match fleet.next_event(Duration::ZERO) {
+            Event::Lost(loss) => lost.push(loss.reason),
+            Event::Finished | Event::Idle => return lost,
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn workers_that_do_not_end_when_told_to_are_lost() {
     let (mut fleet, _given) = taken([found(0, first(true, &[])), found(1, first(true, &[]))]);
     fleet.stop_now();
-    assert!(matches!(fleet.next_event(Duration::ZERO), Event::Idle), "they have time");
-    fleet.cut_at = Instant::now().checked_sub(ENDLESS);
-    let mut lost = 0;
-    loop {
-        match fleet.next_event(Duration::ZERO) {
-            Event::Lost(loss) => {
-                assert!(loss.reason.starts_with("it has not ended 30 s after"), "{loss:?}");
-                lost += 1;
-            }
-            Event::Finished | Event::Idle => break,
-            _ => {}
-        }
-    }
-    assert_eq!((lost, fleet.workers()), (2, 0));
+    let lost = overdue(&mut fleet);
+    assert_eq!(lost, ["it has not ended 30 s after it was told to end at once"; 2]);
+    assert_eq!(fleet.workers(), 0);
+}
+
+#[test]
+fn workers_that_do_not_end_after_their_users_are_lost() {
+    let (mut fleet, given) = taken([found(0, first(true, &[])), found(1, first(true, &[]))]);
+    fleet.end();
+    assert!(given.try_iter().any(|(_, order)| matches!(order, ToWorker::End)));
+    let lost = overdue(&mut fleet);
+    assert_eq!(lost, ["it has not ended 30 s after its users were through"; 2]);
+    assert_eq!(fleet.workers(), 0);
 }
