@@ -190,7 +190,7 @@ fn an_agent_that_is_killed_is_named_and_the_others_go_on() {
     let machines = Machines::new(true);
     let child = machines.in_flight(
         1,
-        "run plan.jmx -l out.jtl --fleet ssh:a,b,c --workers 1 -Jusers=30 -Jloops=40 -Jms=100",
+        "run plan.jmx -l out.jtl --fleet ssh:a,b,c --workers 1 -Jusers=30 -Jloops=100 -Jms=100",
     );
     let agents = agents(&child);
     assert_eq!(agents.len(), 3);
@@ -204,13 +204,13 @@ fn an_agent_that_is_killed_is_named_and_the_others_go_on() {
     assert!(["a", "b", "c"].contains(&name), "{missing}");
     assert!(ended.err.contains(&format!("agent {name} (process")), "{ended:?}");
     assert!(missing["from_ms"].as_i64().is_some_and(|from| from > 0), "{missing}");
-    // Each agent has 10 users with 40 samples; that one made at most all of its own.
+    // Each agent has 10 users with 100 samples; that one made at most all of its own.
     let requests = summary["requests"].as_u64().expect("a number");
-    assert!((800..1200).contains(&requests), "{requests}");
+    assert!((2000..3000).contains(&requests), "{requests}");
     let at_most = missing["samples_at_most"].as_u64().expect("a bound");
-    assert!(requests + at_most >= 1200 || at_most >= 100, "{missing}");
+    assert!(requests + at_most >= 3000 || at_most >= 100, "{missing}");
     let rows = machines.program.read("out.jtl").lines().count() - 1;
-    assert_eq!(rows, 800, "rows of those that are left, once each");
+    assert_eq!(rows, 2000, "rows of those that are left, once each");
 }
 
 #[test]

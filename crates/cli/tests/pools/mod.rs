@@ -266,7 +266,7 @@ fn the_newest_server_does_as_well() {
 fn a_server_that_is_killed_loses_nothing() {
     let Some(mut pool) = Pool::three(&debians()) else { return };
     let child =
-        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=60 -Jms=100");
+        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=100 -Jms=100");
     pool.lose_server(std::time::Duration::from_millis(1_500));
     let ended = ended(child.wait_with_output().expect("its end"));
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -274,16 +274,16 @@ fn a_server_that_is_killed_loses_nothing() {
     let summary = summary(&pool.program);
     assert_eq!(
         (summary["requests"].as_u64(), summary["accounted"].as_bool()),
-        (Some(1_800), Some(true))
+        (Some(3_000), Some(true))
     );
-    assert_eq!(pool.program.read("out.jtl").lines().count(), 1_801, "each row once");
+    assert_eq!(pool.program.read("out.jtl").lines().count(), 3_001, "each row once");
 }
 
 #[test]
 fn agents_that_are_killed_are_named_and_the_others_go_on() {
     let Some(mut pool) = Pool::three(&debians()) else { return };
     let child =
-        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=60 -Jms=100");
+        pool.under_way(1, "run plan.jmx -l out.jtl --agents 3 -Jusers=30 -Jloops=100 -Jms=100");
     // Of the first the process that works, of the second the one that waits.
     let works = super::agents::descendants(pool.agents[0].id());
     kill_process(Pid::from_raw(works[0] as i32).expect("a process"), Signal::KILL)
@@ -302,11 +302,11 @@ fn agents_that_are_killed_are_named_and_the_others_go_on() {
     names.sort_unstable();
     assert_eq!(names, ["a1", "a2"], "{missing:?}");
     let requests = summary["requests"].as_u64().expect("a number");
-    assert!((600..1_800).contains(&requests), "{requests}");
+    assert!((1_000..3_000).contains(&requests), "{requests}");
     let at_most: u64 =
         missing.iter().filter_map(|missing| missing["samples_at_most"].as_u64()).sum();
-    assert!(requests + at_most >= 1_800, "{missing:?}");
-    assert_eq!(pool.program.read("out.jtl").lines().count(), 601, "rows of the one that is left");
+    assert!(requests + at_most >= 3_000, "{missing:?}");
+    assert_eq!(pool.program.read("out.jtl").lines().count(), 1_001, "rows of the one that is left");
 }
 
 #[test]
