@@ -105,11 +105,12 @@ pub(crate) fn is_named_with_what_may_be_missing(program: &Program, target: &Runn
     assert!((2_000..4_000).contains(&requests), "the other one went on: {summary}");
 }
 
-/// Waits until a target is asked nothing more.
+/// Waits until a target is asked nothing more. Users that are held, their grant being used up, ask nothing for as long as
+/// the grace of 2 s, and are stopped then.
 pub(crate) fn until_users_have_ended(target: &Running) {
     until("the end of the users", || {
         let before = target.log().len();
-        std::thread::sleep(Duration::from_millis(1_000));
+        std::thread::sleep(Duration::from_millis(4_000));
         before == target.log().len()
     });
 }
