@@ -58,6 +58,7 @@ export interface Verdict {
   findings: Finding[]; hidden: Finding[];
   silent: { id: string; looks_for: Words }[];
   unchecked: { id: string; looks_for: Words; lacks: Words }[];
+  undecided?: Words;
 }
 
 export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; of: string | null }

@@ -114,6 +114,9 @@ pub struct Verdict {
     /// Names of the rules that looked and found nothing.
     pub silent: Vec<&'static str>,
     pub unchecked: Vec<Unchecked>,
+    /// The reason for which the data do not decide whether anything is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Words>,
 }
 
 impl Verdict {
@@ -186,7 +189,31 @@ pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
     let (hidden, shown) = found.into_iter().partition(|finding| doubtful && finding.is_doubtful());
     verdict.hidden = hidden;
     verdict.findings = in_order(shown);
+    verdict.undecided = undecided(record, &verdict);
     verdict
+}
+
+/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Without errors a firm
+/// finding about the target stands nevertheless.
+fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
+    let is_firm = |finding: &Finding| {
+        matches!(finding.about, About::Target | About::Run)
+            && finding.confidence != Confidence::Hint
+    };
+    let (en, zh) = if record.seconds.iter().all(|second| second.all.count == 0) {
+        (
+            "the run has no samples: nothing can be said of the target",
+            "本次运行没有样本：无法对被测系统作出判断",
+        )
+    } else if !record.knows_errors() && !verdict.findings.iter().any(is_firm) {
+        (
+            "the file has no column success and does not say which requests failed: whether there were errors is unknown",
+            "文件没有 success 列，不能说明哪些请求失败：是否有错误无从得知",
+        )
+    } else {
+        return None;
+    };
+    Some(Words { en: en.to_owned(), zh: zh.to_owned() })
 }
 
 /// Moves findings behind the one that explains them, and hints behind all others.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use answers::rules;
-use answers::verdict::{About, Confidence, Finding, Language, Verdict, Words};
+use answers::verdict::{About, Confidence, Finding, Language, Verdict};
 use record::Record;
 use serde_json::{Value, json};
 
@@ -19,45 +19,13 @@ const INDENT: &str = "  ";
 pub(crate) fn run(flags: &VerdictFlags) -> Exit {
     let Some(record) = open(&flags.path, &flags.properties) else { return Exit::Usage };
     let verdict = rules::verdict(&record);
-    let undecided = undecided(&record);
     if flags.json {
-        let mut data = data(&verdict);
-        if let Some(words) = &undecided {
-            data["undecided"] = json!(words);
-        }
-        terminal::json(&serde_json::to_string_pretty(&data).unwrap_or_default());
+        terminal::json(&serde_json::to_string_pretty(&data(&verdict)).unwrap_or_default());
     } else {
         let language = if flags.zh { Language::Chinese } else { language(flags.lang) };
-        let text = match &undecided {
-            Some(words) => text_without_samples(words, &verdict, language),
-            None => text(&verdict, language, tty::output_width()),
-        };
-        terminal::out(&terminal::visible(&text));
+        terminal::out(&terminal::visible(&text(&verdict, language, tty::output_width())));
     }
-    if undecided.is_some() { Exit::Undecided } else { Exit::Ok }
-}
-
-/// The reason for which nothing can be said of a run, if there is one.
-fn undecided(record: &Record) -> Option<Words> {
-    let is_empty = record.seconds.iter().all(|second| second.all.count == 0);
-    is_empty.then(|| Words {
-        en: "the run has no samples: nothing can be said of the target".to_owned(),
-        zh: "本次运行没有样本：无法对被测系统作出判断".to_owned(),
-    })
-}
-
-/// The verdict where no rule had a sample: findings about the generator are all there is.
-fn text_without_samples(words: &Words, verdict: &Verdict, language: Language) -> String {
-    let (head, word) = match language {
-        Language::English => ("Verdict", "UNDECIDED: "),
-        Language::Chinese => ("结论", "无法判定："),
-    };
-    let mut out =
-        format!("{head}\n{}", wrapped(INDENT, &format!("{word}{}.", words.of(language)), WIDTH));
-    for finding in &verdict.findings {
-        out.push_str(&told(finding, "", language, WIDTH));
-    }
-    out + "\n"
+    if verdict.undecided.is_some() { Exit::Undecided } else { Exit::Ok }
 }
 
 /// The record of a run or of a result file, its flaws said; `None` after saying why there is none.
@@ -121,12 +89,18 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
         };
         line(INDENT, words);
     }
+    if let Some(words) = &verdict.undecided {
+        let (word, end) = if zh { ("无法判定：", "。") } else { ("UNDECIDED: ", ".") };
+        line(INDENT, &format!("{word}{}{end}", words.of(language)));
+    }
     for finding in &verdict.findings {
         out.push_str(&told(finding, "", language, width));
     }
     let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
     if verdict.findings.is_empty() {
-        line(INDENT, if zh { "没有异常。" } else { "Nothing stands out." });
+        if verdict.undecided.is_none() {
+            line(INDENT, if zh { "没有异常。" } else { "Nothing stands out." });
+        }
         let names = |ids: &mut dyn Iterator<Item = &'static str>| {
             let words = ids.filter_map(rules::looks_for).map(|words| words.of(language).to_owned());
             words.collect::<Vec<_>>().join(if zh { "、" } else { ", " })
@@ -251,7 +225,13 @@ mod tests {
 
     #[test]
     fn a_run_without_findings_says_what_was_checked() {
-        let verdict = rules::verdict(&Record::default());
+        let mut verdict = rules::verdict(&Record::default());
+        let undecided = text(&verdict, Language::English, Some(80));
+        assert!(
+            undecided.starts_with("Verdict\n  UNDECIDED: the run has no samples"),
+            "{undecided}"
+        );
+        verdict.undecided = None;
         let english = text(&verdict, Language::English, Some(80));
         assert!(english.starts_with("Verdict\n  Nothing stands out.\n  Checked: "), "{english}");
         assert!(english.contains("Not checked for want of data: "), "{english}");

@@ -79,6 +79,93 @@ fn a_result_file_has_a_verdict_and_says_what_it_lacks() {
 }
 
 #[test]
+fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_errors() {
+    let program = Program::new();
+    let row = |n: i64, ms: i64| {
+        format!(
+            "{},{ms},a,{},Users 1-1,4,4\n",
+            1_700_000_000_000 + n * 50,
+            if n % 3 == 0 { 500 } else { 200 }
+        )
+    };
+    let head = "timeStamp,elapsed,label,responseCode,threadName,grpThreads,allThreads\n";
+    let rows: String = (0..3000).map(|n| row(n, 90 + n % 20)).collect();
+    program.write("plain.jtl", &format!("{head}{rows}"));
+    let ended = program.run(&["verdict", "plain.jtl", "--lang", "en"]);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(
+        ended.out.starts_with("Verdict\n  UNDECIDED: the file has no column success"),
+        "{ended:?}"
+    );
+    assert!(!ended.out.contains("Nothing stands out"), "{ended:?}");
+    let chinese = program.run(&["verdict", "plain.jtl", "--zh"]);
+    assert!(chinese.out.contains("无法判定：文件没有 success 列"), "{chinese:?}");
+    // The report says the same.
+    let report = program.run(&["report", "plain.jtl", "-o", "r.html", "--markdown", "r.md"]);
+    assert_eq!(report.code, 0, "{report:?}");
+    assert!(program.read("r.md").contains("**Undecided**: the file has no column success"));
+    let page = program.read("r.html");
+    assert!(page.contains("Undecided: the file has no column success"), "the page says nothing");
+    assert!(
+        !page.contains("<p class=\"sentence\">Nothing stands out."),
+        "the page says nothing stands out"
+    );
+    // With the column there is nothing to decide.
+    let with = rows.replace(",4,4\n", ",4,4,true\n");
+    program
+        .write("with.jtl", &format!("{}{with}", head.replace("allThreads", "allThreads,success")));
+    let ended = program.run(&["verdict", "with.jtl"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
+
+#[test]
+fn each_verb_reads_pipes_as_it_reads_files() {
+    let program = Program::new();
+    let rows: String = (0..200)
+        .map(|n| {
+            format!(
+                "{},{},a,200,OK,Users 1-1,{}\n",
+                1_700_000_000_000_i64 + n * 50,
+                50 + n % 9,
+                n % 4 != 0
+            )
+        })
+        .collect();
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
+    program.write("a.jtl", &format!("{head}{rows}"));
+    let bash = |line: &str| program.shell(&format!("exec timeout 60 bash -c '{line}' \"$0\""));
+    assert_eq!(bash("gzip -k a.jtl && mkfifo pipe").code, 0);
+    let verdict = program.run(&["verdict", "a.jtl", "--json"]);
+    assert!(verdict.code == 0 && verdict.out.contains("errors_named"), "{verdict:?}");
+    for given in ["- < a.jtl", "- < a.jtl.gz", "<(zcat a.jtl.gz)", "<(cat a.jtl.gz)", "pipe"] {
+        let before = if given == "pipe" { "cat a.jtl > pipe & " } else { "" };
+        let ended = bash(&format!("{before}exec \"$0\" verdict --json {given}"));
+        assert_eq!((ended.code, &ended.out), (0, &verdict.out), "{given}: {ended:?}");
+        let ended = bash(&format!("{before}exec \"$0\" report -o r.html --tables t {given}"));
+        assert_eq!(ended.code, 0, "{given}: {ended:?}");
+        let table = program.read("t/labels.csv");
+        assert!(table.contains("\na,request,0,200,50,"), "{given}: {table}");
+        let ended =
+            bash(&format!("{before}exec \"$0\" compare a.jtl {given} --no-report --json --anyway"));
+        assert_eq!(ended.code, 0, "{given}: {ended:?}");
+        let said: Value = serde_json::from_str(&ended.out).expect("JSON");
+        let all = said["comparison"]["all"]["differences"].as_array().expect("figures");
+        let same = all.iter().all(|figure| figure["a"] == figure["b"]);
+        assert!(!all.is_empty() && same, "{given}: {}", ended.out);
+        let ended = bash(&format!("{before}rm -rf g; exec \"$0\" -g {given} -o g"));
+        assert_eq!(ended.code, 0, "{given}: {ended:?}");
+        let figures: Value =
+            serde_json::from_str(&program.read("g/statistics.json")).expect("JSON");
+        let total = &figures["Total"];
+        assert_eq!(
+            (&total["sampleCount"], &total["errorCount"]),
+            (&200.into(), &50.into()),
+            "{given}"
+        );
+    }
+}
+
+#[test]
 fn what_is_no_run_is_refused() {
     let program = Program::new();
     let ended = program.run(&["verdict", "nothing"]);

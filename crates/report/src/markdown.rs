@@ -176,11 +176,21 @@ impl Page {
             );
             self.add(&format!("{words}\n\n"));
         }
+        if let Some(reason) = &verdict.undecided {
+            let (word, end) =
+                (self.both("**Undecided**: ", "**无法判定**："), self.both(".", "。"));
+            let said = self.say(reason);
+            self.add(&format!("{word}{said}{end}\n\n"));
+        }
         if verdict.findings.is_empty() {
             let (silent, unchecked) = (verdict.silent.len(), verdict.unchecked.len());
+            let (en, zh) = match verdict.undecided {
+                Some(_) => ("", ""),
+                None => ("Nothing stands out: ", "没有发现异常："),
+            };
             self.paragraph(&words(
-                format!("Nothing stands out: {silent} causes looked for, {unchecked} not for want of data."),
-                format!("没有发现异常：已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
+                format!("{en}{silent} causes looked for, {unchecked} not for want of data."),
+                format!("{zh}已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
             ));
             return;
         }

@@ -31,9 +31,16 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
     if verdict.findings.iter().any(|finding| finding.about == About::Generator) {
         out.raw("<p class=\"doubt\">").words(doubt).raw("</p>");
     }
+    if let Some(reason) = &verdict.undecided {
+        let said =
+            words(format!("Undecided: {}.", reason.en), format!("无法判定：{}。", reason.zh));
+        out.raw("<p class=\"sentence\">").words(&said).raw("</p>");
+    }
     if verdict.findings.is_empty() {
-        let nothing = ("Nothing stands out.", "没有发现异常。");
-        out.raw("<p class=\"sentence\">").both(nothing.0, nothing.1).raw("</p>");
+        if verdict.undecided.is_none() {
+            let nothing = ("Nothing stands out.", "没有发现异常。");
+            out.raw("<p class=\"sentence\">").both(nothing.0, nothing.1).raw("</p>");
+        }
         out.raw("<details><summary>").words(&words(
             format!(
                 "{} causes looked for, {} not for want of data",

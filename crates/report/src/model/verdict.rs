@@ -13,6 +13,9 @@ pub struct Verdict {
     pub hidden: Vec<Finding>,
     pub silent: Vec<Rule>,
     pub unchecked: Vec<Unchecked>,
+    /// The reason for which the data do not decide whether anything is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Words>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,6 +70,7 @@ impl Verdict {
             hidden: findings(&of.hidden),
             silent: of.silent.iter().map(|id| Rule { id, looks_for: looks_for(id) }).collect(),
             unchecked: of.unchecked.iter().map(unchecked).collect(),
+            undecided: of.undecided.clone(),
         }
     }
 }
