@@ -8,6 +8,8 @@
 mod files;
 mod several;
 
+pub(crate) use self::files::missing as missing_files;
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -287,6 +287,7 @@ impl Watch {
                 Some(_) => Vec::new(),
                 None => abort.into_iter().filter_map(|window| end.unguarded(window)).collect(),
             },
+            without_samples: None,
         }
     }
 }

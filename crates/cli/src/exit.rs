@@ -18,7 +18,8 @@ pub(crate) enum Exit {
     Criteria = 4,
     /// The run ended before its end without being asked to.
     Aborted = 5,
-    /// The results cannot decide what was asked: a criterion, a change of `--fail-if`, or a verdict on a run without samples.
+    /// The results cannot decide what was asked: a criterion, a change of `--fail-if`, or a verdict. A run without samples,
+    /// or a result file that does not say which samples failed, decides nothing.
     Undecided = 6,
     /// Worker processes died; the run went on without their users, or was stopped for it.
     WorkersLost = 7,

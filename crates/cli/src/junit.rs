@@ -1,5 +1,5 @@
 //! The run as a suite of JUnit tests, for what shows those: one test for the run's end, one for each criterion. A criterion
-//! that is undecided is an error, which CI servers show as red as a failure.
+//! that is undecided is an error, which CI servers show as red as a failure; so is a run without samples.
 
 use std::fmt::Write as _;
 
@@ -23,6 +23,9 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let mut cases = Vec::new();
     let broken = facts.broken.as_deref();
     cases.push(case("the run comes to its end", broken.map(|words| (FAILURE, words)), &seconds));
+    if let Some(why) = judgement.without_samples {
+        cases.push(case("the run has samples", Some((ERROR, why)), &seconds));
+    }
     if let Some(aborted) = &judgement.aborted {
         let name = format!("the run is not ended by {}", aborted.criterion);
         cases.push(case(&name, Some((FAILURE, &words(aborted))), &seconds));

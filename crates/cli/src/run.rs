@@ -230,6 +230,7 @@ impl Start<'_> {
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), &found);
         let planned = criteria::planned(&request.criteria, &plan);
+        let has_samplers = !plan.samplers.is_empty();
         let offload = options.offload.clone();
         exports::start(request, now_ms(), traces)?;
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
@@ -268,7 +269,19 @@ impl Start<'_> {
         progress.set_workers(workers);
         let ctl = (requests, ctl);
         traces.machines = machines::about::Machines::new(machines);
-        Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
+        Ok(Running {
+            run,
+            workers,
+            progress,
+            files,
+            before,
+            start_ms,
+            offload,
+            watch,
+            has_samplers,
+            asked,
+            ctl,
+        })
     }
 
     /// The agents of a run with --fleet.
@@ -364,6 +377,8 @@ struct Running {
     offload: Option<Arc<dyn Offload>>,
     /// Criteria that are judged while it goes on.
     watch: Watch,
+    /// The plan has a sampler that is enabled.
+    has_samplers: bool,
     /// The load by now, and who changes it.
     asked: live::Asked,
     /// Requests to change it; the socket by which some come is there as long as the second is.
@@ -532,7 +547,16 @@ impl Ending<'_> {
         traces: &mut Traces<'_>,
     ) -> Exit {
         let Running {
-            run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
+            run,
+            workers,
+            mut progress,
+            mut files,
+            before,
+            start_ms,
+            offload,
+            watch,
+            has_samplers,
+            ..
         } = running;
         // What comes behind the last second, such as fetching the rows of agents, is no time of the run.
         let end_ms = progress.ended_ms();
@@ -540,8 +564,9 @@ impl Ending<'_> {
         let (first_ms, last_ms) = progress.totals().span_ms().unwrap_or((start_ms, end_ms));
         let ran_ms = if last_ms > first_ms { last_ms - first_ms } else { end_ms - start_ms };
         let length = Duration::from_millis(ran_ms.max(0) as u64);
-        let judgement = watch.judge(progress.totals(), length);
+        let mut judgement = watch.judge(progress.totals(), length);
         let end = self.end(&run, &judgement);
+        judgement.without_samples = without_samples(&end, &progress, has_samplers);
         progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
@@ -573,6 +598,9 @@ impl Ending<'_> {
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
+        if let Some(why) = judgement.without_samples {
+            traces.console.warn(&format!("the run has no samples: {why}"));
+        }
         let exit = self.exit(&run, workers, (whole, &judgement), traces.console);
         let exit = terminal::closing(exit);
         if let Some(live) = &self.live {
@@ -647,15 +675,38 @@ impl Ending<'_> {
         let interrupt = self.interrupt;
         // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
+        // JMeter ends with 0 then.
+        let sent_nothing = judgement.without_samples.is_some() && !self.request.listen;
         let applying = [
             (aborted, Exit::Aborted),
             (interrupted, Exit::Interrupted),
             (!self.losses.is_empty(), Exit::WorkersLost),
             (true, judgement.exit()),
+            (sent_nothing, Exit::Undecided),
             (!whole, Exit::Lost),
         ];
         Exit::first(applying.into_iter().filter(|(applies, _)| *applies).map(|(_, exit)| exit))
     }
+}
+
+/// Why a run that came to its end has no samples, if it has none.
+fn without_samples(end: &End, progress: &Progress, has_samplers: bool) -> Option<&'static str> {
+    let totals = progress.totals();
+    let ran = matches!(end, End::Completed | End::StoppedByPlan);
+    if !ran || totals.rows().iter().any(|row| row.tally.count > 0) {
+        return None;
+    }
+    let cut: u64 = totals.rows().iter().map(|row| row.tally.cut).sum();
+    Some(match () {
+        () if cut > 0 => "all samples were in flight when it ended; run longer",
+        () if progress.users().started == 0 => {
+            "no user was started; look whether the thread groups are enabled and have users"
+        }
+        () if !has_samplers => "no sampler of the plan is enabled",
+        () => {
+            "no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
+        }
+    })
 }
 
 /// Lets the Java machine end. A script's own exit code counts.

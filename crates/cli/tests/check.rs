@@ -43,6 +43,35 @@ fn a_missing_data_file_is_named_with_its_element() {
 }
 
 #[test]
+fn files_of_functions_and_of_plug_ins_are_named_as_well() {
+    const PLUG_IN: &str = r#"<com.blazemeter.jmeter.RandomCSVDataSetConfig guiclass="com.blazemeter.jmeter.RandomCSVDataSetConfigGui" testclass="com.blazemeter.jmeter.RandomCSVDataSetConfig" testname="random" enabled="true">
+<stringProp name="filename">lots.csv</stringProp><stringProp name="variableNames">lot</stringProp></com.blazemeter.jmeter.RandomCSVDataSetConfig><hashTree/>
+<Arguments testclass="Arguments" testname="texts" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="t" elementType="Argument">
+<stringProp name="Argument.name">t</stringProp><stringProp name="Argument.value">${__FileToString(body/${__P(which,a)}.txt,UTF-8)}</stringProp></elementProp></collectionProp></Arguments><hashTree/>"#;
+    let program = Program::new();
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", PLUG_IN));
+    let ended = program.run(&["check", "plan.jmx", "--quiet", "-Jwhich=b"]);
+    for (file, element) in [("lots.csv", "random"), ("body/b.txt", "texts")] {
+        let words = format!("warning[missing-file]: the file {file} is not there");
+        assert!(ended.out.contains(&words), "{ended:?}");
+        assert!(ended.out.contains(&format!("Users > {element}")), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_run_names_missing_files_before_it_starts() {
+    let program = Program::new();
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", MISSING));
+    let ended = program.run(&["run", "plan.jmx"]);
+    let words = "warning[missing-file]: the file data/names.csv is not there";
+    assert!(ended.err.contains(words), "{ended:?}");
+    std::fs::create_dir(program.path("data")).expect("a folder");
+    program.write("data/names.csv", "a\n");
+    let ended = program.run(&["run", "plan.jmx"]);
+    assert!(!ended.err.contains("missing-file"), "{ended:?}");
+}
+
+#[test]
 fn folders_and_several_plans_have_a_line_each() {
     let program = plans();
     let ended = program.run(&["check", "plans", "--junit", "t.xml"]);

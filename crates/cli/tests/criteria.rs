@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::Program;
+use program::{Program, schema};
 use serde_json::Value;
 
 fn summary(program: &Program) -> Value {
@@ -268,11 +268,52 @@ fn a_run_without_samples_meets_nothing() {
         ended.out.contains("UNDECIDED  abort if error% > 20%: the run has no samples"),
         "{ended:?}"
     );
-    assert!(program.read("t.xml").contains("failures=\"0\" errors=\"1\""));
+    assert!(program.read("t.xml").contains("failures=\"0\" errors=\"2\""));
     let run = std::fs::read_dir(program.path("guarded")).unwrap().next().unwrap().unwrap().path();
     let verdict = program.run(&["verdict", &run.display().to_string()]);
     assert_eq!(verdict.code, 6, "{verdict:?}");
     assert!(verdict.out.contains("UNDECIDED: the run has no samples"), "{verdict:?}");
+}
+
+#[test]
+fn a_run_without_samples_is_undecided_and_says_why() {
+    let program = Program::new();
+    let group = r#"testname="Users" enabled="true""#;
+    program
+        .write("off.jmx", &program::PLAN.replacen(group, r#"testname="Users" enabled="false""#, 1));
+    let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
+    let (sampler, behind) = rest.split_once("<hashTree/>").expect("its children");
+    let never = r#"<IfController testclass="IfController" testname="never" enabled="true"><stringProp name="IfController.condition">false</stringProp></IfController>"#;
+    program.write(
+        "never.jmx",
+        &format!("{before}{never}<hashTree><JavaSampler{sampler}<hashTree/></hashTree>{behind}"),
+    );
+    program.write("empty.jmx", &format!("{before}{behind}"));
+    for (line, why) in [
+        (["plan.jmx", "-Jusers=0"], "no user was started"),
+        (["off.jmx", "--quiet"], "no user was started"),
+        (["never.jmx", "--quiet"], "no sampler was run, or none gave a result"),
+        (["empty.jmx", "--quiet"], "no sampler of the plan is enabled"),
+    ] {
+        let ended = program.run(
+            &[&["run", "--junit", "t.xml", "--runs", &format!("{}.runs", line[0])], &line[..]]
+                .concat(),
+        );
+        assert_eq!(ended.code, 6, "{line:?}: {ended:?}");
+        assert!(ended.err.contains(&format!("the run has no samples: {why}")), "{ended:?}");
+        let junit = program.read("t.xml");
+        assert!(junit.contains("name=\"the run has samples\""), "{junit}");
+        assert!(junit.contains("failures=\"0\" errors=\"1\""), "{junit}");
+    }
+    let run = program.shell("cat never.jmx.runs/*/summary.json");
+    let summary: Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!(schema::check(&summary), Ok(()));
+    let undecided = summary["verdict"]["undecided"]["en"].as_str().unwrap_or_default();
+    assert!(undecided.starts_with("the run has no samples"), "{summary}");
+    // JMeter's command line keeps JMeter's exit code.
+    let ended = program.run(&["-n", "-t", "never.jmx"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("the run has no samples"), "{ended:?}");
 }
 
 #[test]

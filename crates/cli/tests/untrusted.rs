@@ -137,7 +137,7 @@ fn files_of_functions_and_data_sets_are_regular_ones() {
         );
         program.write("odd.jmx", &PLAN.replace("<!--more-->", &data));
         let ended = ends(&program, "run odd.jmx");
-        assert_eq!(ended.code, 0, "{file}: {ended:?}");
+        assert_eq!(ended.code, 6, "{file}: {ended:?}");
         assert!(ended.err.contains("must exist and be readable"), "{file}: {ended:?}");
         for call in ["__FileToString(F)", "__StringFromFile(F)", "__CSVRead(F,0)", "__XPath(F,/a)"]
         {

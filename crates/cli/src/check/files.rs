@@ -44,7 +44,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Findings about files that the plan, or a plan that it includes, reads and that are not there.
-pub(super) fn missing(
+pub(crate) fn missing(
     loaded: &Loaded,
     bytes: Vec<u8>,
     properties: &HashMap<String, String>,

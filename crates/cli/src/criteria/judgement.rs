@@ -14,6 +14,8 @@ pub(crate) struct Judgement {
     pub(crate) aborted: Option<Judged>,
     /// Criteria that should have ended the run if they held, and that had nothing to judge: all of them undecided.
     pub(crate) unguarded: Vec<Judged>,
+    /// Why the run has no samples, if it has none.
+    pub(crate) without_samples: Option<&'static str>,
 }
 
 impl Judgement {

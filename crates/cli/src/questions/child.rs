@@ -210,10 +210,10 @@ impl Shown {
     }
 }
 
-/// Whether a run with that exit code has shown something: it was ended by us, or missed a criterion of its own, or rows
-/// were lost.
+/// Whether a run with that exit code has come to its end and has a record: it was ended by us, or a criterion of its own
+/// was missed or undecided, or rows were lost.
 fn is_fine(code: i32, stopped: bool) -> bool {
-    matches!(code, 0 | 4 | 9) || stopped && code == 130
+    matches!(code, 0 | 4 | 6 | 9) || stopped && code == 130
 }
 
 /// The run that has ended, with its record.

@@ -2,6 +2,8 @@
 //!
 //! Everything wrong is said here, before the run leaves a trace.
 
+use std::path::Path;
+
 use engine::Evaluated;
 use fleet::remote::Way;
 use plan::plan::Plan;
@@ -62,6 +64,13 @@ pub(crate) fn admit(
             missing = Some(words);
         }
         None => {}
+    }
+    // Hosts that run the whole plan have its files.
+    if !whole {
+        let all = of_plan.all().map(|(key, value)| (key.into(), value.into())).collect();
+        let folder = request.plan.parent().unwrap_or(Path::new(""));
+        let missing = check::missing_files(&loaded, bytes.to_vec(), &all, folder);
+        loaded.diags.extend(missing);
     }
     if may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
         Ok(Admitted { properties, of_plan, loaded })
