@@ -25,4 +25,4 @@ mod text;
 pub use diag::{Diag, NotXml, Severity, Span};
 pub use document::{Document, Element, ElementId, FileVersion, Included};
 pub use props::{Kind, Object, Prop, Props, Tagged, Value};
-pub use reader::{MAX_DEPTH, parse};
+pub use reader::{MAX_DEPTH, MAX_LEVELS, parse};

@@ -2,7 +2,7 @@
 //!
 //! Structure: `jmeterTestPlan` holds a `hashTree`; a `hashTree` alternates elements and their `hashTree`s; an element
 //! holds properties; a property holds a text, properties or XML of its own. Memory is the text plus the tree; nesting
-//! is bounded by [`MAX_DEPTH`], so that neither reading nor dropping can exhaust the stack.
+//! is bounded by [`MAX_LEVELS`] and [`MAX_DEPTH`], so that neither reading nor dropping can exhaust the stack.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -18,7 +18,10 @@ mod refer;
 
 use property::{Open, Shape, property_of};
 
-/// Deepest nesting of XML tags that is read; what lies deeper is reported and left out.
+/// Deepest nesting of `hashTree`s, the levels of elements; what lies deeper is reported and left out. JMeter, with Java's
+/// usual stack, reads more than 600 and fewer than 1 200 levels.
+pub const MAX_LEVELS: usize = 1024;
+/// Deepest nesting of tags within an element.
 pub const MAX_DEPTH: usize = 512;
 
 /// Findings kept; a broken file of 100 MB could have millions.
@@ -231,9 +234,8 @@ impl Builder {
             self.skipped += 1;
             return Ok(());
         }
-        if self.stack.len() >= MAX_DEPTH {
-            let message =
-                format!("nested more than {MAX_DEPTH} deep; everything below is left out");
+        if let Some(most) = self.too_deep() {
+            let message = format!("nested more than {most} deep; everything below is left out");
             self.report_here(Diag::error("too-deep", message), place);
             self.skipped = 1;
             return Ok(());
@@ -256,6 +258,23 @@ impl Builder {
         };
         self.stack.push(frame);
         Ok(())
+    }
+
+    /// The greatest depth, if a further tag would be deeper.
+    fn too_deep(&self) -> Option<usize> {
+        // Trees lie below all others: an element's tags are closed before its tree begins.
+        let is_tree = |frame: &Frame| matches!(frame, Frame::Root | Frame::Tree { .. });
+        match self.stack.last() {
+            // The root is no level.
+            Some(last) if is_tree(last) => {
+                (self.stack.len() > MAX_LEVELS + 1).then_some(MAX_LEVELS)
+            }
+            _ if self.stack.len() < MAX_DEPTH => None,
+            _ => {
+                let own = self.stack.iter().rev().take_while(|frame| !is_tree(frame)).count();
+                (own >= MAX_DEPTH).then_some(MAX_DEPTH)
+            }
+        }
     }
 
     fn open_root(

@@ -447,13 +447,16 @@ fn nothing_panics_on_arbitrary_trees() {
 #[test]
 fn the_deepest_document_compiles_on_a_small_stack() {
     let open = r#"<GenericController guiclass="" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
-    let depth = jmx::MAX_DEPTH;
+    // The levels of the Test Plan and its group are above.
+    let depth = jmx::MAX_LEVELS - 3;
     let body = open.repeat(depth) + &http("a", "") + &"</hashTree>".repeat(depth);
     let source = source_of(&body, "");
     let work = move || {
         let (doc, _) = jmx::parse("a.jmx", source.into_bytes()).expect("XML");
         let compiled = plan::compile::compile(&doc, &Settings::default());
-        assert!(compiled.plan.expect("a plan").controllers.len() > 100);
+        assert!(compiled.diags.is_empty(), "{:?}", compiled.diags);
+        let plan = compiled.plan.expect("a plan");
+        assert_eq!((plan.controllers.len(), plan.samplers.len()), (depth + 1, 1));
     };
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
     thread.join().expect("no overflow");

@@ -255,8 +255,17 @@ fn deep_nesting_is_cut_and_reported_not_a_crash() {
     let depth = 200_000;
     let tags = "<hashTree><A/>".repeat(depth) + &"</hashTree>".repeat(depth);
     let (document, diags) = read(&format!("<jmeterTestPlan>{tags}</jmeterTestPlan>"));
-    assert!(document.len() < MAX_DEPTH);
+    assert_eq!(document.len(), MAX_LEVELS);
     assert!(codes(&diags).contains(&"too-deep"));
+    let path = diags[0].element.as_deref().unwrap_or_default();
+    assert_eq!(path.matches(" > ").count(), MAX_LEVELS - 1, "{}", diags[0]);
+    // As deep as that, with properties as deep as they may be.
+    let inner = "<elementProp>".repeat(MAX_DEPTH - 1) + &"</elementProp>".repeat(MAX_DEPTH - 1);
+    let tags = "<hashTree><A/>".repeat(MAX_LEVELS - 1)
+        + &format!("<hashTree><A>{inner}</A></hashTree>")
+        + &"</hashTree>".repeat(MAX_LEVELS - 1);
+    let (document, diags) = read(&format!("<jmeterTestPlan>{tags}</jmeterTestPlan>"));
+    assert_eq!((document.len(), codes(&diags)), (MAX_LEVELS, Vec::new()));
     let tags = "<elementProp>".repeat(depth) + &"</elementProp>".repeat(depth);
     let (_, diags) = read(&plan(&format!("<A>{tags}</A><hashTree/>")));
     assert!(codes(&diags).contains(&"too-deep"));

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use jmx::{Diag, Document, ElementId, MAX_DEPTH, NotXml};
+use jmx::{Diag, Document, ElementId, MAX_LEVELS, NotXml};
 
 use super::Settings;
 use super::scope::{children, class, kind};
@@ -204,7 +204,7 @@ impl Work<'_> {
         let (mut at, mut depth) = (self.doc.element(id).parent, 0);
         while let Some(around) = at {
             depth += 1;
-            if self.sources.get(&around) == Some(&source) || depth > MAX_DEPTH {
+            if self.sources.get(&around) == Some(&source) || depth > MAX_LEVELS {
                 let message = format!("{complaint}, without end");
                 self.fail("endless-module", message, "JMeter runs out of stack on such a plan", id);
                 return false;
