@@ -153,7 +153,7 @@ impl<'p> Core<'p> {
             flow: Flow::new(plan, classes),
             http: Requests::new(plan),
             websocket: WebSockets::new(plan),
-            sessions: Sessions::new(bounds, most_of_body, now),
+            sessions: Sessions::new(bounds, most_of_body, run.settings.http.cps, now),
             jobs,
             sinks,
             inbox: Mailbox { messages: inbox, wake },
@@ -266,6 +266,9 @@ impl<'p> Core<'p> {
         if let Some(due) = self.samples.watch.wheel.next_due() {
             until = until.min(due);
         }
+        if let Some(due) = self.sessions.slow.as_ref().and_then(|slow| slow.next_due()) {
+            until = until.min(due);
+        }
         for start in self.flow.starts.iter().filter(|start| !self.paused || start.is_open()) {
             until = until.min(start.next_at());
         }
@@ -299,12 +302,22 @@ impl<'p> Core<'p> {
             self.carry_out_done();
         }
         self.sessions.held.due = beats;
+        self.go_on_slowly(now);
         self.samples.watch.expire(now, &mut due);
         for index in due.drain(..) {
             self.interrupt(index);
             self.carry_out_done();
         }
         self.cx.timers.due = due;
+    }
+
+    /// Goes on with the slow connections whose pause is over.
+    fn go_on_slowly(&mut self, now: Nanos) {
+        while let Some(token) = self.sessions.slow.as_mut().and_then(|slow| slow.take_due(now)) {
+            let (sessions, mut around) = self.sessions();
+            sessions.go_on(&mut around, token);
+            self.carry_out_done();
+        }
     }
 
     /// Exchanges of sessions, and the parts that they use.

@@ -19,6 +19,7 @@
 //! | `http1`, `decode` | answers of HTTP: the parts of one that are noted and kept, while it is decoded |
 //! | `lazy` | parts that only some exchanges and lines need |
 //! | `limits` | time limits, interruption |
+//! | `slow` | connections that are slow on purpose |
 
 mod close;
 mod decode;
@@ -33,6 +34,7 @@ pub(crate) mod line;
 pub(crate) mod open;
 pub(crate) mod pools;
 mod receive;
+mod slow;
 
 use plan::random::Random;
 use stats::Recorder;
@@ -46,6 +48,7 @@ use crate::session::held::{Bounds, Held};
 use crate::session::http1::Stashes;
 use crate::session::line::Lines;
 use crate::session::pools::Pools;
+use crate::session::slow::Slow;
 use crate::time::clock::{Clock, Nanos};
 use crate::users::Users;
 use crate::users::timers::Timers;
@@ -58,18 +61,27 @@ pub(crate) struct Sessions {
     pub(crate) pools: Pools,
     pub(crate) held: Held,
     pub(crate) stashes: Stashes,
+    /// Slow connections, where there are some.
+    pub(crate) slow: Option<Box<Slow>>,
     /// The last head of a response.
     memo: Memo,
 }
 
 impl Sessions {
-    pub(crate) fn new(bounds: Bounds, most_of_body: [usize; 2], now: Nanos) -> Self {
+    /// `cps`: characters per second of connections of HTTP, without TLS and with it; 0 is no limit.
+    pub(crate) fn new(
+        bounds: Bounds,
+        most_of_body: [usize; 2],
+        cps: (u32, u32),
+        now: Nanos,
+    ) -> Self {
         Self {
             exchanges: Exchanges::default(),
             lines: Lines::default(),
             pools: Pools::default(),
             held: Held::new(bounds, now),
             stashes: Stashes::new(most_of_body),
+            slow: Slow::new(cps),
             memo: Memo::default(),
         }
     }

@@ -61,6 +61,8 @@ pub const PROPERTIES: &[&str] = &[
     "httpclient4.gzip_relax_mode",
     "httpclient4.deflate_relax_mode",
     "httpclient.localaddress",
+    "httpclient.socket.http.cps",
+    "httpclient.socket.https.cps",
     "httpsampler.redirect.removeslashdotdot",
     "java.net.preferIPv4Stack",
     "java.net.preferIPv6Addresses",

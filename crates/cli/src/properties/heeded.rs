@@ -90,8 +90,6 @@ const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("hc.parameters.file", "hc.parameters", "JMeter 5.6.3 does not read it either"),
     ("http.java.sampler.retries", "0", "connecting is tried once"),
     ("httpclient.loopback", "false", "it is for tests of JMeter itself"),
-    ("httpclient.socket.http.cps", "0", "bandwidth limits are not supported"),
-    ("httpclient.socket.https.cps", "0", "bandwidth limits are not supported"),
     ("httpclient.timeout", "0", "JMeter 5.6.3 does not read it either: time limits are those of the samplers"),
     ("httpclient.version", "1.1", "JMeter 5.6.3 does not read it either: requests are HTTP/1.1"),
     ("httpsampler.embedded_resources_use_md5", "false", "not yet: what is embedded keeps its body where something reads it"),

@@ -146,6 +146,21 @@ impl Sessions {
     /// Sends a request of HTTP on a line that stands.
     #[inline]
     fn send_request(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket, bytes: &[u8]) {
+        if self.slow.is_some() && self.hold_back(around, id, ticket, bytes) {
+            return;
+        }
+        self.send_now(around, id, ticket, bytes);
+    }
+
+    /// Sends a request of HTTP, be the line slow or not.
+    #[inline]
+    pub(super) fn send_now(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        ticket: Ticket,
+        bytes: &[u8],
+    ) {
         let (exchange, line) = (&mut self.exchanges[ticket], &mut self.lines[id]);
         let (Call::Http(http), Speaker::Http(session)) = (&mut exchange.call, &mut line.speaker)
         else {
@@ -159,7 +174,7 @@ impl Sessions {
             return self.fail(around, ticket, unwritten(error));
         }
         // Of a reused line the start is the sending; another look at the clock would only measure itself.
-        let first = exchange.reused && !http.facts.again;
+        let first = exchange.reused && !http.facts.again && self.slow.is_none();
         exchange.sent_at = if first { exchange.start } else { around.clock.now() };
         exchange.all_sent = line.transport.all_sent();
         around.limit(exchange.user, exchange.limit.nanos(), exchange.sent_at);

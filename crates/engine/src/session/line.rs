@@ -22,6 +22,11 @@ pub(crate) struct LineId(u32);
 impl LineId {
     /// No line.
     pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// The place as an index.
+    pub(super) fn at(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// The number of this slab in tokens.

@@ -63,6 +63,24 @@ impl Sessions {
         }
     }
 
+    /// The pause of a slow line is over: its request is sent, or its answer read on.
+    pub(crate) fn go_on(&mut self, around: &mut Around<'_>, token: u64) {
+        let id = self.lines.by_token(token);
+        let Some(id) = id.filter(|id| self.lines[*id].state == State::Open) else { return };
+        match self.take_held_back(id) {
+            Ok((ticket, bytes)) if self.is_on(id, ticket) => {
+                self.send_now(around, id, ticket, &bytes);
+                if self.is_on(id, ticket) {
+                    self.after_sending(around, id);
+                }
+            }
+            Ok(_) => {}
+            Err(hangup) => {
+                self.read(around, id, hangup);
+            }
+        }
+    }
+
     /// Sends what is left over. False: that failed.
     fn flush(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let sent = self.lines[id].transport.flush();
@@ -90,12 +108,17 @@ impl Sessions {
 
     /// Takes what a line has. False: it has nothing.
     pub(super) fn read(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
+        if self.slow.is_some() && self.is_paused(around, id, hangup) {
+            return true;
+        }
         let mut any = false;
         let mut until = Nanos::MAX;
         let generation = self.lines[id].transport.generation;
         let mut scratch = std::mem::take(&mut around.net.scratch);
         loop {
-            let wanted = self.wanted(around, id, &mut scratch);
+            let mut wanted = self.wanted(around, id, &mut scratch);
+            let slow_room = self.slow_room(around, id);
+            wanted.room = wanted.room.min(slow_room.unwrap_or(usize::MAX));
             let Some(fd) = self.lines[id].transport.fd.as_ref() else { break };
             let part = &mut scratch[wanted.kept..wanted.kept + wanted.room];
             let received = if wanted.unseen {
@@ -119,7 +142,9 @@ impl Sessions {
                 break;
             }
             around.recorder.add(Counter::BytesIn, received.bytes as u64);
-            if !self.note_arrival(around, id, (received.arrival, wanted.kept), now) {
+            // A slow connection itself made what came wait.
+            let arrival = received.arrival.filter(|_| slow_room.is_none());
+            if !self.note_arrival(around, id, (arrival, wanted.kept), now) {
                 break;
             }
             let all = wanted.kept + received.bytes;
@@ -134,7 +159,10 @@ impl Sessions {
             let over = line.transport.generation != generation
                 || line.ticket.is_none()
                 || !matches!(line.state, State::Open | State::Handshaking | State::Tunnelling);
-            if over || !(received.bytes == wanted.room || hangup) {
+            if over || slow_room.is_some() && self.after_reading(around, id) {
+                break;
+            }
+            if !(received.bytes == wanted.room || hangup) {
                 break;
             }
             if now >= until {

@@ -77,6 +77,9 @@ pub(crate) struct Http {
     pub(crate) record_header: Option<String>,
     /// Methods whose answers may be cached (`cacheable_methods`).
     pub(crate) cacheable_methods: Vec<String>,
+    /// Characters per second of connections without TLS (`httpclient.socket.http.cps`) and with it
+    /// (`httpclient.socket.https.cps`); 0 is no limit.
+    pub(crate) cps: (u32, u32),
 }
 
 impl Http {
@@ -111,6 +114,10 @@ impl Http {
                 .of("throng.record.header")
                 .map(|name| name.trim().to_owned())
                 .filter(|name| !name.is_empty()),
+            cps: (
+                get.number("httpclient.socket.http.cps", 0).clamp(0, i32::MAX.into()) as u32,
+                get.number("httpclient.socket.https.cps", 0).clamp(0, i32::MAX.into()) as u32,
+            ),
             cacheable_methods: get
                 .text("cacheable_methods", "GET")
                 .split([' ', ','])
