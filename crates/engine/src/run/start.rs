@@ -33,6 +33,11 @@ use crate::shared::group::Counts;
 use crate::shared::trust::Trust;
 use crate::time::clock::Nanos;
 
+/// Stack of a core's thread, and what it has beside for each level of controllers, bytes: the search for the next sampler
+/// goes down all of them.
+const STACK: usize = 2 << 20;
+const STACK_OF_LEVEL: usize = 16 << 10;
+
 /// Starts a run.
 pub fn start(plan: Arc<Plan>, mut options: Options) -> Result<Run, StartError> {
     let evaluated = match options.evaluated.take() {
@@ -169,14 +174,17 @@ impl Cores<'_> {
         // All have their rows before the first begins.
         let rows: Vec<_> = ends.iter().map(|_| listeners.writer.rows()).collect();
         let mut threads = Vec::new();
+        let stack = STACK + levels(self.plan) * STACK_OF_LEVEL;
         for ((index, rows), (inbox, wake)) in (0..).zip(rows).zip(ends) {
             let driver = Driver::new(&wake)?;
             let feeds = listeners.feeds(self.reports);
             let (plan, run, java) =
                 (Arc::clone(self.plan), Arc::clone(self.run), Arc::clone(self.java));
             let reports = self.reports.clone();
-            let thread =
-                std::thread::Builder::new().name(format!("core-{index}")).spawn(move || {
+            let thread = std::thread::Builder::new()
+                .name(format!("core-{index}"))
+                .stack_size(stack)
+                .spawn(move || {
                     let parts = Parts {
                         plan: &plan,
                         run: &run,
@@ -308,4 +316,15 @@ fn start_java(
     let begun = crate::java::session::begin(&*offload, plan, facts, &mut prepared.initial, shared)?;
     prepared.complaints.extend(begun.said);
     Ok(Arc::new(crate::java::Shared::new(offload, begun.hearing)))
+}
+
+/// The depth of the deepest controller of a plan.
+fn levels(plan: &Plan) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(plan.controllers.len());
+    for controller in &plan.controllers {
+        // Parents come before their children.
+        let above = controller.parent.and_then(|parent| depths.get(parent.0 as usize));
+        depths.push(above.map_or(0, |above| above + 1));
+    }
+    depths.into_iter().max().unwrap_or(0)
 }
