@@ -131,10 +131,12 @@ impl Http {
         body: Option<Body>,
         posts: bool,
     ) -> Result<(), Unsendable> {
-        let charset = self.charset(env)?;
         let mut missing = Ok(());
         match body {
-            Some(Body::Multipart) if posts => return self.write_parts(env, charset, out),
+            Some(Body::Multipart) if posts => {
+                let charset = self.java_charset(env)?;
+                return self.write_parts(env, charset, out);
+            }
             Some(Body::Multipart) => {
                 let message =
                     "cannot write to a URLConnection if doOutput=false - call setDoOutput(true)";
@@ -148,12 +150,14 @@ impl Http {
                         missing = append(file, env, &mut out.body);
                     }
                 } else {
+                    let charset = self.java_charset(env)?;
                     self.write_raw(env, charset, out);
                     charset.encode(&out.query_string, &mut out.body);
                 }
             }
             Some(Body::Form) if posts => {
                 self.write_java_type(env, Body::Form, out, posts)?;
+                let charset = self.java_charset(env)?;
                 let mut query = env.core.take();
                 self.write_query(env, false, out, &mut query);
                 out.query_string.push_str(query.strip_prefix('?').unwrap_or(&query));
@@ -164,6 +168,15 @@ impl Http {
         }
         set_length(out);
         missing
+    }
+
+    /// The character set named by the plan, or the failure of Java's writers where there is none of that name.
+    fn java_charset(&self, env: &mut Env<'_>) -> Result<Charset, Unsendable> {
+        self.encoding.parsed(env, |name| {
+            let name = if name.is_empty() { "UTF-8" } else { name };
+            let unknown = || Unsendable::new("java.io.UnsupportedEncodingException", name);
+            Charset::named(name).ok_or_else(unknown)
+        })
     }
 
     /// Writes the content type that a file gives to its request, unless the plan has one; with a `PUT` no other is sent by default.
