@@ -32,18 +32,29 @@ impl Md5HexAssertion {
         if result.body.is_empty() {
             return fail_for_null(entry);
         }
+        // JMeter evaluates the digest anew for each of its three uses.
         let (mut wanted, mut found) = (env.core.take(), env.core.take());
-        self.wanted.eval(env, &mut wanted);
+        self.evaluate(env, &mut wanted);
+        let is_empty = wanted.is_empty();
+        if !is_empty {
+            self.evaluate(env, &mut wanted);
+        }
         for byte in md5::Md5::digest(&result.body) {
             let _ = write!(found, "{byte:02x}");
         }
-        if wanted.is_empty() {
+        if is_empty {
             entry.fail("MD5Hex to test against is empty");
         } else if !wanted.eq_ignore_ascii_case(&found) {
+            self.evaluate(env, &mut wanted);
             let _ = write!(found, " but should have been {wanted}");
             entry.fail(&format!("Error asserting MD5 sum : got {found}"));
         }
         env.core.give(wanted);
         env.core.give(found);
+    }
+
+    fn evaluate(&self, env: &mut Env<'_>, wanted: &mut String) {
+        wanted.clear();
+        self.wanted.eval(env, wanted);
     }
 }
