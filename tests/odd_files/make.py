@@ -182,6 +182,7 @@ def make_csv(r):
     found = figures(kept, has_success, has_label)
     found["lost"] = lost
     found["jmeter"] = jmeter and has_success and has_label
+    found["delimiter"] = form.delimiter
     return text, form.props, found
 
 
@@ -307,6 +308,7 @@ def make(r):
         return b"\x01\0\0" + data, {}, {"refused": "binary"}
     text, props, found = make_csv(r) if kind < 0.75 else make_xml(r)
     data, plain = packed(r, text)
+    found["plain"] = plain
     if not plain:
         found["jmeter"] = False
     return data, props, found
