@@ -4,6 +4,37 @@ mod program;
 
 use program::{Ended, PLAN, Program};
 
+#[test]
+fn a_slow_line_takes_the_time_of_its_bytes() {
+    let target = targets::start(targets::Config::new("fixed").option("size", "20000"));
+    let target = target.expect("the target starts");
+    let port = format!("-Jport={}", target.addr().port());
+    let program = Program::new();
+    program.write("ask.jmx", program::ASKING);
+    let line = ["run", "ask.jmx", &port, "-Jusers=2", "-Jloops=2", "-l", "out.jtl"];
+    let ended = program.run(&[&line[..], &["-Jhttpclient.socket.http.cps=40960"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!ended.err.contains("has no effect"), "{ended:?}");
+    let rows = program.read("out.jtl");
+    let heads: Vec<&str> = rows.lines().next().expect("a heading").split(',').collect();
+    let of = |name: &str| heads.iter().position(|head| *head == name).expect("a column");
+    let (label, elapsed, latency) = (of("label"), of("elapsed"), of("Latency"));
+    let (success, bytes) = (of("success"), of("bytes"));
+    let asked: Vec<Vec<&str>> = rows.lines().map(|row| row.split(',').collect()).collect();
+    let asked = asked.iter().filter(|row| row[label] == "Ask");
+    let number = |text: &str| text.parse::<u64>().expect("a number");
+    let times: Vec<(u64, u64)> = asked
+        .map(|row| {
+            assert!(row[success] == "true" && number(row[bytes]) > 20_000, "{row:?}");
+            (number(row[latency]), number(row[elapsed]))
+        })
+        .collect();
+    assert_eq!(times.len(), 4, "{rows}");
+    // A buffer of 8192 bytes before the first byte, and all of the content behind it: 20 000 bytes at 40 960/s.
+    assert!(times.iter().all(|(latency, elapsed)| *latency >= 200 && *elapsed >= 480), "{times:?}");
+    target.stop();
+}
+
 /// Ends within a minute and within 2 GiB of memory, or it is a flood.
 fn bounded(program: &Program, line: &str) -> Ended {
     let ended = program.shell(&format!("ulimit -v 6000000; exec timeout -s KILL 60 \"$0\" {line}"));
@@ -19,6 +50,46 @@ fn in_place_of(group: &str, class: &str, props: &str) -> String {
 }
 
 const LOOP: &str = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\"><boolProp name=\"LoopController.continue_forever\">false</boolProp><stringProp name=\"LoopController.loops\">1</stringProp></elementProp>";
+
+/// Controllers in each other, with one sampler in the innermost.
+fn deep(levels: usize) -> String {
+    let open = "<GenericController testclass=\"GenericController\" testname=\"c\" enabled=\"true\"/><hashTree>";
+    let begin = PLAN.find("<JavaSampler").expect("a sampler");
+    let end =
+        begin + PLAN[begin..].find("<hashTree/>").expect("its children") + "<hashTree/>".len();
+    let (sampler, close) = (&PLAN[begin..end], "</hashTree>".repeat(levels));
+    format!("{}{}{sampler}{close}{}", &PLAN[..begin], open.repeat(levels), &PLAN[end..])
+}
+
+#[test]
+fn plans_are_as_deep_as_jmeter_reads_them_and_no_stack_ends() {
+    let program = Program::new();
+    for levels in [600, 1000] {
+        program.write("deep.jmx", &deep(levels));
+        let ended = bounded(&program, "check deep.jmx --quiet");
+        assert_eq!((ended.code, &*ended.out), (0, ""), "{levels}: {ended:?}");
+        let runs = format!("runs-{levels}");
+        let line = format!("run deep.jmx -Jusers=2 -Jloops=3 -l {levels}.jtl --runs {runs}");
+        let ended = bounded(&program, &line);
+        assert_eq!(ended.code, 0, "{levels}: {ended:?}");
+        assert_eq!(program.read(&format!("{levels}.jtl")).lines().count(), 7, "{ended:?}");
+        for line in [format!("report {runs}/* --markdown {levels}.md"), format!("verdict {runs}/*")]
+        {
+            let ended = bounded(&program, &line);
+            assert_eq!(ended.code, 0, "{line}: {ended:?}");
+        }
+        let ended = bounded(&program, "preflight deep.jmx");
+        assert_eq!(ended.code, 0, "{levels}: {ended:?}");
+    }
+    program.write("deep.jmx", &deep(5000));
+    for verb in ["check", "run", "-n -t"] {
+        let ended = bounded(&program, &format!("{verb} deep.jmx"));
+        assert_eq!(ended.code, 3, "{verb}: {ended:?}");
+        let words = format!("{}{}", ended.out, ended.err);
+        assert!(words.contains("nested more than 1024 deep"), "{verb}: {words:.2000}");
+        assert!(words.contains("deep.jmx:"), "{verb} names no line: {words:.2000}");
+    }
+}
 
 #[test]
 fn more_users_than_the_machine_holds_are_refused_before_anything_starts() {
@@ -102,12 +173,13 @@ fn whoever_insists_gets_it() {
     assert_ne!(forced.code, 8, "{forced:?}");
 }
 
-/// The samples of a run that ended well, and what it said on standard error.
+/// The samples of a run that came to its end, and what it said on standard error.
 fn samples(program: &Program, line: &str) -> (u64, String) {
     let ended = bounded(program, &format!("run plan.jmx --json {line}"));
-    assert_eq!(ended.code, 0, "{line}: {ended:?}");
     let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
-    (summary["requests"].as_u64().unwrap_or_else(|| panic!("{summary}")), ended.err)
+    let count = summary["requests"].as_u64().unwrap_or_else(|| panic!("{summary}"));
+    assert_eq!(ended.code, if count == 0 { 6 } else { 0 }, "{line}: {ended:?}");
+    (count, ended.err)
 }
 
 #[test]

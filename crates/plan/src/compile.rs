@@ -38,6 +38,9 @@ use scope::{children, class};
 /// The property by which a run tells its workers that there is no Java, so that what needs it is left out.
 pub const WITHOUT_JAVA: &str = "throng.jvm.without";
 
+/// The property by which a run tells its workers which classes of [`crate::support::OF_PLUGINS`] its Java has, with commas.
+pub const PLUGINS: &str = "throng.jvm.plugins";
+
 /// Settings that a compilation depends on, beside the document.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -53,6 +56,11 @@ impl Settings {
     /// A property; `default` where it is not set.
     pub fn property<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.properties.get(name).map_or(default, String::as_str)
+    }
+
+    /// Whether Java has the class of a plug-in that is left out without it.
+    pub(crate) fn has_plugin(&self, class: &str) -> bool {
+        self.java_backing && self.property(PLUGINS, "").split(',').any(|one| one == class)
     }
 
     /// A property that is a truth value, as JMeter reads it.
@@ -79,8 +87,21 @@ pub struct Compiled {
     pub included: Vec<Included>,
 }
 
+/// Stack for compiling: each level of a plan takes a part of it.
+const STACK: usize = 32 << 20;
+
 /// Compiles a document.
 pub fn compile(doc: &Document, settings: &Settings) -> Compiled {
+    std::thread::scope(|scope| {
+        let deep = std::thread::Builder::new().name("compile".into()).stack_size(STACK);
+        match deep.spawn_scoped(scope, || compile_here(doc, settings)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => compile_here(doc, settings),
+        }
+    })
+}
+
+fn compile_here(doc: &Document, settings: &Settings) -> Compiled {
     let replaced = replace::replace(doc, settings);
     let doc = &*replaced.doc;
     let mut ctx = Context::new(doc, settings);
