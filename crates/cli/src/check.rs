@@ -108,6 +108,7 @@ impl Checked {
             terminal::warning(warning);
         }
         let (path, bytes) = load::read_quietly(plan)?;
+        java::note_plugins(&mut properties, &bytes);
         let mut loaded = load::load(&path, bytes.clone(), &properties);
         let without = no_java(&loaded, &properties)
             .and_then(|words| Some((words, load_without(&path, bytes.clone(), &mut properties)?)));

@@ -10,7 +10,7 @@ use engine::offload::Offload;
 use jvm::{Ready, Settings};
 use plan::plan::{Plan, SamplerKind};
 
-use crate::properties::{Setting, Sources};
+use crate::properties::{Properties, Setting, Sources};
 use crate::setenv;
 
 /// Elements that are named where the machine is announced.
@@ -51,6 +51,25 @@ pub(crate) fn needed(
     let words = format!("starting Java {} for {what}; {jars}", java.version);
     let place = format!("{what}, on Java {} in {}, with {jars}", java.version, java.home.display());
     Ok(Some(Needed { ready, words, place }))
+}
+
+/// Notes which classes of plug-ins Java has that are left out without them, if the plan names one.
+pub(crate) fn note_plugins(properties: &mut Properties, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let named = plan::support::OF_PLUGINS.iter().filter(|class| text.contains(**class));
+    let named: Vec<&str> = named.copied().collect();
+    if named.is_empty() {
+        return;
+    }
+    let settings = Settings::from_properties(|key| properties.get(key).map(str::to_owned));
+    let Ok(ready) =
+        settings.and_then(|settings| jvm::ready(&settings).map_err(|no| no.to_string()))
+    else {
+        return;
+    };
+    let missing = ready.missing_classes(&[], named.clone());
+    let found: Vec<&str> = named.into_iter().filter(|class| !missing.contains(class)).collect();
+    properties.set_plugins(&found.join(","));
 }
 
 impl Needed {

@@ -26,6 +26,7 @@ const PLUGINS: &[(&str, &str)] = &[
     ("kg.apc.jmeter.modifiers.Fifo", "jpgc-fifo"),
     ("kg.apc.jmeter.modifiers.RawRequest", "jpgc-httpraw"),
     ("kg.apc.jmeter.reporters.AutoStop", "jpgc-autostop"),
+    ("kg.apc.jmeter.reporters.FlexibleFileWriter", "jpgc-ffw"),
     ("kg.apc.jmeter.samplers.DummySampler", "jpgc-dummy"),
     ("kg.apc.jmeter.samplers.HTTPRawSampler", "jpgc-httpraw"),
     ("kg.apc.jmeter.samplers.UDPSampler", "jpgc-udp"),
@@ -45,6 +46,7 @@ const FETCHED: &[&str] = &[
     "kg.apc.jmeter.control.sampler.",
     "kg.apc.jmeter.modifiers.",
     "kg.apc.jmeter.reporters.AutoStop",
+    "kg.apc.jmeter.reporters.FlexibleFileWriter",
 ];
 
 /// Advice, if the message is about a missing class. `home`: JMeter's folder.

@@ -133,6 +133,11 @@ impl Properties {
         self.jmeter.insert(plan::compile::WITHOUT_JAVA.into(), "true".into());
     }
 
+    /// Java has these classes of plug-ins, which are left out without them, here and in workers.
+    pub(crate) fn set_plugins(&mut self, classes: &str) {
+        self.jmeter.insert(plan::compile::PLUGINS.into(), classes.into());
+    }
+
     /// System properties that were set, for the Java machines of the run.
     fn hand_on_system(&mut self) {
         let set = self.origins.keys().filter_map(|key| Some((key, self.system.get(key)?)));

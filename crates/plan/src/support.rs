@@ -8,6 +8,9 @@ mod classes;
 
 use crate::support::classes::CLASSES;
 
+/// Classes of plug-ins that run where Java has them, and are left out where it has not.
+pub const OF_PLUGINS: [&str; 1] = ["kg.apc.jmeter.reporters.FlexibleFileWriter"];
+
 /// How an element runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {

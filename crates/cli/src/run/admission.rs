@@ -52,6 +52,8 @@ pub(crate) fn admit(
     if let Some(values) = former.filter(|_| whole) {
         of_plan.restore(values);
     }
+    java::note_plugins(&mut properties, bytes);
+    java::note_plugins(&mut of_plan, bytes);
     let mut loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
     let mut missing = None;
     match loaded.plan.as_ref().map(|plan| missing_classes(plan, &of_plan)) {

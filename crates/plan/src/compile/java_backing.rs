@@ -57,8 +57,9 @@ impl Context<'_> {
 
     /// A host for an element that has no native form: its own class, if that is allowed and feasible.
     pub(crate) fn host(&mut self, id: ElementId, role: Role) -> Option<JavaBackedId> {
-        let found = support::find(class(self.doc, id));
-        found.is_none_or(|class| class.level == Level::Jvm).then(|| self.host_as_is(id, role))?
+        let name = class(self.doc, id);
+        let by_class = support::find(name).is_none_or(|class| class.level == Level::Jvm);
+        (by_class || self.settings.has_plugin(name)).then(|| self.host_as_is(id, role))?
     }
 
     /// The same for an element whose class is native, but not with all that it asks for.

@@ -561,7 +561,7 @@ pub(super) const CLASSES: &[Class] = &[
         "kg.apc.jmeter.reporters.FlexibleFileWriter",
         Kind::Listener,
         Level::Ignored,
-        "its file is not written; write one with a Simple Data Writer, or with -l",
+        "its file is not written without its plug-in (throng jvm install --plugins brings it); a Simple Data Writer and -l write rows",
     ),
     class(
         "kg.apc.jmeter.reporters.LoadosophiaUploader",
