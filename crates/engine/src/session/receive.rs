@@ -159,7 +159,10 @@ impl Sessions {
             let over = line.transport.generation != generation
                 || line.ticket.is_none()
                 || !matches!(line.state, State::Open | State::Handshaking | State::Tunnelling);
-            if over || slow_room.is_some() && self.after_reading(around, id) {
+            if over
+                || slow_room.is_some()
+                    && self.after_reading(around, id, received.bytes == wanted.room)
+            {
                 break;
             }
             if !(received.bytes == wanted.room || hangup) {

@@ -161,14 +161,19 @@ impl Sessions {
         is_slow.then(|| slow.pace(id).room.max(1) as usize)
     }
 
-    /// A line has been read: nothing more is read until the room of the next read has passed. A read that took nothing but
-    /// records of TLS is none.
-    pub(super) fn after_reading(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
+    /// A line has been read, as far as its room went (`full`) or all that was there: nothing more is read until the room of
+    /// the next read has passed. A read that took nothing but short records of TLS, as tickets are, is none.
+    pub(super) fn after_reading(
+        &mut self,
+        around: &mut Around<'_>,
+        id: LineId,
+        full: bool,
+    ) -> bool {
         let line = &self.lines[id];
         let (Some(ticket), Speaker::Http(connection)) = (line.ticket, &line.speaker) else {
             return false;
         };
-        let has_begun = self.exchanges[ticket].began || line.transport.tls().is_none();
+        let has_begun = full || self.exchanges[ticket].began || line.transport.tls().is_none();
         let next = room(connection.droppable());
         has_begun && self.pause_reading(around, id, next)
     }
