@@ -21,6 +21,26 @@ fn java_backing() -> Settings {
     Settings { java_backing: true, properties, ..Settings::default() }
 }
 
+#[test]
+fn a_plug_in_that_can_be_left_out_runs_where_java_has_it() {
+    let class = "kg.apc.jmeter.reporters.FlexibleFileWriter";
+    let source = source_of(&http("/", &element(class, "x", "Figures", &[], "", "")), "");
+    for (java_backing, has, level) in
+        [(true, class, Level::Jvm), (true, "", Level::Ignored), (false, class, Level::Ignored)]
+    {
+        let properties = [(plan::compile::PLUGINS.to_owned(), has.to_owned())].into();
+        let settings = Settings { java_backing, properties, ..Settings::default() };
+        let compiled = compile_source(&source, &settings);
+        let found = compiled.support.iter().find(|element| element.class == class);
+        let found = found.expect("it is listed");
+        assert_eq!(found.level, level, "{java_backing} {has}");
+        let of_java = compiled.plan.expect("a plan").java_backed.elements.len();
+        assert_eq!(of_java > 0, level == Level::Jvm);
+        let is_said = found.consequence.starts_with("its file is not written");
+        assert_eq!(is_said, level == Level::Ignored, "{}", found.consequence);
+    }
+}
+
 fn java_backed(body: &str, beside: &str) -> Plan {
     compiled(body, beside).plan.expect("a plan")
 }
