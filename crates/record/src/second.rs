@@ -220,6 +220,15 @@ impl Part {
         self.failed.shrink();
     }
 
+    /// The generator's part of the response time of these samples, and that time, both ns. Late starts and the overhead of a
+    /// request are within its response time; that of a sample which was only noticed late, as one of Java, lies behind it.
+    /// Where the overhead is larger than the response time, the time is the sum of both.
+    pub fn overhead(&self) -> (u64, u64) {
+        let lag = self.phases.lag;
+        let response = self.elapsed.saturating_add(self.phases.late);
+        (lag, if lag > response { response.saturating_add(lag) } else { response })
+    }
+
     pub fn is_empty(&self) -> bool {
         self.count == 0 && self.cut == 0
     }
