@@ -13,8 +13,9 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use record::Part;
-use stats::hist::Hist;
+use record::{Part, Record};
+use serde::Serialize;
+use stats::hist::{Bins, Hist};
 
 use crate::time;
 use crate::verdict::Words;
@@ -45,7 +46,8 @@ pub enum Figure {
 }
 
 /// The begin from which a time counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Times {
     /// From the intended start: with what the generator or a busy user let it wait.
     #[default]
@@ -180,6 +182,43 @@ impl Criterion {
     }
 }
 
+impl Times {
+    /// The times that criteria judge unless they say otherwise: response times, or in records without intended starts
+    /// service times.
+    pub fn judged(record: &Record) -> Self {
+        if record.has.response { Self::Response } else { Self::Service }
+    }
+
+    /// The histogram of these times, µs.
+    pub fn of(self, part: &Part) -> &Bins {
+        match self {
+            Self::Response => part.response(),
+            Self::Service => &part.service,
+        }
+    }
+
+    /// The largest of these times, µs: of response times with the precision of their histogram.
+    pub fn longest(self, part: &Part) -> f64 {
+        match self {
+            Self::Response if !part.response.is_empty() => {
+                let mut hist = Hist::new();
+                hist.add(&part.response);
+                hist.quantile(1.0) as f64
+            }
+            Self::Response | Self::Service => part.longest as f64 / 1000.0,
+        }
+    }
+
+    /// The first word of a figure of these times, as criteria and headings write it.
+    pub fn word(self) -> Words {
+        let (en, zh) = match self {
+            Self::Response => ("response", "响应"),
+            Self::Service => ("service", "服务"),
+        };
+        Words { en: en.into(), zh: zh.into() }
+    }
+}
+
 impl Outcome {
     /// The outcome in `summary.json` and on the console.
     pub fn word(self) -> &'static str {
@@ -244,10 +283,7 @@ impl Figure {
     pub fn name(self) -> String {
         match self {
             Self::Time(times, stat) => {
-                let times = match times {
-                    Times::Response => "response",
-                    Times::Service => "service",
-                };
+                let times = times.word().en;
                 match stat {
                     Stat::Mean => format!("{times} mean"),
                     Stat::Max => format!("{times} max"),

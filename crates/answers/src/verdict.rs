@@ -3,6 +3,8 @@
 use record::Record;
 use serde::Serialize;
 
+use crate::rules;
+
 /// How much a finding rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,6 +125,31 @@ impl Verdict {
     /// Whether the generator or its machine limits what the run can show.
     pub fn doubts_generator(&self) -> bool {
         self.findings.iter().any(|finding| finding.about == About::Generator)
+    }
+
+    /// The rules that could not look, each reason behind all rules that have it; empty where all looked.
+    pub fn lacking(&self) -> Words {
+        let mut groups: Vec<(&Words, Vec<Words>)> = Vec::new();
+        for Unchecked { id, lacks } in &self.unchecked {
+            let Some(subject) = rules::looks_for(id) else { continue };
+            match groups.iter_mut().find(|group| group.0 == lacks) {
+                Some(group) => group.1.push(subject),
+                None => groups.push((lacks, vec![subject])),
+            }
+        }
+        let list = |of: &[Words], text: fn(&Words) -> &str, between: &str| {
+            of.iter().map(text).collect::<Vec<_>>().join(between)
+        };
+        let en = |(reason, subjects): &(&Words, Vec<Words>)| {
+            format!("{} (needs {})", list(subjects, |words| &words.en, ", "), reason.en)
+        };
+        let zh = |(reason, subjects): &(&Words, Vec<Words>)| {
+            format!("{}（需要{}）", list(subjects, |words| &words.zh, "、"), reason.zh)
+        };
+        Words {
+            en: groups.iter().map(en).collect::<Vec<_>>().join("; "),
+            zh: groups.iter().map(zh).collect::<Vec<_>>().join("；"),
+        }
     }
 
     /// Takes a finding back: its rule is one that found nothing.

@@ -213,7 +213,7 @@ fn lag(record: &Record) -> Option<Said> {
     let p99 = ms(&hist(seconds.iter().copied(), |s| &s.lag), tail);
     let response = ms(&hist(seconds.iter().copied(), |s| s.all.response()), tail);
     let in_lag = sum(|s| s.all.phases.lag) as f64;
-    let all = sum(|s| s.all.elapsed + s.all.phases.late) as f64;
+    let all = sum(|s| s.all.overhead().1) as f64;
     let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);
     let spoils_tail = p99 > LAG_BAD || p99 >= LAG_FLOOR && p99 >= LAG_SHARE * response;
     let spoils_mean = share >= LAG_OF_ALL && mean >= LAG_MEAN;
