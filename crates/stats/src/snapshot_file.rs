@@ -37,6 +37,7 @@ pub struct Second {
     pub max_ms: f64,
     /// From the intended start.
     pub response_p50_ms: f64,
+    pub response_p95_ms: f64,
     pub response_p99_ms: f64,
     /// Time of the samples spent in this process.
     pub lag_p50_ms: f64,
@@ -145,6 +146,7 @@ impl Second {
             p99_ms: point(&service, 0.99, tally.max_elapsed),
             max_ms: ms(tally.max_elapsed),
             response_p50_ms: point(&response, 0.5, tally.max_response),
+            response_p95_ms: point(&response, 0.95, tally.max_response),
             response_p99_ms: point(&response, 0.99, tally.max_response),
             lag_p50_ms: point(&lag, 0.5, tally.max_lag),
             lag_p99_ms: point(&lag, 0.99, tally.max_lag),

@@ -13,10 +13,11 @@ use serde::Serialize;
 
 use crate::aggregate::{Percentages, Report, cut};
 use crate::counter::{Counter, Counters};
-use crate::grouped::things;
+use crate::grouped::{count, things};
 use crate::hist::Hist;
 use crate::laws;
 use crate::process::Usage;
+use crate::tally::Tally;
 use crate::timeline::Timeline;
 use crate::totals::{Row, Totals};
 
@@ -45,6 +46,12 @@ pub struct Summary {
     /// Requests, without transactions.
     pub requests: u64,
     pub failed: u64,
+    /// Transactions; not among the requests.
+    #[serde(skip_serializing_if = "is_none")]
+    pub transactions: u64,
+    /// Of them those that failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_transactions: u64,
     /// In flight at the end of the run; not among the requests.
     pub cut_by_end: u64,
     pub requests_per_s: f64,
@@ -131,6 +138,15 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// The percentiles in a line, with their unit.
+    fn text(&self) -> String {
+        let [p50, p90, p95, p99, max] =
+            [self.p50, self.p90, self.p95, self.p99, self.max].map(digits);
+        format!("p50 {p50}  p90 {p90}  p95 {p95}  p99 {p99}  max {max} ms")
+    }
+}
+
 impl Summary {
     pub fn new(totals: &Totals, frame: &Frame, percentages: &Percentages) -> Self {
         let requests = totals.requests();
@@ -143,6 +159,8 @@ impl Summary {
             duration_ms: frame.end_ms - frame.start_ms,
             requests: t.count,
             failed: t.errors,
+            transactions: of_transactions(totals, |tally| tally.count),
+            failed_transactions: of_transactions(totals, |tally| tally.errors),
             cut_by_end: t.cut,
             requests_per_s: per_s,
             concurrency: laws::concurrency(per_s, mean_s),
@@ -184,24 +202,26 @@ impl Summary {
     /// The same for a terminal of so many columns: tables leave out what does not fit.
     pub fn text_within(&self, width: Option<usize>) -> String {
         let mut out = self.aggregate.text(width);
+        if self.transactions > 0 {
+            out.push_str(&format!(
+                "TOTAL counts {} and {}. Of the requests {} failed.\n",
+                things(self.requests, "request"),
+                things(self.transactions, "transaction"),
+                count(self.failed)
+            ));
+        }
         self.push_errors(&mut out, width);
         if let Some(connections) = &self.connections {
             out.push_str(&connections.text());
         }
-        out.push_str(&format!(
-            "\nResponse time   p50 {}  p90 {}  p99 {}  max {} ms\n",
-            digits(self.response.p50),
-            digits(self.response.p90),
-            digits(self.response.p99),
-            digits(self.response.max)
-        ));
-        out.push_str(&format!(
-            "                generator overhead p50 {}  p90 {}  p99 {}  max {} ms\n",
-            digits(self.lag.p50),
-            digits(self.lag.p90),
-            digits(self.lag.p99),
-            digits(self.lag.max)
-        ));
+        let (judged, service) = (self.response.text(), self.service.text());
+        out.push_str(&format!("\nResponse time   {judged}\n"));
+        if service != judged {
+            out.push_str(&format!(
+                "                service time, as in the table above: {service}\n"
+            ));
+        }
+        out.push_str(&format!("                generator overhead {}\n", self.lag.text()));
         out.push_str(&format!(
             "In flight       {} requests on average (Little's law)\n",
             digits(self.concurrency)
@@ -300,6 +320,16 @@ impl Generator {
             rss_peak: usage.rss_peak,
         }
     }
+}
+
+/// The sum of a figure of all transactions.
+fn of_transactions(totals: &Totals, figure: impl Fn(&Tally) -> u64) -> u64 {
+    totals.rows().iter().filter(|row| row.transaction).map(|row| figure(&row.tally)).sum()
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The most frequent first.

@@ -284,7 +284,7 @@ fn summary_text_shows_errors_connections_and_the_generator() {
     let text = Summary::new(&totals, &frame, &Percentages::default()).text();
     for part in [
         "        25  100.00%  503: Service Unavailable  (first in Login)",
-        "Response time   p50 50.0  p90 90.0  p99 99.0  max 100 ms",
+        "Response time   p50 50.0  p90 90.0  p95 95.0  p99 99.0  max 100 ms",
         "                generator overhead p50 1.00",
         "Connections     5 opened, 0 reused, 0 closed by peer, 4 closed by Throng, 0 failed",
         "                3 of those closed by Throng because an iteration was a new user",
