@@ -1,6 +1,6 @@
 // Figures as people read them: three significant digits, and a unit that fits.
 
-import type { Num, Unit } from './model';
+import type { Num, Times, Unit } from './model';
 import { word } from './language';
 
 export const NONE = '–';
@@ -57,6 +57,18 @@ export function figure(value: Num, unit: Unit | string): string {
     default: return `${digits(value)} ${unit}`;
   }
 }
+
+/** The heading of a percentile of these times: `Response p95`. */
+export function timed(times: Times, figure: string): string {
+  return word(times === 'response' ? 'response_figure' : 'service_figure', figure);
+}
+
+/** The heading of the mean, and of the largest of these times. */
+export const meanOf = (times: Times): string => word(times === 'response' ? 'response_mean' : 'service_mean');
+export const maxOf = (times: Times): string => word(times === 'response' ? 'response_max' : 'service_max');
+
+/** The share of samples that failed; null where that is not known. */
+export const failedShare = (of: { samples: number; failed: Num }): Num => (of.failed === null ? null : of.failed / Math.max(1, of.samples));
 
 /** Time since the start of the run: `mm:ss`, or `h:mm:ss`. */
 export function elapsed(ms: number): string {

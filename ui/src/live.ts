@@ -30,6 +30,8 @@ class Live {
   private controls: Controls | null = null;
   private due = false;
   private over = false;
+  /** A lamp is red. */
+  private red = false;
 
   constructor(private start: Start, private root: HTMLElement) {
     this.build();
@@ -42,7 +44,7 @@ class Live {
       this.controls?.element, this.verdict, this.pictures, this.errors);
     numbers(this.row, now);
     remaining(this.left, now);
-    lamps(this.criteria, page.criteria);
+    this.light();
     this.sayVerdict();
     this.sayErrors();
     this.make();
@@ -71,12 +73,13 @@ class Live {
         this.start.now = event.data.now;
         numbers(this.row, event.data.now);
         remaining(this.left, event.data.now);
+        this.light();
         this.controls?.now(event.data.now);
         this.drawSoon();
         break;
       }
       case 'verdict': page.verdict = event.data; this.sayVerdict(); break;
-      case 'criteria': page.criteria = event.data; lamps(this.criteria, page.criteria); break;
+      case 'criteria': page.criteria = event.data; this.light(); this.sayVerdict(); break;
       case 'errors': page.causes = event.data.map((cause) => ({ ...cause, counts: [], by_label: [] })); this.sayErrors(); break;
       case 'mark': page.timeline.marks.push(event.data); this.drawSoon(); break;
       case 'again': void begin().then((start) => this.restart(start)); break;
@@ -100,9 +103,23 @@ class Live {
     timeline.heat?.counts.splice(0, cut);
   }
 
+  /** Criteria and quota as lamps. */
+  private light(): void {
+    lamps(this.criteria, this.start.page.criteria, this.start.now.quota);
+    // The words beside the lamps depend on them.
+    if (this.red !== this.isRed()) this.sayVerdict();
+  }
+
+  private isRed(): boolean {
+    return this.start.page.criteria.some((one) => one.met === false) || (this.start.now.quota?.is_limit ?? false);
+  }
+
   private sayVerdict(): void {
+    const { verdict } = this.start.page;
+    this.red = this.isRed();
+    const nothing = verdict.early ? word('too_early') : this.red ? word('no_cause_yet') : word('nothing_yet', count(verdict.silent.length), count(verdict.unchecked.length));
     replace(this.verdict, el('h2', null, word('verdict')));
-    findings(new Sheet(this.verdict), { ...this.start.page.verdict, silent: [], unchecked: [] }, () => null);
+    findings(new Sheet(this.verdict), { ...verdict, silent: [], unchecked: [] }, () => null, nothing);
   }
 
   private sayErrors(): void {

@@ -57,21 +57,31 @@ export interface Finding {
 export interface Verdict {
   findings: Finding[]; hidden: Finding[];
   silent: { id: string; looks_for: Words }[];
+  /** Of a run that goes on: it is too early to say that nothing stands out. */
+  early?: boolean;
   unchecked: { id: string; looks_for: Words; lacks: Words }[];
   undecided?: Words;
 }
 
-export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; of: string | null }
+export interface Criterion { text: string; met: boolean | null; value: Num; shown: string; reason?: Words; of: string | null }
 
 /** Percentiles with their 95 % interval; null where there are too few samples for one. */
 export interface Quantile { p: number; us: number; low: Num; high: Num; enough: boolean }
+/** The times that figures are of: from the intended start, as criteria judge them, or from the actual one. */
+export type Times = 'response' | 'service';
+/** Service times beside response times. */
+export interface Service { mean_us: number; max_us: number; quantiles: Quantile[] }
 export interface Totals {
-  samples: number; failed: number; rate_per_s: number; rate_margin: Num;
+  samples: number; failed: Num; rate_per_s: number; rate_margin: Num;
   sent_bytes: number; received_bytes: number;
+  times: Times;
   mean_us: number; min_us: number; max_us: number;
   quantiles: Quantile[];
-  /** The generator's share of the response time, 0 to 1. */
-  own_share: Num;
+  service: Service | null;
+  /** The generator's share of the time, 0 to 1; and its part of the mean time with that time, µs. */
+  own_share: Num; own_us: [number, number] | null;
+  /** In plans with transactions, which are in no other figure. */
+  transactions: { samples: number; failed: Num } | null;
   under_way_at_end: Num;
 }
 
@@ -97,13 +107,13 @@ export interface Chart {
   bands: [string, string][];
   page: 'overview' | 'time' | 'generator' | 'targets' | 'connections';
 }
-/** Counts of response times: rows are classes of time (edges_us has one more than rows), one row of counts per instant. */
+/** Counts of times: rows are classes of time (edges_us has one more than rows), one row of counts per instant. */
 export interface Heat { edges_us: number[]; counts: number[][]; caption: Words }
 
 export interface Label {
   name: string; transaction: boolean; folded: number;
-  samples: number; failed: number; rate_per_s: number; share_of_time: number;
-  mean_us: number; min_us: number; max_us: number; quantiles: Quantile[];
+  samples: number; failed: Num; rate_per_s: number; share_of_time: number;
+  mean_us: number; min_us: number; max_us: number; quantiles: Quantile[]; service: Service | null;
   received_bytes: number; sent_bytes: number;
   /** Mean time of each phase, µs, in order: late, room, dns, connect, tls, send, wait, receive, lag. */
   phases: Num[];
@@ -181,6 +191,8 @@ export interface ComparisonPage {
   sentences: Words[];
   validity: { refuses: boolean; words: Words }[];
   criteria: Criterion[];
+  /** The times that were compared. */
+  times: Times;
   /** Changes are shares of A, of errors (unit share) the difference of both shares. */
   rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number; low: Num; high: Num; different: boolean; small: boolean;
           more_is_worse: boolean; floor: number; detectable: Num }[];

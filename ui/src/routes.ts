@@ -20,7 +20,11 @@ interface Route { id: string; title: Word; show: (sheet: Sheet, argument: string
 export function routes(page: Page): Route[] {
   const all: Route[] = [{ id: 'overview', title: 'overview', show: () => {} }];
   const has = (there: boolean, id: string, title: Word, show: Route['show']) => { if (there) all.push({ id, title, show }); };
-  const verdict = (sheet: Sheet) => { if ('verdict' in page) findings(sheet, page.verdict, (id) => title(page, id)); };
+  const verdict = (sheet: Sheet) => {
+    if (!('verdict' in page)) return;
+    const notMet = 'criteria' in page && page.criteria.some((one) => one.met === false);
+    findings(sheet, page.verdict, (id) => title(page, id), word(notMet ? 'no_cause' : 'nothing'));
+  };
   switch (page.kind) {
     case 'run':
       has(page.timeline.at_ms.length > 0, 'time', 'over_time', (sheet) => overTime(sheet, page));

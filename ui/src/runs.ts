@@ -52,7 +52,7 @@ class Runs {
   }
 
   private headOf(column: Column): HTMLElement {
-    const button = el('button', { class: 'sort', attr: { type: 'button' } }, column.title === 'p95' ? 'p95' : word(column.title));
+    const button = el('button', { class: 'sort', attr: { type: 'button' } }, word(column.title));
     const cell = el('th', { attr: { scope: 'col' }, class: column.numeric ? 'n' : '' }, button);
     button.addEventListener('click', () => {
       this.descending = this.by === column ? !this.descending : Boolean(column.numeric) || column.id === 'at';

@@ -19,7 +19,8 @@ function shell() {
 
 const now = (n, more = {}) => ({
   at_ms: 1e12 + n * 1000, elapsed_ms: n * 1000, remaining_ms: 60_000 - n * 1000, users: 10, users_wanted: 10, offered_per_s: null, rate_per_s: 100 + n,
-  p50_us: 1000, p95_us: 2000, p99_us: 3000, error_share: 0, in_flight: 3, own_share: 0.01, cpu: 0.2, paused: false, ...more,
+  times: 'response', p50_us: 1000, p95_us: 43_500, p99_us: 50_000, service_p95_us: 43_500, error_share: 0, transactions: false, in_flight: 3, own_share: 0.01, own_us: [1000, 100_000], cpu: 0.2, quota: null,
+  paused: false, ...more,
 });
 
 function page() {
@@ -29,7 +30,7 @@ function page() {
     kind: 'run', form: 1, live: true,
     about: { program: 'throng', title: 'plan <b>.jmx', plan: 'plan.jmx', plan_hash: '', run: 'run', start_ms: 1e12, length_ms: 2000, ending: { kind: 'running', reason: '' }, load: { users: 10, rate: null, length_ms: 60_000, open: false },
       machine: { processors: 2, memory: 1, threads: 2, ports: 0, target_is_here: true }, properties: [], settings: [], notes: [], flaws: [], has: {} },
-    verdict: { findings: [], hidden: [], silent: [], unchecked: [] }, criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
+    verdict: { findings: [], hidden: [], silent: [], unchecked: [], early: true }, criteria: [], totals: {}, labels: [], rest: null, causes: [], samples: [], classes: [], targets: [], jmeter: null,
     timeline: { step_ms: 1000, at_ms: [1e12, 1e12 + 1000], marks: [], warmup_ms: null, steady: null, heat: null, columns: [column('rate', 'Rate', '/s'), column('p95', 'p95', 'us')], charts: [chart('load', ['rate']), chart('response', ['p95'])] },
   };
 }
@@ -123,5 +124,42 @@ test('a read-only link has no controls, and a wrong token is told', async () => 
   const bad = await open(chromium, `${server.url}#t=wrong`);
   await until(async () => /not valid/.test(await bad.page.locator('main').innerText()));
   await bad.close();
+  server.end();
+});
+
+test('figures have their names, a quota has a lamp, and nothing is said too early or beside a red lamp', async () => {
+  const server = await serve(true);
+  const { page: tab, noted, close } = await open(chromium, `${server.url}#t=${TOKEN}`);
+  await until(() => server.streams.length > 0);
+  const text = async (where) => (await tab.locator(where).innerText()).replace(/\s+/g, ' ');
+  assert.match(await text('.verdict'), /Too early to say\./);
+  assert.doesNotMatch(await text('.verdict'), /Nothing stands out/);
+  assert.match(await text('dl.now'), /Response p95 43\.5 ms/i);
+  assert.doesNotMatch(await text('dl.now'), /Service p95/i);
+  assert.match(await text('dl.now'), /Throng itself caused 1 ms of 100 ms, on average/);
+
+  const rule = { id: 'a', looks_for: words('a cause', '原因') };
+  const quiet = { findings: [], hidden: [], silent: [rule, rule], unchecked: [{ ...rule, lacks: words('a minute', '一分钟') }], early: false };
+  server.send(3, 'verdict', quiet);
+  await until(async () => /Nothing stands out so far: 2 causes looked for, 1 not checked yet/.test(await text('.verdict')));
+  server.send(4, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { service_p95_us: 25_300, transactions: true, quota: { processors: 1.5, stopped_share: 0.01, is_limit: false } }) });
+  await until(async () => /✓ CPU quota: 1\.5 processors stopped the generator in 1 % of its periods/.test(await text('.lamps')));
+  assert.match(await text('dl.now'), /Service p95 25\.3 ms JMeter's elapsed/i);
+  assert.match(await text('dl.now'), /Failed requests 0 %/i);
+  assert.match(await text('.verdict'), /Nothing stands out so far/);
+  server.send(5, 'second', { at_ms: 1e12 + 3000, values: [1, 2], heat: null, now: now(4, { quota: { processors: 1.5, stopped_share: 0.3, is_limit: true } }) });
+  await until(async () => /✗ CPU quota: 1\.5 processors .* 30 % .* doubtful/.test(await text('.lamps')));
+  assert.match(await text('.verdict'), /A lamp is red, and no cause has been found so far/);
+  server.send(6, 'second', { at_ms: 1e12 + 4000, values: [1, 2], heat: null, now: now(5) });
+  await until(async () => /Nothing stands out so far/.test(await text('.verdict')));
+  server.send(7, 'criteria', [{ text: 'response p95 < 1s', met: false, value: 2, shown: '2s', of: null }]);
+  await until(async () => /A lamp is red/.test(await text('.verdict')));
+  await tab.locator('#zh').check();
+  await until(async () => /有红灯亮起/.test(await text('.verdict')));
+  assert.match(await text('dl.now'), /响应时间 p95/);
+  server.send(8, 'verdict', { ...quiet, early: true });
+  await until(async () => /为时过早/.test(await text('.verdict')));
+  assert.deepEqual([noted.errors, noted.dialogs], [[], []]);
+  await close();
   server.end();
 });

@@ -100,6 +100,13 @@ export const ofManyLabels = () =>
   // Ten rows each 32 s: with rows in each second, it would take minutes.
   once('labels', () => ofLabels(25_000, 27_000, (i) => Math.floor(i / 10) * 32_000));
 
+/** The report of a result file that does not say which samples failed. */
+export function ofUnknownErrors() {
+  const file = rowsOf(3, 3000, 1, undefined, false);
+  execFileSync(throng, ['report', file], { stdio: ['ignore', 'ignore', 'ignore'] });
+  return file.replace(/jtl$/, 'html');
+}
+
 /** JMeter's report of a result file with hostile labels: its page, and what its statistics.json says. */
 export function ofJMeter() {
   const file = rowsOf(12, 12_000, 1);
@@ -108,10 +115,11 @@ export function ofJMeter() {
   return { page: join(folder, 'index.html'), statistics: JSON.parse(readFileSync(join(folder, 'statistics.json'), 'utf8')) };
 }
 
-/** A result file; times are so many times those of others. */
-function rowsOf(labels, rows, slower, at = (i) => i * 20) {
+/** A result file; times are so many times those of others. `success`: the file has that column. */
+function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
-  const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
+  const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
+  if (success) lines[0] += ',success';
   // A generator of our own, so that the file is the same each time.
   let seed = 7;
   const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
@@ -120,7 +128,7 @@ function rowsOf(labels, rows, slower, at = (i) => i * 20) {
     const elapsed = Math.round((5 + 40 * random() ** 3 + (i > rows / 2 ? 30 : 0)) * slower);
     const bad = random() < 0.03;
     const label = name(i % labels).replaceAll('"', '""');
-    lines.push(`${1700000000000 + at(i)},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},${!bad},1200,300,9,9,${elapsed - 1},0,0`);
+    lines.push(`${1700000000000 + at(i)},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},1200,300,9,9,${elapsed - 1},0,0${success ? `,${!bad}` : ''}`);
   }
   const file = join(folder, 'rows.jtl');
   writeFileSync(file, lines.join('\n') + '\n');

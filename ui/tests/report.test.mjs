@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { browser, go, open, wrong } from './browser.mjs';
-import { HOSTILE, ofJMeter, ofLabels, ofManyLabels, ofRun } from './pages.mjs';
+import { HOSTILE, ofJMeter, ofLabels, ofManyLabels, ofRun, ofUnknownErrors } from './pages.mjs';
 
 const ROUTES = ['overview', 'time', 'labels', 'labels/0', 'errors', 'samples', 'generator', 'connections', 'plan', 'findings'];
 
@@ -174,4 +174,22 @@ describe('a report', () => {
     assert.deepEqual(noted.errors, []);
     await close();
   });
+});
+
+test('errors that are not known are unknown, and none of them is 0 %', async () => {
+  const { page, noted, close } = await open(chromium, pathToFileURL(ofUnknownErrors()).href);
+  await page.waitForSelector('#nav a');
+  const first = await page.locator('#first').innerText();
+  assert.match(first, /unknown: no column success/);
+  assert.doesNotMatch(first, /\b0 %/);
+  await go(page, 'labels');
+  const rows = await page.locator('#pages tbody tr').allInnerTexts();
+  assert.equal(rows.length, 3);
+  for (const row of rows) assert.match(row, /unknown/);
+  await go(page, 'labels/0');
+  assert.match(await page.locator('#pages dl').first().innerText(), /Failed\s+unknown/i);
+  await go(page, 'errors');
+  assert.match(await page.locator('#pages').innerText(), /Unknown: the result file has no column success/);
+  assert.deepEqual(noted, { requests: [], errors: [], dialogs: [] });
+  await close();
 });

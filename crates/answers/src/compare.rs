@@ -20,6 +20,7 @@ pub use changes::{Changed, changes};
 pub use doubts::{Doubt, doubted, doubts, limited};
 
 use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
+use crate::criterion::Times;
 use crate::discovery::adjusted;
 use crate::distribution::student_two_sided;
 use crate::interval::least_samples;
@@ -44,17 +45,21 @@ pub struct Settings {
     pub floor: f64,
     /// The same of the error ratio, absolute.
     pub error_floor: f64,
+    /// The times to compare. Response times are compared only where both sides have them.
+    pub times: Times,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { resamples: 2000, floor: 0.02, error_floor: 0.001 }
+        Self { resamples: 2000, floor: 0.02, error_floor: 0.001, times: Times::default() }
     }
 }
 
 /// The comparison of two sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
+    /// The times that were compared.
+    pub times: Times,
     pub all: Row,
     /// Labels that both sides have, the most samples first.
     pub labels: Vec<Row>,
@@ -147,8 +152,15 @@ struct Side {
     refusal: Option<String>,
 }
 
+/// The times that all of these records have.
+fn times_of<'r>(records: impl IntoIterator<Item = &'r Record>, settings: &Settings) -> Times {
+    let have = records.into_iter().all(|record| Times::judged(record) == Times::Response);
+    if have { settings.times } else { Times::Service }
+}
+
 /// Compares two runs.
 pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
+    let settings = &Settings { times: times_of([a, b], settings), ..*settings };
     let (steady_a, steady_b) = (steady(a), steady(b));
     let row = |label: String, transaction, of_a: Option<u32>, of_b: Option<u32>| {
         let side = |record, steady, label, seed| side(record, steady, label, settings, seed);
@@ -171,6 +183,7 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
 
 /// Compares repeated runs; each side needs two, and three for an interval that is of use.
 pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparison {
+    let settings = &Settings { times: times_of(a.iter().chain(b), settings), ..*settings };
     let common = match (a.first(), b.first()) {
         (Some(first), Some(other)) => Common::of(first, other),
         _ => Common::default(),
@@ -273,27 +286,37 @@ fn part(second: &Second, label: Option<u32>) -> Option<Cow<'_, Part>> {
     }
 }
 
-/// Seconds as the bootstrap reads them: of a label, or of all requests.
-pub fn units(seconds: &[Second], label: Option<u32>) -> Vec<Unit<'_>> {
+/// Seconds as the bootstrap reads them: of a label, or of all requests, with their response times or service times.
+pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>> {
     let units = seconds.iter().map(|second| {
         let part = part(second, label);
         Unit {
             seconds: f64::from(second.ms) / 1000.0,
             count: part.as_ref().map_or(0, |part| part.count),
             errors: part.as_ref().map_or(0, |part| part.errors),
-            elapsed: part.as_ref().map_or(0, |part| part.elapsed),
-            times: part.map(times),
+            elapsed: part.as_ref().map_or(0, |part| sum(part, of)),
+            times: part.map(|part| times(part, of)),
         }
     });
     units.collect()
 }
 
-fn times(part: Cow<'_, Part>) -> Cow<'_, Bins> {
+/// Sum of these times, ns.
+fn sum(part: &Part, of: Times) -> u64 {
+    match of {
+        Times::Response => part.elapsed.saturating_add(part.phases.late),
+        Times::Service => part.elapsed,
+    }
+}
+
+fn times(part: Cow<'_, Part>, of: Times) -> Cow<'_, Bins> {
     match part {
-        Cow::Borrowed(part) => Cow::Borrowed(&part.service),
-        Cow::Owned(mut part) => {
-            part.service.shrink();
-            Cow::Owned(part.service)
+        Cow::Borrowed(part) => Cow::Borrowed(of.of(part)),
+        Cow::Owned(part) => {
+            let is_response = of == Times::Response && !part.response.is_empty();
+            let mut bins = if is_response { part.response } else { part.service };
+            bins.shrink();
+            Cow::Owned(bins)
         }
     }
 }
@@ -305,11 +328,12 @@ fn side(
     settings: &Settings,
     seed: u64,
 ) -> Side {
-    let resampled = resample(&units(steady.seconds(record), label), settings.resamples, seed);
+    let of = settings.times;
+    let resampled = resample(&units(steady.seconds(record), label, of), settings.resamples, seed);
     let whole = if steady.warm_up.seconds == 0 {
         resampled.figures
     } else {
-        resample(&units(steady.with_warm_up(record), label), 0, 0).figures
+        resample(&units(steady.with_warm_up(record), label, of), 0, 0).figures
     };
     let refusal = resampled.refusal.map(|refusal| words(refusal, record, steady));
     Side { resampled, whole, refusal }
@@ -443,7 +467,8 @@ fn finished(
     judge(std::slice::from_mut(&mut all), each, settings);
     judge(&mut labels, each, settings);
     let Common { only_a, only_b, left_out, .. } = common;
-    Comparison { all, labels, only_a, only_b, left_out, runs, errors_unknown: Vec::new() }
+    let (times, errors_unknown) = (settings.times, Vec::new());
+    Comparison { times, all, labels, only_a, only_b, left_out, runs, errors_unknown }
 }
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {

@@ -4,6 +4,7 @@
 mod agents;
 pub(crate) mod file;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use answers::rules;
@@ -204,9 +205,22 @@ pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<St
     Ok(Page::Run(Box::new(page(folder, &record, None, RunPage::new))).html(language))
 }
 
-/// The columns of a result file without a heading and the format of its time stamps, as properties have them: those of the
-/// command line, and below them those of the run in whose folder the file is.
+/// The columns of a result file without a heading and the format of its time stamps, as properties have them.
 pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
+    columns_of(&row_settings(path, flags)?)
+}
+
+/// The columns as these properties have them.
+pub(crate) fn columns_of(settings: &RowSettings) -> Result<Columns, String> {
+    Columns::from_properties(|key| settings.get(key).cloned()).map_err(|error| error.to_string())
+}
+
+/// Properties that say how rows were written.
+pub(crate) type RowSettings = BTreeMap<String, String>;
+
+/// The properties that say how the rows of a result file were written: those of the command line, and below them those of the
+/// run in whose folder the file is.
+pub(crate) fn row_settings(path: &Path, flags: &PropertyFlags) -> Result<RowSettings, String> {
     let mut sources = flags.sources();
     let folder = path.parent().filter(|folder| folder.join(record::FILE).is_file());
     let of_run = folder.map(|folder| folder.join(PROPERTIES)).filter(|file| file.is_file());
@@ -215,8 +229,8 @@ pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, Str
     }
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let (properties, _) = Properties::load(&sources, now_ms)?;
-    Columns::from_properties(|key| properties.get(key).map(str::to_owned))
-        .map_err(|error| error.to_string())
+    let of_rows = properties.all().filter(|(key, _)| key.starts_with("jmeter.save.saveservice."));
+    Ok(of_rows.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
 }
 
 /// The report of a run's folder stands in it, that of a file beside it.

@@ -77,6 +77,16 @@ pub(crate) fn into_json(json: String, verdict: Option<&Verdict>) -> String {
 
 /// The verdict for people, with an empty line behind it.
 pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) -> String {
+    text_beside(verdict, false, language, width)
+}
+
+/// The same; `not_met`: a criterion beside it is not met.
+pub(crate) fn text_beside(
+    verdict: &Verdict,
+    not_met: bool,
+    language: Language,
+    width: Option<usize>,
+) -> String {
     let zh = language == Language::Chinese;
     let width = width.unwrap_or(WIDTH).clamp(40, WIDTH);
     let mut out = String::from(if zh { "结论\n" } else { "Verdict\n" });
@@ -99,7 +109,7 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
     let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
     if verdict.findings.is_empty() {
         if verdict.undecided.is_none() {
-            line(INDENT, if zh { "没有异常。" } else { "Nothing stands out." });
+            line(INDENT, ::report::captions::nothing(not_met).of(language));
         }
         let names = |ids: &mut dyn Iterator<Item = &'static str>| {
             let words = ids.filter_map(rules::looks_for).map(|words| words.of(language).to_owned());
@@ -110,7 +120,7 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
         if !verdict.unchecked.is_empty() {
             let head =
                 if zh { "缺少数据而未检查：" } else { "Not checked for want of data: " };
-            line(INDENT, &format!("{head}{}.", lacking(verdict, language)));
+            line(INDENT, &format!("{head}{}.", verdict.lacking().of(language)));
         }
     }
     if !verdict.hidden.is_empty() {
@@ -125,30 +135,6 @@ pub(crate) fn text(verdict: &Verdict, language: Language, width: Option<usize>) 
     }
     out.push('\n');
     out
-}
-
-/// The rules that could not look, each reason behind all rules that have it.
-fn lacking(verdict: &Verdict, language: Language) -> String {
-    let zh = language == Language::Chinese;
-    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-    for unchecked in &verdict.unchecked {
-        let Some(subject) = rules::looks_for(unchecked.id) else { continue };
-        let (reason, subject) = (unchecked.lacks.of(language), subject.of(language).to_owned());
-        match groups.iter_mut().find(|group| group.0 == reason) {
-            Some(group) => group.1.push(subject),
-            None => groups.push((reason, vec![subject])),
-        }
-    }
-    let group = |(reason, subjects): (&str, Vec<String>)| {
-        let subjects = subjects.join(if zh { "、" } else { ", " });
-        if zh {
-            format!("{subjects}（需要{reason}）")
-        } else {
-            format!("{subjects} (needs {reason})")
-        }
-    };
-    let groups: Vec<String> = groups.into_iter().map(group).collect();
-    groups.join(if zh { "；" } else { "; " })
 }
 
 /// A finding for people; `at` says where it was found, where that is not clear.
@@ -237,6 +223,6 @@ mod tests {
         assert!(english.contains("Not checked for want of data: "), "{english}");
         assert!(english.lines().all(|line| line.len() <= 80), "{english}");
         let chinese = text(&verdict, Language::Chinese, None);
-        assert!(chinese.starts_with("结论\n  没有异常。\n"), "{chinese}");
+        assert!(chinese.starts_with("结论\n  没有发现异常。\n"), "{chinese}");
     }
 }

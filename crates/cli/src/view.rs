@@ -39,7 +39,7 @@ struct Moment {
     /// Per second.
     rate: f64,
     errors: f64,
-    /// ms; `None` without a sample.
+    /// Response time, ms; `None` without a sample.
     p95: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ struct Piece {
     label: u32,
     count: u64,
     errors: u64,
-    service: Bins,
+    response: Bins,
 }
 
 /// The generator and its machine in one second.
@@ -112,6 +112,8 @@ pub(crate) struct View {
     lamps: Vec<Lamp>,
     /// Sentences of the rules that already speak.
     findings: Vec<String>,
+    /// It is too early to say that nothing stands out.
+    early: bool,
     /// End of the last second that was added, epoch ms.
     at_ms: i64,
     rules: Option<Findings>,
@@ -148,7 +150,8 @@ impl View {
         }
         if let Some(rules) = &self.rules {
             rules.tell(now);
-            self.findings = rules.said();
+            let said = rules.said();
+            (self.early, self.findings) = (said.early, said.findings);
         }
     }
 
@@ -195,14 +198,15 @@ impl View {
             label,
             count: part.count,
             errors: part.errors,
-            service: part.service.clone(),
+            response: part.response().clone(),
         };
         push(&mut self.recent, (second.ms, second.labels.iter().map(piece).collect()), RECENT);
     }
 
     fn add_moment(&mut self, second: &Second) {
         let per_s = |number: u64| number as f64 * 1000.0 / f64::from(second.ms.max(1));
-        let (mut service, mut lag) = (Hist::new(), Hist::new());
+        let (mut response, mut service, mut lag) = (Hist::new(), Hist::new(), Hist::new());
+        response.add(second.all.response());
         service.add(&second.all.service);
         lag.add(&second.lag);
         let ms = |hist: &Hist, quantile| hist.quantile(quantile) as f64 / 1000.0;
@@ -210,7 +214,7 @@ impl View {
             users: second.users as f64,
             rate: per_s(second.all.count),
             errors: per_s(second.all.errors),
-            p95: (service.total() > 0).then(|| ms(&service, 0.95)),
+            p95: (response.total() > 0).then(|| ms(&response, 0.95)),
         };
         push(&mut self.moments, moment, CHARTED);
         let generator = &second.generator;
@@ -274,13 +278,18 @@ impl View {
             let mut hist = Hist::new();
             let of = |piece: &&Piece| piece.label as usize == label;
             for piece in self.recent.iter().flat_map(|(_, pieces)| pieces).filter(of) {
-                hist.add(&piece.service);
+                hist.add(&piece.response);
             }
             let (count, errors) = sums[label];
             let per_s = count as f64 * 1000.0 / ms.max(1) as f64;
             Row { label: &self.labels[label], count, errors, per_s, hist }
         };
         (order.into_iter().take(most).map(row).collect(), all)
+    }
+
+    /// Whether the plan has transactions, which are not among the requests.
+    fn has_transactions(&self) -> bool {
+        self.labels.iter().any(|label| label.transaction)
     }
 
     /// The state of the generator over the last seconds, and whether it is a reason to doubt the figures.

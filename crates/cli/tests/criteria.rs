@@ -356,3 +356,76 @@ fn times_are_undecided_where_starts_were_not_made() {
     }
     assert!(ended.out.contains("% of the starts were not made ("), "{}", ended.out);
 }
+
+/// The text of a time as the terminal's summary writes it, ms.
+fn three_digits(ms: f64) -> String {
+    let places = if ms >= 100.0 { 0 } else { 2 - ms.log10().floor().max(0.0) as usize };
+    format!("{ms:.places$}")
+}
+
+#[test]
+fn starts_that_are_late_show_one_time_everywhere_and_the_other_by_its_name() {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let program = Program::new();
+    program.write("asking.jmx", program::ASKING);
+    let port = format!("-Jport={}", target.addr().port());
+    let line = ["run", "asking.jmx", &port, "-Jloops=1", "--rps", "50", "--duration", "4s"];
+    let more = ["--fail", "p95 < 1ms", "--fail", "service p95 < 1h", "--markdown", "said.md"];
+    let child = program.start(&[&line[..], &more].concat());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let has_begun = || {
+        let folder = std::fs::read_dir(program.path("runs")).ok()?.next()?.ok()?.path();
+        std::fs::read(folder.join("seconds.jsonl")).ok().filter(|lines| !lines.is_empty())
+    };
+    while has_begun().is_none() && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // Starts fall due while the program stands still: a third of them is late by up to this.
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("it runs");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("it runs");
+    let ended = program::ended(child.wait_with_output().expect("its output"));
+    assert_eq!(ended.code, 4, "{ended:?}");
+
+    let summary = summary(&program);
+    let judged = summary["criteria"]["judged"][0]["value"].as_f64().expect("a value");
+    let of = |times: &str| summary[times]["p95"].as_f64().expect("a time");
+    let (response, service) = (of("response"), of("service"));
+    assert!(response > 2.0 * service, "late: {response} and {service}");
+    assert!((judged / response - 1.0).abs() < 0.002, "{judged} and {response}");
+
+    let html = std::fs::read_to_string(program.run_folder().join("report.html")).expect("a page");
+    let totals = &report::file::data(&html).expect("data")["totals"];
+    let p95 = |of: &Value| {
+        let list = of["quantiles"].as_array().expect("percentiles");
+        list.iter().find(|one| one["p"] == 0.95).expect("p95")["us"].as_f64().expect("a time")
+    };
+    assert_eq!(totals["times"], "response");
+    assert!((p95(totals) / 1000.0 / judged - 1.0).abs() < 0.002, "{totals} and {judged}");
+    assert!((p95(&totals["service"]) / 1000.0 / service - 1.0).abs() < 0.002, "{totals}");
+
+    let shown = |us: f64| report::captions::time(us);
+    let (response_us, service_us) = (p95(totals), p95(&totals["service"]));
+    let markdown = program.read("said.md");
+    for row in [
+        format!("| Response p95 | {} |", shown(response_us)),
+        format!("| Service p95 | {} |", shown(service_us)),
+        "Throng itself caused ".to_owned(),
+    ] {
+        assert!(markdown.contains(&row), "{row} in {markdown}");
+    }
+    for fact in [("Response p95", response_us), ("Service p95", service_us)] {
+        let name = html.find(&format!(">{}<", fact.0)).expect(fact.0);
+        assert!(html[name..name + 400].contains(&shown(fact.1)), "{fact:?}");
+    }
+    let said = &ended.out[ended.out.find("\nResponse time ").expect(&ended.out)..];
+    let mut lines = said.lines().skip(1);
+    let times = |line: Option<&str>| line.expect("a line").to_owned();
+    assert!(times(lines.next()).contains(&format!("p95 {} ", three_digits(response))), "{said}");
+    let next = times(lines.next());
+    assert!(next.contains("service time, as in the table above"), "{said}");
+    assert!(next.contains(&format!("p95 {} ", three_digits(service))), "{said}");
+    let own = totals["own_share"].as_f64().expect("a share");
+    assert!((0.1..=1.0).contains(&own), "{totals}");
+}

@@ -440,7 +440,8 @@ fn two_result_files_are_compared() {
     let slower = program.run(&["compare", "a.jtl", "slower.jtl", "--fail-if", "p95 > +5%"]);
     assert_eq!(slower.code, 4, "{}{}", slower.out, slower.err);
     assert!(
-        slower.out.contains("B's p95 is 10.") || slower.out.contains("B's p95 is 9."),
+        slower.out.contains("B's service p95 is 10.")
+            || slower.out.contains("B's service p95 is 9."),
         "{}",
         slower.out
     );
@@ -654,7 +655,7 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%", "--markdown", "m.md"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     for words in [
-        "UNDECIDED: response p95 > +5% (found +",
+        "UNDECIDED: service p95 > +5% (found +",
         "50 s under steady load; 60 s are needed",
         "; run 90 s)",
     ] {

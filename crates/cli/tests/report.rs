@@ -55,7 +55,7 @@ fn a_report_has_the_figures_of_the_summary() {
         list.iter().find(|one| one["p"] == p).unwrap()["us"].as_f64().unwrap() / 1000.0
     };
     for (p, name) in [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p999")] {
-        let known = summary["service"][name].as_f64().unwrap();
+        let known = summary["response"][name].as_f64().unwrap();
         assert!((of(p) - known).abs() <= 0.001 * known + 0.001, "{name}: {} and {known}", of(p));
     }
     let errors = summary["errors"][0]["count"].as_u64();
@@ -323,15 +323,15 @@ fn a_comparison_leaves_a_page_that_can_be_made_again() {
         summary.starts_with("## ❌ Comparison: `b.jtl` – 1 of 1 criteria not met\n"),
         "{summary}"
     );
-    assert!(summary.contains("| ❌ failed | `response p95 > +5%` |"), "{summary}");
+    assert!(summary.contains("| ❌ failed | `service p95 > +5%` |"), "{summary}");
     assert!(
-        summary.contains("``<img src=x onerror=alert(1)></script><b>`@all\\|`` | mean |"),
+        summary.contains("``<img src=x onerror=alert(1)></script><b>`@all\\|`` | service mean |"),
         "{summary}"
     );
     assert!(summary.contains("❌ worse |"), "{summary}");
     let folder = answer(&program, "compare-a-");
     assert!(ended.out.contains("report.html"), "{ended:?}");
-    let parts = ["B&#39;s mean is", "class=\"forest\"", "✗", "p95 &gt; +5%", "&lt;img"];
+    let parts = ["B&#39;s service mean is", "class=\"forest\"", "✗", "p95 &gt; +5%", "&lt;img"];
     let made = page_with(&folder, &parts);
     assert_eq!(made["kind"], "comparison");
     let rows = made["rows"].as_array().expect("rows");
@@ -341,7 +341,7 @@ fn a_comparison_leaves_a_page_that_can_be_made_again() {
         found.unwrap_or_else(|| panic!("{metric} of {label:?}"))
     };
     for label in [None, Some(HOSTILE), Some("Ask")] {
-        let mean = of(label, "mean");
+        let mean = of(label, "service mean");
         assert_eq!((&mean["different"], &mean["unit"]), (&true.into(), &"us".into()), "{mean}");
         let (low, high) = (mean["low"].as_f64().unwrap(), mean["high"].as_f64().unwrap());
         assert!(low > 0.2 && high < 0.6, "{mean}");
@@ -390,8 +390,8 @@ fn two_sweeps_with_long_points_leave_a_page() {
     let ended = program.run(&["compare", "a", "b", "--fail-if", "p95 > +5%"]);
     assert_eq!(ended.code, 4, "{ended:?}");
     for words in [
-        "\n4 users: FAILED: response p95 > +5% (found +",
-        "\n4 users: B's mean is ",
+        "\n4 users: FAILED: service p95 > +5% (found +",
+        "\n4 users: B's service mean is ",
         "\n8 users: Nothing can be said of chance: B: only ",
         "\nonly A has 16 users\nonly B has 32 users\n",
     ] {
@@ -399,20 +399,24 @@ fn two_sweeps_with_long_points_leave_a_page() {
     }
     assert!(!ended.out.contains("\n1 user: "), "{}", ended.out);
     let folder = answer(&program, "compare-a-");
-    let parts =
-        ["4 users: B&#39;s mean is", "class=\"forest\"", "✗", "4 users: response p95 &gt; +5%"];
+    let parts = [
+        "4 users: B&#39;s service mean is",
+        "class=\"forest\"",
+        "✗",
+        "4 users: service p95 &gt; +5%",
+    ];
     let made = page_with(&folder, &parts);
     let sentences: Vec<&str> =
         made["sentences"].as_array().unwrap().iter().map(|s| s["en"].as_str().unwrap()).collect();
     let is_there = |begin: &str| sentences.iter().any(|words| words.starts_with(begin));
-    assert!(is_there("4 users: B's p95 is 2") && !is_there("1 user"), "{sentences:?}");
+    assert!(is_there("4 users: B's service p95 is 2") && !is_there("1 user"), "{sentences:?}");
     assert!(is_there("8 users: Nothing can be said of chance"), "{sentences:?}");
     let notes: Vec<_> = made["notes"].as_array().unwrap().iter().map(|note| &note["en"]).collect();
     assert!(notes.contains(&&Value::from("Only A has 16 users: not compared.")), "{notes:?}");
     assert!(notes.contains(&&Value::from("Only B has 32 users: not compared.")), "{notes:?}");
     let rows = made["rows"].as_array().expect("rows");
     let mean = |label: &str| {
-        let is = |row: &&Value| row["label"] == label && row["metric"]["en"] == "mean";
+        let is = |row: &&Value| row["label"] == label && row["metric"]["en"] == "service mean";
         rows.iter().find(is).unwrap_or_else(|| panic!("{label}"))
     };
     assert_eq!(mean("1 user")["different"], false);
@@ -513,4 +517,51 @@ fn a_search_leaves_a_page_that_can_be_made_again() {
     }
     assert_eq!(probes[0]["kind"]["en"], "light");
     assert_eq!(made, made_again(&program, &folder));
+}
+
+#[test]
+fn a_comparison_of_files_that_were_read_with_a_time_format_can_be_made_again() {
+    let program = Program::new();
+    let heading = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
+    for (file, ms) in [("a.jtl", 20), ("b.jtl", 40)] {
+        let row = |n: u64| {
+            let (minute, second) = (n / 60, n % 60);
+            format!(
+                "03.02.2026 10:{minute:02}:{second:02},{},Ask,200,OK,Users 1-1,true\n",
+                ms + n % 3
+            )
+        };
+        let rows: String = (0..600).map(row).collect();
+        program.write(file, &format!("{heading}{rows}"));
+    }
+    let form = "-Jjmeter.save.saveservice.timestamp_format=dd.MM.yyyy HH:mm:ss";
+    let ended = program.run(&["compare", "a.jtl", "b.jtl", form, "--runs", "runs"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("service p50") && !ended.out.contains("response p"), "{ended:?}");
+    let folder = program.run_folder();
+    let page_of = |file: &str| page(&std::fs::read_to_string(folder.join(file)).expect(file));
+    let first = page_of("report.html");
+    std::fs::remove_file(folder.join("report.html")).expect("it was there");
+    let ended = program.run(&["report", &folder.display().to_string()]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let second = page_of("report.html");
+    assert_eq!(first["rows"], second["rows"]);
+    assert_eq!(second["times"], "service");
+}
+
+#[test]
+fn a_comparison_names_the_times_that_it_is_of() {
+    let program = asked(&["--duration", "3s"]);
+    let run = program.run_folder().display().to_string();
+    let compare = |fail: &[&str]| {
+        let fail: Vec<&str> = fail.iter().flat_map(|one| ["--fail-if", *one]).collect();
+        program.run(&[&["compare", &run, &run, "--no-report", "--anyway"], &fail[..]].concat())
+    };
+    let ended = compare(&["p50 > +50%"]);
+    assert!(ended.out.contains("response p50 > +50%"), "{ended:?}");
+    assert!(ended.out.contains("\nresponse p50 "), "{ended:?}");
+    let ended = compare(&["service p50 > +50%"]);
+    assert!(ended.out.contains("\nservice p50 "), "{ended:?}");
+    let ended = compare(&["service p50 > +50%", "p95 > +50%"]);
+    assert!(ended.code == 2 && ended.err.contains("write service before all"), "{ended:?}");
 }

@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod numbers;
 
+use answers::criterion::Times;
 use answers::verdict::Words;
 
 use crate::model::{Column, words};
@@ -86,6 +87,53 @@ pub fn figure(value: f64, unit: &str) -> String {
         "/s" => format!("{}/s", digits(value)),
         "share" => share(value),
         _ => digits(value),
+    }
+}
+
+/// The heading of a percentile or another figure of these times: `Response p95`, as criteria name it.
+pub fn timed(times: Times, figure: &str) -> Words {
+    let zh = times.word().zh;
+    let en = match times {
+        Times::Response => "Response",
+        Times::Service => "Service",
+    };
+    words(format!("{en} {figure}"), format!("{zh}时间 {figure}"))
+}
+
+/// The heading of the mean of these times.
+pub fn mean(times: Times) -> Words {
+    match times {
+        Times::Response => words("Response time, mean", "平均响应时间"),
+        Times::Service => words("Service time, mean", "平均服务时间"),
+    }
+}
+
+/// The heading of the largest of these times.
+pub fn longest(times: Times) -> Words {
+    match times {
+        Times::Response => words("Response time, max", "最大响应时间"),
+        Times::Service => words("Service time, max", "最大服务时间"),
+    }
+}
+
+/// The part of the mean time that the generator caused: its own and all of it, µs.
+pub fn overhead((own, of): (f64, f64)) -> Words {
+    let (own, of) = (time(own), time(of));
+    words(
+        format!("Throng itself caused {own} of {of}, on average"),
+        format!("平均 {of} 中有 {own} 由 Throng 自身造成"),
+    )
+}
+
+/// The words where no rule has a finding. Beside a criterion that is not met they do not say that nothing stands out.
+pub fn nothing(not_met: bool) -> Words {
+    if not_met {
+        words(
+            "No cause was found for the criteria that are not met.",
+            "未找到判定标准未达标的原因。",
+        )
+    } else {
+        words("Nothing stands out.", "没有发现异常。")
     }
 }
 

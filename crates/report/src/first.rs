@@ -19,13 +19,13 @@ use crate::html::Html;
 use crate::model::{About, Criterion, RunPage, words};
 use crate::svg;
 
-pub(crate) use numbers::interval;
+pub(crate) use numbers::{failed_name, failures, interval, service};
 pub(crate) use verdict::{of_points, section as verdict};
 
 /// The first screen of a run.
 pub fn run(page: &RunPage) -> Html {
     let mut out = Html::new();
-    verdict(&mut out, &page.verdict);
+    verdict(&mut out, &page.verdict, &page.criteria);
     criteria(&mut out, &page.criteria);
     numbers::section(&mut out, &page.totals);
     out.raw("<section class=\"pictures\">");

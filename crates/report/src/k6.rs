@@ -1,7 +1,8 @@
 //! The summary of a run in the form of k6's `--summary-export`, for programs that read that: GitLab's widget in a merge
 //! request takes the rate, two percentiles of the wait and the share of checks that passed out of it.
 //!
-//! Times are milliseconds from the actual start to the end of a sample. The record has no histogram of the times to the
+//! Times are milliseconds, and those that criteria judge: from the intended start to the end of a sample, or of a result
+//! file from the actual start. The record has no histogram of the times to the
 //! first byte, so `http_req_waiting` has those of whole samples, which are never shorter. A check is a sample: it passed if
 //! all assertions of it did. As in k6, `true` at a threshold says that it was crossed, and what has no sample is not there.
 

@@ -12,6 +12,7 @@ mod text;
 use answers_words::{About, Confidence, Language, Words};
 use text::{code, sentence};
 
+use crate::captions::nothing;
 use crate::model::{Criterion, Finding, Verdict, words};
 
 use ::answers::verdict as answers_words;
@@ -23,6 +24,8 @@ pub use run::run;
 /// Characters of a name, and of a sentence.
 const NAME: usize = 80;
 const SENTENCE: usize = 600;
+/// Characters of the list of rules that could not look, which has all of them.
+const LACKING: usize = 6000;
 /// Findings, criteria and rows that are shown.
 const MOST_FINDINGS: usize = 5;
 const MOST_CRITERIA: usize = 40;
@@ -167,7 +170,7 @@ impl Page {
     }
 
     /// The findings as sentences, or that there is none.
-    fn verdict(&mut self, verdict: &Verdict) {
+    fn verdict(&mut self, verdict: &Verdict, criteria: &[Criterion]) {
         self.heading("Verdict", "结论");
         if doubts_generator(verdict) {
             let words = self.both(
@@ -184,14 +187,25 @@ impl Page {
         }
         if verdict.findings.is_empty() {
             let (silent, unchecked) = (verdict.silent.len(), verdict.unchecked.len());
-            let (en, zh) = match verdict.undecided {
-                Some(_) => ("", ""),
-                None => ("Nothing stands out: ", "没有发现异常："),
+            let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));
+            let Words { en, zh } = match verdict.undecided {
+                Some(_) => words("", ""),
+                None => nothing(not_met),
             };
+            let en = if en.is_empty() { en } else { en + " " };
             self.paragraph(&words(
                 format!("{en}{silent} causes looked for, {unchecked} not for want of data."),
                 format!("{zh}已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
             ));
+            if unchecked > 0 {
+                let Words { en, zh } = &verdict.lacking;
+                let lacking = words(
+                    format!("Not checked for want of data: {en}."),
+                    format!("缺少数据而未检查：{zh}。"),
+                );
+                let said = sentence(self.of(&lacking), LACKING);
+                self.add(&format!("{said}\n\n"));
+            }
             return;
         }
         for finding in verdict.findings.iter().take(MOST_FINDINGS) {

@@ -38,7 +38,7 @@ pub use labels::{Label, Rest};
 pub use samples::Sample;
 pub use sweep::SweepPage;
 pub use timeline::{Mark, Timeline};
-pub use totals::{Quantile, Totals};
+pub use totals::{Quantile, Service, Totals, Transactions};
 pub use verdict::{Finding, Verdict};
 
 pub use answers::verdict::Words;

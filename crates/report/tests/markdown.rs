@@ -227,3 +227,65 @@ fn the_verdict_and_the_criteria_are_first() {
     assert!(places.is_sorted(), "{places:?}\n{markdown}");
     at("| ❌ not met | `p99 < 1s for label Login` | 2 s |");
 }
+
+/// A page of a short record without findings, beside a criterion that is met or not.
+fn without_findings(met: bool, change: fn(&mut Record)) -> RunPage {
+    let mut record = record(&["Pay".to_owned(), "Shop".to_owned()], 1.0);
+    change(&mut record);
+    let verdict = answers::rules::verdict(&Record::default());
+    RunPage::new(&Given {
+        record: &record,
+        verdict: &Verdict { findings: Vec::new(), hidden: Vec::new(), undecided: None, ..verdict },
+        run: "run",
+        criteria: &[Criterion { met: Some(met), ..criterion("Pay") }],
+        properties: &[],
+        notes: &[],
+        jmeter: None,
+        agents: &Agents::default(),
+        live: false,
+    })
+}
+
+fn html(page: RunPage, language: Language) -> String {
+    report::Page::Run(Box::new(page)).html(language)
+}
+
+#[test]
+fn causes_that_were_not_checked_have_their_reasons() {
+    let lacking = answers::rules::verdict(&Record::default()).lacking();
+    assert!(lacking.en.contains(" (needs ") && lacking.zh.contains("（需要"), "{lacking:?}");
+    let reason = lacking.en.split(" (needs ").nth(1).and_then(|rest| rest.split(')').next());
+    let reason = reason.expect("a reason");
+    let markdown = report::markdown::run(&without_findings(true, |_| {}), Language::English);
+    assert!(markdown.contains("Nothing stands out."), "{markdown}");
+    assert!(markdown.contains("Not checked for want of data: "), "{markdown}");
+    assert!(markdown.contains(&format!("needs {reason}")), "{reason} in {markdown}");
+    let html = html(without_findings(true, |_| {}), Language::English);
+    assert!(html.contains(&format!("needs {reason}")), "{reason}");
+}
+
+#[test]
+fn beside_a_criterion_that_is_not_met_nothing_says_that_nothing_stands_out() {
+    for (language, nothing, cause) in [
+        (Language::English, "Nothing stands out", "No cause was found"),
+        (Language::Chinese, "没有发现异常", "未找到判定标准未达标的原因"),
+    ] {
+        let markdown = report::markdown::run(&without_findings(false, |_| {}), language);
+        assert!(!markdown.contains(nothing) && markdown.contains(cause), "{markdown}");
+        let html = html(without_findings(false, |_| {}), language);
+        let (first, _) = html.split_once("<script").expect("a script behind the first screen");
+        assert!(!first.contains(nothing) && first.contains(cause), "{language:?}");
+    }
+}
+
+#[test]
+fn numbers_of_errors_say_whether_they_are_of_requests() {
+    let plain = report::markdown::run(&without_findings(true, |_| {}), Language::English);
+    assert!(plain.contains("| Failed | ") && !plain.contains("Failed requests"), "{plain}");
+    let page = || without_findings(true, |record| record.labels[1].transaction = true);
+    let markdown = report::markdown::run(&page(), Language::English);
+    assert!(markdown.contains("| Failed requests | "), "{markdown}");
+    assert!(markdown.contains("| Failed transactions | 60 (10 %) of 600 | "), "{markdown}");
+    let html = html(page(), Language::English);
+    assert!(html.contains(">Failed requests<") && html.contains(">Failed transactions<"));
+}

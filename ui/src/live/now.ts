@@ -1,22 +1,24 @@
 // The row of numbers, and the criteria as lamps.
 
 import { el, replace } from '../dom';
-import { count, digits, length, share, time } from '../format';
+import { count, digits, length, share, time, timed } from '../format';
 import { word } from '../language';
 import type { Criterion } from '../model';
 import type { Now } from './protocol';
 
 export function numbers(into: HTMLElement, now: Now): void {
-  const fact = (name: string, value: string, bad = false) => el('div', null, el('dt', null, name), el('dd', { class: bad ? 'bad' : '' }, value));
+  const fact = (name: string, value: string, bad = false, note = '') => el('div', null, el('dt', null, name), el('dd', { class: bad ? 'bad' : '' }, value, note ? el('small', { class: 'below' }, ` ${note}`) : null));
   const wanted = now.users_wanted !== null && now.users !== null && now.users_wanted !== now.users ? ` / ${count(now.users_wanted)}` : '';
+  const differs = now.times === 'response' && time(now.service_p95_us) !== time(now.p95_us);
   replace(into,
     fact(word('users'), count(now.users) + wanted),
     now.offered_per_s === null ? null : fact(word('offered'), `${digits(now.offered_per_s)}/s`),
     fact(word('achieved'), `${digits(now.rate_per_s)}/s`, now.offered_per_s !== null && now.rate_per_s < 0.9 * now.offered_per_s),
-    fact('p50', time(now.p50_us)), fact('p95', time(now.p95_us)), fact('p99', time(now.p99_us)),
-    fact(word('error_share'), share(now.error_share), now.error_share > 0),
+    fact(timed(now.times, 'p50'), time(now.p50_us)), fact(timed(now.times, 'p95'), time(now.p95_us)), fact(timed(now.times, 'p99'), time(now.p99_us)),
+    differs ? fact(timed('service', 'p95'), time(now.service_p95_us), false, word('elapsed_note')) : null,
+    fact(word(now.transactions ? 'failed_requests' : 'error_share'), share(now.error_share), now.error_share > 0),
     fact(word('in_flight'), count(now.in_flight)),
-    fact(word('own_share'), share(now.own_share), (now.own_share ?? 0) > 0.1),
+    fact(word('own_share'), share(now.own_share), (now.own_share ?? 0) > 0.1, now.own_us ? word('own_words', time(now.own_us[0]), time(now.own_us[1])) : ''),
     fact(word('cpu'), share(now.cpu), (now.cpu ?? 0) > 0.9));
 }
 
@@ -27,11 +29,13 @@ export function remaining(into: HTMLElement, now: Now): void {
     el('progress', { attr: { max: whole, value: now.elapsed_ms, 'aria-label': word('remaining', length(now.remaining_ms!)) } }), ' ', word('remaining', length(now.remaining_ms!))));
 }
 
-export function lamps(into: HTMLElement, criteria: Criterion[]): void {
+/** The criteria, and the CPU quota of the generator where there is one. */
+export function lamps(into: HTMLElement, criteria: Criterion[], quota: Now['quota']): void {
+  const lamp = (state: 'open' | 'met' | 'not_met', text: string, said: string) => el('li', { class: `lamp ${state}` },
+    el('span', { class: 'light', attr: { 'aria-hidden': 'true' } }, state === 'open' ? '○' : state === 'met' ? '✓' : '✗'), ` ${text} `, el('small', null, said));
   replace(into, ...criteria.map((one) => {
     const state = one.met === null ? 'open' : one.met ? 'met' : 'not_met';
-    return el('li', { class: `lamp ${state}` }, el('span', { class: 'light', attr: { 'aria-hidden': 'true' } }, one.met === null ? '○' : one.met ? '✓' : '✗'), ` ${one.text} `,
-      el('small', null, `${word(state)}${one.shown ? `: ${one.shown}` : ''}`));
-  }));
-  into.hidden = criteria.length === 0;
+    return lamp(state, one.text, `${word(state)}${one.shown ? `: ${one.shown}` : ''}`);
+  }), quota ? lamp(quota.is_limit ? 'not_met' : 'met', word('quota', digits(quota.processors)), word(quota.is_limit ? 'quota_stops' : 'quota_fits', share(quota.stopped_share))) : null);
+  into.hidden = criteria.length === 0 && !quota;
 }

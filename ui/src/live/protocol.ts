@@ -11,7 +11,7 @@
 //
 // Answers: 401 for a missing or wrong token, 403 for a wrong Host or Origin, 429 with Retry-After when there are too many pages.
 
-import type { Cause, Criterion, Num, RunPage, Verdict, Words } from '../model';
+import type { Cause, Criterion, Num, RunPage, Times, Verdict, Words } from '../model';
 
 export interface Start {
   page: RunPage;
@@ -30,11 +30,20 @@ export interface Now {
   remaining_ms: Num;
   users: Num; users_wanted: Num;
   offered_per_s: Num; rate_per_s: number;
+  /** The times that the percentiles are of. */
+  times: Times;
   p50_us: Num; p95_us: Num; p99_us: Num;
+  service_p95_us: Num;
+  /** Of requests; with `transactions` the plan has transactions, too, which are not among them. */
   error_share: number;
+  transactions: boolean;
   in_flight: Num;
   own_share: Num;
+  /** The generator's part of the mean time, and that time, µs. */
+  own_us: [number, number] | null;
   cpu: Num;
+  /** The CPU quota of the generator's control group: the processors that it allows, the share of periods in which it stopped the generator. */
+  quota: { processors: number; stopped_share: number; is_limit: boolean } | null;
   paused: boolean;
   /** It was asked to end: samples in flight finish. */
   stopping: boolean;

@@ -10,7 +10,7 @@ import type { Sheet } from './page';
 
 export function errors(sheet: Sheet, page: RunPage): void {
   if (page.causes.length === 0) {
-    sheet.add(el('p', null, word('no_errors')));
+    sheet.add(el('p', null, word(page.totals.failed === null ? 'errors_unknown' : 'no_errors')));
     return;
   }
   const all = page.causes.reduce((sum, cause) => sum + cause.count, 0);

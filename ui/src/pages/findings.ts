@@ -8,11 +8,12 @@ import * as saved from '../parts/columns';
 import { saving } from '../parts/saved';
 import type { Sheet } from './page';
 
-export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null): void {
+/** `nothing`: the words where no rule has a finding. */
+export function findings(sheet: Sheet, verdict: Verdict, chart: (id: string) => string | null, nothing: string): void {
   const all = [...verdict.findings, ...verdict.hidden];
   if (all.length > 0) sheet.add(el('div', { class: 'table' }, el('div', { class: 'tools' }, ...saving(saved.findings(verdict), word('findings'), () => all))));
   if (verdict.undecided) sheet.add(el('p', null, say(verdict.undecided)));
-  else if (verdict.findings.length === 0) sheet.add(el('p', null, word('nothing')));
+  else if (verdict.findings.length === 0) sheet.add(el('p', null, nothing));
   verdict.findings.forEach((finding) => sheet.add(one(finding, chart)));
   if (verdict.hidden.length > 0) {
     sheet.add(el('h2', null, word('hidden')), el('p', { class: 'note' }, word('hidden_note')));

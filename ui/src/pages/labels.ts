@@ -4,7 +4,7 @@ import { lines } from '../chart/plot';
 import { curves, histogram } from '../chart/small';
 import { figures } from '../chart/plot';
 import { el, type Child } from '../dom';
-import { bytes, count, digits, share, time } from '../format';
+import { bytes, count, digits, failedShare, maxOf, meanOf, share, time, timed } from '../format';
 import { say, word } from '../language';
 import type { Label, Quantile, RunPage } from '../model';
 import * as saved from '../parts/columns';
@@ -15,6 +15,19 @@ import { sampleTable } from './samples';
 
 function quantile(label: Label, p: number): Quantile | undefined {
   return label.quantiles.find((one) => Math.abs(one.p - p) < 1e-9);
+}
+
+const percent = (of: Quantile): string => `p${digits(of.p * 100, 4)}`;
+
+/** Mean service time, which phases are parts of. */
+const elapsedOf = (of: Label): number => of.service?.mean_us ?? of.mean_us;
+
+/** Service times beside the response times, as far as they differ as they are written. */
+function service(of: Label): [string, number][] {
+  if (!of.service) return [];
+  const all = of.service.quantiles.map((one): [string, number, number] => [timed('service', percent(one)), one.us, quantile(of, one.p)?.us ?? one.us]);
+  return [[meanOf('service'), of.service.mean_us, of.mean_us] as [string, number, number], ...all]
+    .filter(([, us, judged]) => time(us) !== time(judged)).map(([name, us]) => [name, us]);
 }
 
 /** A percentile; without enough samples for an interval it is grey. */
@@ -38,7 +51,8 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
     return el('span', null, text, row.transaction ? el('small', { class: 'tag' }, word('transaction')) : null,
       row.folded > 0 ? el('small', { class: 'tag' }, word('folded', count(row.folded))) : null);
   };
-  const p = (of: number, title: string): Column<Label> => ({ id: title, title, numeric: true, value: (row) => quantile(row, of)?.us ?? null, show: (row) => shown(quantile(row, of)) });
+  const { times } = page.totals;
+  const p = (of: number, id: string): Column<Label> => ({ id, title: timed(times, id), numeric: true, value: (row) => quantile(row, of)?.us ?? null, show: (row) => shown(quantile(row, of)) });
   const last = page.rest ? { ...page.rest.row, name: word('rest', count(page.rest.labels)) } : null;
   sheet.add(
     page.rest ? el('p', { class: 'note' }, word('rest_note', count(page.labels.length), count(page.rest.labels))) : null,
@@ -47,48 +61,51 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
       name: word('labels'),
       rows: page.labels,
       last,
-      saved: saved.labels(last, page.rest?.labels ?? 0),
+      saved: saved.labels(last, page.rest?.labels ?? 0, times),
       sort: ['share', 'descending'],
       filter: (row) => row.name,
       columns: [
         { id: 'name', title: word('label'), value: (row) => row.name, show: name },
         { id: 'count', title: word('count'), numeric: true, value: (row) => row.samples, show: (row) => count(row.samples) },
-        { id: 'errors', title: word('error_share'), numeric: true, value: (row) => row.failed / Math.max(1, row.samples), show: (row) => el('span', { class: row.failed > 0 ? 'bad' : '' }, share(row.failed / Math.max(1, row.samples))) },
+        { id: 'errors', title: word('error_share'), numeric: true, value: failedShare, show: (row) => el('span', { class: row.failed ? 'bad' : '' }, row.failed === null ? word('unknown') : share(failedShare(row))) },
         { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => `${digits(row.rate_per_s)}/s` },
-        { id: 'mean', title: word('mean'), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
+        { id: 'mean', title: meanOf(times), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
         p(0.5, 'p50'), p(0.9, 'p90'), p(0.95, 'p95'), p(0.99, 'p99'),
-        { id: 'max', title: word('max'), numeric: true, value: (row) => row.max_us, show: (row) => time(row.max_us) },
+        { id: 'max', title: maxOf(times), numeric: true, value: (row) => row.max_us, show: (row) => time(row.max_us) },
         { id: 'received', title: word('received'), numeric: true, value: (row) => row.received_bytes, show: (row) => bytes(row.received_bytes) },
         { id: 'share', title: word('share_of_time'), numeric: true, value: (row) => row.share_of_time, show: (row) => share(row.share_of_time) },
-        ...(page.about.has.phases ? [{ id: 'phases', title: word('phases'), value: () => null, show: (row: Label) => phaseBar(row.phases, row.mean_us) }] : []),
+        ...(page.about.has.phases ? [{ id: 'phases', title: word('phases'), value: () => null, show: (row: Label) => phaseBar(row.phases, elapsedOf(row)) }] : []),
       ],
     }),
   );
 }
 
 function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
+  const { times } = page.totals;
   const fact = (name: string, value: Child) => el('div', null, el('dt', null, name), el('dd', null, value));
   sheet.add(
     el('p', null, el('a', { attr: { href: '#labels' } }, `← ${word('back_to_labels')}`)),
     el('h2', { class: 'hostile' }, of.name),
-    el('dl', { class: 'facts' }, fact(word('count'), count(of.samples)), fact(word('failed'), count(of.failed)), fact(word('rate'), `${digits(of.rate_per_s)}/s`),
-      fact(word('mean'), time(of.mean_us)), ...of.quantiles.map((q) => fact(`p${digits(q.p * 100, 4)}`, shown(q))), fact(word('max'), time(of.max_us)),
+    el('dl', { class: 'facts' }, fact(word('count'), count(of.samples)), fact(word('failed'), of.failed === null ? word('unknown') : count(of.failed)), fact(word('rate'), `${digits(of.rate_per_s)}/s`),
+      fact(meanOf(times), time(of.mean_us)), ...of.quantiles.map((q) => fact(timed(times, percent(q)), shown(q))), fact(maxOf(times), time(of.max_us)),
+      ...service(of).map(([name, us]) => fact(name, time(us))),
       fact(word('share_of_time'), share(of.share_of_time))),
   );
   if (of.phases.some((us) => (us ?? 0) > 0)) {
     const named = of.phases.map((us, n) => ({ us, n })).filter(({ us, n }) => (us ?? 0) > 0 && n > 0 && n < 8);
-    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('phases')), phaseBar(of.phases, of.mean_us), phaseKey(),
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('phases')), phaseBar(of.phases, elapsedOf(of)), phaseKey(),
       el('figcaption', null, named.map(({ us, n }) => `${word((['phase_late', 'phase_room', 'phase_dns', 'phase_connect', 'phase_tls', 'phase_send', 'phase_wait', 'phase_receive'] as const)[n]!)} ${time(us)}`).join(', '))));
   }
   overTime(sheet, page, of);
+  const said = word(times);
   if (of.distribution) {
-    const caption = word('distribution_caption', time(quantile(of, 0.5)?.us ?? null));
-    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('distribution')), histogram(`${word('distribution')}. ${caption}`, of.distribution.edges_us, of.distribution.counts, time), el('figcaption', null, caption)));
+    const caption = word('distribution_caption', said, time(quantile(of, 0.5)?.us ?? null));
+    sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('distribution', said)), histogram(`${word('distribution', said)}. ${caption}`, of.distribution.edges_us, of.distribution.counts, time), el('figcaption', null, caption)));
   }
   if (of.tail) {
     sheet.add(el('figure', { class: 'chart' }, el('h2', null, word('tail')),
       curves(word('tail'), [{ label: of.name, x: of.tail.p.map((p) => 1 / Math.max(1e-9, 1 - p)), y: of.tail.us, join: 'line', dots: false }], tailAxis, time, { logX: true, logY: true }),
-      el('figcaption', null, word('tail_caption'))));
+      el('figcaption', null, word('tail_caption', said))));
   }
   const own = page.samples.filter((sample) => sample.label === index);
   if (own.length > 0) sheet.add(el('h2', null, word('samples')), sampleTable(page, own));
@@ -101,15 +118,15 @@ export function tailAxis(x: number): string {
 
 function overTime(sheet: Sheet, page: RunPage, of: Label): void {
   const columns = of.columns.map((id) => page.timeline.columns.find((column) => column.id === id)).filter((column) => column !== undefined);
-  for (const timed of [true, false]) {
-    const chosen = columns.filter((column) => (column.unit === 'us') === timed);
+  for (const inTime of [true, false]) {
+    const chosen = columns.filter((column) => (column.unit === 'us') === inTime);
     if (chosen.length === 0) continue;
     const first = figures(chosen[0]!);
     const known = first.filter((value): value is number => value !== null);
-    const reading = timed ? time : (value: number | null) => `${digits(value ?? 0)}/s`;
+    const reading = inTime ? time : (value: number | null) => `${digits(value ?? 0)}/s`;
     const caption = known.length === 0 ? '' : word('label_caption', say(chosen[0]!.name), reading(Math.min(...known)), reading(Math.max(...known)));
     sheet.chart(lines({
-      id: timed ? 'label-time' : 'label-rate', title: word(timed ? 'label_time' : 'label_rate'), caption, timeline: page.timeline,
+      id: inTime ? 'label-time' : 'label-rate', title: inTime ? word('label_time', word(page.totals.times)) : word('label_rate'), caption, timeline: page.timeline,
       series: chosen.map((column) => ({ name: say(column.name), unit: column.unit, values: figures(column) })), log: false, bands: [], columns: chosen,
     }));
   }

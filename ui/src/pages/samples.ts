@@ -43,13 +43,13 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
 }
 
 function detail(of: Sample): HTMLElement {
-  const box = el('details', null, el('summary', null, `${word('waterfall')}, ${word('request')}, ${word('response')}`));
+  const box = el('details', null, el('summary', null, `${word('waterfall')}, ${word('request')}, ${word('answer')}`));
   // Made when it is opened: a page may have hundreds.
   box.addEventListener('toggle', () => {
     if (!box.open || box.childElementCount > 1) return;
     const excerpt = (title: string, text: string | null) => el('div', null, el('h3', null, title, of.cut && text ? el('small', { class: 'tag' }, word('cut')) : null),
       text === null ? el('p', { class: 'note' }, word('not_kept')) : el('pre', { class: 'hostile', attr: { tabindex: 0 } }, text));
-    box.append(waterfall(of.phases, of.elapsed_us), el('div', { class: 'pair' }, excerpt(word('request'), of.request), excerpt(word('response'), of.response)));
+    box.append(waterfall(of.phases, of.elapsed_us), el('div', { class: 'pair' }, excerpt(word('request'), of.request), excerpt(word('answer'), of.response)));
   });
   return box;
 }

@@ -2,7 +2,7 @@
 
 import { curves, key, type Points } from '../chart/small';
 import { el } from '../dom';
-import { digits, figure, share, time } from '../format';
+import { digits, figure, meanOf, share, time, timed } from '../format';
 import { say, word } from '../language';
 import type { CapacityPage, ComparisonPage, SweepPage } from '../model';
 import * as saved from '../parts/columns';
@@ -25,7 +25,7 @@ export function sweep(sheet: Sheet, page: SweepPage): void {
     delete rate[0].join;
     rate.push({ label: `${word('model')}: ${page.model.name}`, x: page.model.curve.map(([at]) => at), y: page.model.curve.map(([, value]) => value), join: 'line', dots: false });
   }
-  const response = [0.5, 0.95, 0.99].map((q): Points => ({ label: `p${q * 100}`, x, y: page.points.map((point) => p(point, q)?.us ?? null), low: page.points.map((point) => p(point, q)?.low ?? null), high: page.points.map((point) => p(point, q)?.high ?? null), join: 'line' }));
+  const response = [0.5, 0.95, 0.99].map((q): Points => ({ label: timed('response', `p${q * 100}`), x, y: page.points.map((point) => p(point, q)?.us ?? null), low: page.points.map((point) => p(point, q)?.low ?? null), high: page.points.map((point) => p(point, q)?.high ?? null), join: 'line' }));
   const wide = Math.max(...x) / Math.max(1e-9, Math.min(...x)) >= 20;
   const plain = (value: number) => digits(value);
   sheet.add(
@@ -37,8 +37,8 @@ export function sweep(sheet: Sheet, page: SweepPage): void {
         { id: 'load', title: axis, numeric: true, value: (row) => row.load, show: (row) => digits(row.load) },
         { id: 'flight', title: word('in_flight'), numeric: true, value: (row) => row.in_flight, show: (row) => digits(row.in_flight) },
         { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => el('span', { title: row.rate_low !== null && row.rate_high !== null ? word('interval', digits(row.rate_low), digits(row.rate_high)) : word('few') }, `${digits(row.rate_per_s)}/s`) },
-        { id: 'mean', title: word('mean'), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
-        ...[0.5, 0.95, 0.99].map((q) => ({ id: `p${q}`, title: `p${q * 100}`, numeric: true, value: (row: Point) => p(row, q)?.us ?? null, show: (row: Point) => time(p(row, q)?.us ?? null) })),
+        { id: 'mean', title: meanOf('response'), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
+        ...[0.5, 0.95, 0.99].map((q) => ({ id: `p${q}`, title: timed('response', `p${q * 100}`), numeric: true, value: (row: Point) => p(row, q)?.us ?? null, show: (row: Point) => time(p(row, q)?.us ?? null) })),
         { id: 'errors', title: word('error_share'), numeric: true, value: (row) => row.error_share, show: (row) => share(row.error_share) },
         { id: 'length', title: word('length'), numeric: true, value: (row) => row.length_s, show: (row) => `${digits(row.length_s)} s` },
         { id: 'warm', title: word('warmup'), numeric: true, value: (row) => row.warmup_s, show: (row) => (row.warmup_s > 0 ? `${digits(row.warmup_s)} s` : '–') },
@@ -69,8 +69,8 @@ export function capacity(sheet: Sheet, page: CapacityPage): void {
         { id: 'bad', title: word('windows_bad'), numeric: true, value: (row) => row.bad },
         { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => `${digits(row.rate_per_s)}/s` },
         { id: 'flight', title: word('in_flight'), numeric: true, value: (row) => row.in_flight, show: (row) => digits(row.in_flight) },
-        { id: 'p50', title: 'p50', numeric: true, value: (row) => row.p50_us, show: (row) => time(row.p50_us) },
-        { id: 'p99', title: 'p99', numeric: true, value: (row) => row.p99_us, show: (row) => time(row.p99_us) },
+        { id: 'p50', title: timed('response', 'p50'), numeric: true, value: (row) => row.p50_us, show: (row) => time(row.p50_us) },
+        { id: 'p99', title: timed('response', 'p99'), numeric: true, value: (row) => row.p99_us, show: (row) => time(row.p99_us) },
         { id: 'samples', title: word('count'), numeric: true, value: (row) => row.samples },
         { id: 'length', title: word('length'), numeric: true, value: (row) => row.length_s, show: (row) => `${digits(row.length_s)} s` },
         { id: 'words', title: word('result'), value: (row) => say(row.words) },
@@ -110,7 +110,7 @@ export function comparison(sheet: Sheet, page: ComparisonPage): void {
   for (const tail of page.tails) {
     const axis = tail.p.map((p) => 1 / Math.max(1e-9, 1 - p));
     const series: Points[] = [{ label: word('run_a'), x: axis, y: tail.a_us, join: 'line', dots: false }, { label: word('run_b'), x: axis, y: tail.b_us, join: 'dashed', dots: false }];
-    sheet.add(el('figure', { class: 'chart' }, el('h2', { class: 'hostile' }, `${word('tails')}: ${tail.label ?? word('total')}`), curves(word('tails'), series, tailAxis, time, { logX: true, logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('tail_caption'))));
+    sheet.add(el('figure', { class: 'chart' }, el('h2', { class: 'hostile' }, `${word('tails')}: ${tail.label ?? word('total')}`), curves(word('tails'), series, tailAxis, time, { logX: true, logY: true }), key(series.map((one) => one.label)), el('figcaption', null, word('tail_caption', word(page.times)))));
   }
   if (page.changed.length > 0) {
     sheet.add(el('h2', null, word('changed')), table({ name: word('changed'), saved: saved.changed, rows: page.changed, columns: [

@@ -3,7 +3,7 @@
 import { heat } from '../chart/heat';
 import { chart } from '../chart/plot';
 import { el } from '../dom';
-import { count, share, time } from '../format';
+import { count, share, time, timed } from '../format';
 import { word } from '../language';
 import type { Chart, RunPage } from '../model';
 import * as saved from '../parts/columns';
@@ -47,8 +47,8 @@ export function connections(sheet: Sheet, page: RunPage): void {
       { id: 'exchanges', title: word('exchanges'), numeric: true, value: (row) => row.exchanges, show: (row) => count(row.exchanges) },
       { id: 'errors', title: word('error_share'), numeric: true, value: (row) => row.errors / Math.max(1, row.exchanges), show: (row) => share(row.errors / Math.max(1, row.exchanges)) },
       { id: 'opened', title: word('opened'), numeric: true, value: (row) => row.opened, show: (row) => count(row.opened) },
-      { id: 'p50', title: 'p50', numeric: true, value: (row) => row.p50_us, show: (row) => time(row.p50_us) },
-      { id: 'p95', title: 'p95', numeric: true, value: (row) => row.p95_us, show: (row) => time(row.p95_us) },
+      { id: 'p50', title: timed('service', 'p50'), numeric: true, value: (row) => row.p50_us, show: (row) => time(row.p50_us) },
+      { id: 'p95', title: timed('service', 'p95'), numeric: true, value: (row) => row.p95_us, show: (row) => time(row.p95_us) },
     ],
   }));
 }

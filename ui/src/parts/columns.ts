@@ -1,7 +1,8 @@
 // The columns of saved tables: those of crates/report/src/tables, by the same names.
 
 import { figures } from '../chart/plot';
-import type { CapacityPage, Cause, Class, Column, ComparisonPage, Criterion, Finding, Label, Num, Quantile, RunPage, Sample, SweepPage, Timeline, Unit, Verdict } from '../model';
+import { failedShare } from '../format';
+import type { CapacityPage, Cause, Class, Column, ComparisonPage, Criterion, Finding, Label, Num, Quantile, RunPage, Sample, SweepPage, Timeline, Times, Unit, Verdict } from '../model';
 import { at, ms, number, type Saved, type Value } from './saved';
 
 type Columns<Row> = [string, (row: Row) => Value][];
@@ -20,16 +21,20 @@ function phases<Row>(of: (row: Row) => Num[]): Columns<Row> {
   return PHASES.map((name, n) => [`${name}_ms`, (row) => ms(of(row)[n])]);
 }
 
-/** `rest`: the row of so many labels that have none of their own. */
-export function labels(rest: Label | null, others: number): Saved<Label> {
+/** `rest`: the row of so many labels that have none of their own. `times`: those that the figures are of. */
+export function labels(rest: Label | null, others: number, times: Times): Saved<Label> {
+  const service = (row: Label) => row.service ?? row;
+  const one = (row: Label, p: number) => ms(service(row).quantiles.find((found) => found.p === p)?.us);
   return {
     name: 'labels',
     columns: [
       ['label', (row) => (row === rest ? `(${others} other labels)` : row.name)], ['kind', (row) => (row === rest ? 'other' : row.transaction ? 'transaction' : 'request')],
       ['folded_labels', (row) => row.folded], ['samples', (row) => row.samples], ['failed', (row) => row.failed],
-      ['error_share', (row) => number(row.failed / Math.max(1, row.samples))], ['rate_per_s', (row) => number(row.rate_per_s)],
-      ['mean_ms', (row) => ms(row.mean_us)], ['min_ms', (row) => ms(row.min_us)], ['max_ms', (row) => ms(row.max_us)],
+      ['error_share', (row) => number(failedShare(row))], ['rate_per_s', (row) => number(row.rate_per_s)],
+      ['times', () => times], ['mean_ms', (row) => ms(row.mean_us)], ['min_ms', (row) => ms(row.min_us)], ['max_ms', (row) => ms(row.max_us)],
       ...quantiles((row: Label) => row.quantiles),
+      ['service_mean_ms', (row) => ms(service(row).mean_us)], ['service_p50_ms', (row) => one(row, 0.5)], ['service_p95_ms', (row) => one(row, 0.95)],
+      ['service_p99_ms', (row) => one(row, 0.99)], ['service_max_ms', (row) => ms(service(row).max_us)],
       ['received_bytes', (row) => row.received_bytes], ['sent_bytes', (row) => row.sent_bytes], ['share_of_time', (row) => number(row.share_of_time)],
       ...phases((row: Label) => row.phases),
     ],

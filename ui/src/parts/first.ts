@@ -21,7 +21,7 @@ export function firstTables(page: Page, first: HTMLElement): void {
     case 'run': {
       const last: Label | null = page.rest?.row ?? null;
       const rows = last ? [...page.labels, last] : page.labels;
-      put('Labels', () => saving(saved.labels(last, page.rest?.labels ?? 0), word('labels'), () => rows));
+      put('Labels', () => saving(saved.labels(last, page.rest?.labels ?? 0, page.totals.times), word('labels'), () => rows));
       break;
     }
     case 'sweep':

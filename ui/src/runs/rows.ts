@@ -8,7 +8,7 @@ import type { Entry, Figures } from './protocol';
 
 export interface Column {
   id: string;
-  title: Word | 'p95';
+  title: Word;
   numeric?: boolean;
   value: (entry: Entry) => number | string | null;
   show: (entry: Entry) => Child;
@@ -57,8 +57,8 @@ export const COLUMNS: Column[] = [
   { id: 'words', title: 'verdict', value: (entry) => (entry.words ? say(entry.words) : ''), show: (entry) => el('span', { class: entry.doubtful ? 'bad sentence' : 'sentence' }, entry.words ? say(entry.words) : NONE) },
   { id: 'samples', title: 'count', numeric: true, value: (entry) => entry.samples, show: figure((of) => count(of.samples)) },
   { id: 'rate', title: 'rate', numeric: true, value: (entry) => entry.rate_per_s, show: figure(rate, true) },
-  { id: 'p95', title: 'p95', numeric: true, value: (entry) => entry.p95_us, show: figure((of) => time(of.p95_us)) },
-  { id: 'errors', title: 'error_share', numeric: true, value: (entry) => entry.error_share, show: (entry) => el('span', { class: (entry.error_share ?? 0) > 0 ? 'bad' : '' }, figure((of) => share(of.error_share))(entry)) },
+  { id: 'p95', title: 'response_p95', numeric: true, value: (entry) => entry.p95_us, show: figure((of) => time(of.p95_us)) },
+  { id: 'errors', title: 'failed_requests', numeric: true, value: (entry) => entry.error_share, show: (entry) => el('span', { class: (entry.error_share ?? 0) > 0 ? 'bad' : '' }, figure((of) => share(of.error_share))(entry)) },
   { id: 'criteria', title: 'criteria', value: (entry) => (entry.criteria ? entry.criteria.met / entry.criteria.of : null), show: criteria },
 ];
 

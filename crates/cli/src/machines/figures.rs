@@ -116,7 +116,7 @@ impl Tables {
             let cells = |row: &Row| row.cells(count(row.agents));
             out.push_str(&table("Zone", "agents", self.zones.iter().map(cells), width));
         }
-        out
+        out + "Times are response times, from the intended start\n"
     }
 
     /// The zones for the summary's JSON; none where all agents are in one.
@@ -238,7 +238,8 @@ pub(super) mod tests {
     fn the_text_has_a_table_by_agent_and_one_by_zone_and_fits_the_terminal() {
         let text = three().text(None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 9, "{text}");
+        assert_eq!(lines.len(), 10, "{text}");
+        assert!(lines[9].starts_with("Times are response times"), "{text}");
         assert!(lines[1].starts_with("Agent  zone  users  samples  errors"), "{text}");
         assert!(lines[4].starts_with("c        us      5      100       1"), "{text}");
         assert!(lines[6].starts_with("Zone  agents  users"), "{text}");

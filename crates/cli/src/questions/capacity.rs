@@ -281,7 +281,7 @@ impl Search<'_> {
             p95: Some(figures.p95.value),
             p99: figures.p99.value,
             errors: figures.errors,
-            in_flight: figures.rate * figures.mean / 1000.0,
+            in_flight: sweep::in_flight(seconds),
             judged,
             generator_finding: finding,
             shared: shared(&made.record, seconds),

@@ -14,7 +14,6 @@ use report::Page;
 use report::captions::signed;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
-use stats::jtl::Columns;
 
 use super::child::{self, Load};
 use super::place::{Answer, Reach};
@@ -23,6 +22,7 @@ use super::{place, results};
 use crate::exit::Exit;
 use crate::flags::{CompareFlags, PropertyFlags};
 use crate::interrupt::Interrupt;
+use crate::report::RowSettings;
 use crate::{report as reports, terminal};
 use change::FailIf;
 
@@ -54,6 +54,9 @@ struct Sources {
     /// Folders of runs, or result files.
     a: Vec<PathBuf>,
     b: Vec<PathBuf>,
+    /// Properties by which result files of either side were read.
+    #[serde(default)]
+    rows: (RowSettings, RowSettings),
     /// The load, of a point of two sweeps.
     at: Option<String>,
     /// Loads of the sweeps that are not compared, the same in each of their points.
@@ -76,7 +79,9 @@ impl Asked {
     }
 
     fn settings(&self) -> Settings {
-        Settings { floor: self.floor, ..Settings::default() }
+        // They were read before.
+        let times = FailIf::read(&self.fail_if).unwrap_or_default().times();
+        Settings { floor: self.floor, times, ..Settings::default() }
     }
 }
 
@@ -86,15 +91,18 @@ struct Side {
     name: String,
     records: Vec<Record>,
     paths: Vec<PathBuf>,
+    /// Properties by which a result file was read.
+    rows: RowSettings,
 }
 
 impl Side {
     /// A folder of a run, or a result file.
     fn read(path: &Path, properties: Option<&PropertyFlags>) -> Result<Self, String> {
-        let columns =
-            properties.map(|properties| reports::columns(path, properties)).transpose()?;
-        let mut side = Self { name: path.display().to_string(), ..Self::default() };
-        side.push(results::read(path, &columns.unwrap_or_default())?, path);
+        let rows = properties.filter(|_| !path.is_dir());
+        let rows = rows.map(|properties| reports::row_settings(path, properties)).transpose()?;
+        let rows = rows.unwrap_or_default();
+        let mut side = Self { name: path.display().to_string(), rows, ..Self::default() };
+        side.push(results::read(path, &reports::columns_of(&side.rows)?)?, path);
         Ok(side)
     }
 
@@ -255,6 +263,7 @@ impl Pair {
             sources: Sources {
                 a: self.a.paths.clone(),
                 b: self.b.paths.clone(),
+                rows: (self.a.rows.clone(), self.b.rows.clone()),
                 at: self.at.clone(),
                 apart: self.apart.clone(),
                 asked: asked.clone(),
@@ -325,20 +334,26 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, S
         File::One(saved) => vec![*saved],
         File::Points(points) => points,
     };
-    let side = |name: String, at: Option<&String>, paths: &[PathBuf]| -> Result<Side, String> {
+    let side = |name: String,
+                at: Option<&String>,
+                (paths, rows): (&[PathBuf], &RowSettings)|
+     -> Result<Side, String> {
         let end = at.map_or_else(String::new, |at| format!(" at {at}"));
         let name = name.strip_suffix(&*end).unwrap_or(&name).to_owned();
-        let mut side = Side { name, ..Side::default() };
+        let mut side = Side { name, rows: rows.clone(), ..Side::default() };
+        let columns = reports::columns_of(rows)?;
         for path in paths {
             let path = reach.run(folder, path)?;
-            side.push(results::read(&path, &Columns::default())?, &path);
+            side.push(results::read(&path, &columns)?, &path);
         }
         Ok(side)
     };
     let mut done = Vec::new();
     for Saved { a, b, sources } in saved {
         let at = sources.at.as_ref();
-        let (a, b) = (side(a, at, &sources.a)?, side(b, at, &sources.b)?);
+        let rows = &sources.rows;
+        let a = side(a, at, (&sources.a, &rows.0))?;
+        let b = side(b, at, (&sources.b, &rows.1))?;
         if a.records.is_empty() || b.records.is_empty() {
             continue;
         }

@@ -13,7 +13,7 @@ use report::model::SweepPage;
 use report::model::sweep::{Axis, Swept};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use point::{Figures, Point, name, parent};
+pub(crate) use point::{Figures, Point, in_flight, name, parent};
 
 use super::child::{self, Asked, Failed, Load, Made};
 use super::place::{self, Answer, Reach};

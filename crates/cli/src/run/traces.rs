@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use answers::criterion::Outcome;
 use engine::{Line, LogLevel};
 use fleet::Loss;
 use record::Follower;
@@ -217,8 +218,10 @@ impl<'a> Traces<'a> {
         let missed = starts.map(Starts::text).unwrap_or_default();
         let verdict = verdict::of_folder(folder.path());
         let language = verdict::language(request.lang);
+        let not_met = judgement.outcome() == Outcome::NotMet;
         let said = |width| {
-            verdict.as_ref().map(|found| verdict::text(found, language, width)).unwrap_or_default()
+            let text = |found| verdict::text_beside(found, not_met, language, width);
+            verdict.as_ref().map(text).unwrap_or_default()
         };
         // What the user asked to have judged comes before what was found out besides.
         let criteria = judgement.text();

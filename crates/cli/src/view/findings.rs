@@ -20,18 +20,26 @@ const WAITING: usize = 8;
 /// The priority of the thread: behind those of users.
 const NICE: i32 = 10;
 
+/// The sentences that stand, the most important first.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    /// It is too early to say that nothing stands out.
+    pub(super) early: bool,
+    pub(super) findings: Vec<String>,
+}
+
 /// The rules' words, as of late.
 #[derive(Debug)]
 pub(super) struct Findings {
     to: SyncSender<Box<Told>>,
-    said: Arc<Mutex<Vec<String>>>,
+    said: Arc<Mutex<Words>>,
 }
 
 impl Findings {
     /// Starts the thread, which ends with this value. Without it there are no findings, and the view is as good.
     pub(super) fn start() -> Option<Self> {
         let (to, from) = sync_channel(WAITING);
-        let said = Arc::new(Mutex::default());
+        let said = Arc::new(Mutex::new(Words { early: true, findings: Vec::new() }));
         let told = Arc::clone(&said);
         let thread = std::thread::Builder::new().name("findings".into());
         thread.spawn(move || follow(&from, &told)).ok()?;
@@ -42,13 +50,13 @@ impl Findings {
         let _ = self.to.try_send(Box::new(Told::from(now)));
     }
 
-    /// The sentences that stand now, the most important first.
-    pub(super) fn said(&self) -> Vec<String> {
+    /// The sentences that stand now.
+    pub(super) fn said(&self) -> Words {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-fn follow(from: &Receiver<Box<Told>>, said: &Mutex<Vec<String>>) {
+fn follow(from: &Receiver<Box<Told>>, said: &Mutex<Words>) {
     let _ = rustix::process::setpriority_process(None, NICE);
     let mut course = Course::default();
     let mut judge_at = Instant::now() + BETWEEN;
@@ -59,8 +67,9 @@ fn follow(from: &Receiver<Box<Told>>, said: &Mutex<Vec<String>>) {
         }
         let began = Instant::now();
         course.judge();
-        let words = course.said().findings.iter().map(|finding| finding.words.en.clone());
-        *said.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
+        let findings = course.said().findings.iter().map(|finding| finding.words.en.clone());
+        let words = Words { early: course.is_early(), findings: findings.collect() };
+        *said.lock().unwrap_or_else(PoisonError::into_inner) = words;
         judge_at = Instant::now() + BETWEEN.max(began.elapsed() * REST);
     }
 }

@@ -113,6 +113,7 @@ impl Plan {
         plan.generator += room.some(1 - plan.generator);
         plan.findings += room.some(view.findings.len().min(3) - plan.findings);
         plan.axis = room.all(1);
+        plan.findings += room.some(usize::from(view.early && view.findings.is_empty()));
         // Charts of several lines stand apart.
         if room.all(3 + 2 * 2) {
             plan.blanks += 3;
@@ -180,7 +181,7 @@ impl Frame<'_> {
         line.gap(2).add(Style::Plain, &things(view.users, "user"));
         line.gap(2).add(Style::Plain, &format!("{}/s", rate(last.rate)));
         let p95 = last.p95.map_or_else(|| "–".to_owned(), time);
-        line.gap(2).add(Style::Plain, &format!("p95 {p95}"));
+        line.gap(2).add(Style::Plain, &format!("response p95 {p95}"));
         let style = if view.errors > 0 { Style::Bad } else { Style::Plain };
         line.gap(2).add(style, &self.error_words());
         let failed = view.lamps.iter().filter(|lamp| lamp.is_good() == Some(false)).count();
@@ -197,6 +198,9 @@ impl Frame<'_> {
         let View { errors, samples, .. } = self.view;
         match errors {
             0 => "no errors".to_owned(),
+            _ if self.view.has_transactions() => {
+                format!("{} failed {}", things(*errors, "request"), percent(*errors, *samples))
+            }
             1 => "1 error".to_owned(),
             _ => format!("{} errors {}", count(*errors), percent(*errors, *samples)),
         }
@@ -214,7 +218,8 @@ impl Frame<'_> {
     fn head(&self) -> Vec<Part> {
         let view = self.view;
         let mut first = self.line();
-        let samples = things(view.samples, "sample");
+        let what = if view.has_transactions() { "request" } else { "sample" };
+        let samples = things(view.samples, what);
         let room = self.limit.saturating_sub(width(&samples) + 2);
         let mut name = Line::new(room, self.look);
         if !view.heading.is_empty() {
@@ -284,7 +289,7 @@ impl Frame<'_> {
             all => format!("{} of {}", count(view.users), count(all)),
         };
         let most = |value: f64| format!("{}/s", rate(value));
-        let p95 = last.p95.map_or_else(|| "–".to_owned(), time);
+        let p95 = last.p95.map_or_else(|| "p95 –".to_owned(), |p95| format!("p95 {}", time(p95)));
         let errors = if view.errors == 0 { "none".to_owned() } else { count(view.errors) };
         let wide = |value: f64| count(value as u64);
         let spaced = plan.tall > 1;
@@ -299,7 +304,7 @@ impl Frame<'_> {
         let chart = |name, value| Chart { name, value, height: 1, begins: spaced, clips: false };
         let tall = |name, value| Chart { height: plan.tall, ..chart(name, value) };
         self.chart(&tall("rate", value), |moment| Some(moment.rate), most, out);
-        let p95 = Chart { clips: true, ..tall("p95", &p95) };
+        let p95 = Chart { clips: true, ..tall("response", &p95) };
         self.chart(&p95, |moment| moment.p95, time, out);
         self.chart(&chart("errors", &errors), |moment| Some(moment.errors), most, out);
         if plan.axis {
@@ -450,6 +455,11 @@ impl Frame<'_> {
     /// Rules of the verdict that already speak.
     fn findings(&self, most: usize, out: &mut Vec<Part>) {
         let findings = &self.view.findings;
+        if findings.is_empty() && self.view.early && most > 0 {
+            let mut line = self.line();
+            line.add(Style::Dim, "finding").to(11).add(Style::Dim, "too early to say");
+            out.push((false, line.done()));
+        }
         for (at, words) in findings.iter().take(most).enumerate() {
             let mut line = self.line();
             line.add(Style::Warning, if at == 0 { "finding" } else { "" }).to(11);
@@ -485,7 +495,7 @@ impl Frame<'_> {
             1 => ", 1 more label".to_owned(),
             more => format!(", {} more labels", count(more as u64)),
         };
-        line.gap(2).add(Style::Dim, &format!("label (last {seconds} s{more})"));
+        line.gap(2).add(Style::Dim, &format!("label (last {seconds} s{more}; response times)"));
         out.push((true, line.done()));
         for row in rows {
             let mut line = self.line();

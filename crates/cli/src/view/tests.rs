@@ -185,7 +185,7 @@ fn of_ten_thousand_labels_those_are_shown_that_matter() {
     let shown = frame(&view, 80, 24, PLAIN);
     assert!(shown.contains(" item 0\n") && shown.contains(" item 1\n"), "{shown}");
     assert!(shown.contains(" item 9000\n"), "the one with errors has a place: {shown}");
-    assert!(shown.contains(" more labels)"), "{shown}");
+    assert!(shown.contains(" more labels"), "{shown}");
     let (rows, all) = view.rows(7);
     assert_eq!((rows.len(), all), (7, 10_000));
 }
@@ -217,12 +217,34 @@ fn findings_that_already_speak_have_a_line_each() {
 }
 
 #[test]
+fn before_rules_could_speak_it_is_too_early_to_say() {
+    let mut view = shop();
+    assert!(!frame(&view, 80, 40, PLAIN).contains("too early to say"));
+    view.early = true;
+    assert!(frame(&view, 80, 40, PLAIN).contains("\nfinding    too early to say\n"));
+    view.findings = vec!["The target works on about 2 requests at once.".to_owned()];
+    assert!(!frame(&view, 80, 40, PLAIN).contains("too early to say"));
+    for (columns, rows) in [(80, 24), (40, 10), (80, 5)] {
+        view.findings.clear();
+        frame(&view, columns, rows, PLAIN);
+    }
+}
+
+#[test]
+fn errors_of_a_plan_with_transactions_are_those_of_requests() {
+    let mut view = shop();
+    view.labels[0].transaction = true;
+    assert!(frame(&view, 120, 5, PLAIN).contains("150 requests failed 0.49 %"));
+    assert!(frame(&view, 120, 24, PLAIN).contains("30 780 requests\n"));
+}
+
+#[test]
 fn one_slow_second_does_not_hide_the_others() {
     let mut view = shop();
     let last = Moment { p95: Some(9_000.0), ..*view.moments.back().expect("a second") };
     view.moments.push_back(last);
     let shown = frame(&view, 120, 24, PLAIN);
-    let p95 = shown.lines().find(|line| line.starts_with("p95")).expect("a chart");
+    let p95 = shown.lines().find(|line| line.starts_with("response")).expect("a chart");
     assert!(p95.contains('^') && p95.contains("max 9000 ms") && p95.contains('▄'), "{p95}");
 }
 

@@ -1,6 +1,7 @@
 //! A comparison in sentences: what differs and by how much, or what would have shown.
 
 use answers::compare::{Comparison, Difference, Outcome, Row};
+use answers::criterion::Times;
 use answers::verdict::Words;
 
 use super::signed;
@@ -30,12 +31,14 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
     let mut out = Vec::new();
     for (_, difference) in different.iter().filter(|(row, _)| row.label.is_empty()) {
         let change = change(difference);
+        let name = metric(difference.metric, comparison.times);
         out.push(words(
-            format!("B's {} is {}, {}.", difference.metric, change.en, within.en),
-            format!("{}，B 的{}{}。", within.zh, metric(difference.metric).zh, change.zh),
+            format!("B's {} is {}, {}.", name.en, change.en, within.en),
+            format!("{}，B 的{}{}。", within.zh, name.zh, change.zh),
         ));
     }
-    let of_labels: Vec<Words> = comparison.labels.iter().filter_map(most_changed).collect();
+    let of_labels: Vec<Words> =
+        comparison.labels.iter().filter_map(|row| most_changed(row, comparison.times)).collect();
     if !of_labels.is_empty() {
         let more = of_labels.len().saturating_sub(MOST);
         let told = &of_labels[..of_labels.len().min(MOST)];
@@ -63,10 +66,11 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
 fn nothing(comparison: &Comparison) -> Words {
     let visible: Vec<(&Difference, String)> =
         comparison.all.differences.iter().filter_map(|d| Some((d, visible(d)?))).collect();
+    let name = |of: &Difference| metric(of.metric, comparison.times);
     let en: Vec<String> =
-        visible.iter().map(|(d, least)| format!("{} by {least}", d.metric)).collect();
+        visible.iter().map(|(d, least)| format!("{} by {least}", name(d).en)).collect();
     let zh: Vec<String> =
-        visible.iter().map(|(d, least)| format!("{} {least}", metric(d.metric).zh)).collect();
+        visible.iter().map(|(d, least)| format!("{} {least}", name(d).zh)).collect();
     words(
         format!(
             "No difference that these runs can show; what would have shown is a change of {}.",
@@ -77,7 +81,7 @@ fn nothing(comparison: &Comparison) -> Words {
 }
 
 /// The label with its largest change that counts, errors apart.
-fn most_changed(row: &Row) -> Option<Words> {
+fn most_changed(row: &Row, times: Times) -> Option<Words> {
     let counts =
         row.differences.iter().filter(|difference| difference.result == Outcome::Different);
     let size = |difference: &&Difference| {
@@ -90,9 +94,10 @@ fn most_changed(row: &Row) -> Option<Words> {
     } else {
         (signed(most.change), signed(most.change))
     };
+    let name = metric(most.metric, times);
     Some(words(
-        format!("{} ({} {en})", row.label, most.metric),
-        format!("{}（{} {zh}）", row.label, metric(most.metric).zh),
+        format!("{} ({} {en})", row.label, name.en),
+        format!("{}（{} {zh}）", row.label, name.zh),
     ))
 }
 
@@ -100,15 +105,17 @@ pub fn is_errors(difference: &Difference) -> bool {
     difference.metric == "error%"
 }
 
-/// A figure that is compared, by its name.
-pub fn metric(name: &str) -> Words {
-    let zh = match name {
-        "rate" => "速率",
-        "error%" => "错误率",
-        "mean" => "平均值",
-        other => other,
-    };
-    words(name, zh)
+/// A figure that is compared, by its name; times with the word that says which they are.
+pub fn metric(name: &str, times: Times) -> Words {
+    match name {
+        "rate" => words(name, "速率"),
+        "error%" => words(name, "错误率"),
+        time => {
+            let Words { en, zh } = times.word();
+            let figure = if time == "mean" { "平均值" } else { time };
+            words(format!("{en} {time}"), format!("{zh}时间 {figure}"))
+        }
+    }
 }
 
 /// `7.1 % higher (95 % interval +4.0 % to +10.3 %)`.

@@ -16,9 +16,9 @@ const HEADS: [Head; 8] = [
     ("Errors", "错误率"),
     ("Rate", "速率"),
     ("Response time, mean", "平均响应时间"),
-    ("p50", "p50"),
-    ("p95", "p95"),
-    ("p99", "p99"),
+    ("Response p50", "响应时间 p50"),
+    ("Response p95", "响应时间 p95"),
+    ("Response p99", "响应时间 p99"),
 ];
 
 pub(super) fn section(out: &mut Html, agents: &Agents) {

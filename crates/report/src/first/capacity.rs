@@ -1,8 +1,10 @@
 //! The first screen of a search for capacity: the answer, criteria at the lower bound, what limited it, the probes.
 
+use answers::criterion::Times;
+
 use super::answer;
 use crate::captions::numbers::{load, number};
-use crate::captions::{grouped, time};
+use crate::captions::{grouped, time, timed};
 use crate::html::Html;
 use crate::model::capacity::{Held, Probe};
 use crate::model::sweep::StoppedBy;
@@ -21,7 +23,7 @@ pub(crate) fn screen(page: &CapacityPage) -> Html {
     bounds(&mut out, page);
     super::criteria(&mut out, &page.criteria);
     out.raw("<p class=\"note\">").words(&page.limited_by).raw("</p>");
-    super::verdict(&mut out, &page.verdict);
+    super::verdict(&mut out, &page.verdict, &page.criteria);
     out.raw("<section class=\"pictures\">");
     draw(&mut out, &ladder(page));
     draw(&mut out, &by_load(page));
@@ -104,10 +106,10 @@ fn by_load(page: &CapacityPage) -> Curves {
     };
     let ((from, first), (to, last)) = (shown(least), shown(most));
     Curves {
-        title: words("p99 by load", "各负载下的 p99"),
+        title: words("Response p99 by load", "各负载下的响应时间 p99"),
         caption: words(
-            format!("p99: {first} at {}, {last} at {}.", from.en, to.en),
-            format!("p99：{}时 {first}，{}时 {last}。", from.zh, to.zh),
+            format!("Response p99: {first} at {}, {last} at {}.", from.en, to.en),
+            format!("响应时间 p99：{}时 {first}，{}时 {last}。", from.zh, to.zh),
         ),
         across: page.axis.name(),
         log_x: true,
@@ -130,8 +132,8 @@ fn probes(out: &mut Html, page: &CapacityPage) {
             (&page.axis.name(), true),
             (&words("Succeeded", "成功"), true),
             (&words("In flight", "在途"), true),
-            (&words("p50", "p50"), true),
-            (&words("p99", "p99"), true),
+            (&timed(Times::Response, "p50"), true),
+            (&timed(Times::Response, "p99"), true),
             (&words("Samples", "样本数"), true),
             (&words("Seconds", "秒数"), true),
             (&words("Ended by", "结束原因"), false),

@@ -109,7 +109,7 @@ pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let size = |row: &Row| sizes.get(&row.label.as_deref()).copied();
     let mut shown: Vec<&Row> = labels
         .into_iter()
-        .filter(|row| row.different || size(row).is_none() && row.metric.en == "p95")
+        .filter(|row| row.different || size(row).is_none() && row.metric.en.ends_with(" p95"))
         .collect();
     shown.sort_by(|a, b| size(b).unwrap_or(-1.0).total_cmp(&size(a).unwrap_or(-1.0)));
     let more = shown.len().saturating_sub(MOST_ROWS);

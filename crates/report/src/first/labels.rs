@@ -1,6 +1,6 @@
 //! The five labels with the most time.
 
-use crate::captions::{grouped, share, time};
+use crate::captions::{grouped, share, time, timed};
 use crate::html::Html;
 use crate::model::{Label, RunPage, words};
 
@@ -13,18 +13,19 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     out.raw("<section><h2>")
         .both("Labels with the most time", "耗时最多的标签")
         .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table><thead><tr>");
+    let times = page.totals.times;
     let heads = [
-        ("Label", "标签"),
-        ("Samples", "样本数"),
-        ("Errors", "错误率"),
-        ("p50", "p50"),
-        ("p95", "p95"),
-        ("p99", "p99"),
-        ("Share of all time", "占总时间"),
+        words("Label", "标签"),
+        words("Samples", "样本数"),
+        words("Errors", "错误率"),
+        timed(times, "p50"),
+        timed(times, "p95"),
+        timed(times, "p99"),
+        words("Share of service time", "占服务时间"),
     ];
-    for (n, (en, zh)) in heads.into_iter().enumerate() {
+    for (n, head) in heads.iter().enumerate() {
         out.raw(if n == 0 { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"n\">" });
-        out.both(en, zh).raw("</th>");
+        out.words(head).raw("</th>");
     }
     out.raw("</tr></thead><tbody>");
     for label in page.labels.iter().take(SHOWN) {
@@ -51,8 +52,11 @@ fn row(out: &mut Html, label: &Label) {
     }
     out.raw("</th><td class=\"n\">").text(&grouped(label.samples as f64));
     let errors = label.error_share();
-    out.raw(if errors > Some(0.0) { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" })
-        .text(&errors.map_or_else(|| "–".into(), share));
+    out.raw(if errors > Some(0.0) { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" });
+    match errors {
+        Some(errors) => out.text(&share(errors)),
+        None => out.both("unknown", "未知"),
+    };
     for p in [0.5, 0.95, 0.99] {
         let found = label.quantiles.iter().find(|one| one.p == p);
         out.raw(if found.is_some_and(|one| one.enough) {

@@ -1,45 +1,95 @@
 //! The numbers of a run, each with its interval.
 
+use answers::criterion::Times;
 use answers::verdict::Words;
 
-use crate::captions::{bytes, digits, grouped, share, time};
+use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::html::Html;
-use crate::model::{Gateway, Quantile, Totals, words};
+use crate::model::{Gateway, Quantile, Totals, Transactions, words};
+
+/// Percentiles that are shown, with their names.
+const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 
 pub(super) fn section(out: &mut Html, totals: &Totals) {
     out.raw("<section><dl class=\"facts\">");
-    fact(out, "Requests", "请求数", &grouped(totals.samples as f64), None);
-    let (failed, note) = match totals.failed.zip(totals.error_share()) {
-        Some((failed, errors)) => (grouped(failed as f64), words(share(errors), share(errors))),
-        None => ("–".into(), words("unknown: no column success", "未知：没有 success 列")),
-    };
-    fact(out, "Failed", "失败", &failed, Some(&note));
+    fact(out, &words("Requests", "请求数"), &grouped(totals.samples as f64), None);
+    let (failed, note) = failures(totals.failed, totals.samples);
+    fact(out, &failed_name(totals), &failed, Some(&note));
+    if let Some(of) = totals.transactions {
+        let (failed, note) = failures(of.failed, of.samples);
+        fact(out, &words("Failed transactions", "失败的事务"), &failed, Some(&note_of(&of, note)));
+    }
     let margin = totals.rate_margin.map(|margin| plain(format!("± {}", digits(margin))));
-    fact(out, "Rate", "速率", &format!("{}/s", digits(totals.rate_per_s)), margin.as_ref());
-    fact(out, "Service time, mean", "平均服务时间", &time(totals.mean_us), None);
-    for (en, zh, p) in [("p50", "p50", 0.5), ("p95", "p95", 0.95), ("p99", "p99", 0.99)] {
+    let rate = format!("{}/s", digits(totals.rate_per_s));
+    fact(out, &words("Rate", "速率"), &rate, margin.as_ref());
+    fact(out, &mean(totals.times), &time(totals.mean_us), None);
+    for (name, p) in SHOWN {
         if let Some(found) = totals.quantiles.iter().find(|one| one.p == p) {
-            fact(out, en, zh, &time(found.us), Some(&interval(found)));
+            fact(out, &timed(totals.times, name), &time(found.us), Some(&interval(found)));
         }
     }
-    fact(out, "Max", "最大", &time(totals.max_us), None);
-    fact(out, "Received", "接收", &bytes(totals.received_bytes as f64), None);
+    fact(out, &longest(totals.times), &time(totals.max_us), None);
+    for (name, value) in service(totals) {
+        fact(out, &name, &value, Some(&words("JMeter's elapsed", "JMeter 的 elapsed")));
+    }
+    fact(out, &words("Received", "接收"), &bytes(totals.received_bytes as f64), None);
     if let Some(own) = totals.own_share {
-        fact(out, "Generator overhead", "负载机开销", &share(own), None);
+        let note = totals.own_us.map(overhead);
+        fact(out, &words("Generator overhead", "负载机开销"), &share(own), note.as_ref());
     }
     if let Some(cut) = totals.under_way_at_end {
         let note = words("cut by the end, in no other figure", "被结束切断，不计入其他数据");
-        fact(out, "In flight at the end", "结束时在途", &grouped(cut as f64), Some(&note));
+        let name = words("In flight at the end", "结束时在途");
+        fact(out, &name, &grouped(cut as f64), Some(&note));
     }
     for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
-        out.raw("<div><dt>").words(&name).raw("</dt><dd>").text(&value);
-        out.raw(" <small class=\"below\">").words(&note).raw("</small></dd></div>");
+        fact(out, &name, &value, Some(&note));
     }
     out.raw("</dl></section>");
 }
 
-fn fact(out: &mut Html, en: &'static str, zh: &'static str, value: &str, note: Option<&Words>) {
-    out.raw("<div><dt>").both(en, zh).raw("</dt><dd>").text(value);
+/// The name of the number of failed requests: where there are transactions it says that those are not among them.
+pub(crate) fn failed_name(totals: &Totals) -> Words {
+    match totals.transactions {
+        Some(_) => words("Failed requests", "失败的请求"),
+        None => words("Failed", "失败"),
+    }
+}
+
+/// A number of failures, and its share of all.
+pub(crate) fn failures(failed: Option<u64>, of: u64) -> (String, Words) {
+    match failed {
+        Some(failed) => (grouped(failed as f64), plain(share(failed as f64 / of.max(1) as f64))),
+        None => ("–".into(), words("unknown: no column success", "未知：没有 success 列")),
+    }
+}
+
+fn note_of(of: &Transactions, share: Words) -> Words {
+    let all = grouped(of.samples as f64);
+    words(format!("{} of {all}", share.en), format!("{}，共 {all} 个", share.zh))
+}
+
+/// Service times beside the response times, as far as they differ as they are written: names and values.
+pub(crate) fn service(totals: &Totals) -> Vec<(Words, String)> {
+    let Some(service) = &totals.service else { return Vec::new() };
+    let mut out = Vec::new();
+    let mut add = |name: Words, judged: f64, us: f64| {
+        if time(judged) != time(us) {
+            out.push((name, time(us)));
+        }
+    };
+    add(mean(Times::Service), totals.mean_us, service.mean_us);
+    for (name, p) in SHOWN {
+        let of = |all: &[Quantile]| all.iter().find(|one| one.p == p).map(|one| one.us);
+        if let Some((judged, us)) = of(&totals.quantiles).zip(of(&service.quantiles)) {
+            add(timed(Times::Service, name), judged, us);
+        }
+    }
+    out
+}
+
+fn fact(out: &mut Html, name: &Words, value: &str, note: Option<&Words>) {
+    out.raw("<div><dt>").words(name).raw("</dt><dd>").text(value);
     if let Some(note) = note {
         out.raw(" <small class=\"below\">").words(note).raw("</small>");
     }

@@ -1,8 +1,10 @@
 //! The first screen of a sweep: the answer, the verdict on its points, rate and response time over the load, the points.
 
+use answers::criterion::Times;
+
 use super::answer;
 use crate::captions::numbers::{load, number};
-use crate::captions::{share, time};
+use crate::captions::{mean, share, time, timed};
 use crate::html::Html;
 use crate::model::sweep::{Point, StoppedBy};
 use crate::model::{Quantile, SweepPage, Words, words};
@@ -93,9 +95,8 @@ fn response(page: &SweepPage) -> Curves {
             let hollow = point.excluded.is_some() || !found.enough;
             Some(Spot { x: point.load, y: found.us, low: found.low, high: found.high, hollow })
         };
-        let name = format!("p{}", p * 100.0);
         Curve {
-            name: words(name.clone(), name),
+            name: timed(Times::Response, &format!("p{}", p * 100.0)),
             spots: page.points.iter().filter_map(spot).collect(),
             join: Join::Line,
             dots: true,
@@ -110,14 +111,14 @@ fn response(page: &SweepPage) -> Curves {
     };
     let (first, last) = (at(page.points.first()), at(page.points.last()));
     Curves {
-        title: words("Service time by load", "各负载下的服务时间"),
+        title: words("Response time by load", "各负载下的响应时间"),
         caption: words(
             format!(
-                "p95: {} at {}, {} at {}. Rings: too few samples, or none of the model's points.",
+                "Response p95: {} at {}, {} at {}. Rings: too few samples, or none of the model's points.",
                 first.0, first.1.en, last.0, last.1.en
             ),
             format!(
-                "p95：{}时 {}，{}时 {}。空心圈：样本太少，或不计入模型。",
+                "响应时间 p95：{}时 {}，{}时 {}。空心圈：样本太少，或不计入模型。",
                 first.1.zh, first.0, last.1.zh, last.0
             ),
         ),
@@ -139,10 +140,10 @@ fn points(out: &mut Html, page: &SweepPage) {
         &[
             (&axis, true),
             (&words("Rate", "速率"), true),
-            (&words("Mean", "平均"), true),
-            (&words("p50", "p50"), true),
-            (&words("p95", "p95"), true),
-            (&words("p99", "p99"), true),
+            (&mean(Times::Response), true),
+            (&timed(Times::Response, "p50"), true),
+            (&timed(Times::Response, "p95"), true),
+            (&timed(Times::Response, "p99"), true),
             (&words("Errors", "错误率"), true),
             (&words("In flight", "在途"), true),
             (&words("Seconds", "秒数"), false),

@@ -2,19 +2,20 @@
 
 use answers::verdict::{About, Confidence, Words};
 
+use crate::captions::nothing;
 use crate::html::Html;
-use crate::model::{Finding, Verdict, words};
+use crate::model::{Criterion, Finding, Verdict, words};
 
 /// Findings that have a sentence on the first screen; the page of findings has all.
 const MOST: usize = 5;
 
-/// The verdict on one run.
-pub(crate) fn section(out: &mut Html, verdict: &Verdict) {
+/// The verdict on one run, beside its criteria.
+pub(crate) fn section(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
     let doubt = words(
         "The generator did not keep up, or its machine was the bottleneck: figures of the target are doubtful.",
         "负载机或其所在机器成为瓶颈：被测系统的数据不可信。",
     );
-    with(out, verdict, &doubt);
+    with(out, verdict, &doubt, criteria);
 }
 
 /// The verdict on the points of a sweep, of which some may be doubtful and the others not.
@@ -23,10 +24,10 @@ pub(crate) fn of_points(out: &mut Html, verdict: &Verdict) {
         "At some points the generator did not keep up, or its machine was the bottleneck: figures of those points are doubtful.",
         "在部分测点，负载机或其所在机器成为瓶颈：这些测点的数据不可信。",
     );
-    with(out, verdict, &doubt);
+    with(out, verdict, &doubt, &[]);
 }
 
-fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
+fn with(out: &mut Html, verdict: &Verdict, doubt: &Words, criteria: &[Criterion]) {
     out.raw("<section class=\"verdict\"><h2>").both("Verdict", "结论").raw("</h2>");
     if verdict.findings.iter().any(|finding| finding.about == About::Generator) {
         out.raw("<p class=\"doubt\">").words(doubt).raw("</p>");
@@ -37,32 +38,7 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
         out.raw("<p class=\"sentence\">").words(&said).raw("</p>");
     }
     if verdict.findings.is_empty() {
-        if verdict.undecided.is_none() {
-            let nothing = ("Nothing stands out.", "没有发现异常。");
-            out.raw("<p class=\"sentence\">").both(nothing.0, nothing.1).raw("</p>");
-        }
-        out.raw("<details><summary>").words(&words(
-            format!(
-                "{} causes looked for, {} not for want of data",
-                verdict.silent.len(),
-                verdict.unchecked.len()
-            ),
-            format!(
-                "已检查 {} 种原因，{} 种因缺少数据未检查",
-                verdict.silent.len(),
-                verdict.unchecked.len()
-            ),
-        ));
-        let silent = verdict.silent.iter().map(|rule| &rule.looks_for);
-        out.raw("</summary><p class=\"why\">")
-            .words(&listed("Checked", "已检查", silent))
-            .raw("</p>");
-        let lacking = verdict.unchecked.iter().map(|rule| &rule.looks_for);
-        if !verdict.unchecked.is_empty() {
-            let words = listed("Not checked for want of data", "缺少数据而未检查", lacking);
-            out.raw("<p class=\"why\">").words(&words).raw("</p>");
-        }
-        out.raw("</details>");
+        looked_for(out, verdict, criteria);
     }
     for finding in verdict.findings.iter().take(MOST) {
         sentence(out, finding);
@@ -89,6 +65,37 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words) {
         out.raw("</p>");
     }
     out.raw("</section>");
+}
+
+/// The words where there is no finding, with the causes that were looked for, and those that could not be.
+fn looked_for(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
+    if verdict.undecided.is_none() {
+        let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));
+        out.raw("<p class=\"sentence\">").words(&nothing(not_met)).raw("</p>");
+    }
+    out.raw("<details><summary>").words(&words(
+        format!(
+            "{} causes looked for, {} not for want of data",
+            verdict.silent.len(),
+            verdict.unchecked.len()
+        ),
+        format!(
+            "已检查 {} 种原因，{} 种因缺少数据未检查",
+            verdict.silent.len(),
+            verdict.unchecked.len()
+        ),
+    ));
+    let silent = verdict.silent.iter().map(|rule| &rule.looks_for);
+    out.raw("</summary><p class=\"why\">").words(&listed("Checked", "已检查", silent)).raw("</p>");
+    if !verdict.unchecked.is_empty() {
+        let Words { en, zh } = &verdict.lacking;
+        let words = words(
+            format!("Not checked for want of data: {en}."),
+            format!("缺少数据而未检查：{zh}。"),
+        );
+        out.raw("<p class=\"why\">").words(&words).raw("</p>");
+    }
+    out.raw("</details>");
 }
 
 fn sentence(out: &mut Html, finding: &Finding) {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::figures::Figures;
-use super::speaking::Speaking;
+use super::speaking::{Speaking, TO_COME};
 use crate::model::{About, Agents, Criterion, Given, MOST_CAUSES, Timeline, Verdict};
 
 /// Seconds that are kept: rules see them, and the pictures those that they have room for.
@@ -90,6 +90,8 @@ pub struct Course {
     /// Ids of the columns that pages have, in their order.
     columns: Vec<String>,
     speaking: Speaking,
+    /// How often the rules were asked.
+    asked: u32,
     said: answers::verdict::Verdict,
 }
 
@@ -144,6 +146,18 @@ impl Course {
         &self.said
     }
 
+    /// It is too early to say that nothing stands out: no rule can have spoken, or none had the data that it needs.
+    pub fn is_early(&self) -> bool {
+        self.said.findings.is_empty() && (self.asked < TO_COME || self.said.silent.is_empty())
+    }
+
+    /// The verdict as pages get it.
+    fn verdict(&self, timeline: &Timeline) -> Value {
+        let mut verdict = json!(Verdict::new(&self.said, timeline));
+        verdict["early"] = json!(self.is_early());
+        verdict
+    }
+
     /// The newest second as an event: its value for each column; or that there are other columns now.
     fn newest(&mut self) -> Event {
         let timeline = Timeline::live(&self.last(1));
@@ -176,12 +190,13 @@ impl Course {
         }
         record.frame.length_ms =
             record.seconds.last().map_or(0, |last| last.at_ms - record.frame.start_ms);
+        let was_early = self.is_early();
         let said = self.speaking.hear(&rules::verdict(&record));
-        if said == self.said {
-            return None;
-        }
+        self.asked = self.asked.saturating_add(1);
+        let is_new = said != self.said;
         self.said = said;
-        Some(("verdict", json!(Verdict::new(&self.said, &Timeline::live(&self.last(1))))))
+        (is_new || was_early != self.is_early())
+            .then(|| ("verdict", self.verdict(&Timeline::live(&self.last(1)))))
     }
 
     /// The run so far, with which a page begins.
@@ -219,7 +234,7 @@ impl Course {
         json!({
             "kind": "run", "form": 1, "live": true,
             "about": About::new(&given),
-            "verdict": Verdict::new(&self.said, &timeline),
+            "verdict": self.verdict(&timeline),
             "criteria": self.criteria,
             "totals": {}, "labels": [], "rest": null, "samples": [], "classes": [], "targets": [], "jmeter": null,
             "causes": self.causes(),
@@ -280,5 +295,45 @@ impl Course {
             has: *has,
             ..Record::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Part;
+    use stats::hist::layout;
+
+    use super::*;
+
+    /// A healthy second.
+    fn told(n: i64) -> Told {
+        let mut all =
+            Part { count: 50, elapsed: 500_000_000, longest: 10_000_000, ..Part::default() };
+        all.service.add(layout::index_of(10_000), 50);
+        Told {
+            frame: Frame::default(),
+            second: Second { at_ms: n * 1000, ms: 1000, users: 1, all, ..Second::default() },
+            labels: Vec::new(),
+            causes: Vec::new(),
+            classes: Vec::new(),
+            series: Vec::new(),
+            marks: Vec::new(),
+            criteria: Vec::new(),
+            state: State::Running,
+            users: None,
+        }
+    }
+
+    #[test]
+    fn it_is_too_early_until_the_rules_could_speak() {
+        let mut course = Course::default();
+        assert_eq!(course.page()["verdict"]["early"], true, "before the first second");
+        (1..=60).for_each(|n| course.keep(told(n), KEPT));
+        course.judge();
+        assert_eq!(course.page()["verdict"]["early"], true, "a rule that spoke once is not shown");
+        let (name, data) = course.judge().expect("the page must know that it is no longer early");
+        assert_eq!((name, &data["early"]), ("verdict", &json!(false)), "{data}");
+        let silent = data["silent"].as_array().expect("a list");
+        assert!(!silent.is_empty() && data["findings"] == json!([]), "{data}");
     }
 }

@@ -3,7 +3,7 @@
 
 use answers::verdict::{Finding, Verdict};
 
-const TO_COME: u32 = 2;
+pub(super) const TO_COME: u32 = 2;
 const TO_GO: u32 = 3;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Speaking {
 }
 
 impl Speaking {
-    /// Takes what the rules say now; the findings to show.
+    /// Takes what the rules say now; the findings to show, and the rules that found nothing or could not look.
     pub(super) fn hear(&mut self, said: &Verdict) -> Verdict {
         let of = |list: &[Finding], id| {
             list.iter().filter(|finding| finding.id == id).cloned().collect::<Vec<_>>()
@@ -51,7 +51,9 @@ impl Speaking {
         Verdict {
             findings: shown().flat_map(|rule| rule.findings.clone()).collect(),
             hidden: shown().flat_map(|rule| rule.hidden.clone()).collect(),
-            ..Verdict::default()
+            silent: said.silent.clone(),
+            unchecked: said.unchecked.clone(),
+            undecided: None,
         }
     }
 }

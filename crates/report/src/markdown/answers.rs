@@ -1,11 +1,12 @@
 //! Summaries of a sweep and of a search for capacity.
 
+use answers::criterion::Times;
 use answers::verdict::Language;
 
 use super::text::sentence;
 use super::{NAME, Page, STATES, doubts_generator};
 use crate::captions::numbers::{load, number};
-use crate::captions::{grouped, share, time};
+use crate::captions::{grouped, mean, share, time, timed};
 use crate::first;
 use crate::model::capacity::{Held, Probe};
 use crate::model::sweep::Point;
@@ -25,7 +26,7 @@ pub fn sweep(page: &SweepPage, language: Language) -> String {
         page.sentences.iter().chain([&page.model.words]).collect::<Vec<_>>().into_iter(),
         MOST_NOTES,
     );
-    out.verdict(&page.verdict);
+    out.verdict(&page.verdict, &[]);
     points(&mut out, page);
     out.notes(&page.notes);
     out.out
@@ -37,10 +38,10 @@ fn points(out: &mut Page, page: &SweepPage) {
         (page.axis.name(), true),
         (words("Rate", "速率"), true),
         (words("95 % interval", "95 % 区间"), false),
-        (words("Mean", "平均"), true),
-        (words("p50", "p50"), true),
-        (words("p95", "p95"), true),
-        (words("p99", "p99"), true),
+        (mean(Times::Response), true),
+        (timed(Times::Response, "p50"), true),
+        (timed(Times::Response, "p95"), true),
+        (timed(Times::Response, "p99"), true),
         (words("Errors", "错误率"), true),
         (words("In flight", "在途"), true),
         (words("Seconds", "秒数"), true),
@@ -98,7 +99,7 @@ pub fn capacity(page: &CapacityPage, language: Language) -> String {
     bounds(&mut out, page);
     out.criteria(&page.criteria, STATES);
     out.paragraph(&page.limited_by);
-    out.verdict(&page.verdict);
+    out.verdict(&page.verdict, &page.criteria);
     probes(&mut out, page);
     out.notes(&page.notes);
     out.out
@@ -123,8 +124,8 @@ fn probes(out: &mut Page, page: &CapacityPage) {
         (page.axis.name(), true),
         (words("Succeeded", "成功"), true),
         (words("In flight", "在途"), true),
-        (words("p50", "p50"), true),
-        (words("p99", "p99"), true),
+        (timed(Times::Response, "p50"), true),
+        (timed(Times::Response, "p99"), true),
         (words("Samples", "样本数"), true),
         (words("Seconds", "秒数"), true),
         (words("Result", "结果"), false),

@@ -4,7 +4,7 @@ use answers::verdict::Language;
 
 use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
-use crate::captions::{bytes, digits, grouped, share, time};
+use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::first;
 use crate::model::{Cause, Gateway, Label, Quantile, RunPage, Totals, words};
 
@@ -23,7 +23,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
     let sign = if sign != "❌" && doubtful { "⚠️" } else { sign };
     out.title(sign, ("Load test", "负载测试"), &page.about.title, &said);
     out.paragraph(&first::line(&page.about));
-    out.verdict(&page.verdict);
+    out.verdict(&page.verdict, &page.criteria);
     out.criteria(&page.criteria, STATES);
     numbers(&mut out, &page.totals);
     labels(&mut out, page);
@@ -39,27 +39,34 @@ fn numbers(out: &mut Page, totals: &Totals) {
         (words("95 % interval", "95 % 区间"), false),
     ];
     let none = String::new;
-    let failed = totals.failed.zip(totals.error_share()).map_or_else(
-        || out.both("unknown", "未知").to_owned(),
-        |(failed, errors)| format!("{} ({})", grouped(failed as f64), share(errors)),
-    );
+    let (failed, of_transactions) = failures(out, totals);
     let rate = format!("{}/s", digits(totals.rate_per_s));
     let margin = totals.rate_margin.map_or_else(none, |margin| format!("± {}", digits(margin)));
     let mut rows = vec![
         (out.both("Requests", "请求数").to_owned(), grouped(totals.samples as f64), none()),
-        (out.both("Failed", "失败").to_owned(), failed, none()),
+        (out.of(&first::failed_name(totals)).to_owned(), failed, none()),
         (out.both("Rate", "速率").to_owned(), rate, margin),
-        (out.both("Service time, mean", "平均服务时间").to_owned(), time(totals.mean_us), none()),
+        (out.of(&mean(totals.times)).to_owned(), time(totals.mean_us), none()),
     ];
+    if let Some(failed) = of_transactions {
+        rows.insert(2, (out.both("Failed transactions", "失败的事务").to_owned(), failed, none()));
+    }
     for quantile in totals.quantiles.iter().filter(|one| one.p <= 0.99) {
         let interval = out.of(&first::interval(quantile)).to_owned();
-        rows.push((format!("p{}", digits(quantile.p * 100.0)), time(quantile.us), interval));
+        let name = timed(totals.times, &format!("p{}", digits(quantile.p * 100.0)));
+        rows.push((out.of(&name).to_owned(), time(quantile.us), interval));
     }
-    rows.push((out.both("Max", "最大").to_owned(), time(totals.max_us), none()));
+    rows.push((out.of(&longest(totals.times)).to_owned(), time(totals.max_us), none()));
+    for (name, value) in first::service(totals) {
+        rows.push((out.of(&name).to_owned(), value, none()));
+    }
     let received = bytes(totals.received_bytes as f64);
     rows.push((out.both("Received", "接收").to_owned(), received, none()));
     if let Some(own) = totals.own_share {
-        rows.push((out.both("Generator overhead", "负载机开销").to_owned(), share(own), none()));
+        let said = totals.own_us.map(overhead);
+        let said = said.map_or_else(none, |said| format!(" ({})", out.of(&said)));
+        let name = out.both("Generator overhead", "负载机开销").to_owned();
+        rows.push((name, format!("{}{said}", share(own)), none()));
     }
     if let Some(cut) = totals.under_way_at_end {
         let name =
@@ -77,21 +84,39 @@ fn numbers(out: &mut Page, totals: &Totals) {
     out.table(&heads, rows);
 }
 
+/// The failed requests; and the failed transactions of plans that have some.
+fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
+    let said = |failed: Option<u64>, of: u64| {
+        let (count, note) = first::failures(failed, of);
+        match failed {
+            Some(_) => format!("{count} ({})", out.of(&note)),
+            None => out.both("unknown", "未知").to_owned(),
+        }
+    };
+    let of_transactions = totals.transactions.map(|of| {
+        let (count, all) = (said(of.failed, of.samples), grouped(of.samples as f64));
+        let said = words(format!("{count} of {all}"), format!("{count}，共 {all} 个"));
+        out.of(&said).to_owned()
+    });
+    (said(totals.failed, totals.samples), of_transactions)
+}
+
 fn labels(out: &mut Page, page: &RunPage) {
     if page.labels.is_empty() {
         return;
     }
     out.heading("Labels", "标签");
+    let times = page.totals.times;
     let heads = [
         (words("Label", "标签"), false),
         (words("Samples", "样本数"), true),
         (words("Errors", "错误率"), true),
         (words("Rate", "速率"), true),
-        (words("Mean", "平均"), true),
-        (words("p50", "p50"), true),
-        (words("p95", "p95"), true),
-        (words("p99", "p99"), true),
-        (words("Max", "最大"), true),
+        (mean(times), true),
+        (timed(times, "p50"), true),
+        (timed(times, "p95"), true),
+        (timed(times, "p99"), true),
+        (longest(times), true),
     ];
     let rows: Vec<Vec<String>> =
         page.labels.iter().take(MOST_ROWS).map(|label| row(out, label)).collect();
@@ -130,7 +155,8 @@ fn quantile(label: &Label, p: f64) -> Option<&Quantile> {
 }
 
 fn row(out: &Page, label: &Label) -> Vec<String> {
-    let errors = label.error_share().map_or_else(|| "–".into(), share);
+    let unknown = || out.both("unknown", "未知").to_owned();
+    let errors = label.error_share().map_or_else(unknown, share);
     let mut name = code(&label.name, NAME);
     if label.transaction {
         name += out.both(" (transaction)", "（事务）");

@@ -1,6 +1,7 @@
 //! The comparison of two sides: what differs beyond chance, and what else changed.
 
 use answers::compare::{self, Comparison, Difference, Doubt, Outcome, Settings};
+use answers::criterion::Times;
 use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
@@ -41,6 +42,8 @@ pub struct ComparisonPage {
     /// Reasons against comparing, or for care.
     pub validity: Vec<Doubtful>,
     pub criteria: Vec<Criterion>,
+    /// The times that were compared.
+    pub times: Times,
     pub rows: Vec<Row>,
     pub tails: Vec<Tails>,
     pub changed: Vec<Changed>,
@@ -104,6 +107,7 @@ impl ComparisonPage {
             sentences: Vec::new(),
             validity: Vec::new(),
             criteria: Vec::new(),
+            times: Times::default(),
             rows: Vec::new(),
             tails: Vec::new(),
             changed: Vec::new(),
@@ -179,6 +183,7 @@ impl ComparisonPage {
                 .push(at(of.at, words("These two cannot be compared.", "这两者不能比较。")));
             return;
         };
+        self.times = comparison.times;
         self.rows.extend(rows(comparison, of));
         match of.at {
             None => {
@@ -210,11 +215,15 @@ fn rows(comparison: &Comparison, of: &Compared<'_>) -> Vec<Row> {
     };
     let rows = std::iter::once(&comparison.all).chain(&comparison.labels);
     let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
-    each.map(|(row, difference)| Row::new(name(&row.label), difference, of.settings)).collect()
+    let times = comparison.times;
+    let row = |(row, difference): (&compare::Row, &Difference)| {
+        Row::new(name(&row.label), (difference, times), of.settings)
+    };
+    each.map(row).collect()
 }
 
 impl Row {
-    fn new(label: Option<String>, of: &Difference, settings: &Settings) -> Self {
+    fn new(label: Option<String>, (of, times): (&Difference, Times), settings: &Settings) -> Self {
         let (unit, scale) = match of.metric {
             "rate" => ("/s", 1.0),
             "error%" => ("share", 1.0),
@@ -222,7 +231,7 @@ impl Row {
         };
         Self {
             label,
-            metric: metric(of.metric),
+            metric: metric(of.metric, times),
             unit,
             a: of.a * scale,
             b: of.b * scale,
@@ -251,7 +260,8 @@ fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     let labels = comparison.labels.iter().filter(differs).take(MOST_TAILS);
     let named = labels.map(|row| Some(&*row.label));
     let both = std::iter::once(None).chain(named).filter_map(|label| {
-        let (a, b) = (hist(of.a, label), hist(of.b, label));
+        let times = comparison.times;
+        let (a, b) = (hist(of.a, label, times), hist(of.b, label, times));
         // As far as the side with fewer samples carries.
         let least = if a.total() <= b.total() { &a } else { &b };
         let p = distribution::tail(least)?.p;
@@ -261,17 +271,17 @@ fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     both.collect()
 }
 
-/// Service times of a label, or of all requests, in all runs of a side.
-fn hist(runs: &[Record], label: Option<&str>) -> Hist {
+/// Times of a label, or of all requests, in all runs of a side.
+fn hist(runs: &[Record], label: Option<&str>, times: Times) -> Hist {
     let mut all = Hist::new();
     for record in runs {
         let number = label.map(|name| record.labels.iter().position(|one| &*one.name == name));
         for second in &record.seconds {
             match number {
-                None => all.add(&second.all.service),
+                None => all.add(times.of(&second.all)),
                 Some(number) => {
                     if let Some(part) = number.and_then(|number| second.labels.get(number as u32)) {
-                        all.add(&part.service);
+                        all.add(times.of(&part));
                     }
                 }
             }

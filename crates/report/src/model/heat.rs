@@ -1,5 +1,6 @@
-//! The heat map: samples by instant and by class of service time.
+//! The heat map: samples by instant and by class of time, which is the judged one.
 
+use answers::criterion::Times;
 use answers::verdict::Words;
 use record::Record;
 use serde::Serialize;
@@ -24,7 +25,8 @@ pub struct Heat {
 /// `None` where nothing was measured.
 pub(super) fn heat(record: &Record, instants: &[Instant]) -> Option<Heat> {
     let mut all = Hist::new();
-    record.seconds.iter().for_each(|second| all.add(&second.all.service));
+    let times = Times::judged(record);
+    record.seconds.iter().for_each(|second| all.add(times.of(&second.all)));
     let classes = |hist: &Hist| -> Vec<(i32, u64)> {
         hist.iter().map(|(bin, n)| (class(layout::middle_of(bin)), n)).collect()
     };
@@ -35,22 +37,25 @@ pub(super) fn heat(record: &Record, instants: &[Instant]) -> Option<Heat> {
     let counts = instants.iter().map(|instant| {
         let mut row = vec![0; rows];
         for second in &record.seconds[instant.seconds.clone()] {
-            for (bin, n) in second.all.service.iter() {
+            for (bin, n) in times.of(&second.all).iter() {
                 row[((class(layout::middle_of(bin)) - low) / size) as usize] += n;
             }
         }
         row
     });
+    let of = times.word();
     let [half, most] = [0.5, 0.99].map(|p| time(all.quantile(p) as f64));
     Some(Heat {
         edges_us: (0..=rows as i32).map(|row| edge(low + row * size)).collect(),
         counts: counts.collect(),
         caption: words(
             format!(
-                "Each cell is a class of service times in one interval: the darker, the more samples. Half of all samples took at most {half}, 99 % at most {most}."
+                "Each cell is a class of {} times in one interval: the darker, the more samples. Half of all samples took at most {half}, 99 % at most {most}.",
+                of.en
             ),
             format!(
-                "每格为一个时间段内的一类服务时间，颜色越深样本越多。一半样本不超过 {half}，99 % 不超过 {most}。"
+                "每格为一个时间段内的一类{}时间，颜色越深样本越多。一半样本不超过 {half}，99 % 不超过 {most}。",
+                of.zh
             ),
         ),
     })

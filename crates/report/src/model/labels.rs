@@ -1,13 +1,14 @@
 //! Labels: those with the most time have a row of their own, the rest one row together.
 
 use answers::compare::units;
+use answers::criterion::Times;
 use answers::steady::steady;
 use record::{Part, Record};
 use serde::Serialize;
 use stats::hist::Hist;
 
 use super::distribution::{Distribution, Tail, distribution, tail};
-use super::totals::{Quantile, hist, independent, least, mean, quantiles};
+use super::totals::{Quantile, Service, hist, independent, least, mean, quantiles};
 use super::{MOST_LABELS, MOST_TIMED_LABELS};
 
 #[derive(Debug, Serialize)]
@@ -25,6 +26,8 @@ pub struct Label {
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
+    /// The service time beside the response time.
+    pub service: Option<Service>,
     pub received_bytes: u64,
     pub sent_bytes: u64,
     /// Means, µs: late, room, dns, connect, tls, send, wait, receive, lag.
@@ -95,14 +98,16 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
     let one = |(place, number): (usize, &u32)| {
         let of = &record.labels[*number as usize];
         let sum = &order.sums[*number as usize];
-        let hist = hist([sum]);
+        let times = Times::judged(record);
+        let hist = hist([sum], times);
         // To look through all seconds for each of thousands of labels takes long: those have no intervals.
         let independent = if place < MOST_LABELS {
-            independent(&units(steady.seconds(record), Some(*number)), sum.count)
+            independent(&units(steady.seconds(record), Some(*number), times), sum.count)
         } else {
             0.0
         };
-        let quantiles = quantiles(&hist, sum.longest, independent);
+        let quantiles = quantiles(&hist, times.longest(sum), independent);
+        let service = (times == Times::Response).then(|| Service::new(sum, independent));
         let columns = if place < MOST_TIMED_LABELS { columns(place).to_vec() } else { Vec::new() };
         Label {
             name: of.name.to_string(),
@@ -110,6 +115,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
             folded: of.folded,
             share_of_time: share(sum, order.time[usize::from(of.transaction)]),
             quantiles,
+            service,
             columns,
             ..row(record, sum, &hist)
         }
@@ -130,11 +136,14 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
     for label in &order.rest {
         sum.merge(&order.sums[*label as usize]);
     }
-    let hist = hist([&sum]);
-    let quantiles = quantiles(&hist, sum.longest, sum.count as f64);
+    let times = Times::judged(record);
+    let hist = hist([&sum], times);
+    let quantiles = quantiles(&hist, times.longest(&sum), sum.count as f64);
+    let service = (times == Times::Response).then(|| Service::new(&sum, sum.count as f64));
     let row = Label {
         share_of_time: share(&sum, order.time[0] + order.time[1]),
         quantiles,
+        service,
         ..row(record, &sum, &hist)
     };
     Some(Rest { labels: order.rest.len(), row })
@@ -147,6 +156,7 @@ fn share(sum: &Part, of: f64) -> f64 {
 /// The figures that need nothing but the sum.
 fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
     let length = record.frame.rate_s();
+    let times = Times::judged(record);
     let phase = |ns: u64| record.has.phases.then(|| ns as f64 / 1000.0 / sum.count.max(1) as f64);
     Label {
         name: String::new(),
@@ -156,10 +166,11 @@ fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
         failed: record.knows_errors().then_some(sum.errors),
         rate_per_s: sum.count as f64 / length,
         share_of_time: 0.0,
-        mean_us: mean(sum),
+        mean_us: mean(sum, times),
         min_us: least(hist),
-        max_us: sum.longest as f64 / 1000.0,
+        max_us: times.longest(sum),
         quantiles: Vec::new(),
+        service: None,
         received_bytes: sum.received,
         sent_bytes: sum.sent,
         phases: sum.phases.to_array().map(phase).to_vec(),

@@ -2,6 +2,7 @@
 
 use answers::autocorrelation::memory;
 use answers::bootstrap::Unit;
+use answers::criterion::Times;
 use answers::distribution::student_quantile;
 use answers::{interval, precision, steady};
 use record::{Part, Record};
@@ -33,17 +34,41 @@ pub struct Totals {
     pub rate_margin: Option<f64>,
     pub sent_bytes: u64,
     pub received_bytes: u64,
+    /// The times that the figures are of: those that criteria judge.
+    pub times: Times,
     pub mean_us: f64,
     pub min_us: f64,
     pub max_us: f64,
     pub quantiles: Vec<Quantile>,
+    /// The service time beside the response time.
+    pub service: Option<Service>,
     /// Share of all time that was the generator's own.
     pub own_share: Option<f64>,
+    /// The same of a mean sample: the generator's part and the time that it is a part of, µs.
+    pub own_us: Option<(f64, f64)>,
+    /// In plans with transactions: how many there were, and how many failed. They are in no other figure.
+    pub transactions: Option<Transactions>,
     /// Samples in flight when the run ended, which were cut.
     pub under_way_at_end: Option<u64>,
     /// In runs with requests for a mobile gateway. The page's script does not read it.
     #[serde(skip)]
     pub gateway: Option<Gateway>,
+}
+
+/// Service times, where the other figures are of response times.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Service {
+    pub mean_us: f64,
+    pub max_us: f64,
+    pub quantiles: Vec<Quantile>,
+}
+
+/// Transactions of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Transactions {
+    pub samples: u64,
+    /// `None`: the record does not say which samples failed.
+    pub failed: Option<u64>,
 }
 
 impl Totals {
@@ -57,10 +82,18 @@ impl Totals {
         for second in &record.seconds {
             all.merge(&second.all);
         }
-        let hist = hist([&all]);
+        let times = Times::judged(record);
+        let hist = hist([&all], times);
         let length = record.frame.rate_s();
-        let units = answers::compare::units(steady::steady(record).seconds(record), None);
-        let own = record.has.phases.then(|| all.phases.lag as f64 / all.elapsed.max(1) as f64);
+        let units = answers::compare::units(
+            steady::steady(record).seconds(record),
+            None,
+            Times::judged(record),
+        );
+        let independent = independent(&units, all.count);
+        let (own, of) = all.overhead();
+        let known = record.has.phases && of > 0;
+        let each = |ns: u64| ns as f64 / 1000.0 / all.count.max(1) as f64;
         Self {
             samples: all.count,
             failed: record.knows_errors().then_some(all.errors),
@@ -68,29 +101,64 @@ impl Totals {
             rate_margin: rate_margin(&units),
             sent_bytes: all.sent,
             received_bytes: all.received,
-            mean_us: mean(&all),
+            times,
+            mean_us: mean(&all, times),
             min_us: least(&hist),
-            max_us: all.longest as f64 / 1000.0,
-            quantiles: quantiles(&hist, all.longest, independent(&units, all.count)),
-            own_share: own,
+            max_us: times.longest(&all),
+            quantiles: quantiles(&hist, times.longest(&all), independent),
+            service: (times == Times::Response).then(|| Service::new(&all, independent)),
+            own_share: known.then(|| own as f64 / of as f64),
+            own_us: known.then(|| (each(own), each(of))),
+            transactions: Transactions::new(record),
             under_way_at_end: (all.cut > 0).then_some(all.cut),
             gateway: Gateway::new(&record.seconds),
         }
     }
 }
 
-/// Service times of parts together.
-pub(super) fn hist<'p>(parts: impl IntoIterator<Item = &'p Part>) -> Hist {
+impl Service {
+    pub(super) fn new(part: &Part, independent: f64) -> Self {
+        let (times, hist) = (Times::Service, hist([part], Times::Service));
+        let max_us = times.longest(part);
+        Self {
+            mean_us: mean(part, times),
+            max_us,
+            quantiles: quantiles(&hist, max_us, independent),
+        }
+    }
+}
+
+impl Transactions {
+    fn new(record: &Record) -> Option<Self> {
+        let is_one =
+            |label: u32| record.labels.get(label as usize).is_some_and(|label| label.transaction);
+        let parts = record.seconds.iter().flat_map(|second| second.labels.counts());
+        let (samples, failed) = parts
+            .filter(|(label, ..)| is_one(*label))
+            .fold((0, 0), |sum, (_, count, errors)| (sum.0 + count, sum.1 + errors));
+        let failed = record.knows_errors().then_some(failed);
+        record.labels.iter().any(|label| label.transaction).then_some(Self { samples, failed })
+    }
+}
+
+/// Times of parts together.
+pub(super) fn hist<'p>(parts: impl IntoIterator<Item = &'p Part>, times: Times) -> Hist {
     let mut hist = Hist::new();
     for part in parts {
-        hist.add(&part.service);
+        hist.add(times.of(part));
     }
     hist
 }
 
-/// Mean service time, µs.
-pub(super) fn mean(part: &Part) -> f64 {
-    if part.count == 0 { 0.0 } else { part.elapsed as f64 / 1000.0 / part.count as f64 }
+/// Mean time, µs: of response times that of their histogram, as criteria judge it.
+pub(super) fn mean(part: &Part, times: Times) -> f64 {
+    if part.count == 0 {
+        0.0
+    } else if times == Times::Response && !part.response.is_empty() {
+        hist([part], times).mean()
+    } else {
+        part.elapsed as f64 / 1000.0 / part.count as f64
+    }
 }
 
 pub(super) fn least(hist: &Hist) -> f64 {
@@ -120,12 +188,11 @@ fn rate_margin(steady: &[Unit<'_>]) -> Option<f64> {
     margin.is_finite().then_some(margin)
 }
 
-/// The shown percentiles of a histogram, whose largest value is `longest` nanoseconds: a bin may reach beyond it.
-pub(super) fn quantiles(hist: &Hist, longest: u64, independent: f64) -> Vec<Quantile> {
+/// The shown percentiles of a histogram, whose largest value is `most` µs: a bin may reach beyond it.
+pub(super) fn quantiles(hist: &Hist, most: f64, independent: f64) -> Vec<Quantile> {
     if hist.total() == 0 {
         return Vec::new();
     }
-    let most = longest as f64 / 1000.0;
     let one = |p: f64| {
         let found = interval::percentile(hist, p, independent);
         let enough = found.low.is_some() && found.high.is_some();

@@ -16,6 +16,9 @@ pub struct Verdict {
     /// The reason for which the data do not decide whether anything is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
+    /// The rules of `unchecked` by what they lack, as a sentence without its full stop. The page's script has the list.
+    #[serde(skip)]
+    pub lacking: Words,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,6 +74,7 @@ impl Verdict {
             silent: of.silent.iter().map(|id| Rule { id, looks_for: looks_for(id) }).collect(),
             unchecked: of.unchecked.iter().map(unchecked).collect(),
             undecided: of.undecided.clone(),
+            lacking: of.lacking(),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The tables of a run.
 
+use answers::criterion::Times;
+
 use super::{Cell, Table};
 use crate::model::{
-    Cause, Class, Column, Criterion, Label, Quantile, RunPage, Sample, Timeline, Verdict,
+    Cause, Class, Column, Criterion, Label, Quantile, RunPage, Sample, Service, Timeline, Verdict,
 };
 
 /// Names of the percentiles, with their ends.
@@ -60,6 +62,26 @@ pub(super) fn quantiles(of: &[Quantile]) -> impl Iterator<Item = Cell> + '_ {
     })
 }
 
+/// Service times, whichever times the other figures are of.
+const SERVICE: [&str; 5] =
+    ["service_mean_ms", "service_p50_ms", "service_p95_ms", "service_p99_ms", "service_max_ms"];
+
+/// The name of the times that the figures of a row are of.
+fn times(of: Times) -> Cell {
+    Cell::Text(of.word().en)
+}
+
+/// The cells of [`SERVICE`]; without service times of their own the row's figures are such.
+fn service(
+    of: Option<&Service>,
+    (mean_us, quantiles, max_us): (f64, &[Quantile], f64),
+) -> [Cell; 5] {
+    let (mean_us, quantiles, max_us) =
+        of.map_or((mean_us, quantiles, max_us), |of| (of.mean_us, &*of.quantiles, of.max_us));
+    let quantile = |p: f64| Cell::ms(quantiles.iter().find(|one| one.p == p).map(|one| one.us));
+    [Cell::ms(mean_us), quantile(0.5), quantile(0.95), quantile(0.99), Cell::ms(max_us)]
+}
+
 fn totals(page: &RunPage) -> Table {
     let mut columns = vec![
         "samples",
@@ -67,16 +89,20 @@ fn totals(page: &RunPage) -> Table {
         "error_share",
         "rate_per_s",
         "rate_margin_per_s",
+        "times",
         "mean_ms",
         "min_ms",
         "max_ms",
     ];
     columns.extend(quantile_names());
+    columns.extend(SERVICE);
     columns.extend([
         "received_bytes",
         "sent_bytes",
         "generator_overhead_share",
         "in_flight_at_end",
+        "transactions",
+        "failed_transactions",
     ]);
     let mut table = Table::new("totals", &columns);
     let of = &page.totals;
@@ -86,16 +112,21 @@ fn totals(page: &RunPage) -> Table {
         Cell::number(of.error_share()),
         Cell::number(of.rate_per_s),
         Cell::number(of.rate_margin),
+        times(of.times),
         Cell::ms(of.mean_us),
         Cell::ms(of.min_us),
         Cell::ms(of.max_us),
     ];
     row.extend(quantiles(&of.quantiles));
+    row.extend(service(of.service.as_ref(), (of.mean_us, &of.quantiles, of.max_us)));
+    let transactions = of.transactions;
     row.extend([
         Cell::count(of.received_bytes),
         Cell::count(of.sent_bytes),
         Cell::number(of.own_share),
         Cell::number(of.under_way_at_end.map(|n| n as f64)),
+        Cell::number(transactions.map(|of| of.samples as f64)),
+        Cell::number(transactions.and_then(|of| of.failed).map(|n| n as f64)),
     ]);
     table.push(row);
     table
@@ -110,21 +141,23 @@ fn labels(page: &RunPage) -> Table {
         "failed",
         "error_share",
         "rate_per_s",
+        "times",
         "mean_ms",
         "min_ms",
         "max_ms",
     ];
     columns.extend(quantile_names());
+    columns.extend(SERVICE);
     columns.extend(["received_bytes", "sent_bytes", "share_of_time"]);
     columns.extend(PHASES);
     let mut table = Table::new("labels", &columns);
     for label in &page.labels {
-        table.push(label_row(label));
+        table.push(label_row(label, page.totals.times));
     }
     table
 }
 
-fn label_row(label: &Label) -> Vec<Cell> {
+fn label_row(label: &Label, of: Times) -> Vec<Cell> {
     let mut row = vec![
         Cell::text(&label.name),
         Cell::text(if label.transaction { "transaction" } else { "request" }),
@@ -133,11 +166,14 @@ fn label_row(label: &Label) -> Vec<Cell> {
         Cell::number(label.failed.map(|n| n as f64)),
         Cell::number(label.error_share()),
         Cell::number(label.rate_per_s),
+        times(of),
         Cell::ms(label.mean_us),
         Cell::ms(label.min_us),
         Cell::ms(label.max_us),
     ];
     row.extend(quantiles(&label.quantiles));
+    let figures = (label.mean_us, &*label.quantiles, label.max_us);
+    row.extend(service(label.service.as_ref(), figures));
     row.extend([
         Cell::count(label.received_bytes),
         Cell::count(label.sent_bytes),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use answers::rules;
 use answers::verdict::{About as Part, Words};
 use record::Record;
+use report::captions::nothing;
 use report::model::words;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -229,10 +230,6 @@ fn file_name(path: &str) -> String {
     clipped(path.rsplit(['/', '\\']).next().unwrap_or_default())
 }
 
-fn nothing() -> Words {
-    words("Nothing stands out.", "没有异常。")
-}
-
 fn said(words: &Value) -> Option<Words> {
     let text = |language: &str| words[language].as_str().map(clipped);
     Some(Words { en: text("en")?, zh: text("zh")? })
@@ -267,7 +264,7 @@ impl Facts {
         self.plan = file_name(summary["plan"].as_str().unwrap_or_default());
         self.figures.samples = summary["requests"].as_u64();
         self.figures.rate_per_s = summary["requests_per_s"].as_f64();
-        self.figures.p95_us = summary["service"]["p95"].as_f64().map(|ms| ms * 1000.0);
+        self.figures.p95_us = summary["response"]["p95"].as_f64().map(|ms| ms * 1000.0);
         let failed = summary["failed"].as_u64();
         let share = |(failed, all): (u64, u64)| (all > 0).then(|| failed as f64 / all as f64);
         self.figures.error_share = failed.zip(self.figures.samples).and_then(share);
@@ -278,7 +275,8 @@ impl Facts {
         let verdict = &summary["verdict"];
         if let Some(findings) = verdict["findings"].as_array() {
             let first = findings.first().map(|finding| said(&finding["words"]));
-            self.words = first.unwrap_or_else(|| Some(nothing()));
+            let not_met = self.criteria.is_some_and(|criteria| criteria.met < criteria.of);
+            self.words = first.unwrap_or_else(|| Some(nothing(not_met)));
             self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");
         }
     }
@@ -296,7 +294,8 @@ impl Facts {
         let rate = last["samples"].as_u64().unwrap_or_default();
         self.length_ms = last["at_ms"].as_i64().map(|at| (at - self.at_ms).max(0));
         self.figures.rate_per_s = Some(rate as f64);
-        self.figures.p95_us = last["p95_ms"].as_f64().filter(|_| rate > 0).map(|ms| ms * 1000.0);
+        self.figures.p95_us =
+            last["response_p95_ms"].as_f64().filter(|_| rate > 0).map(|ms| ms * 1000.0);
         let errors = last["errors"].as_u64().unwrap_or_default();
         self.figures.error_share = (rate > 0).then(|| errors as f64 / rate as f64);
         self.words = Some(words(
@@ -320,7 +319,7 @@ impl Facts {
         let mut hist = stats::hist::Hist::new();
         let (mut count, mut errors) = (0, 0);
         for second in &record.seconds {
-            hist.add(&second.all.service);
+            hist.add(second.all.response());
             (count, errors) = (count + second.all.count, errors + second.all.errors);
         }
         self.figures.samples = Some(count);
@@ -332,7 +331,7 @@ impl Facts {
         }
         let verdict = rules::verdict(&record);
         let first = verdict.findings.first().map(|finding| finding.words.clone());
-        self.words = Some(first.unwrap_or_else(nothing));
+        self.words = Some(first.unwrap_or_else(|| nothing(false)));
         self.doubtful = verdict.findings.iter().any(|finding| finding.about == Part::Generator);
     }
 }

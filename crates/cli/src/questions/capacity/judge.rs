@@ -1,6 +1,6 @@
 //! The criteria of a search on one probe: as a whole, in windows, and by how far they hold.
 
-use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat};
+use answers::criterion::{Criterion, Figure, Limit, OfPart, Op, Stat, Times};
 use answers::evidence::Evidence;
 use answers::precision::precision;
 use answers::search::{self, Trial};
@@ -141,7 +141,7 @@ pub(crate) fn is_clear(
     seconds: &[Second],
     wanted: f64,
 ) -> bool {
-    let units = answers::compare::units(seconds, None);
+    let units = answers::compare::units(seconds, None, Times::Service);
     if !precision(&units).is_some_and(|found| found.relative() <= wanted) {
         return false;
     }

@@ -41,7 +41,7 @@ pub(super) struct Done {
     /// The reason for its end: what it shows was clear, and its mean known to the precision; else its time was up.
     pub(super) ended_by: EndedBy,
     pub(super) samples: u64,
-    /// Percentiles of service times, ms. Files of before have no p95.
+    /// Percentiles of response times, ms. Files of before have no p95.
     pub(super) p50: f64,
     #[serde(default)]
     pub(super) p95: Option<f64>,

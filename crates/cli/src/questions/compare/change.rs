@@ -5,7 +5,7 @@
 //! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided.
 
 use answers::compare::{Comparison, Difference, Row};
-use answers::criterion::{Criterion, Figure, Limit, Op, Stat};
+use answers::criterion::{Criterion, Figure, Limit, Op, Stat, Times};
 use answers::evidence;
 use answers::verdict::Words;
 use record::Record;
@@ -55,7 +55,27 @@ impl FailIf {
             }
             Ok(criterion)
         });
-        Ok(Self(read.collect::<Result<_, _>>()?))
+        let read = Self(read.collect::<Result<_, _>>()?);
+        let is_of = |times: Times| {
+            let mut figures = read.0.iter().map(|criterion| criterion.figure);
+            figures.any(|figure| matches!(figure, Figure::Time(of, _) if of == times))
+        };
+        if is_of(Times::Service) && is_of(Times::Response) {
+            return Err("one comparison is of response times or of service times: write service before all times, or before \
+                        none"
+                .into());
+        }
+        Ok(read)
+    }
+
+    /// The times that are asked about.
+    pub(super) fn times(&self) -> Times {
+        let mut figures = self.0.iter().map(|criterion| criterion.figure);
+        let asked = figures.find_map(|figure| match figure {
+            Figure::Time(times, _) => Some(times),
+            _ => None,
+        });
+        asked.unwrap_or_default()
     }
 
     /// A label that is named and that none of these records has.
@@ -91,7 +111,7 @@ impl FailIf {
             }
         };
         Judged {
-            change: criterion.to_string(),
+            change: of_times(criterion, comparison.times).to_string(),
             label,
             found: difference.map(|difference| difference.change),
             is_there,
@@ -116,6 +136,15 @@ impl FailIf {
             (lacks && all > 0).then(|| words(format!("{side}: {en}"), format!("{side}：{zh}")))
         })
     }
+}
+
+/// The criterion as one of the times that were compared.
+fn of_times(criterion: &Criterion, times: Times) -> Criterion {
+    let figure = match criterion.figure {
+        Figure::Time(_, stat) => Figure::Time(times, stat),
+        other => other,
+    };
+    Criterion { figure, ..criterion.clone() }
 }
 
 /// The row of a label; of all requests without a label, or where a single label has no row of its own.

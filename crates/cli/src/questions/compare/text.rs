@@ -56,6 +56,7 @@ fn sentences(comparison: &Comparison) -> String {
 
 /// All figures of all requests; of labels the ones that differ, and the p95.
 fn figures(comparison: &Comparison) -> String {
+    let name = |metric: &str| comparison::metric(metric, comparison.times).en;
     let heading = ["", "A", "B", "change", "95 % interval", ""].map(str::to_owned).to_vec();
     let mut rows = vec![heading];
     rows.extend(
@@ -63,7 +64,7 @@ fn figures(comparison: &Comparison) -> String {
             .all
             .differences
             .iter()
-            .map(|difference| row(difference.metric.to_owned(), difference)),
+            .map(|difference| row(name(difference.metric), difference)),
     );
     for of_label in &comparison.labels {
         let shown =
@@ -73,7 +74,7 @@ fn figures(comparison: &Comparison) -> String {
                 .differences
                 .iter()
                 .filter(shown)
-                .map(|d| row(format!("{}: {}", of_label.label, d.metric), d)),
+                .map(|d| row(format!("{}: {}", of_label.label, name(d.metric)), d)),
         );
     }
     let mut out = table(&rows);
@@ -120,8 +121,12 @@ fn row(name: String, difference: &Difference) -> Vec<String> {
 
 /// Two sweeps: a row per load, and the sentences of those that differ.
 pub(super) fn sweeps(points: &[&Compared]) -> String {
-    let mut rows =
-        vec![["", "rate", "mean", "p50", "p95", "p99", "errors"].map(str::to_owned).to_vec()];
+    let times = points.iter().find_map(|point| point.comparison.as_ref());
+    let times = times.map(|comparison| comparison.times).unwrap_or_default();
+    let mut heading = vec![String::new(), "rate".to_owned()];
+    heading.extend(["mean", "p50", "p95", "p99"].map(|name| comparison::metric(name, times).en));
+    heading.push("errors".to_owned());
+    let mut rows = vec![heading];
     let mut notes = String::new();
     // What is so at several points is said once.
     let mut care: Vec<&str> = Vec::new();

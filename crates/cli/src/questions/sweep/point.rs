@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use answers::bootstrap::{self, Metric};
 use answers::compare::units;
+use answers::criterion::Times;
 use answers::interval::{Percentile, least_samples, percentile};
 use answers::precision::precision;
 use answers::scaling;
@@ -61,7 +62,7 @@ pub(crate) struct Figures {
     /// Per second.
     pub(crate) rate: f64,
     pub(crate) rate_interval: Option<(f64, f64)>,
-    /// ms.
+    /// Response times, ms.
     pub(crate) mean: f64,
     pub(crate) mean_interval: Option<(f64, f64)>,
     pub(crate) p50: Quantile,
@@ -99,7 +100,9 @@ pub(crate) fn is_known(record: &Record, least: f64, wanted: f64) -> bool {
     let steady = steady(record);
     let seconds = steady.seconds(record);
     let long_enough = seconds.len() as f64 >= least && !steady.warm_up.unsteady;
-    long_enough && precision(&units(seconds, None)).is_some_and(|found| found.relative() <= wanted)
+    long_enough
+        && precision(&units(seconds, None, Times::Service))
+            .is_some_and(|found| found.relative() <= wanted)
 }
 
 impl Point {
@@ -107,7 +110,7 @@ impl Point {
         let record = &made.record;
         let steady = steady(record);
         let seconds = steady.seconds(record);
-        let found = precision(&units(seconds, None)).map(|found| found.relative());
+        let found = precision(&units(seconds, None, Times::Service)).map(|found| found.relative());
         let figures = Figures::of(seconds);
         let with_warm_up = if steady.warm_up.seconds > 0 {
             Figures::of(steady.with_warm_up(record))
@@ -203,8 +206,8 @@ impl Point {
             let shown = |of: &Figures| {
                 let [rate, mean, p99] = [of.rate, of.mean, of.p99.value].map(number);
                 (
-                    format!("{rate}/s, mean {mean} ms, p99 {p99} ms"),
-                    format!("{rate}/s，平均 {mean} ms，p99 {p99} ms"),
+                    format!("{rate}/s, response mean {mean} ms, response p99 {p99} ms"),
+                    format!("{rate}/s，平均响应时间 {mean} ms，响应时间 p99 {p99} ms"),
                 )
             };
             let (with, without) = (shown(&self.with_warm_up), shown(&self.figures));
@@ -248,19 +251,19 @@ fn rate(seconds: &[Second]) -> f64 {
 }
 
 /// Requests in flight by Little's law: the sum of their times by the time.
-fn in_flight(seconds: &[Second]) -> f64 {
+pub(crate) fn in_flight(seconds: &[Second]) -> f64 {
     let elapsed: f64 = seconds.iter().map(|second| second.all.elapsed as f64 / 1e9).sum();
     elapsed / length(seconds).max(1e-9)
 }
 
 impl Figures {
     pub(crate) fn of(seconds: &[Second]) -> Self {
-        let units = units(seconds, None);
-        let drawn = bootstrap::resample(&units, 500, 1);
-        let known = precision(&units);
+        let of = units(seconds, None, Times::Response);
+        let drawn = bootstrap::resample(&of, 500, 1);
+        let known = precision(&of);
         let mut hist = Hist::new();
         for second in seconds {
-            hist.add(&second.all.service);
+            hist.add(second.all.response());
         }
         let effective = known.map_or(0.0, |known| known.effective);
         let of =

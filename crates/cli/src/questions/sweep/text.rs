@@ -10,7 +10,7 @@ use super::{Sweep, verdicts};
 /// One point in a line, as it is done.
 pub(super) fn line(point: &Point) -> String {
     let figures = &point.figures;
-    format!("{}/s, mean {} ms, {}", number(figures.rate), number(figures.mean), end(point))
+    format!("{}/s, response mean {} ms, {}", number(figures.rate), number(figures.mean), end(point))
 }
 
 /// The reason for which a point ended.
@@ -36,11 +36,11 @@ pub(super) fn page(sweep: &Sweep) -> String {
     let heading = [
         unit,
         "/s",
-        "mean ms",
+        "response mean ms",
         "±",
-        "p50",
-        "p95",
-        "p99",
+        "response p50",
+        "response p95",
+        "response p99",
         "p99 from … to",
         "errors",
         "KiB/s in",
@@ -104,7 +104,7 @@ fn notes(sweep: &Sweep) -> String {
         if point.warm_up.seconds > 0 {
             let (with, without) = (&point.with_warm_up, &point.figures);
             note(format!(
-                "{at}: the first {} s are warm-up and not in the table: with them {}/s, mean {} ms, p99 {} ms; without {}/s, {} ms, {} ms",
+                "{at}: the first {} s are warm-up and not in the table: with them {}/s, response mean {} ms, response p99 {} ms; without {}/s, {} ms, {} ms",
                 point.warm_up.seconds,
                 number(with.rate),
                 number(with.mean),

@@ -36,12 +36,12 @@ pub(super) fn processors(source: &Source<'_>, timeline: &mut Timeline) {
 
 fn overhead(source: &Source<'_>, timeline: &mut Timeline) {
     let share = source.each(|_, seconds| {
-        let elapsed: u64 = seconds.iter().map(|second| second.all.elapsed).sum();
-        let lag: u64 = seconds.iter().map(|second| second.all.phases.lag).sum();
-        (elapsed > 0).then(|| lag as f64 / elapsed as f64)
+        let of = seconds.iter().map(|second| second.all.overhead());
+        let (lag, time) = of.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        (time > 0).then(|| lag as f64 / time as f64)
     });
     draft("own", "generator", "Generator overhead", "负载机开销")
-        .with("own_share", "Share of all service time", "占全部服务时间", "share", &share)
+        .with("own_share", "Share of all response time", "占全部响应时间", "share", &share)
         .with(
             "lag_p99",
             "p99 of a sample",

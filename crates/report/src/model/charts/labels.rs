@@ -1,5 +1,6 @@
 //! Columns of labels: they have no chart on a page of their own, but one of each label.
 
+use answers::criterion::Times;
 use record::Part;
 
 use super::source::Source;
@@ -9,6 +10,8 @@ use crate::model::timeline::Timeline;
 use crate::model::{totals, words};
 
 pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timeline) {
+    let times = Times::judged(source.record);
+    let knows_errors = source.record.knows_errors();
     for (place, label) in order.timed() {
         let mut values: [Vec<Option<f64>>; 4] = std::array::from_fn(|_| Vec::new());
         for instant in source.instants {
@@ -16,10 +19,10 @@ pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timel
             let parts =
                 source.seconds(instant).iter().filter_map(|second| second.labels.get(label));
             parts.for_each(|part| sum.merge(&part));
-            let hist = totals::hist([&sum]);
+            let hist = totals::hist([&sum], times);
             let quantile = |p| (hist.total() > 0).then(|| hist.quantile(p) as f64);
             values[0].push(Some(sum.count as f64 / instant.length()));
-            values[1].push(Some(sum.errors as f64 / instant.length()));
+            values[1].push(knows_errors.then(|| sum.errors as f64 / instant.length()));
             values[2].push(quantile(0.5));
             values[3].push(quantile(0.95));
         }

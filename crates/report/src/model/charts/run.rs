@@ -1,5 +1,6 @@
-//! The run itself: load, service times, errors, traffic, phases.
+//! The run itself: load, times, errors, traffic, phases.
 
+use answers::criterion::Times;
 use record::Second;
 use stats::hist::Hist;
 
@@ -57,47 +58,52 @@ pub(super) fn load(source: &Source<'_>, timeline: &mut Timeline) {
 }
 
 pub(super) fn response(source: &Source<'_>, timeline: &mut Timeline) {
-    let service = |second: &Second, hist: &mut Hist| hist.add(&second.all.service);
-    let most =
-        source.most(|second| (second.all.count > 0).then_some(second.all.longest as f64 / 1000.0));
-    draft("response", "overview", "Service time", "服务时间")
-        .with("p50", "p50", "p50", "us", &source.quantile(0.5, service))
-        .with("p95", "p95", "p95", "us", &source.quantile(0.95, service))
-        .with("p99", "p99", "p99", "us", &source.quantile(0.99, service))
+    let times = Times::judged(source.record);
+    let judged = |second: &Second, hist: &mut Hist| hist.add(times.of(&second.all));
+    let most = source.most(|second| (second.all.count > 0).then(|| times.longest(&second.all)));
+    let (en, zh) = match times {
+        Times::Response => ("Response time", "响应时间"),
+        Times::Service => ("Service time", "服务时间"),
+    };
+    draft("response", "overview", en, zh)
+        .with("p50", "p50", "p50", "us", &source.quantile(0.5, judged))
+        .with("p95", "p95", "p95", "us", &source.quantile(0.95, judged))
+        .with("p99", "p99", "p99", "us", &source.quantile(0.99, judged))
         .with("max", "Max", "最大", "us", &most)
         .band("p50", "p99")
         .log()
         .about("p95")
         .into(timeline);
-    if !source.record.has.response {
-        return;
-    }
-    let response = |second: &Second, hist: &mut Hist| hist.add(second.all.response());
+    let service = |second: &Second, hist: &mut Hist| hist.add(&second.all.service);
     let late = |second: &Second| second.all.phases.late > 0;
-    if source.record.seconds.iter().any(late) {
-        draft(
-            "intended",
-            "time",
-            "Response time from the intended start",
-            "自计划启动起的响应时间",
-        )
-        .with("response_p95", "p95", "p95", "us", &source.quantile(0.95, response))
-        .with("response_p99", "p99", "p99", "us", &source.quantile(0.99, response))
-        .log()
-        .saying(1)
-        .into(timeline);
+    if times == Times::Response && source.record.seconds.iter().any(late) {
+        draft("service", "time", "Service time from the actual start", "自实际启动起的服务时间")
+            .with("service_p95", "p95", "p95", "us", &source.quantile(0.95, service))
+            .with("service_p99", "p99", "p99", "us", &source.quantile(0.99, service))
+            .log()
+            .saying(1)
+            .into(timeline);
     }
 }
 
 /// The errors of all causes together.
 pub(super) fn all_errors(source: &Source<'_>) -> Draft {
     let all = source.per_second(|second| second.all.errors);
+    let has_transactions = source.record.labels.iter().any(|label| label.transaction);
+    let (en, zh) = if has_transactions {
+        ("Failed requests", "失败的请求")
+    } else {
+        ("All errors", "全部错误")
+    };
     draft("errors", "overview", "Errors by cause", "按原因统计的错误")
-        .with("errors", "All errors", "全部错误", "/s", &all)
+        .with("errors", en, zh, "/s", &all)
         .saying(1)
 }
 
 pub(super) fn errors(source: &Source<'_>, timeline: &mut Timeline) {
+    if !source.record.knows_errors() {
+        return;
+    }
     let mut sums: Vec<(u32, u64)> = Vec::new();
     for (cause, n) in source.record.seconds.iter().flat_map(|second| &second.causes) {
         match sums.iter_mut().find(|(known, _)| known == cause) {
