@@ -198,6 +198,16 @@ fn compared(record: &Record, (early, late): (&[Second], &[Second]), step: &Step)
     }
 }
 
+/// The end of the sentence on a change: the shares of failures before and after it.
+fn failures(before: &[Window], after: &[Window]) -> (String, String) {
+    let share = |part: &[Window]| {
+        let sum = |of: fn(&Window) -> u64| part.iter().map(of).sum::<u64>();
+        percent(sum(|window| window.errors) as f64 / sum(|window| window.count).max(1) as f64)
+    };
+    let (before, after) = (share(before), share(after));
+    (format!(", failures from {before} to {after}"), format!("，失败率从 {before} 变为 {after}"))
+}
+
 pub(super) fn step_change(record: &Record) -> Said {
     let seconds = part(record);
     if seconds.len() < SECONDS - STEP_WINDOW {
@@ -225,12 +235,11 @@ pub(super) fn step_change(record: &Record) -> Said {
     let rate =
         |part: &[Window]| super::figures::mean(&part.iter().map(|w| w.rate).collect::<Vec<_>>());
     let (rate_before, rate_after) = (rate(&all[..step.at]), rate(&all[step.at..]));
-    let failing = |part: &[Window]| {
-        part.iter().map(|w| w.errors).sum::<u64>() as f64
-            / part.iter().map(|w| w.count).sum::<u64>().max(1) as f64
+    let (failures, failures_zh) = if record.knows_errors() {
+        failures(&all[..step.at], &all[step.at..])
+    } else {
+        Default::default()
     };
-    let (bad_before, bad_after) =
-        (percent(failing(&all[..step.at])), percent(failing(&all[step.at..])));
     let place = (step.at * STEP_WINDOW).min(seconds.len());
     let (early, late) = seconds.split_at(place);
     if !is_of_same_work(record, early, late, step.size()) {
@@ -244,8 +253,8 @@ pub(super) fn step_change(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s, failures from {bad_before} to {bad_after}.",
-            "在相同负载下，被测系统在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s，失败率从 {bad_before} 变为 {bad_after}。"
+            "The target changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s{failures}.",
+            "在相同负载下，被测系统在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s{failures_zh}。"
         ),
     )
     .with("change", step.size(), "share", (at_ms, at_ms))
