@@ -2,12 +2,15 @@
 //!
 //! Content that nobody reads is dropped in the kernel, where the session says how much of it comes.
 
+use std::io;
+use std::os::fd::OwnedFd;
+
 use stats::Counter;
 use wire::http1::Error;
 use wire::redis;
 use wire::session::{Broken, Session, Status, Told};
 
-use crate::net::driver::{self, Ready};
+use crate::net::driver::{self, Driver, Ready, Received};
 use crate::net::outcome::Failure;
 use crate::session::decode::{self, Fed};
 use crate::session::drive::complete;
@@ -108,9 +111,12 @@ impl Sessions {
 
     /// Takes what a line has. False: it has nothing.
     pub(super) fn read(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
-        if self.slow.is_some() && self.is_paused(around, id, hangup) {
-            return true;
-        }
+        let waits = self.slow.is_some() && self.is_paused(around, id, hangup);
+        waits || self.read_now(around, id, hangup)
+    }
+
+    /// Takes what a line has, be it slow or not.
+    fn read_now(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
         let generation = self.lines[id].transport.generation;
@@ -121,12 +127,7 @@ impl Sessions {
             wanted.room = wanted.room.min(slow_room.unwrap_or(usize::MAX));
             let Some(fd) = self.lines[id].transport.fd.as_ref() else { break };
             let part = &mut scratch[wanted.kept..wanted.kept + wanted.room];
-            let received = if wanted.unseen {
-                around.net.driver.discard(fd, part)
-            } else {
-                around.net.driver.receive(fd, part)
-            };
-            let received = match received {
+            let received = match take(&mut around.net.driver, fd, part, wanted.unseen) {
                 Ok(Some(received)) => received,
                 Ok(None) => break,
                 Err(error) => {
@@ -538,6 +539,17 @@ fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
         Told::Done { .. } => *done = true,
         _ => {}
     }
+}
+
+/// Takes bytes off a socket, be it unseen; `None`: nothing is there.
+#[inline]
+fn take(
+    driver: &mut Driver,
+    fd: &OwnedFd,
+    part: &mut [u8],
+    unseen: bool,
+) -> io::Result<Option<Received>> {
+    if unseen { driver.discard(fd, part) } else { driver.receive(fd, part) }
 }
 
 /// Keeps unfinished input of a line, as [`keep`] does.
