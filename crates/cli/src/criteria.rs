@@ -202,6 +202,8 @@ pub(crate) struct Watch {
     starts: (u64, u64),
     /// Labels of criteria that the plan has, whether they occur or not.
     planned: Vec<String>,
+    /// The plan has a sampler that is enabled.
+    has_samplers: bool,
 }
 
 impl Watch {
@@ -213,10 +215,14 @@ impl Watch {
         Self { criteria: criteria.clone(), windows, last_ms: start_ms, ..Self::default() }
     }
 
-    /// The watch with the labels of criteria that the plan has.
-    pub(crate) fn knowing(mut self, planned: Vec<String>) -> Self {
-        self.planned = planned;
+    /// The watch with what the plan has: labels of criteria, and samplers.
+    pub(crate) fn knowing(mut self, planned: Vec<String>, has_samplers: bool) -> Self {
+        (self.planned, self.has_samplers) = (planned, has_samplers);
         self
+    }
+
+    pub(crate) fn has_samplers(&self) -> bool {
+        self.has_samplers
     }
 
     /// Whether a criterion has ended the run.

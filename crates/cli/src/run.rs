@@ -259,7 +259,7 @@ impl Start<'_> {
         for line in &complaints {
             traces.heard(line);
         }
-        let watch = Watch::new(&request.criteria, start_ms).knowing(planned);
+        let watch = Watch::new(&request.criteria, start_ms).knowing(planned, has_samplers);
         let requests = ctl::Requests::new();
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
@@ -269,19 +269,7 @@ impl Start<'_> {
         progress.set_workers(workers);
         let ctl = (requests, ctl);
         traces.machines = machines::about::Machines::new(machines);
-        Ok(Running {
-            run,
-            workers,
-            progress,
-            files,
-            before,
-            start_ms,
-            offload,
-            watch,
-            has_samplers,
-            asked,
-            ctl,
-        })
+        Ok(Running { run, workers, progress, files, before, start_ms, offload, watch, asked, ctl })
     }
 
     /// The agents of a run with --fleet.
@@ -377,8 +365,6 @@ struct Running {
     offload: Option<Arc<dyn Offload>>,
     /// Criteria that are judged while it goes on.
     watch: Watch,
-    /// The plan has a sampler that is enabled.
-    has_samplers: bool,
     /// The load by now, and who changes it.
     asked: live::Asked,
     /// Requests to change it; the socket by which some come is there as long as the second is.
@@ -547,16 +533,7 @@ impl Ending<'_> {
         traces: &mut Traces<'_>,
     ) -> Exit {
         let Running {
-            run,
-            workers,
-            mut progress,
-            mut files,
-            before,
-            start_ms,
-            offload,
-            watch,
-            has_samplers,
-            ..
+            run, workers, mut progress, mut files, before, start_ms, offload, watch, ..
         } = running;
         // What comes behind the last second, such as fetching the rows of agents, is no time of the run.
         let end_ms = progress.ended_ms();
@@ -566,7 +543,7 @@ impl Ending<'_> {
         let length = Duration::from_millis(ran_ms.max(0) as u64);
         let mut judgement = watch.judge(progress.totals(), length);
         let end = self.end(&run, &judgement);
-        judgement.without_samples = without_samples(&end, &progress, has_samplers);
+        judgement.without_samples = without_samples(&end, &progress, watch.has_samplers());
         progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
@@ -598,9 +575,6 @@ impl Ending<'_> {
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
         last.lines(traces.log.path()).for_each(|line| traces.console.warn(&line));
-        if let Some(why) = judgement.without_samples {
-            traces.console.warn(&format!("the run has no samples: {why}"));
-        }
         let exit = self.exit(&run, workers, (whole, &judgement), traces.console);
         let exit = terminal::closing(exit);
         if let Some(live) = &self.live {
@@ -672,6 +646,9 @@ impl Ending<'_> {
             }
             None => false,
         };
+        if let Some(why) = judgement.without_samples {
+            console.warn(&format!("the run has no samples: {why}"));
+        }
         let interrupt = self.interrupt;
         // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
