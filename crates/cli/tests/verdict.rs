@@ -166,6 +166,26 @@ fn each_verb_reads_pipes_as_it_reads_files() {
 }
 
 #[test]
+fn odd_files_give_the_figures_of_a_plain_reading_by_each_verb() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/odd_files/processes.py");
+    let mut made = std::process::Command::new("python3");
+    made.args([
+        script,
+        env!("CARGO_BIN_EXE_throng"),
+        "--count",
+        "24",
+        "--seed",
+        "3",
+        "--jobs",
+        "1",
+    ]);
+    match made.output() {
+        Ok(ended) => assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout)),
+        Err(error) => program::skip(format!("python3 does not start: {error}")),
+    }
+}
+
+#[test]
 fn what_is_no_run_is_refused() {
     let program = Program::new();
     let ended = program.run(&["verdict", "nothing"]);
