@@ -121,16 +121,11 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
 #[test]
 fn each_verb_reads_pipes_as_it_reads_files() {
     let program = Program::new();
-    let rows: String = (0..200)
-        .map(|n| {
-            format!(
-                "{},{},a,200,OK,Users 1-1,{}\n",
-                1_700_000_000_000_i64 + n * 50,
-                50 + n % 9,
-                n % 4 != 0
-            )
-        })
-        .collect();
+    let row = |n: i64| {
+        let (at, ms) = (1_700_000_000_000 + n * 50, 50 + n % 9);
+        format!("{at},{ms},a,200,OK,Users 1-1,{}\n", n % 4 != 0)
+    };
+    let rows: String = (0..200).map(row).collect();
     let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
     program.write("a.jtl", &format!("{head}{rows}"));
     let bash = |line: &str| program.shell(&format!("exec timeout 60 bash -c '{line}' \"$0\""));
