@@ -1,8 +1,9 @@
 //! A record from a result file, as far as its rows allow: of JMeter or of Throng, CSV or XML.
 //!
 //! The file is read once, row by row; memory follows the seconds that have rows, and the labels, not the rows and not the
-//! dates. A row counts in the second in which its sample ended. Rows come as samples end: a second is closed and packed
-//! some seconds later, and takes rows that come late nevertheless.
+//! dates. A row counts in the second in which its sample ended. Seconds are counted from the start of the first row's
+//! sample, as a run counts them: the wall clock's fraction of a second is in no figure. Rows come as samples end: a second
+//! is closed and packed some seconds later, and takes rows that come late nevertheless.
 
 mod pauses;
 
@@ -45,6 +46,8 @@ const MS: u64 = 1_000_000;
 const LEAST_ROWS: u64 = 10;
 /// Length of the last second, at least, ms.
 const LEAST_MS: i64 = 100;
+/// A shorter piece of a second at the begin is counted with the next second, ms.
+const PIECE_MS: i64 = 500;
 
 impl Record {
     /// Reads a folder of a run, a record or a result file, whichever it is; `-` is standard input. The columns are those
@@ -116,7 +119,8 @@ pub struct Rows {
 #[derive(Debug, Default)]
 struct Gathered {
     names: Names,
-    /// By their number since 1970.
+    /// Start of the first row's sample: seconds are counted from it.
+    origin_ms: Option<i64>,
     seconds: BTreeMap<i64, Open>,
     closed: BTreeMap<i64, Closed>,
     late: u32,
@@ -206,7 +210,8 @@ impl Row {
         })
     }
 
-    fn add_to(&self, part: &mut Part) {
+    /// Adds the row to a part of the second that began so long before its end, ms.
+    fn add_to(&self, part: &mut Part, in_second_ms: i64) {
         let bin = layout::index_of(self.elapsed / self.samples.max(1) / 1000);
         part.count += self.samples;
         part.errors += self.errors;
@@ -217,7 +222,7 @@ impl Row {
         part.service.add(bin, self.samples);
         part.failed.add(bin, self.errors);
         part.phases.add(&self.phases);
-        let slot = self.end_ms.rem_euclid(1000) as usize / 100;
+        let slot = (in_second_ms / 100) as usize;
         part.slots[slot.min(SLOTS - 1)] += self.samples.min(u64::from(u32::MAX)) as u32;
     }
 }
@@ -247,6 +252,7 @@ impl Rows {
         self.left.odd += left.odd;
         self.left.torn += left.torn;
         self.left.is_damaged |= left.is_damaged;
+        self.left.in_seconds |= left.in_seconds;
     }
 
     pub fn record(mut self) -> Record {
@@ -264,12 +270,15 @@ impl Rows {
             None => self.near,
         };
         let mut record = gathered.record();
-        let Left { torn, odd, first_line, why, is_damaged } = self.left;
+        let Left { torn, odd, first_line, why, is_damaged, in_seconds } = self.left;
         if torn > 0 {
             record.flaws.push(Flaw::TornEnd { bytes: torn });
         }
         if is_damaged {
             record.flaws.push(Flaw::DamagedArchive);
+        }
+        if in_seconds {
+            record.flaws.push(Flaw::InSeconds);
         }
         if odd > 0 {
             record.flaws.push(Flaw::Rows { rows: odd, first_line, why });
@@ -280,7 +289,9 @@ impl Rows {
 
 impl Gathered {
     fn add(&mut self, fields: &Fields<'_>, row: &Row) {
-        let second = row.end_ms.div_euclid(1000);
+        let origin_ms = *self.origin_ms.get_or_insert(row.start_ms);
+        let ended_ms = row.end_ms - origin_ms;
+        let second = ended_ms.div_euclid(1000);
         let (start, end) = self.span_ms.unwrap_or((row.start_ms, row.end_ms));
         self.span_ms = Some((start.min(row.start_ms), end.max(row.end_ms)));
         self.errors_unknown |= !row.errors_known;
@@ -292,7 +303,7 @@ impl Gathered {
         let label = self.names.number(&name, transaction);
         let open = self.open(second);
         open.start_ms = open.start_ms.min(row.start_ms);
-        row.add_to(open.labels.entry(label).or_default());
+        row.add_to(open.labels.entry(label).or_default(), ended_ms.rem_euclid(1000));
         if let Some(users) = fields.number(Column::AllThreads) {
             if row.end_ms >= open.users_at_ms {
                 (open.users, open.users_at_ms) = (users.max(0) as u64, row.end_ms);
@@ -302,7 +313,7 @@ impl Gathered {
         if row.errors > 0 && !transaction {
             self.fail(fields, row, second, label, &message);
         } else if row.errors == 0 {
-            self.keep_slow(fields, row, label);
+            self.keep_slow(fields, row, (label, second.div_euclid(60)));
         }
     }
 
@@ -346,13 +357,13 @@ impl Gathered {
         }
     }
 
-    fn keep_slow(&mut self, fields: &Fields<'_>, row: &Row, label: u32) {
-        let key = (label, row.end_ms.div_euclid(60_000));
+    /// Keeps the slowest sample of a label and a minute.
+    fn keep_slow(&mut self, fields: &Fields<'_>, row: &Row, key: (u32, i64)) {
         let at = self.slowest.get(&key).copied();
         if at.is_some_and(|at| self.kept[at].elapsed >= row.elapsed) {
             return;
         }
-        let make = || kept_of(fields, row, (Why::Slow, Outcome::Ok), label, None);
+        let make = || kept_of(fields, row, (Why::Slow, Outcome::Ok), key.0, None);
         match at {
             Some(at) => self.kept[at] = make(),
             None if self.kept.len() < KEPT => {
@@ -370,7 +381,11 @@ impl Gathered {
             // Time stamps of whole seconds: the last sample may have ended anywhere in its second.
             end_ms = end_ms.div_euclid(1000) * 1000 + 1000;
         }
-        let (seconds, pauses) = pauses::seconds(std::mem::take(&mut self.closed));
+        let origin_ms = self.origin_ms.unwrap_or_default();
+        let mut closed = std::mem::take(&mut self.closed);
+        begin(&mut closed, (start_ms - origin_ms, end_ms - origin_ms));
+        let (mut seconds, pauses) = pauses::seconds(closed, origin_ms);
+        fit(&mut seconds, start_ms, end_ms);
         let pause_ms: i64 = pauses.iter().sum();
         let mut record = Record {
             frame: Frame {
@@ -383,13 +398,8 @@ impl Gathered {
             seconds,
             ..Record::default()
         };
-        // The time of the rows ends with the last of them: a whole second there would make the rate too low.
-        if let Some(last) = record.seconds.last_mut() {
-            let begin = last.at_ms - 1000;
-            last.ms = (end_ms - begin).clamp(LEAST_MS, 1000) as u32;
-            last.at_ms = begin + i64::from(last.ms);
-        }
-        let mut users = 0;
+        // Before the first row nobody said how many users there are; it is what that row says.
+        let mut users = record.seconds.iter().find(|s| !s.labels.is_empty()).map_or(0, |s| s.users);
         for second in &mut record.seconds {
             let requests = second
                 .labels
@@ -418,6 +428,38 @@ impl Gathered {
             record.flaws.push(Flaw::Pauses { pauses, longest_ms: *longest_ms });
         }
         record
+    }
+}
+
+/// Makes the seconds begin with the first sample's start, and adds a short piece of a second there to the next one.
+/// The span is that of the samples, ms from the origin.
+fn begin(closed: &mut BTreeMap<i64, Closed>, (start_ms, end_ms): (i64, i64)) {
+    if closed.is_empty() {
+        return;
+    }
+    let (first, last) = (start_ms.div_euclid(1000), end_ms.div_euclid(1000));
+    let nothing = || Closed::from(Open { start_ms, ..Open::default() });
+    closed.entry(first).or_insert_with(nothing);
+    if 1000 - start_ms.rem_euclid(1000) < PIECE_MS && first < last {
+        let piece = closed.remove(&first).unwrap_or_else(nothing);
+        match closed.entry(first + 1) {
+            Entry::Vacant(place) => {
+                place.insert(piece);
+            }
+            Entry::Occupied(mut known) => known.get_mut().add(piece),
+        }
+    }
+}
+
+/// Gives the first and the last second the lengths that they have: their samples took no more time.
+fn fit(seconds: &mut [Second], start_ms: i64, end_ms: i64) {
+    if let Some(first) = seconds.first_mut().filter(|first| first.ms <= 1000) {
+        first.ms = (first.at_ms - start_ms).clamp(1, 2 * 1000) as u32;
+    }
+    if let Some(last) = seconds.last_mut() {
+        let begin = last.at_ms - i64::from(last.ms);
+        last.ms = (end_ms - begin).clamp(LEAST_MS, i64::from(last.ms).max(LEAST_MS)) as u32;
+        last.at_ms = begin + i64::from(last.ms);
     }
 }
 
@@ -453,9 +495,9 @@ impl Closed {
         });
     }
 
-    fn second(self, number: i64) -> Second {
+    fn second(self, number: i64, origin_ms: i64) -> Second {
         Second {
-            at_ms: (number + 1) * 1000,
+            at_ms: origin_ms + (number + 1) * 1000,
             ms: 1000,
             users: self.users,
             labels: self.labels,

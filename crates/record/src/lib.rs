@@ -91,6 +91,8 @@ pub enum Flaw {
     Pauses { pauses: u64, longest_ms: i64 },
     /// The compressed file could not be unpacked to its end.
     DamagedArchive,
+    /// The time stamps are seconds and not milliseconds; they were read as such.
+    InSeconds,
 }
 
 impl std::fmt::Display for Flaw {
@@ -121,6 +123,9 @@ impl std::fmt::Display for Flaw {
             }
             Self::DamagedArchive => out.write_str(
                 "the compressed file is damaged or ends early: what could not be unpacked is left out",
+            ),
+            Self::InSeconds => out.write_str(
+                "the time stamps are seconds and not milliseconds, and are read as such",
             ),
             Self::NoSuccess => out.write_str(
                 "the result file has no column success: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",

@@ -31,24 +31,52 @@ fn rows_count_in_the_second_of_their_end() {
     assert_eq!(record.has, Has { slots: true, users: true, kept: true, ..Has::default() });
     let labels: Vec<_> = record.labels.iter().map(|l| (&*l.name, l.transaction)).collect();
     assert_eq!(labels, [("Login", false), ("Search, all", false), ("Whole", true)]);
-    // The seconds between are there and empty.
-    assert_eq!(record.seconds.len(), 4);
+    // Seconds are counted from the first start; the last ends with the last sample.
+    let ends: Vec<_> = record.seconds.iter().map(|s| (s.at_ms % 10_000, s.ms)).collect();
+    assert_eq!(ends, [(1100, 1000), (2100, 1000), (3007, 907)]);
     let counts: Vec<_> = record.seconds.iter().map(|s| (s.all.count, s.all.errors)).collect();
-    assert_eq!(counts, [(1, 0), (1, 1), (0, 0), (2, 2)]);
-    assert_eq!(record.seconds.iter().map(|s| s.users).collect::<Vec<_>>(), [3, 4, 4, 2]);
+    assert_eq!(counts, [(1, 0), (1, 1), (2, 2)]);
+    assert_eq!(record.seconds.iter().map(|s| s.users).collect::<Vec<_>>(), [3, 4, 2]);
     let login = record.seconds[0].labels.get(0).expect("samples");
     assert_eq!((login.elapsed, login.sent, login.received), (200_000_000, 100, 300));
     let p = &login.phases;
     assert_eq!((p.connect, p.wait, p.receive), (50_000_000, 100_000_000, 50_000_000));
-    assert_eq!((login.slots[3], login.service.total()), (1, 1));
+    assert_eq!((login.slots[2], login.service.total()), (1, 1));
     assert_eq!(login.response(), &login.service);
     let outcomes: Vec<_> = record.causes.iter().map(|cause| cause.outcome).collect();
     let timeout = Outcome::Timeout(Phase::Response);
     assert_eq!(outcomes, [Outcome::Status, Outcome::Assertion, timeout]);
-    assert_eq!(record.seconds[3].causes, [(1, 1), (2, 1)]);
+    assert_eq!(record.seconds[2].causes, [(1, 1), (2, 1)]);
     let errors = record.kept.iter().filter(|kept| kept.why == Why::Error).count();
     assert_eq!(errors, 3);
     assert!(record.kept.iter().all(|kept| !kept.request.contains("password=x")), "masked");
+}
+
+#[test]
+fn seconds_without_a_row_before_the_first_are_there() {
+    // Four seconds until the first sample ends, and one that began before it.
+    let text = "timeStamp,elapsed,label,success,allThreads\n\
+        1700000000300,4000,a,true,2\n1700000000250,4200,a,true,2\n1700000004300,100,a,true,2\n";
+    let record = of(text);
+    let seconds: Vec<_> = record.seconds.iter().map(|s| (s.ms, s.all.count, s.users)).collect();
+    assert_eq!(seconds, [(1050, 0, 2), (1000, 0, 2), (1000, 0, 2), (1000, 0, 2), (150, 3, 2)]);
+    assert_eq!(record.frame.length_ms, 4200);
+}
+
+#[test]
+fn time_stamps_in_seconds_are_read_as_such() {
+    let rows = |stamp: fn(i64) -> String| -> String {
+        let row = |n: i64| format!("{},100,a,true\n", stamp(n * 100));
+        (0..100).map(row).collect()
+    };
+    let head = "timeStamp,elapsed,label,success\n";
+    let of = |rows: String| of(&(head.to_owned() + &rows));
+    let whole = of(rows(|ms| (1_700_000_000 + ms / 1000).to_string()));
+    assert_eq!((whole.frame.start_ms, whole.frame.length_ms), (1_700_000_000_000, 10_000));
+    assert_eq!(whole.flaws, [Flaw::InSeconds]);
+    let parts = of(rows(|ms| format!("{}.{}", 1_700_000_000 + ms / 1000, ms % 1000 / 100)));
+    assert_eq!((parts.frame.start_ms, parts.frame.length_ms), (1_700_000_000_000, 10_000));
+    assert_eq!(parts.flaws, [Flaw::InSeconds]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ mod timeline;
 mod totals;
 mod verdict;
 
-pub use about::{About, Criterion, Given};
+pub use about::{About, Criterion, Given, losses};
 pub use agents::{Agent, Agents};
 pub use capacity::CapacityPage;
 pub use charts::Chart;

@@ -32,9 +32,11 @@ impl Gap {
     }
 }
 
-/// The seconds in order of time, with those without rows, and the lengths of the pauses between runs, ms.
-pub(super) fn seconds(closed: BTreeMap<i64, Closed>) -> (Vec<Second>, Vec<i64>) {
-    let gaps = gaps(&closed);
+/// The seconds in order of time, with those without rows, and the lengths of the pauses between runs, ms. Seconds are
+/// numbered from the origin.
+pub(super) fn seconds(closed: BTreeMap<i64, Closed>, origin_ms: i64) -> (Vec<Second>, Vec<i64>) {
+    let gaps = gaps(&closed, origin_ms);
+    let nothing = |number| Closed::from(Open::default()).second(number, origin_ms);
     let least = least_pause(&gaps, closed.len());
     let mut room = MOST_FILLED.max(closed.len() as i64);
     let (mut seconds, mut pauses) = (Vec::with_capacity(closed.len()), Vec::new());
@@ -46,14 +48,14 @@ pub(super) fn seconds(closed: BTreeMap<i64, Closed>) -> (Vec<Second>, Vec<i64>) 
                 pauses.push(gap.idle() * 1000);
                 from = gap.start;
             }
-            fill(&mut seconds, from, number, &mut room);
+            fill(&mut seconds, from..number, &mut room, nothing);
         }
-        seconds.push(closed.second(number));
+        seconds.push(closed.second(number, origin_ms));
     }
     (seconds, pauses)
 }
 
-fn gaps(closed: &BTreeMap<i64, Closed>) -> Vec<Gap> {
+fn gaps(closed: &BTreeMap<i64, Closed>, origin_ms: i64) -> Vec<Gap> {
     let mut gaps = Vec::new();
     // The start of the first sample that ends in a second or later.
     let (mut start, mut next) = (i64::MAX, None);
@@ -61,7 +63,7 @@ fn gaps(closed: &BTreeMap<i64, Closed>) -> Vec<Gap> {
         if let Some(to) = next
             && number + 1 < to
         {
-            let start = start.div_euclid(1000).clamp(number + 1, to);
+            let start = start.saturating_sub(origin_ms).div_euclid(1000).clamp(number + 1, to);
             gaps.push(Gap { from: number + 1, start, to });
         }
         start = start.min(closed.start_ms);
@@ -84,11 +86,16 @@ fn least_pause(gaps: &[Gap], with_rows: usize) -> Option<i64> {
 }
 
 /// Adds seconds without rows.
-fn fill(seconds: &mut Vec<Second>, from: i64, to: i64, room: &mut i64) {
-    let nothing = |number| Closed::from(Open::default()).second(number);
+fn fill(
+    seconds: &mut Vec<Second>,
+    of: std::ops::Range<i64>,
+    room: &mut i64,
+    nothing: impl Fn(i64) -> Second,
+) {
+    let (from, to) = (of.start, of.end);
     if to - from <= SHORT.min(*room) {
         *room -= to - from;
-        seconds.extend((from..to).map(nothing));
+        seconds.extend((from..to).map(&nothing));
         return;
     }
     let mut from = from;

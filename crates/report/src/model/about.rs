@@ -170,6 +170,18 @@ impl How {
     }
 }
 
+/// All that a reader must know of the data before the figures: parts that are missing, and a run without an end.
+pub fn losses(record: &Record) -> Vec<Words> {
+    let mut losses: Vec<Words> = record.flaws.iter().map(flaw).collect();
+    if record.frame.ending == Ending::Unknown && record.has.generator {
+        losses.push(words(
+            "the run has no end: it was killed, or is not over; the figures end with the last second that was written",
+            "运行没有结束记录：进程被杀死，或运行尚未结束；数据截至最后写入的一秒",
+        ));
+    }
+    losses
+}
+
 fn flaw(flaw: &record::Flaw) -> Words {
     use record::Flaw;
     let zh = match flaw {
@@ -180,6 +192,7 @@ fn flaw(flaw: &record::Flaw) -> Words {
             "文件中有 {pauses} 处没有样本的停顿，最长 {}，像是追加了多次运行；时长与速率不含停顿",
             stats::grouped::seconds(longest_ms.unsigned_abs())
         ),
+        Flaw::InSeconds => "时间戳以秒而非毫秒为单位，已按秒读取".into(),
         Flaw::DamagedArchive => "压缩文件已损坏或不完整，无法解压的部分已略去".into(),
         Flaw::Rows { rows, first_line, .. } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
         Flaw::NoSuccess => "结果文件没有 success 列：错误数未知，不计入任何数据；请用 jmeter.save.saveservice.successful=true 写出".into(),

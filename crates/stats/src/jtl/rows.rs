@@ -28,6 +28,11 @@ impl<'a> Row<'a> {
         self.fields.len()
     }
 
+    /// Bytes 0 are what a disk or file system leaves where data were lost.
+    pub(super) fn has_nul(&self) -> bool {
+        memchr::memchr(0, self.text).is_some()
+    }
+
     pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
         let field = self.fields.get(at)?;
         Some(&self.text[field.start as usize..field.end as usize])

@@ -75,6 +75,8 @@ pub struct Left {
     pub why: Option<Why>,
     /// The compressed file is damaged or ends early.
     pub is_damaged: bool,
+    /// Time stamps are seconds, not milliseconds; they were read as such.
+    pub in_seconds: bool,
 }
 
 /// The reason why a row could not be read.
@@ -84,6 +86,8 @@ pub enum Why {
     Fields(usize, usize),
     /// Its quotes or tags do not fit: it was not written whole.
     Torn,
+    /// It has bytes 0: data were lost where they are.
+    Damaged,
     /// The time stamp or the elapsed time is no number, and no date of a known format.
     Value,
 }
@@ -94,6 +98,7 @@ impl std::fmt::Display for Why {
             Self::Fields(1, names) => write!(f, "it has 1 field and not {names}"),
             Self::Fields(fields, names) => write!(f, "it has {fields} fields and not {names}"),
             Self::Torn => f.write_str("it was not written whole"),
+            Self::Damaged => f.write_str("it has NUL bytes: data were lost there"),
             Self::Value => f.write_str(
                 "its timeStamp or elapsed cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
             ),
@@ -166,6 +171,7 @@ pub fn each(
         each_row(Rows::new(read), expected, &times, each)?
     };
     left.is_damaged = damaged.get();
+    left.in_seconds = times.in_seconds();
     Ok(left)
 }
 
@@ -239,7 +245,8 @@ fn each_row(
         if std::mem::replace(&mut is_heading, false) {
             continue;
         }
-        let fits = row.is_whole && form.fits(&row);
+        let is_damaged = row.has_nul();
+        let fits = row.is_whole && form.fits(&row) && !is_damaged;
         let kind = Kind::Row { row, places: &form.places, has_heading };
         if fits && each(&Fields { kind, times }) {
             // The first row says how many variables there are.
@@ -257,6 +264,7 @@ fn each_row(
             open.get_or_insert(Open { offset: row.offset, before: left });
         }
         let why = match () {
+            () if is_damaged => Why::Damaged,
             () if !row.is_whole => Why::Torn,
             () if !fits => Why::Fields(row.len(), form.names),
             () => Why::Value,

@@ -2,6 +2,7 @@
 //!
 //! The format that was found last is tried first, so that a row costs one attempt.
 use std::cell::Cell;
+use std::ops::Range;
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -27,6 +28,9 @@ const UTC: usize = 7;
 /// From here on a number of milliseconds lies beyond the year 2286: it is a date in digits.
 const LEAST_DATE: i64 = 10_000_000_000_000;
 
+/// Seconds from 1990 to 2100: read as milliseconds they would be days of the year 1970.
+const SECONDS: Range<i64> = 631_152_000..4_102_444_800;
+
 /// Reads time stamps.
 #[derive(Debug)]
 pub(super) struct Times {
@@ -34,6 +38,7 @@ pub(super) struct Times {
     /// The format in `KNOWN` that was found last.
     last: Cell<usize>,
     zone: TimeZone,
+    in_seconds: Cell<bool>,
 }
 
 impl Times {
@@ -42,7 +47,7 @@ impl Times {
             TimestampFormat::Text(pattern) => Some(pattern.clone()),
             _ => None,
         };
-        Self { given, last: Cell::new(0), zone: TimeZone::system() }
+        Self { given, last: Cell::new(0), zone: TimeZone::system(), in_seconds: Cell::new(false) }
     }
 
     /// Milliseconds since 1970.
@@ -53,9 +58,34 @@ impl Times {
         }
         match text.parse::<i64>() {
             Ok(number) if number >= LEAST_DATE => self.digits(text).or(Some(number)),
+            Ok(number) if SECONDS.contains(&number) => self.seconds(number, 0),
             Ok(number) => Some(number),
-            Err(_) => self.written(text),
+            Err(_) => self.decimal(text).or_else(|| self.written(text)),
         }
+    }
+
+    /// Whether some time stamp was a number of seconds.
+    pub(super) fn in_seconds(&self) -> bool {
+        self.in_seconds.get()
+    }
+
+    fn seconds(&self, seconds: i64, ms: i64) -> Option<i64> {
+        self.in_seconds.set(true);
+        Some(seconds * 1000 + ms)
+    }
+
+    /// A number with a point: seconds with decimals, or milliseconds of which the decimals do not count.
+    fn decimal(&self, text: &str) -> Option<i64> {
+        let (whole, decimals) = text.split_once('.')?;
+        let whole: i64 = whole.parse().ok()?;
+        if !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        if !SECONDS.contains(&whole) {
+            return SECONDS.contains(&(whole / 1000)).then_some(whole);
+        }
+        let ms = format!("{decimals:0<3}");
+        self.seconds(whole, ms[..3].parse().ok()?)
     }
 
     fn written(&self, text: &str) -> Option<i64> {
