@@ -322,7 +322,8 @@ impl Table {
             .enumerate()
             .filter_map(|(at, metric)| Some((at, metric.percentile()?)))
         {
-            let rank = p * total;
+            // A rank that ends a group is in it, whatever the last bits of the product are.
+            let rank = p * total * (1.0 - 1e-9);
             while group < merged.len() && below + merged[group] < rank {
                 below += merged[group];
                 group += 1;

@@ -341,9 +341,8 @@ fn side(
 
 /// Metrics for which both sides have enough samples.
 fn shown(samples: u64) -> impl Iterator<Item = Metric> {
-    Metric::ALL
-        .into_iter()
-        .filter(move |metric| metric.percentile().is_none_or(|p| samples >= least_samples(p)))
+    let all = Metric::ALL.into_iter().filter(move |_| samples > 0);
+    all.filter(move |metric| metric.percentile().is_none_or(|p| samples >= least_samples(p)))
 }
 
 fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Settings) -> Row {
@@ -503,6 +502,8 @@ fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
 fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
     match refusal {
         Refusal::Short { seconds } => {
+            // The sum of no seconds is -0.
+            let seconds = seconds.max(0.0) + 0.0;
             format!(
                 "only {seconds:.0} s under steady load; 60 s are needed for intervals{}",
                 left_out(seconds, record, steady)

@@ -95,6 +95,11 @@ pub fn doubts(a: &Record, b: &Record, limits: (Option<Words>, Option<Words>)) ->
             );
         }
     }
+    for (name, record) in [("A", a), ("B", b)] {
+        if record.seconds.iter().all(|second| second.all.count == 0) {
+            doubt(true, format!("{name} has no samples"), format!("{name} 没有样本"));
+        }
+    }
     let (load_a, load_b) = (load(a), load(b));
     if let (Some(load_a), Some(load_b)) = (&load_a, &load_b)
         && load_a != load_b

@@ -107,6 +107,51 @@ fn a_difference_has_its_size_and_its_interval() {
     assert_eq!(found.labels.len(), 2);
 }
 
+/// A result file of 200 samples a second, whose times have no simple order, begun at that time.
+fn file(start_ms: i64, seconds: i64) -> Record {
+    let head = "timeStamp,elapsed,label,responseCode,success,allThreads\n";
+    let row = |n: i64| {
+        format!(
+            "{},{},a,200,true,3\n",
+            start_ms + n * 5,
+            if n % 20 == 0 { 10 } else { 2 + n * 7 % 8 }
+        )
+    };
+    let rows: String = (0..seconds * 200).map(row).collect();
+    Record::of_rows((head.to_owned() + &rows).as_bytes()).expect("rows")
+}
+
+#[test]
+fn a_file_at_another_time_of_the_same_second_has_the_same_figures() {
+    for seconds in [5, 10, 30] {
+        let a = file(1_700_000_000_000, seconds);
+        for shift in (0..1000).step_by(if seconds == 30 { 111 } else { 37 }).chain([228, 999]) {
+            let b = file(1_700_000_000_000 + shift, seconds);
+            let found = compare(&a, &b, &Settings { resamples: 0, ..Settings::default() });
+            let all = &found.all.differences;
+            assert!(
+                all.iter().all(|d| d.a.to_bits() == d.b.to_bits()),
+                "{seconds} {shift}: {all:?}"
+            );
+            let figure = |name: &str| all.iter().find(|d| d.metric == name).expect("a figure").a;
+            let rate = (seconds * 200) as f64 / (a.frame.length_ms as f64 / 1000.0);
+            assert!((figure("rate") / rate - 1.0).abs() < 0.01, "{seconds}: {all:?}");
+            // 95 % of the samples took at most 9 ms, the others 10.
+            assert!((8.9..9.1).contains(&figure("p95")), "{seconds}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_side_without_samples_is_refused_and_has_no_figures() {
+    let (a, none) = (run(1, 1.0, 0.0, 10), Record::default());
+    let found = doubts(&a, &none, (None, None));
+    assert!(found[0].refuses && found[0].words == "B has no samples", "{found:?}");
+    let found = compare(&none, &a, &Settings::default());
+    assert!(found.all.differences.is_empty(), "{found:?}");
+    assert!(found.all.refusal.is_some_and(|why| why.starts_with("A: only 0 s ")));
+}
+
 #[test]
 fn short_runs_have_figures_and_no_verdict() {
     let found = compare(&run(1, 1.0, 0.0, 40), &run(2, 2.0, 0.0, 40), &Settings::default());
