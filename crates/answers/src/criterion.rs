@@ -153,6 +153,17 @@ impl Criterion {
         self.op.holds(value, limit)
     }
 
+    /// A measure of how far a value is on the wrong side: the more, the worse.
+    fn badness(&self, value: f64) -> f64 {
+        let Limit::Absolute(limit) = self.limit else { return 0.0 };
+        match self.op {
+            Op::Less | Op::AtMost => value,
+            Op::More | Op::AtLeast => -value,
+            Op::Equal => (value - limit).abs(),
+            Op::NotEqual => -(value - limit).abs(),
+        }
+    }
+
     /// Compares the figure with the limit, whatever it is worth as evidence; without a value the criterion is not met.
     pub fn judge(&self, of: &dyn Figures) -> Judged {
         let value = self.value(of);
@@ -242,6 +253,24 @@ impl Outcome {
 impl Judged {
     pub fn is_met(&self) -> bool {
         self.outcome == Outcome::Met
+    }
+
+    /// Whether this outcome of the same criterion is worse than another one: by its outcome, then by its value.
+    pub fn is_worse(&self, than: &Self) -> bool {
+        let rank = |judged: &Self| match judged.outcome {
+            Outcome::Met => 0,
+            Outcome::Undecided => 1,
+            Outcome::NotMet => 2,
+        };
+        if rank(self) != rank(than) {
+            return rank(self) > rank(than);
+        }
+        match (self.value, than.value) {
+            (Some(value), Some(other)) => {
+                self.criterion.badness(value) > self.criterion.badness(other)
+            }
+            (value, other) => value.is_some() && other.is_none(),
+        }
     }
 
     /// The value in English with the reason behind it; the reason alone where there is no value.

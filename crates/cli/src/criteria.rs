@@ -125,8 +125,8 @@ struct Window {
     /// The second that is being gathered.
     open: Part,
     ends: bool,
-    /// The value furthest on the wrong side, of a criterion that must hold.
-    worst: Option<Judged>,
+    /// The window with the value furthest on the wrong side, of a criterion that must hold, and its end since the start.
+    worst: Option<(Judged, Duration)>,
     /// The judgement of the last second; `None` until the window is full.
     last: Option<Judged>,
 }
@@ -147,7 +147,7 @@ impl Window {
             value: judged.map_or_else(|| criterion.shown(None), Judged::shown),
             holds: judged.and_then(|judged| judged.outcome.is_met()),
             ends: *ends,
-            lost: !ends && rolls && worst.as_ref().is_some_and(is_lost),
+            lost: !ends && rolls && worst.as_ref().is_some_and(|(worst, _)| is_lost(worst)),
         }
     }
 
@@ -194,6 +194,7 @@ fn is_lost(judged: &Judged) -> bool {
 pub(crate) struct Watch {
     criteria: Criteria,
     windows: Vec<Window>,
+    start_ms: i64,
     last_ms: i64,
     /// A request has begun.
     begun: bool,
@@ -212,7 +213,7 @@ impl Watch {
         let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
         let windows = fail.chain(ends).collect();
-        Self { criteria: criteria.clone(), windows, last_ms: start_ms, ..Self::default() }
+        Self { criteria: criteria.clone(), windows, start_ms, last_ms: start_ms, ..Self::default() }
     }
 
     /// The watch with what the plan has: labels of criteria, and samplers.
@@ -255,6 +256,7 @@ impl Watch {
     pub(crate) fn close(&mut self, at_ms: i64) -> Option<Judged> {
         let ms = (at_ms - self.last_ms).max(0);
         self.last_ms = at_ms;
+        let since_start = Duration::from_millis((at_ms - self.start_ms).max(0) as u64);
         let (due, missed) = self.starts;
         let evidence = Evidence { criteria: &self.criteria.fail, due, missed };
         let mut ended = None;
@@ -263,8 +265,8 @@ impl Watch {
             window.last = Some(judged.clone());
             if window.ends {
                 ended = ended.or_else(|| judged.is_met().then_some(judged));
-            } else if window.worst.as_ref().is_none_or(|worst| !is_lost(worst)) {
-                window.worst = Some(judged);
+            } else if window.worst.as_ref().is_none_or(|(worst, _)| judged.is_worse(worst)) {
+                window.worst = Some((judged, since_start));
             }
         }
         if self.aborted.is_some() {
@@ -319,11 +321,12 @@ impl AtEnd<'_> {
         let mut judged = self.evidence.judge_whole(criterion, &whole, &nothing);
         let Some(over) = criterion.over.filter(|_| whole.count() > 0) else { return judged };
         match &window.worst {
-            Some(worst) if is_lost(worst) || judged.outcome != Outcome::Undecided => {
+            Some((worst, at)) if is_lost(worst) || judged.outcome != Outcome::Undecided => {
                 let mut worst = worst.clone();
                 if worst.value.is_none() && worst.reason.is_none() {
                     worst.reason = Some(empty_window(over));
                 }
+                worst.reason = Some(ended_at(*at, worst.reason));
                 worst
             }
             Some(_) => judged,
@@ -373,6 +376,20 @@ fn short(length: Duration, over: Duration) -> Words {
     Words {
         en: format!("the run took {length}, the window takes {over}"),
         zh: format!("运行时长 {length}，窗口为 {over}"),
+    }
+}
+
+/// The end of the worst window, behind what else there is to say of it.
+fn ended_at(at: Duration, reason: Option<Words>) -> Words {
+    // Seconds of a run end some milliseconds early or late.
+    let s = at.as_secs_f64().round() as u64;
+    let clock = format!("{}:{:02}", s / 60, s % 60);
+    let (en, zh) = (format!("worst window ended at {clock}"), format!("最差窗口结束于 {clock}"));
+    match reason {
+        Some(reason) => {
+            Words { en: format!("{}; {en}", reason.en), zh: format!("{}；{zh}", reason.zh) }
+        }
+        None => Words { en, zh },
     }
 }
 
@@ -463,5 +480,23 @@ mod tests {
         assert!(lamps[2].ends && lamps[2].criterion == "errors > 100");
         let judged = watch.judge(&Totals::new(), Duration::from_secs(4)).judged;
         assert!(!judged[0].is_met(), "what has no window is judged by the totals");
+    }
+
+    #[test]
+    fn the_worst_window_is_shown_with_its_end() {
+        let parse = |text: &str| Criterion::parse(text).expect("a criterion");
+        let fail = vec![parse("error% < 30 over 2s"), parse("count > 1 over 2s")];
+        let criteria = Criteria { fail, abort: Vec::new() };
+        let mut watch = Watch::new(&criteria, 500);
+        for (at, errors) in [0, 4, 10, 10, 3, 0].into_iter().enumerate() {
+            watch.windows.iter_mut().for_each(|window| window.open = part(10 + at as u64, errors));
+            watch.close(1_490 + at as i64 * 1_000);
+        }
+        let worst = |at: usize| {
+            let (worst, at) = watch.windows[at].worst.clone().expect("a full window");
+            (worst.value.expect("samples").round(), ended_at(at, worst.reason).en)
+        };
+        assert_eq!(worst(0), (80.0, "worst window ended at 0:04".into()));
+        assert_eq!(worst(1), (21.0, "worst window ended at 0:02".into()));
     }
 }
