@@ -22,6 +22,7 @@ mod hosts;
 mod java;
 mod late_starts;
 mod machine;
+mod moment;
 mod network;
 mod one_thread;
 mod ports;

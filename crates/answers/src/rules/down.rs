@@ -11,6 +11,7 @@ use stats::grouped::count;
 use stats::{Outcome, Phase};
 
 use super::figures::{classes, span};
+use super::moment::first_end;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -113,9 +114,8 @@ pub(super) fn target_down(record: &Record) -> Said {
     let Some(down) = down(record) else { return Said::Nothing };
     let seconds = &record.seconds;
     let (begin, end) = (&seconds[down.first], &seconds[down.last]);
-    let since =
-        |second: &Second| clock(second.at_ms - i64::from(second.ms) - record.frame.start_ms);
-    let from = since(begin);
+    let first_ms = first_end(record, down.first, |kept| is_down(kept.outcome));
+    let from = clock(first_ms - record.frame.start_ms);
     let end_clock = clock(end.at_ms - record.frame.start_ms);
     let inner = &seconds[(down.first + 1).min(down.last)..=down.last];
     let name = address(record, inner);

@@ -8,6 +8,7 @@ use super::figures::{
     causes, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
 };
 use super::gateway;
+use super::moment::first_end;
 use super::say::{clock, found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -73,8 +74,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     };
     let has = |s: &Second| s.causes.iter().any(|(cause, _)| *cause as usize == most);
     let at = seconds.iter().position(has).unwrap_or(0);
-    let first = &seconds[at];
-    let since = clock(first.at_ms - i64::from(first.ms) - record.frame.start_ms);
+    let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
+    let since = clock(first_ms - record.frame.start_ms);
     let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
@@ -102,7 +103,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     )
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
-    .with("first_error", first.at_ms as f64, "epoch ms", (first.at_ms, first.at_ms))
+    .with("first_error", first_ms as f64, "epoch ms", (first_ms, first_ms))
     .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(kind)))
     .said()
 }

@@ -1,0 +1,74 @@
+//! The moment of a run's first failure of some kind.
+//!
+//! The seconds of a record need not begin with those of the run: a failure in the first half of one may lie in the second
+//! before. The first samples of each cause are kept whole, with their times; where one is there, its end is the moment.
+
+use record::{Kept, Record};
+
+/// Whole milliseconds of a kept sample's start and length may miss its second by so much, ms.
+const ROUNDING_MS: i64 = 2;
+
+/// The end of the first kept sample of that kind in a second of the record, epoch ms. Without one it is the second of the
+/// run in which most of the record's second lies.
+pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
+    let start_ms = record.frame.start_ms;
+    let Some(second) = record.seconds.get(at) else { return start_ms };
+    let begin_ms = second.at_ms - i64::from(second.ms);
+    let within = begin_ms - ROUNDING_MS..=second.at_ms + ROUNDING_MS;
+    let end = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+    let ends = record.kept.iter().filter(|kept| is(kept)).map(end);
+    let known = ends.filter(|end| within.contains(end)).min();
+    known.unwrap_or_else(|| start_ms + (begin_ms - start_ms + 500).div_euclid(1000) * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Second;
+
+    use super::*;
+
+    const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
+
+    /// Ten seconds with a sample every 50 ms of 20 ms each; those that end at `from_ms` or later fail.
+    fn failing(start_ms: i64, from_ms: i64) -> Record {
+        let row = |at: i64| {
+            let is_good = at + 20 < from_ms;
+            let code = if is_good { 200 } else { 503 };
+            format!("{},20,a,{code},m,{is_good},5\n", start_ms + at)
+        };
+        let rows: String = (0..200).map(|n| row(n * 50)).collect();
+        Record::of_rows((HEAD.to_owned() + &rows).as_bytes()).expect("rows")
+    }
+
+    #[test]
+    fn errors_are_told_with_the_second_in_which_the_first_ended() {
+        for shift in [0, 1, 228, 500, 999] {
+            for (from_ms, clock) in
+                [(5_001, "0:05"), (5_960, "0:05"), (6_020, "0:06"), (8_000, "0:08")]
+            {
+                let mut record = failing(1_700_000_000_000 + shift, from_ms);
+                let said = |record: &Record| {
+                    let found = crate::rules::verdict(record).findings;
+                    found.iter().map(|one| one.words.en.clone()).collect::<Vec<_>>().join(" ")
+                };
+                let words = said(&record);
+                assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");
+                // A run whose seconds do not begin with it, and one that began some milliseconds before its first sample.
+                record.frame.start_ms -= 8;
+                let words = said(&record);
+                assert!(words.contains(&format!("(since {clock},")), "{shift} {from_ms}: {words}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_kept_sample_most_of_the_second_decides() {
+        let mut record = Record::default();
+        record.frame.start_ms = 10_000;
+        for (at_ms, second) in [(18_980, 8_000), (18_700, 8_000), (18_300, 7_000), (19_000, 8_000)]
+        {
+            record.seconds = vec![Second { at_ms, ms: 1000, ..Second::default() }];
+            assert_eq!(first_end(&record, 0, |_| true) - 10_000, second, "{at_ms}");
+        }
+    }
+}
