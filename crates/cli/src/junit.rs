@@ -1,5 +1,6 @@
 //! The run as a suite of JUnit tests, for what shows those: one test for the run's end, one for each criterion. A criterion
-//! that is undecided is an error, which CI servers show as red as a failure; so is a run without samples.
+//! that is undecided is an error, which CI servers show as red as a failure; so are results that are
+//! missing, and a run without samples.
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) length_ms: i64,
     /// Why the run did not come to its end.
     pub(crate) broken: Option<String>,
+    /// The results that are missing; empty if none are.
+    pub(crate) lost: &'a str,
 }
 
 /// The text of the file.
@@ -23,6 +26,9 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let mut cases = Vec::new();
     let broken = facts.broken.as_deref();
     cases.push(case("the run comes to its end", broken.map(|words| (FAILURE, words)), &seconds));
+    if !facts.lost.is_empty() {
+        cases.push(case("the results are complete", Some((LOST, facts.lost)), &seconds));
+    }
     if let Some(why) = judgement.without_samples {
         cases.push(case("the run has samples", Some((ERROR, why)), &seconds));
     }
@@ -83,6 +89,7 @@ type Tag = (&'static str, &'static str);
 /// Tags of a test that did not pass, with the type of each.
 const FAILURE: Tag = ("failure", "criterion");
 const ERROR: Tag = ("error", "undecided");
+const LOST: Tag = ("error", "lost");
 
 /// A test, and its tag where it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {

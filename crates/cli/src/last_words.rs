@@ -34,7 +34,7 @@ impl LastWords {
     }
 
     /// The losses, as sentences.
-    fn losses(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn losses(&self) -> impl Iterator<Item = String> {
         self.lost.iter().map(|(text, n)| match n {
             0 => text.clone(),
             n => format!("{n} {text}"),

@@ -568,9 +568,10 @@ impl Ending<'_> {
         let starts = Starts::of(&totals.counters, &self.request.load);
         let said = (starts, &judgement);
         traces.report(&summary, workers, &self.losses, said, self.request, &end);
-        self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         reports::write(self.request, self.dashboard.as_ref(), traces);
         exports::finish(traces);
+        // Behind all that can lose something.
+        self.write_junit(&end, (start_ms, end_ms - start_ms), &judgement, traces);
         traces.folder.path().into_iter().for_each(kept::forget);
         let last = std::mem::take(&mut traces.last);
         let whole = last.is_whole();
@@ -620,7 +621,9 @@ impl Ending<'_> {
             End::Interrupted { .. } => Some("it was interrupted".to_string()),
             End::Aborted(reason) => Some(format!("it was aborted: {reason}")),
         };
-        let facts = junit::Facts { plan: &plan, start_ms, length_ms, broken };
+        let lost: Vec<String> = traces.last.losses().collect();
+        let lost = lost.join("; ");
+        let facts = junit::Facts { plan: &plan, start_ms, length_ms, broken, lost: &lost };
         if let Err(error) = std::fs::write(path, junit::xml(&facts, judgement)) {
             traces.console.warn(&format!("cannot write {}: {error}", path.display()));
             traces.last.add_lost(0, "the file of --junit");

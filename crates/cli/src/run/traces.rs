@@ -223,16 +223,15 @@ impl<'a> Traces<'a> {
             let text = |found| verdict::text_beside(found, not_met, language, width);
             verdict.as_ref().map(text).unwrap_or_default()
         };
-        // What the user asked to have judged comes before what was found out besides.
-        let criteria = judgement.text();
-        let then = format!("{missed}{}", last.text());
+        // Missing results come before all that is said of the rest; then what the user asked to have judged.
+        let criteria = format!("{}{}", last.text(), judgement.text());
         let lost = if machines.is_empty() || !losses.is_empty() {
             lost::text(workers, losses)
         } else {
             machines.text()
         };
         let tables = machines.tables(None);
-        let text = format!("{criteria}{}{then}{}{lost}{tables}", said(None), summary.text());
+        let text = format!("{criteria}{}{missed}{}{lost}{tables}", said(None), summary.text());
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
         let json = machines.add_to_json(json);
@@ -248,7 +247,7 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{criteria}{}{then}{}{lost}{}",
+                "{criteria}{}{missed}{}{lost}{}",
                 said(Some(width)),
                 summary.text_within(Some(width)),
                 machines.tables(Some(width))
