@@ -66,6 +66,7 @@ def verdict(program, name, expected, folder):
     if refused(ended, expected.get("refused")):
         return
     said = json.loads(ended.stdout)
+    same("requests read", said["read"]["requests"], expected["count"])
     for finding in said["findings"]:
         for figure in finding["evidence"]:
             if figure["metric"] == "requests" and finding["id"] == "too_few_samples":
@@ -77,7 +78,8 @@ def verdict(program, name, expected, folder):
     else:
         same("exit code", ended.returncode, 0)
         same("errors named", any(f["id"] == "errors_named" for f in said["findings"]), expected["errors"] > 0)
-    lost = "could not be read" in ended.stderr or "are left out" in ended.stderr or "left out" in ended.stderr
+    losses = " ".join(loss["en"] for loss in said["losses"])
+    lost = "could not be read" in losses or "left out" in losses
     same("loss said", lost, expected["lost"])
 
 

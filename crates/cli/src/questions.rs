@@ -21,7 +21,24 @@ pub(crate) mod sweep;
 use std::path::Path;
 
 use place::Reach;
+use record::ReadError;
 use report::Page;
+
+/// The sentence about a path that has no record: of an answer's folder it says what reads it.
+pub(crate) fn refusal(error: &ReadError) -> String {
+    let ReadError::NoRun(path) = error else { return error.to_string() };
+    let answers = [
+        (sweep::FILE, "a sweep", ", and throng compare takes two of them"),
+        (capacity::FILE, "a search for capacity", ""),
+        (compare::FILE, "a comparison", ""),
+    ];
+    let found = answers.into_iter().find(|(file, ..)| path.join(file).is_file());
+    let Some((_, what, more)) = found else { return error.to_string() };
+    let shown = path.display();
+    format!(
+        "{shown} is the folder of {what} and not of one run: throng report {shown} makes its page{more}"
+    )
+}
 
 /// The page of an answer's folder; `None` of a folder that is none.
 pub(crate) fn page(folder: &Path, reach: Reach<'_>) -> Option<Result<Page, String>> {

@@ -44,6 +44,14 @@ pub(crate) fn run(flags: &ReportFlags) -> Exit {
         ));
         return Exit::Usage;
     }
+    // Before a pipe is read: what came out of it would be lost.
+    if let Some(path) = flags.paths.iter().find(|path| is_stream(path) && flags.output.is_none()) {
+        terminal::error(&format!(
+            "{} is a pipe, and its report has no place beside it: add -o FILE",
+            path.display()
+        ));
+        return Exit::Usage;
+    }
     for path in &flags.paths {
         let made = match Made::of(path, flags) {
             Ok(made) => made,
@@ -110,9 +118,6 @@ impl Made {
         };
         let html = match &flags.output {
             Some(file) => file.clone(),
-            None if is_stream(path) => {
-                return Err("the report of a pipe has no place beside it: add -o FILE".into());
-            }
             None => beside(path),
         };
         file::write(&html, &page.html(language))

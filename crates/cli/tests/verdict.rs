@@ -55,11 +55,18 @@ fn the_verdict_of_a_folder_is_that_of_its_run_in_both_languages() {
     let of_run = summary(&program)["verdict"].clone();
     let json = program.run(&["verdict", folder, "--json"]);
     assert_eq!(json.code, 0, "{json:?}");
-    assert_eq!(serde_json::from_str::<Value>(&json.out).expect("JSON"), of_run);
+    let mut data: Value = serde_json::from_str(&json.out).expect("JSON");
+    let fields = data.as_object_mut().expect("an object");
+    let read = fields.remove("read").expect("what was read");
+    assert_eq!(
+        (&read["requests"], fields.remove("losses")),
+        (&15.into(), Some(Value::Array(Vec::new())))
+    );
+    assert_eq!(data, of_run);
     let english = program.run(&["verdict", folder, "--lang", "en"]);
-    assert!(english.out.starts_with("Verdict\n  * Too few samples"), "{english:?}");
+    assert!(english.out.contains("\n\nVerdict\n  * Too few samples"), "{english:?}");
     let chinese = program.run(&["verdict", folder, "--zh"]);
-    assert!(chinese.out.starts_with("结论\n  * 样本太少"), "{chinese:?}");
+    assert!(chinese.out.contains("\n\n结论\n  * 样本太少"), "{chinese:?}");
     let by_surroundings = program.shell("LC_ALL=zh_CN.UTF-8 $0 verdict runs/*");
     assert_eq!(by_surroundings.out, chinese.out);
 }
@@ -70,6 +77,7 @@ fn a_result_file_has_a_verdict_and_says_what_it_lacks() {
     program.run(&["run", "plan.jmx", "-Jusers=3", "-Jloops=5", "-l", "out.jtl"]);
     let text = program.run(&["verdict", "out.jtl", "--lang", "en"]);
     assert!(text.out.contains("Too few samples for p99: 15 requests"), "{text:?}");
+    assert!(text.out.starts_with("15 requests in "), "{text:?}");
     let json = program.run(&["verdict", "out.jtl", "--json"]);
     let verdict: Value = serde_json::from_str(&json.out).expect("JSON");
     let unchecked = verdict["unchecked"].as_array().expect("a list");
@@ -94,7 +102,7 @@ fn a_file_that_does_not_say_which_samples_failed_decides_only_what_needs_no_erro
     let ended = program.run(&["verdict", "plain.jtl", "--lang", "en"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(
-        ended.out.starts_with("Verdict\n  UNDECIDED: the file has no column success"),
+        ended.out.contains("\n\nVerdict\n  UNDECIDED: the file has no column success"),
         "{ended:?}"
     );
     assert!(!ended.out.contains("Nothing stands out"), "{ended:?}");
@@ -177,6 +185,67 @@ fn odd_files_give_the_figures_of_a_plain_reading_by_each_verb() {
     match made.output() {
         Ok(ended) => assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout)),
         Err(error) => program::skip(format!("python3 does not start: {error}")),
+    }
+}
+
+#[test]
+fn what_is_lost_of_a_file_is_said_wherever_its_figures_are() {
+    let program = Program::new();
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
+    let row =
+        |n: i64| format!("{},{},a,200,OK,U 1-1,true\n", 1_700_000_000_000 + n * 50, 50 + n % 9);
+    let rows: String = (0..200).map(row).collect();
+    program.write("whole.jtl", &format!("{head}{rows}"));
+    program.write("torn.jtl", &format!("{head}{rows}17000"));
+    // Zeroes where data were lost, with as many fields as a row has.
+    let damaged =
+        format!("{head}{rows}{}", row(200).replace(",a,", &format!(",{},", "\0".repeat(300))));
+    program.write("zeroes.jtl", &damaged);
+    let cut = "gzip -k whole.jtl && head -c $(($(stat -c %s whole.jtl.gz) / 2)) whole.jtl.gz > cut.jtl.gz";
+    assert_eq!(program.shell(cut).code, 0);
+    for (file, words) in [
+        ("torn.jtl", "the last 5 bytes are left out"),
+        ("zeroes.jtl", "1 row could not be read, in line 202: it has NUL bytes"),
+        ("cut.jtl.gz", "the compressed file is damaged or ends early"),
+    ] {
+        let text = program.run(&["verdict", file, "--lang", "en"]);
+        assert!(text.out.contains(&format!("take care: {words}")), "{text:?}");
+        let json = program.run(&["verdict", file, "--json"]);
+        let data: Value = serde_json::from_str(&json.out).expect("JSON");
+        let losses = data["losses"].as_array().expect("a list");
+        let is_told = |loss: &Value| loss["en"].as_str().is_some_and(|en| en.starts_with(words));
+        assert!(losses.iter().any(is_told), "{json:?}");
+        let ended = program.run(&["report", file, "-o", "r.html", "--markdown", "r.md"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        for page in ["r.html", "r.md"] {
+            assert!(program.read(page).contains(words), "{file}: {page}");
+        }
+        let ended = program.run(&["compare", "whole.jtl", file, "--no-report"]);
+        assert!(ended.out.contains(&format!("take care: B: {words}")), "{ended:?}");
+        let ended = program.run(&["compare", "whole.jtl", file, "--no-report", "--json"]);
+        assert!(ended.out.contains(&format!("B: {words}")), "{ended:?}");
+    }
+    let ended = program.run(&["verdict", "torn.jtl", "--lang", "en"]);
+    assert!(ended.out.starts_with("200 requests in 10 s\n"), "{ended:?}");
+}
+
+#[test]
+fn a_pipe_needs_a_place_for_its_report() {
+    let program = Program::new();
+    let ended = program.shell("echo x | $0 report -");
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("add -o FILE"), "{ended:?}");
+}
+
+#[test]
+fn the_folder_of_an_answer_names_the_verb_that_reads_it() {
+    let program = Program::new();
+    std::fs::create_dir(program.path("limits")).expect("a folder");
+    program.write("limits/capacity.json", "{}");
+    for line in [&["verdict", "limits"][..], &["compare", "limits", "limits"]] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.err.contains("throng report limits makes its page"), "{ended:?}");
     }
 }
 

@@ -25,6 +25,12 @@ pub(crate) use verdict::{of_points, section as verdict};
 /// The first screen of a run.
 pub fn run(page: &RunPage) -> Html {
     let mut out = Html::new();
+    for flaw in &page.about.flaws {
+        out.raw("<p class=\"doubt hostile\">")
+            .both("Take care: ", "注意：")
+            .words(flaw)
+            .raw("</p>");
+    }
     verdict(&mut out, &page.verdict, &page.criteria);
     criteria(&mut out, &page.criteria);
     numbers::section(&mut out, &page.totals);

@@ -88,6 +88,14 @@ impl Page {
         }
     }
 
+    /// Parts of the data that are missing.
+    fn flaws(&mut self, flaws: &[Words]) {
+        for flaw in flaws {
+            let care = self.both("**Take care:**", "**注意：**");
+            self.add(&format!("{care} {}\n\n", self.say(flaw)));
+        }
+    }
+
     /// Sentences below each other, at most so many.
     fn list<'w>(&mut self, all: impl ExactSizeIterator<Item = &'w Words>, most: usize) {
         let left = all.len().saturating_sub(most);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use answers::compare::{
     self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
 };
+use answers::verdict::Words;
 use record::Record;
 use report::Page;
 use report::captions::signed;
@@ -158,10 +159,6 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
         Err(message) => return fail(&message, Exit::Usage),
     };
     let sides = || pairs.iter().flat_map(|pair| [&pair.a, &pair.b]);
-    for side in sides() {
-        let flaws = side.records.iter().flat_map(|record| &record.flaws);
-        flaws.for_each(|flaw| terminal::warning(&format!("{}: {flaw}", side.name)));
-    }
     if let Some(label) = fail_if.unknown_label(sides().flat_map(|side| &side.records)) {
         return fail(&format!("--fail-if: neither A nor B has a label {label:?}"), Exit::Usage);
     }
@@ -224,6 +221,20 @@ fn is_plan(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"))
 }
 
+/// The parts that the data of each side lack.
+fn losses(sides: [(&str, &Side); 2]) -> Vec<Doubt> {
+    let of_side = |(name, side): (&str, &Side)| -> Vec<Doubt> {
+        let losses = side.records.iter().flat_map(model::losses);
+        let doubt = |loss: Words| Doubt {
+            refuses: false,
+            words: format!("{name}: {}", loss.en),
+            zh: format!("{name}：{}", loss.zh),
+        };
+        losses.map(doubt).collect()
+    };
+    sides.into_iter().flat_map(of_side).collect()
+}
+
 impl Pair {
     fn compare(self, asked: &Asked) -> Done {
         let (Some(a), Some(b)) = (self.a.records.first(), self.b.records.first()) else {
@@ -240,6 +251,7 @@ impl Pair {
             .collect();
         let mut doubts = doubts(a, b, limits);
         doubts.extend(careful);
+        doubts.extend(losses([("A", &self.a), ("B", &self.b)]));
         let refused = !asked.anyway && doubts.iter().any(|doubt| doubt.refuses);
         let settings = asked.settings();
         let comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {

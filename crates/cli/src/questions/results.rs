@@ -14,7 +14,7 @@ pub(crate) fn of_run(folder: &Path) -> Result<Record, String> {
 
 /// The record of a run's folder, of the file in it, or of a result file.
 pub(crate) fn read(path: &Path, columns: &Columns) -> Result<Record, String> {
-    Record::open(path, columns).map_err(|error| error.to_string())
+    Record::open(path, columns).map_err(|error| super::refusal(&error))
 }
 
 /// From the first run's start to the last one's end, epoch ms. `known`: the record of one of them, for those that cannot

@@ -10,6 +10,9 @@ use crate::model::{Gateway, Quantile, Totals, Transactions, words};
 /// Percentiles that are shown, with their names.
 const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 
+/// Samples beyond a percentile that are enough for its interval, where they are independent.
+const MANY_BEYOND: f64 = 20.0;
+
 pub(super) fn section(out: &mut Html, totals: &Totals) {
     out.raw("<section><dl class=\"facts\">");
     fact(out, &words("Requests", "请求数"), &grouped(totals.samples as f64), None);
@@ -25,7 +28,12 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
     fact(out, &mean(totals.times), &time(totals.mean_us), None);
     for (name, p) in SHOWN {
         if let Some(found) = totals.quantiles.iter().find(|one| one.p == p) {
-            fact(out, &timed(totals.times, name), &time(found.us), Some(&interval(found)));
+            fact(
+                out,
+                &timed(totals.times, name),
+                &time(found.us),
+                Some(&interval(found, totals.samples)),
+            );
         }
     }
     fact(out, &longest(totals.times), &time(totals.max_us), None);
@@ -96,12 +104,19 @@ fn fact(out: &mut Html, name: &Words, value: &str, note: Option<&Words>) {
     out.raw("</dd></div>");
 }
 
-pub(crate) fn interval(of: &Quantile) -> Words {
+/// The interval of a percentile of so many samples, or the reason for which there is none.
+pub(crate) fn interval(of: &Quantile, samples: u64) -> Words {
     match (of.low.map(time), of.high.map(time)) {
         // Known better than it is written.
         (Some(low), Some(high)) if low == high => plain(String::new()),
         (Some(low), Some(high)) => plain(format!("{low} – {high}")),
-        _ => words("too few samples for an interval", "样本太少，无区间"),
+        _ if (samples as f64) * (1.0 - of.p) < MANY_BEYOND => {
+            words("too few samples for an interval", "样本太少，无区间")
+        }
+        _ => words(
+            "too few independent samples for an interval: samples of the same second are alike",
+            "独立样本太少，无区间：同一秒内的样本彼此相似",
+        ),
     }
 }
 

@@ -23,6 +23,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
     let sign = if sign != "❌" && doubtful { "⚠️" } else { sign };
     out.title(sign, ("Load test", "负载测试"), &page.about.title, &said);
     out.paragraph(&first::line(&page.about));
+    out.flaws(&page.about.flaws);
     out.verdict(&page.verdict, &page.criteria);
     out.criteria(&page.criteria, STATES);
     numbers(&mut out, &page.totals);
@@ -52,7 +53,7 @@ fn numbers(out: &mut Page, totals: &Totals) {
         rows.insert(2, (out.both("Failed transactions", "失败的事务").to_owned(), failed, none()));
     }
     for quantile in totals.quantiles.iter().filter(|one| one.p <= 0.99) {
-        let interval = out.of(&first::interval(quantile)).to_owned();
+        let interval = out.of(&first::interval(quantile, totals.samples)).to_owned();
         let name = timed(totals.times, &format!("p{}", digits(quantile.p * 100.0)));
         rows.push((out.of(&name).to_owned(), time(quantile.us), interval));
     }
