@@ -21,6 +21,7 @@ mod host_ports;
 mod hosts;
 mod java;
 mod late_starts;
+mod light;
 mod machine;
 mod moment;
 mod network;

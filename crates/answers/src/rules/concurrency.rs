@@ -10,11 +10,11 @@ use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::constant_load::nothing_or_lacks;
 use super::figures::{
-    Window, deviation, half_width, in_all, in_flight, mean, requests, service, span, sum,
-    variation, whole, windows, with_users,
+    Window, deviation, half_width, in_flight, mean, requests, service, span, sum, variation, whole,
+    windows, with_users,
 };
+use super::light::{loaded, nothing_or_lacks};
 use super::say::{found, lacks, number, time, words};
 use super::{
     errors::per_second,
@@ -27,8 +27,6 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Seconds of a window.
 const WINDOW: usize = 5;
-/// Seconds with less work among busy ones that are still the same load.
-const LULL: usize = 10;
 /// Requests that a window should hold: of a slow target it is longer, as long as there are enough windows.
 const WINDOW_REQUESTS: f64 = 30.0;
 /// Requests per second below which answers that come in batches make a window's count vary.
@@ -93,34 +91,6 @@ impl Workers {
             && self.in_flight >= OVERLOAD * self.k.max(1.0)
             && (SLOPE.0..=SLOPE.1).contains(&slope)
     }
-}
-
-/// The seconds in which the target has all the work that it can do: those near the largest number in flight. That number is
-/// one of completions, of which a second of a slow target has few or none: it is that of some seconds around.
-fn loaded(seconds: &[Second]) -> Vec<Second> {
-    let around = |at: usize| {
-        let near =
-            &seconds[at.saturating_sub(WINDOW / 2)..(at + WINDOW / 2 + 1).min(seconds.len())];
-        mean(&near.iter().map(in_flight).collect::<Vec<_>>())
-    };
-    let busy: Vec<f64> = (0..seconds.len()).map(around).collect();
-    let mut sorted = busy.clone();
-    sorted.sort_by(f64::total_cmp);
-    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
-    let mut is_busy: Vec<bool> = busy.iter().map(|flying| *flying >= 0.5 * high).collect();
-    // A short lull among them is chance: to leave it out would make the rate too high.
-    let mut last = None;
-    for at in 0..is_busy.len() {
-        if is_busy[at] {
-            let from = last.map_or(at, |last: usize| last + 1);
-            if at - from <= LULL {
-                is_busy[from..at].fill(true);
-            }
-            last = Some(at);
-        }
-    }
-    let busy = seconds.iter().zip(is_busy).filter(|(_, is_busy)| *is_busy);
-    busy.map(|(second, _)| in_all(second)).collect()
 }
 
 /// The seconds of all the work that the target can do, as long as its rate is flat.
@@ -263,25 +233,6 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
         in_flight: flying,
         by_pairs: true,
     })
-}
-
-/// The flat rate, and the time of a request alone, ms, where a single worker could do more than that rate.
-pub(super) fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
-    let seconds = whole(record);
-    let busy = loaded(seconds);
-    let flat = windows(&busy, WINDOW);
-    let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
-    // Seconds with half of that rate: hardly anybody waits.
-    let half = 0.5 * mean(&rates);
-    let light: Vec<&Second> =
-        seconds.iter().filter(|s| s.all.count > 0 && (s.all.count as f64) <= half).collect();
-    let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
-    let count: u64 = light.iter().map(|s| s.all.count).sum();
-    let flying = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
-    let alone = elapsed as f64 / count.max(1) as f64 / 1e9;
-    let enough = count >= ALONE && flat.len() >= WINDOWS;
-    let waits = flying >= OVERLOAD && variation(&rates) <= FLAT;
-    (enough && waits && mean(&rates) * alone < LEAST).then(|| (mean(&rates), alone * 1000.0))
 }
 
 pub(super) fn concurrency_limit(record: &Record) -> Said {

@@ -3,8 +3,7 @@
 //!
 //! Without a light load nobody can tell waiting from work by the mean alone. But the queue has to build up: of users that
 //! start together the first answers come from an idle target, and answers as fast as these never come again. A healthy
-//! target gives such answers throughout. Rules that need a light load ask [`missing_light_load`] before they say that they
-//! looked.
+//! target gives such answers throughout.
 
 use record::{Record, Second};
 use stats::grouped::{bytes, count, percent};
@@ -13,9 +12,9 @@ use stats::hist::Hist;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
-    in_flight, is_one_load, length_s, mean, ms, requests, service, span, steady, sum, variation,
-    whole, windows, with_users,
+    is_one_load, length_s, mean, ms, requests, service, span, steady, sum, variation, windows,
 };
+use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
 use super::rate_limit;
@@ -25,9 +24,6 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "constant_load";
 
-/// Share of the usual load up to which a load is light, and the samples that it must have.
-const LIGHT: f64 = 0.5;
-const LIGHT_SAMPLES: u64 = 10;
 /// Seconds under the same load, behind those in which the queue builds up, and their samples.
 const SECONDS: usize = 15;
 const BUILDS_UP: usize = 3;
@@ -53,39 +49,6 @@ const LONGER_MS: f64 = 5.0;
 const IN_WAIT: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
 const BYTES_LEAST: f64 = 1e5;
-
-/// The words on a missing light load; `None` where the run began with one.
-pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
-    let seconds = whole(record);
-    let loads: Vec<f64> = if record.has.users {
-        with_users(seconds).map(|(users, _)| users as f64).collect()
-    } else {
-        seconds.iter().map(in_flight).collect()
-    };
-    let mut sorted = loads.clone();
-    sorted.sort_by(f64::total_cmp);
-    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
-    if record.has.users && high <= 1.0 {
-        return Some(words!("more than one user", "多于一个用户"));
-    }
-    let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
-    let is_light = |(second, load): &(&Second, &f64)| {
-        **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
-    };
-    let light = seconds.iter().zip(&loads).take_while(is_light);
-    let samples: u64 = light.map(|(second, _)| second.all.count).sum();
-    (samples < LIGHT_SAMPLES).then(|| {
-        words!(
-            "a light load before the full one: run with --ramp 30s, or throng capacity",
-            "满负载之前的轻负载：使用 --ramp 30s 运行，或使用 throng capacity"
-        )
-    })
-}
-
-/// The verdict of a rule that found nothing: a lack where it had no light load to compare with.
-pub(super) fn nothing_or_lacks(record: &Record) -> Said {
-    missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
-}
 
 pub(super) fn constant_load(record: &Record) -> Said {
     if !record.has.users {

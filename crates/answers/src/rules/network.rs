@@ -3,8 +3,8 @@
 use record::{Class, Part, Record, Second};
 use stats::grouped::{bytes, count, percent};
 
-use super::constant_load::missing_light_load;
 use super::figures::{classes, mean, span, steady, sum, variation};
+use super::light::missing_light_load;
 use super::say::{found, lacks, words};
 use super::timeouts;
 use crate::verdict::{About, Confidence, Said, Words};

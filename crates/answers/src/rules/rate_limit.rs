@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use record::{Record, Second};
 use stats::grouped::{count, percent};
 
-use super::concurrency::too_few_for_one;
-use super::constant_load::nothing_or_lacks;
 use super::errors::{per_second, reads};
 use super::figures::{
     causes, hist, in_all, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
+    windows,
 };
 use super::gateway;
+use super::light::{loaded, nothing_or_lacks};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -30,6 +30,14 @@ const FASTER: f64 = 0.5;
 /// Requests and seconds that such a sign needs.
 const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
+/// A rate that is delayed: windows and their length in seconds, and their variation at most.
+const WINDOW: usize = 5;
+const WINDOWS: usize = 6;
+const FLAT: f64 = 0.05;
+/// Samples under little load, requests in flight at least under all of it, and the workers that are less than one.
+const ALONE: u64 = 20;
+const WAITS: f64 = 1.5;
+const LESS_THAN_ONE: f64 = 0.7;
 /// Words in answers by which a limiter names itself.
 const HEADERS: [&str; 3] = ["retry-after:", "x-ratelimit-", "ratelimit-"];
 
@@ -191,6 +199,26 @@ fn constant_answers(record: &Record) -> Option<Said> {
         .explaining(&["errors_named", "circuit_breaker"])
         .said(),
     )
+}
+
+/// The flat rate, and the time of a request alone, ms, where a single worker could do more than that rate.
+fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
+    let seconds = whole(record);
+    let busy = loaded(seconds);
+    let flat = windows(&busy, WINDOW);
+    let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
+    // Seconds with half of that rate: hardly anybody waits.
+    let half = 0.5 * mean(&rates);
+    let light: Vec<&Second> =
+        seconds.iter().filter(|s| s.all.count > 0 && (s.all.count as f64) <= half).collect();
+    let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
+    let count: u64 = light.iter().map(|s| s.all.count).sum();
+    let flying = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());
+    let alone = elapsed as f64 / count.max(1) as f64 / 1e9;
+    let enough = count >= ALONE && flat.len() >= WINDOWS;
+    let waits = flying >= WAITS && variation(&rates) <= FLAT;
+    (enough && waits && mean(&rates) * alone < LESS_THAN_ONE)
+        .then(|| (mean(&rates), alone * 1000.0))
 }
 
 /// Answers that come more slowly than a single worker could give them, at a fixed rate.

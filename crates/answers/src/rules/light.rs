@@ -1,0 +1,77 @@
+//! The light and the full seconds of a run. Rules that compare the two ask [`missing_light_load`] before they say that they
+//! looked.
+
+use record::{Record, Second};
+
+use super::figures::{in_all, in_flight, mean, whole, with_users};
+use super::say::words;
+use crate::verdict::{Said, Words};
+
+/// Share of the usual load up to which a load is light, and the samples that it must have.
+const LIGHT: f64 = 0.5;
+const LIGHT_SAMPLES: u64 = 10;
+/// Seconds over which the requests in flight are averaged.
+const WINDOW: usize = 5;
+/// Seconds with less work among busy ones that are still the same load.
+const LULL: usize = 10;
+
+/// The words on a missing light load; `None` where the run began with one.
+pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
+    let seconds = whole(record);
+    let loads: Vec<f64> = if record.has.users {
+        with_users(seconds).map(|(users, _)| users as f64).collect()
+    } else {
+        seconds.iter().map(in_flight).collect()
+    };
+    let mut sorted = loads.clone();
+    sorted.sort_by(f64::total_cmp);
+    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
+    if record.has.users && high <= 1.0 {
+        return Some(words!("more than one user", "多于一个用户"));
+    }
+    let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
+    let is_light = |(second, load): &(&Second, &f64)| {
+        **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
+    };
+    let light = seconds.iter().zip(&loads).take_while(is_light);
+    let samples: u64 = light.map(|(second, _)| second.all.count).sum();
+    (samples < LIGHT_SAMPLES).then(|| {
+        words!(
+            "a light load before the full one: run with --ramp 30s, or throng capacity",
+            "满负载之前的轻负载：使用 --ramp 30s 运行，或使用 throng capacity"
+        )
+    })
+}
+
+/// The verdict of a rule that found nothing: a lack where it had no light load to compare with.
+pub(super) fn nothing_or_lacks(record: &Record) -> Said {
+    missing_light_load(record).map_or(Said::Nothing, Said::Lacks)
+}
+
+/// The seconds in which the target has all the work that it can do: those near the largest number in flight. That number is
+/// one of completions, of which a second of a slow target has few or none: it is that of some seconds around.
+pub(super) fn loaded(seconds: &[Second]) -> Vec<Second> {
+    let around = |at: usize| {
+        let near =
+            &seconds[at.saturating_sub(WINDOW / 2)..(at + WINDOW / 2 + 1).min(seconds.len())];
+        mean(&near.iter().map(in_flight).collect::<Vec<_>>())
+    };
+    let busy: Vec<f64> = (0..seconds.len()).map(around).collect();
+    let mut sorted = busy.clone();
+    sorted.sort_by(f64::total_cmp);
+    let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
+    let mut is_busy: Vec<bool> = busy.iter().map(|flying| *flying >= 0.5 * high).collect();
+    // A short lull among them is chance: to leave it out would make the rate too high.
+    let mut last = None;
+    for at in 0..is_busy.len() {
+        if is_busy[at] {
+            let from = last.map_or(at, |last: usize| last + 1);
+            if at - from <= LULL {
+                is_busy[from..at].fill(true);
+            }
+            last = Some(at);
+        }
+    }
+    let busy = seconds.iter().zip(is_busy).filter(|(_, is_busy)| *is_busy);
+    busy.map(|(second, _)| in_all(second)).collect()
+}
