@@ -92,7 +92,7 @@ fn a_sweep_over_a_fixed_concurrency_is_a_plateau() {
         let findings = p["verdict"]["findings"].as_array().expect("findings");
         findings.iter().all(|finding| finding["id"] == "too_few_samples")
     };
-    assert_eq!(points.iter().any(is_quiet), ended.out.contains("  Nothing stands out at "));
+    assert_eq!(points.iter().any(is_quiet), ended.out.contains("  Nothing else stands out at "));
     assert!(points.iter().all(|point| point["warm_up"]["not_looked_for"] == true));
 }
 

@@ -349,28 +349,50 @@ fn caption(points: &[Point], axis: Axis) -> Words {
     )
 }
 
+/// Equal words about several loads, said once: the loads, and the words.
+pub fn grouped(notes: impl IntoIterator<Item = (f64, Words)>) -> Vec<(Vec<f64>, Words)> {
+    let mut groups: Vec<(Vec<f64>, Words)> = Vec::new();
+    for (at, words) in notes {
+        match groups.iter_mut().find(|group| group.1 == words) {
+            Some(group) => group.0.push(at),
+            None => groups.push((vec![at], words)),
+        }
+    }
+    groups
+}
+
+/// Loads with their unit: "1, 2 and 4 users".
+fn at_loads(axis: Axis, loads: &[f64]) -> Words {
+    if let [one] = loads {
+        return axis.at(*one);
+    }
+    let (unit, shown) = (axis.unit(), loads.iter().copied().map(load).collect::<Vec<_>>());
+    let [first @ .., last] = &shown[..] else { return words("", "") };
+    words(
+        format!("{} and {last} {}", first.join(", "), unit.en),
+        format!("{} {}", shown.join("、"), unit.zh),
+    )
+}
+
 fn notes(of: &Swept<'_>) -> Vec<Words> {
     let mut out = Vec::new();
-    for point in &of.points {
-        let at = of.axis.at(point.load);
-        if let Some(why) = &point.excluded {
-            out.push(words(
-                format!("{} (○) is none of the model's points: {}.", at.en, why.en),
-                format!("{}（○）不计入模型：{}。", at.zh, why.zh),
-            ));
-        }
-        for note in &point.notes {
-            out.push(words(
-                format!("{}: {}.", at.en, note.en),
-                format!("{}：{}。", at.zh, note.zh),
-            ));
-        }
-        if point.steady == Some(false) {
-            out.push(words(
-                format!("{}: the run did not become steady.", at.en),
-                format!("{}：运行未达到稳定。", at.zh),
-            ));
-        }
+    let excluded = of.points.iter().filter_map(|p| Some((p.load, p.excluded.clone()?)));
+    for (loads, why) in grouped(excluded) {
+        let (at, verb) = (at_loads(of.axis, &loads), if loads.len() == 1 { "is" } else { "are" });
+        out.push(words(
+            format!("{} (○) {verb} not among the points of the model: {}.", at.en, why.en),
+            format!("{}（○）不计入模型：{}。", at.zh, why.zh),
+        ));
+    }
+    let unsteady = words("the run did not become steady", "运行未达到稳定");
+    let own = of.points.iter().flat_map(|point| {
+        let own = point.notes.iter().cloned();
+        let steady = (point.steady == Some(false)).then(|| unsteady.clone());
+        own.chain(steady).map(|note| (point.load, note))
+    });
+    for (loads, note) in grouped(own) {
+        let at = at_loads(of.axis, &loads);
+        out.push(words(format!("{}: {}.", at.en, note.en), format!("{}：{}。", at.zh, note.zh)));
     }
     if of.points.iter().any(|point| point.steady.is_none()) {
         out.push(words(

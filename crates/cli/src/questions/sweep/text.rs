@@ -96,27 +96,29 @@ fn notes(sweep: &Sweep) -> String {
             note(format!("no model: {}", page::refusal(refusal).en));
         }
     }
-    for point in &sweep.points {
-        let at = load(point.load);
-        if let Some(why) = &point.excluded {
-            note(format!("{at} (○) is not among the points of the model: {}", why.en));
-        }
-        if point.warm_up.seconds > 0 {
-            let (with, without) = (&point.with_warm_up, &point.figures);
-            note(format!(
-                "{at}: the first {} s are warm-up and not in the table: with them {}/s, response mean {} ms, response p99 {} ms; without {}/s, {} ms, {} ms",
-                point.warm_up.seconds,
-                number(with.rate),
-                number(with.mean),
-                number(with.p99.value),
-                number(without.rate),
-                number(without.mean),
-                number(without.p99.value)
-            ));
-        }
-        if point.warm_up.unsteady {
-            note(format!("{at}: the run did not become steady"));
-        }
+    let listed = |loads: &[f64]| loads.iter().copied().map(load).collect::<Vec<_>>().join(", ");
+    let excluded = sweep.points.iter().filter_map(|p| Some((p.load, p.excluded.clone()?)));
+    for (loads, why) in page::grouped(excluded) {
+        let (at, verb) = (listed(&loads), if loads.len() == 1 { "is" } else { "are" });
+        note(format!("{at} (○) {verb} not among the points of the model: {}", why.en));
+    }
+    for point in sweep.points.iter().filter(|point| point.warm_up.seconds > 0) {
+        let (at, with, without) = (load(point.load), &point.with_warm_up, &point.figures);
+        note(format!(
+            "{at}: the first {} s are warm-up and not in the table: with them {}/s, response mean {} ms, response p99 {} ms; without {}/s, {} ms, {} ms",
+            point.warm_up.seconds,
+            number(with.rate),
+            number(with.mean),
+            number(with.p99.value),
+            number(without.rate),
+            number(without.mean),
+            number(without.p99.value)
+        ));
+    }
+    let unsteady = sweep.points.iter().filter(|point| point.warm_up.unsteady);
+    let unsteady: Vec<f64> = unsteady.map(|point| point.load).collect();
+    if !unsteady.is_empty() {
+        note(format!("{}: the run did not become steady", listed(&unsteady)));
     }
     let shared = sweep.points.iter().filter(|point| point.shared.is_some());
     let loads: Vec<String> = shared.clone().map(|point| load(point.load)).collect();
