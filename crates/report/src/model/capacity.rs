@@ -245,7 +245,10 @@ impl Searched<'_> {
                 ),
             ));
         }
-        out.extend(self.concurrency());
+        // The first sentence has them where it names the limit.
+        if answer.limit != Limit::Criteria || shared.is_some() {
+            out.extend(self.concurrency());
+        }
         out
     }
 
@@ -304,11 +307,18 @@ impl Searched<'_> {
             format!("直到 {at} {unit_zh}，{criteria} 均达到{}", over.1),
         );
         match self.at_once() {
-            Some(Concurrency { rate, at_once, .. }) => {
-                let (rate, at_once) = (number(rate), at_once_text(at_once));
+            Some(Concurrency { rate, at_once, alone_ms }) => {
+                let (rate, at_once, alone) =
+                    (number(rate), at_once_text(at_once), number(alone_ms));
                 words(
-                    format!("Limit: about {rate} requests/s ({at_once} at once). {}.", held.0),
-                    format!("极限：约 {rate} 请求/秒（同时处理 {at_once} 个）。{}。", held.1),
+                    format!(
+                        "Limit: about {rate} requests/s ({at_once} at once, {alone} ms each). {}.",
+                        held.0
+                    ),
+                    format!(
+                        "极限：约 {rate} 请求/秒（同时处理 {at_once} 个，每个 {alone} ms）。{}。",
+                        held.1
+                    ),
                 )
             }
             None => words(
