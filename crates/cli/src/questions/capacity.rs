@@ -4,6 +4,7 @@
 
 mod answer;
 mod judge;
+mod pace;
 mod probe;
 mod rest;
 mod text;
@@ -28,6 +29,7 @@ use crate::flags::{CapacityFlags, OutputFlags};
 use crate::interrupt::Interrupt;
 use crate::terminal;
 use answer::Capacity;
+use pace::Took;
 use probe::{Done, EndedBy};
 
 /// Time of a probe that counts, before it may end early.
@@ -135,8 +137,8 @@ struct Search<'a> {
     precision: f64,
     folder: PathBuf,
     done: Vec<Done>,
-    /// Times of the probes that were made, each with the wait before it.
-    took: Vec<Duration>,
+    /// Times of the probes that were made.
+    took: Vec<Took>,
 }
 
 impl Search<'_> {
@@ -158,7 +160,8 @@ impl Search<'_> {
             let begin = Instant::now();
             match self.probe(load, purpose, &name, interrupt) {
                 Ok(done) => {
-                    self.took.push(begin.elapsed());
+                    let holds = done.probe.holds;
+                    self.took.push(Took { purpose, holds, time: begin.elapsed() });
                     terminal::err(&format!("{name}: {}\n", text::line(&done)));
                     self.done.push(done);
                 }
@@ -207,17 +210,7 @@ impl Search<'_> {
     /// Words about the probes that may follow.
     fn after(&self) -> String {
         let left = self.settings.probes.saturating_sub(self.done.len() + 1);
-        child::after("probe", left, Some(self.each()))
-    }
-
-    /// The time of a probe with the wait for the target before it, from and to: by those that were made, which know how long
-    /// the target takes to recover, and not less than a probe lasts.
-    fn each(&self) -> (Duration, Duration) {
-        let whole = self.settle + self.length;
-        let least = if self.length > LEAST { self.settle + LEAST } else { whole };
-        let made = self.took.iter().sum::<Duration>() / self.took.len().max(1) as u32;
-        let most = self.took.iter().max().copied().unwrap_or_default();
-        (made.max(least), most.max(whole))
+        child::after("probe", left, Some(self.remaining(left as u32)))
     }
 
     fn probe(

@@ -84,22 +84,34 @@ pub(crate) enum Failed {
     Run(Exit, String),
 }
 
-/// Words about the runs that follow, each of that length, from its shortest to its longest.
-pub(crate) fn after(kind: &str, runs: usize, each: Option<(Duration, Duration)>) -> String {
+/// Time that the runs which follow take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remaining {
+    /// From and to, where something may still make a run longer.
+    Usually(Duration, Duration),
+    Between(Duration, Duration),
+    AtMost(Duration),
+}
+
+/// Words about the runs that follow.
+pub(crate) fn after(kind: &str, runs: usize, remaining: Option<Remaining>) -> String {
     let ending = if runs == 1 { "" } else { "s" };
-    let clock = |each: Duration| {
-        let all = (each * runs as u32).as_secs();
+    let clock = |time: Duration| {
+        let all = time.as_secs();
         format!("{:02}:{:02}", all / 60, all % 60)
     };
-    match each {
-        _ if runs == 0 => String::new(),
-        None => format!("then {runs} {kind}{ending}"),
-        Some((least, most)) => {
-            let (least, most) = (clock(least), clock(most));
-            let range = if least == most { most } else { format!("{least} to {most}") };
-            format!("then up to {runs} {kind}{ending}, about {range}")
-        }
-    }
+    let range = |least: Duration, most: Duration| {
+        let (least, most) = (clock(least), clock(most));
+        if least == most { most } else { format!("{least} to {most}") }
+    };
+    let time = match remaining {
+        _ if runs == 0 => return String::new(),
+        None => return format!("then {runs} {kind}{ending}"),
+        Some(Remaining::Usually(least, most)) => format!("usually {}", range(least, most)),
+        Some(Remaining::Between(least, most)) => format!("about {}", range(least, most)),
+        Some(Remaining::AtMost(most)) => format!("at most about {}", clock(most)),
+    };
+    format!("then up to {runs} {kind}{ending}, {time}")
 }
 
 /// Makes a run; `enough` is asked now and then whether it has shown enough.

@@ -5,6 +5,7 @@ mod sweeps;
 mod text;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use answers::compare::{
     self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
@@ -16,7 +17,7 @@ use report::captions::signed;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
 
-use super::child::{self, Load};
+use super::child::{self, Load, Remaining};
 use super::place::{Answer, Reach};
 use super::sweep::{fail, stopped};
 use super::{place, results};
@@ -404,6 +405,12 @@ fn exit(compared: &[&Compared]) -> Exit {
     }))
 }
 
+/// Words about the runs that follow.
+fn after(each: Option<Duration>, runs: u32) -> String {
+    let all = each.map(|each| Remaining::Between(each * runs, each * runs));
+    child::after("run", runs as usize, all)
+}
+
 /// Runs two plans in turns, and compares the runs.
 fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit {
     let folder = match place::create(&flags.output.runs, "compare", &plans.0) {
@@ -431,11 +438,7 @@ fn plans(flags: &CompareFlags, plans: (PathBuf, PathBuf), asked: &Asked) -> Exit
                 ramp: None,
                 duration: flags.duration,
                 name: format!("{side}, run {turn} of {times}, {}", load.words()),
-                after: child::after(
-                    "run",
-                    2 * (times - turn) as usize + usize::from(side == "A"),
-                    flags.duration.map(|each| (each, each)),
-                ),
+                after: after(flags.duration, 2 * (times - turn) + u32::from(side == "A")),
             };
             match child::run(&run, &interrupt, |_| false) {
                 Ok(made) => {

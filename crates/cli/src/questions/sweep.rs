@@ -5,6 +5,7 @@ mod text;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use answers::scaling::{self, Choice};
 use record::Record;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use point::{Figures, Point, in_flight, name, parent};
 
-use super::child::{self, Asked, Failed, Load, Made};
+use super::child::{self, Asked, Failed, Load, Made, Remaining};
 use super::place::{self, Answer, Reach};
 use super::results;
 use crate::exit::Exit;
@@ -70,11 +71,7 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
             ramp: Some(flags.ramp),
             duration: Some(flags.at_most),
             name: format!("point {} of {}, {}", number + 1, loads.len(), load.words()),
-            after: child::after(
-                "point",
-                loads.len() - number - 1,
-                Some((flags.at_least, flags.at_most)),
-            ),
+            after: after(&flags, &sweep.points, loads.len() - number - 1),
         };
         let least = flags.at_least.as_secs_f64();
         let enough = |record: &record::Record| point::is_known(record, least, flags.precision);
@@ -97,6 +94,15 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
     }
     let is_kept = tell(&mut sweep, &folder, &flags.output);
     if !is_kept && exit == Exit::Ok { Exit::Lost } else { exit }
+}
+
+/// Words about the points that follow: a target that is overrun makes them longer than asked.
+fn after(flags: &SweepFlags, made: &[Point], points: usize) -> String {
+    let least = (flags.ramp + flags.at_least).min(flags.at_most);
+    let longest = made.iter().map(|point| point.run_seconds).fold(0.0, f64::max);
+    let most = flags.at_most.max(Duration::from_secs_f64(longest));
+    let all = points as u32;
+    child::after("point", points, Some(Remaining::Between(least * all, most * all)))
 }
 
 /// The loads of the points, the lightest first, each once.
