@@ -34,6 +34,7 @@ mod realism;
 mod resets;
 mod samples;
 mod say;
+mod slow_phase;
 mod stalled;
 mod stalls;
 mod timeouts;
@@ -88,6 +89,7 @@ rules! {
     late_starts = late_starts: "a rate that was not reached", "没有达到要求的速率";
     warmup_unfinished = course: "an unfinished warm-up", "预热未完成";
     stalls = stalls: "stops of the whole target", "被测系统整体停顿";
+    slow_phase = slow_phase: "a time of slower answers", "响应较慢的一段时间";
     bimodal = bimodal: "two kinds of answers", "两类响应";
     drift = course: "a target that gets slower", "被测系统逐渐变慢";
     step_change = course: "a sudden change of the target", "被测系统突然变化";
@@ -113,6 +115,7 @@ pub fn add_light_run(verdict: &mut Verdict, light: &Record, record: &Record) {
     if let Some(finding) = concurrency::with_light_run(light, record) {
         // The number says more.
         verdict.remove("plateau");
+        verdict.remove("constant_load");
         verdict.add(finding, ALL);
     }
 }

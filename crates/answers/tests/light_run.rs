@@ -39,6 +39,8 @@ fn the_number_is_that_of_the_workers() {
         assert!(found.words.en.starts_with(&words), "{}", found.words.en);
         assert_eq!(verdict.findings[0].id, "concurrency_limit", "first of all");
         assert!(!verdict.silent.contains(&"concurrency_limit"));
+        let weaker = |finding: &&Finding| matches!(finding.id, "plateau" | "constant_load");
+        assert!(!verdict.findings.iter().any(|finding| weaker(&finding)), "the number says more");
     }
 }
 

@@ -148,7 +148,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let weights: Vec<u64> = (0..record.labels.len()).map(weight).collect();
     labels.retain(|at| weights[*at] as f64 >= WEIGHS * all as f64);
     labels.sort_by_key(|at| std::cmp::Reverse(weights[*at]));
-    let several = labels.len() > 1;
+    let several = (0..record.labels.len()).filter(real).count() > 1;
     let waits = labels.into_iter().find_map(|label| waits(record, seconds, label))?;
     let Words { en, zh } = known(seconds);
     let (usual, first, name) =
@@ -162,15 +162,22 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         let Words { en, zh } = thread.clause();
         (format!("; {en}"), format!("；{zh}"))
     });
+    let shared = shared(record, seconds);
+    // Other programs may have filled it, so that it is said and not blamed.
+    let (full, full_zh) = shared.as_ref().map_or_else(Default::default, |shared| {
+        let (en, zh) = (shared.words(), shared.words_zh());
+        let (first, rest) = en.split_at(1);
+        let en = format!(" {}{rest}: that may be the limit.", first.to_uppercase());
+        (en, format!("{zh}：这可能就是极限。"))
+    });
     let said = words!(
-        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}. Run with --ramp 30s, or throng capacity, to see the limit.",
-        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。使用 --ramp 30s 或 throng capacity 查看极限。"
+        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s, or throng capacity, to see the limit.",
+        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s 或 throng capacity 查看极限。"
     );
     let finding = finding(record, seconds, said)
         .with("first", waits.first, "ms", span(seconds))
         .with("waiting", 1.0 - waits.first / waits.usual, "share", span(seconds));
-    // Other programs may have filled a machine, so that it is no part of the sentence.
-    Some(match shared(record, seconds) {
+    Some(match shared {
         Some(shared) => finding.with("machine_cpu", shared.machine, "share", span(seconds)),
         None => finding,
     })

@@ -2,14 +2,17 @@
 
 use record::{Record, Second};
 use stats::grouped::percent;
+use stats::hist::Hist;
 
-use super::figures::{Window, held_change, mix_differs, requests, span, steady, windows};
+use super::figures::{
+    Window, held_change, mix_differs, ms, rate, requests, service, span, steady, sum, windows,
+};
 use super::say::{clock, found, lacks, time, words};
-use super::{concurrency, errors, realism, stalls};
-use crate::change::{Step, lasting, steps};
-use crate::trend::trend;
+use super::{concurrency, errors, realism, slow_phase, stalls};
+use crate::change::{lasting, steps};
+use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
-use crate::warmup::{LONG_SECONDS, warm_up};
+use crate::warmup::warm_up;
 
 /// Requests and seconds under the same load that such a rule needs.
 const SAMPLES: u64 = 1000;
@@ -25,6 +28,8 @@ const CHANCE: f64 = 0.001;
 const DRIFT: f64 = 0.1;
 const DRIFT_RUN: f64 = 0.1;
 const DRIFT_CHANCE: f64 = 0.01;
+/// Requests of a label in each window, where it is looked at by itself.
+const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if it leaves this much less.
 const BETTER: f64 = 0.8;
 
@@ -78,8 +83,8 @@ fn thirds(seconds: &[Second]) -> (&[Second], &[Second]) {
 
 pub(super) fn warmup_unfinished(record: &Record) -> Said {
     let seconds = part(record);
-    if seconds.len() < LONG_SECONDS - STEP_WINDOW {
-        return lacks!("100 s under the same load", "100 秒不变的负载");
+    if seconds.len() < SECONDS - STEP_WINDOW {
+        return lacks!("60 s under the same load", "60 秒不变的负载");
     }
     if requests(seconds) < SAMPLES {
         return Said::Nothing;
@@ -125,6 +130,67 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
     .said()
 }
 
+/// A label's median in each window, where all have requests enough; of all requests without a label.
+fn medians_of(seconds: &[Second], label: Option<u32>) -> Option<Vec<f64>> {
+    let Some(label) = label else { return Some(medians(&windows(seconds, DRIFT_WINDOW))) };
+    seconds
+        .chunks_exact(DRIFT_WINDOW)
+        .map(|window| {
+            let mut hist = Hist::new();
+            for part in window.iter().filter_map(|second| second.labels.get(label)) {
+                hist.add(&part.service);
+            }
+            (hist.total() >= LABEL_SAMPLES).then(|| ms(&hist, 0.5))
+        })
+        .collect()
+}
+
+/// The growth of medians over a run.
+struct Growth {
+    label: Option<u32>,
+    trend: Trend,
+    windows: usize,
+}
+
+impl Growth {
+    /// `tests`: how many series are looked at.
+    fn of(seconds: &[Second], label: Option<u32>, tests: usize) -> Option<Self> {
+        let values = medians_of(seconds, label)?;
+        let trend = trend(&values)?;
+        let growth = Self { label, trend, windows: values.len() };
+        let over_run = growth.share(growth.trend.slope) * values.len() as f64;
+        let (step, line) = residues(&values);
+        let is_drift = growth.trend.p < DRIFT_CHANCE / tests as f64
+            && growth.in_ten_minutes(growth.trend.slope) > DRIFT
+            && over_run > DRIFT_RUN;
+        (is_drift && line <= BETTER * step).then_some(growth)
+    }
+
+    /// A slope as a share of the start, in a window.
+    fn share(&self, slope: f64) -> f64 {
+        slope / self.trend.start.max(1e-6)
+    }
+
+    fn in_ten_minutes(&self, slope: f64) -> f64 {
+        self.share(slope) * 600.0 / DRIFT_WINDOW as f64
+    }
+}
+
+/// The growth of all requests' median, or of a label by itself where the others hide it.
+fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
+    let (early, late) = thirds(seconds);
+    let of_all = Growth::of(seconds, None, 1);
+    if let Some(all) = of_all.filter(|_| is_of_same_work(record, early, late, 1.0)) {
+        return Some(all);
+    }
+    let real = |label: &u32| !record.labels[*label as usize].transaction;
+    let labels: Vec<u32> = (0..record.labels.len() as u32).filter(real).collect();
+    if labels.len() < 2 {
+        return None;
+    }
+    labels.iter().find_map(|label| Growth::of(seconds, Some(*label), labels.len()))
+}
+
 pub(super) fn drift(record: &Record) -> Said {
     let seconds = part(record);
     if seconds.len() < SECONDS - STEP_WINDOW {
@@ -133,34 +199,28 @@ pub(super) fn drift(record: &Record) -> Said {
     if requests(seconds) < SAMPLES {
         return Said::Nothing;
     }
-    let values = medians(&windows(seconds, DRIFT_WINDOW));
-    let Some(slope) = trend(&values) else { return Said::Nothing };
-    let per_window = slope.slope / slope.start.max(1e-6);
-    let ten_minutes = per_window * 600.0 / DRIFT_WINDOW as f64;
-    let over_run = per_window * values.len() as f64;
-    let (step, line) = residues(&values);
-    let is_drift = slope.p < DRIFT_CHANCE && ten_minutes > DRIFT && over_run > DRIFT_RUN;
-    let (early, late) = thirds(seconds);
-    if !is_drift || line > BETTER * step || !is_of_same_work(record, early, late, 1.0) {
-        return Said::Nothing;
-    }
-    let end = slope.start + slope.slope * values.len() as f64;
-    let (from, to, pace) = (time(slope.start), time(end), percent(ten_minutes));
-    let share = |slope_of: f64| slope_of / slope.start.max(1e-6) * 600.0 / DRIFT_WINDOW as f64;
+    let Some(growth) = growth(record, seconds) else { return Said::Nothing };
+    let Trend { start, slope, low, high, .. } = growth.trend;
+    let ten_minutes = growth.in_ten_minutes(slope);
+    let (from, to) = (time(start), time(start + slope * growth.windows as f64));
+    let pace = percent(ten_minutes);
+    let name = growth.label.map(|label| &record.labels[label as usize].name);
+    let (of, of_zh) = name
+        .map_or_else(Default::default, |name| (format!(" of \"{name}\""), format!("“{name}”的")));
     found(
         "drift",
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target gets slower under the same load: the median grew from {from} to {to}, {pace} in ten minutes at this pace.",
-            "在相同负载下被测系统越来越慢：中位数从 {from} 增长到 {to}，照此速度十分钟增长 {pace}。"
+            "The target gets slower under the same load: the median{of} grew from {from} to {to}, {pace} in ten minutes at this pace.",
+            "在相同负载下被测系统越来越慢：{of_zh}中位数从 {from} 增长到 {to}，照此速度十分钟增长 {pace}。"
         ),
     )
     .between(
         "growth",
         ten_minutes,
         "share in 10 min",
-        Some((share(slope.low), share(slope.high))),
+        Some((growth.in_ten_minutes(low), growth.in_ten_minutes(high))),
         span(seconds),
     )
     .rules_out(words!("the load: it did not change", "负载：没有变化"))
@@ -172,82 +232,92 @@ pub(super) fn drift(record: &Record) -> Said {
     .said()
 }
 
-/// The times before and after a step as they read, and whose they are.
-struct Compared {
-    of: String,
-    of_zh: String,
-    before: String,
-    after: String,
+/// A change at one time: the seconds that were looked at, and the place of the first one behind it.
+struct Changed<'r> {
+    seconds: &'r [Second],
+    at: usize,
+    before: f64,
+    after: f64,
 }
 
-/// Compares two times: where their labels differ, those of the label with the most requests.
-fn compared(record: &Record, (early, late): (&[Second], &[Second]), step: &Step) -> Compared {
-    let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
-    match held {
-        None => {
-            let (before, after) = (time(step.before), time(step.after));
-            Compared { of: String::new(), of_zh: String::new(), before, after }
-        }
-        Some((_, held)) => {
-            let name = &record.labels[held.label as usize].name;
-            let (before, after) = (time(held.before), time(held.after));
-            Compared {
-                of: format!(" of \"{name}\""), of_zh: format!("“{name}”的"), before, after
-            }
-        }
+impl Changed<'_> {
+    fn size(&self) -> f64 {
+        self.after / self.before.max(1e-6) - 1.0
     }
 }
 
-/// The end of the sentence on a change: the shares of failures before and after it.
-fn failures(before: &[Window], after: &[Window]) -> (String, String) {
-    let share = |part: &[Window]| {
-        let sum = |of: fn(&Window) -> u64| part.iter().map(of).sum::<u64>();
-        percent(sum(|window| window.errors) as f64 / sum(|window| window.count).max(1) as f64)
-    };
-    let (before, after) = (share(before), share(after));
+/// A step with half a minute on each side.
+fn long_step(record: &Record) -> Option<Changed<'_>> {
+    let seconds = part(record);
+    if seconds.len() < SECONDS - STEP_WINDOW || requests(seconds) < SAMPLES {
+        return None;
+    }
+    let values = medians(&windows(seconds, STEP_WINDOW));
+    let found_steps = steps(&values, CHANCE);
+    let (step_left, line_left) = residues(&values);
+    let step = lasting(&found_steps, SIZE, LASTS)
+        .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
+        .filter(|_| step_left < BETTER * line_left)?;
+    // Answers of a cache come faster and faster; that is no step of the service.
+    if step.size() < 0.0 && realism::cached(record).is_some() {
+        return None;
+    }
+    let at = (step.at * STEP_WINDOW).min(seconds.len());
+    let changed = Changed { seconds, at, before: step.before, after: step.after };
+    let (early, late) = seconds.split_at(at);
+    is_of_same_work(record, early, late, changed.size()).then_some(changed)
+}
+
+/// A step to times so much longer that seconds show it.
+fn short_step(record: &Record) -> Option<Changed<'_>> {
+    let (seconds, at) = slow_phase::step(record)?;
+    let (early, late) = seconds.split_at(at);
+    let median = |seconds| ms(&service(seconds), 0.5);
+    let changed = Changed { seconds, at, before: median(early), after: median(late) };
+    is_of_same_work(record, early, late, changed.size()).then_some(changed)
+}
+
+/// The label whose times before and after a change are told, where the labels of the two differ.
+fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
+    let (early, late) = changed.seconds.split_at(changed.at);
+    let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
+    held.map_or((None, changed.before, changed.after), |(_, held)| {
+        (Some(held.label), held.before, held.after)
+    })
+}
+
+/// Words on the share of failures before and after a change, where there are any.
+fn failures(early: &[Second], late: &[Second]) -> (String, String) {
+    let failed = |part: &[Second]| sum(part, |s| s.all.errors);
+    let share = |part: &[Second]| percent(failed(part) as f64 / requests(part).max(1) as f64);
+    if failed(early) + failed(late) == 0 {
+        return Default::default();
+    }
+    let (before, after) = (share(early), share(late));
     (format!(", failures from {before} to {after}"), format!("，失败率从 {before} 变为 {after}"))
 }
 
 pub(super) fn step_change(record: &Record) -> Said {
-    let seconds = part(record);
-    if seconds.len() < SECONDS - STEP_WINDOW {
-        return lacks!("60 s under the same load", "60 秒不变的负载");
-    }
     // Stops of the whole service move windows, and failures that come and go move times.
-    if requests(seconds) < SAMPLES || stalls::stalls(record).is_found() {
-        return Said::Nothing;
-    }
-    let all = windows(seconds, STEP_WINDOW);
-    let values = medians(&all);
-    let found_steps = steps(&values, CHANCE);
-    let (step_left, line_left) = residues(&values);
-    let Some(step) = lasting(&found_steps, SIZE, LASTS)
-        .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
-        .filter(|_| step_left < BETTER * line_left)
-    else {
+    let stops = || stalls::stalls(record).is_found();
+    let changed = long_step(record).or_else(|| short_step(record)).filter(|_| !stops());
+    let Some(changed) = changed else {
+        if part(record).len() < SECONDS - STEP_WINDOW {
+            return lacks!("60 s under the same load", "60 秒不变的负载");
+        }
         return Said::Nothing;
     };
-    // Answers of a cache come faster and faster; that is no step of the service.
-    if step.size() < 0.0 && realism::cached(record).is_some() {
-        return Said::Nothing;
-    }
-    let at_ms = all[step.at.min(all.len() - 1)].at_ms - 1000 * STEP_WINDOW as i64;
-    let rate =
-        |part: &[Window]| super::figures::mean(&part.iter().map(|w| w.rate).collect::<Vec<_>>());
-    let (rate_before, rate_after) = (rate(&all[..step.at]), rate(&all[step.at..]));
-    let (failures, failures_zh) = if record.knows_errors() {
-        failures(&all[..step.at], &all[step.at..])
-    } else {
-        Default::default()
-    };
-    let place = (step.at * STEP_WINDOW).min(seconds.len());
-    let (early, late) = seconds.split_at(place);
-    if !is_of_same_work(record, early, late, step.size()) {
-        return Said::Nothing;
-    }
-    let Compared { of, of_zh, before, after } = compared(record, (early, late), step);
+    let (early, late) = changed.seconds.split_at(changed.at);
+    let at_ms = span(late).0;
+    let (failures, failures_zh) = failures(early, late);
+    let (label, before, after) = told(record, &changed);
+    let (of, of_zh) = label.map_or_else(Default::default, |label| {
+        let name = &record.labels[label as usize].name;
+        (format!(" of \"{name}\""), format!("“{name}”的"))
+    });
+    let (before, after) = (time(before), time(after));
     let when = clock(at_ms - record.frame.start_ms);
-    let (slow, fast) = (errors::per_second(rate_before), errors::per_second(rate_after));
+    let (slow, fast) = (errors::per_second(rate(early)), errors::per_second(rate(late)));
     found(
         "step_change",
         About::Target,
@@ -257,9 +327,9 @@ pub(super) fn step_change(record: &Record) -> Said {
             "在相同负载下，被测系统在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s{failures_zh}。"
         ),
     )
-    .with("change", step.size(), "share", (at_ms, at_ms))
-    .with("before", step.before, "ms", (span(seconds).0, at_ms))
-    .with("after", step.after, "ms", (at_ms, span(seconds).1))
+    .with("change", changed.size(), "share", (at_ms, at_ms))
+    .with("before", changed.before, "ms", span(early))
+    .with("after", changed.after, "ms", span(late))
     .rules_out(words!(
         "the load: as many users sent the same requests",
         "负载：同样数量的用户发送同样的请求"

@@ -1,5 +1,7 @@
 //! Errors by their cause, and two that say more about the test than about the target.
 
+use std::collections::BTreeMap;
+
 use record::{CauseName, Change, Ending, Mark, Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent, rate};
@@ -24,6 +26,9 @@ const SAME: f64 = 2.0;
 /// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
+/// A cause is over when the run goes on for so long without it, ms and as a share.
+const OVER_MS: i64 = 4000;
+const OVER: f64 = 0.1;
 /// Messages of a client that closes its own connections.
 const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
@@ -58,6 +63,40 @@ fn load_of(record: &Record, at: usize) -> (String, String) {
     }
 }
 
+/// Words on the time in which a cause was there: from its first failure on or, where it has ended long before the run did,
+/// to its last.
+fn times_of(record: &Record, first_ms: i64, last: usize) -> (String, String) {
+    let seconds = &record.seconds;
+    let shown = |ms: i64| clock(ms - record.frame.start_ms);
+    let (from, to) = (shown(first_ms), shown(seconds[last].at_ms));
+    let (begins, ends) = span(seconds);
+    let answers = |second: &Second| second.all.count > second.all.errors;
+    let rest_ms = ends - seconds[last].at_ms;
+    let is_over = rest_ms >= OVER_MS
+        && rest_ms as f64 >= OVER * (ends - begins) as f64
+        && seconds[last + 1..].iter().any(answers);
+    if is_over {
+        (format!("from {from} to {to}"), format!("{from} 至 {to}"))
+    } else {
+        (format!("since {from}"), format!("自 {from} 起"))
+    }
+}
+
+/// The label that has all errors, where there are several labels.
+fn only_label(record: &Record, errors: u64) -> Option<&str> {
+    let real = |label: u32| record.labels.get(label as usize).filter(|label| !label.transaction);
+    let mut sums = BTreeMap::new();
+    for (label, _, bad) in record.seconds.iter().flat_map(|second| second.labels.counts()) {
+        if real(label).is_some() {
+            *sums.entry(label).or_insert(0) += bad;
+        }
+    }
+    let mut failing = sums.iter().filter(|(_, bad)| **bad > 0);
+    let (label, bad) = failing.next()?;
+    let is_only = sums.len() > 1 && failing.next().is_none() && *bad == errors;
+    real(*label).filter(|_| is_only).map(|label| &*label.name)
+}
+
 pub(super) fn errors_named(record: &Record) -> Said {
     let seconds = &record.seconds;
     let errors = sum(seconds, |s| s.all.errors);
@@ -75,9 +114,13 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let has = |s: &Second| s.causes.iter().any(|(cause, _)| *cause as usize == most);
     let at = seconds.iter().position(has).unwrap_or(0);
     let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
-    let since = clock(first_ms - record.frame.start_ms);
+    let last = seconds.iter().rposition(has).unwrap_or(at);
+    let (when, when_zh) = times_of(record, first_ms, last);
     let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
+    let (of, of_zh) = only_label(record, errors).map_or_else(Default::default, |label| {
+        (format!(", all of \"{label}\""), format!("，均为“{label}”"))
+    });
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
     let (total_zh, those) = (count(errors), count(n));
     let (the, more, more_zh) = match causes.len() - 1 {
@@ -97,8 +140,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed ({share}). {the}, {times}: {text} (since {since}{load}){more}.",
-            "{total_zh} 个请求失败（{share}）。最常见的原因，{those} 次：{text}（自 {since} 起{load_zh}）{more_zh}。"
+            "{total} failed ({share}{of}). {the}, {times}: {text} ({when}{load}){more}.",
+            "{total_zh} 个请求失败（{share}{of_zh}）。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。"
         ),
     )
     .with("errors", errors as f64, "requests", span)

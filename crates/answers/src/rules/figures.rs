@@ -295,8 +295,6 @@ pub(crate) struct Window {
     pub p95: f64,
     pub in_flight: f64,
     pub users: f64,
-    pub errors: u64,
-    pub count: u64,
 }
 
 /// Windows of so many seconds; a shorter rest is left out.
@@ -312,8 +310,6 @@ pub(crate) fn windows(seconds: &[Second], length: usize) -> Vec<Window> {
             p95: ms(&hist, 0.95),
             in_flight: elapsed / length,
             users: mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()),
-            errors: sum(seconds, |s| s.all.errors),
-            count,
         }
     };
     seconds.chunks_exact(length.max(1)).map(of).collect()

@@ -82,12 +82,13 @@ pub(super) fn workers_lost(record: &Record) -> Said {
         ),
     };
     let (en, zh) = (with_them.en, with_them.zh);
+    let verb = if workers == 1 { "was" } else { "were" };
     found(
         "workers_lost",
         About::Generator,
         Confidence::Certain,
         words!(
-            "Worker processes of the generator died ({workers} were noticed){en}.",
+            "Worker processes of the generator died ({workers} {verb} noticed){en}.",
             "负载机的工作进程异常退出（发现 {workers} 个）{zh}。"
         ),
     )

@@ -96,7 +96,7 @@ fn from_cache(record: &Record, (share, counted): (f64, bool)) -> Finding {
             "Let the plan ask for as many different things as real users do, or say that a full cache is what you mean to test.",
             "让计划请求与真实用户一样多样的内容，或明确表示要测试的就是缓存命中的情况。"
         ))
-        .explaining(&["warmup_unfinished", "step_change", "bimodal"])
+        .explaining(&["warmup_unfinished", "slow_phase", "step_change", "bimodal"])
 }
 
 pub(super) fn test_realism(record: &Record) -> Said {

@@ -146,7 +146,7 @@ fn errors(record: &Record) -> Option<Said> {
     let that_old: u64 = bins_of(&good, 1000.0).iter().filter(|bin| near(bin.0)).map(|b| b.1).sum();
     let answers_at = that_old.saturating_sub(n);
     let is_of_plan = ours as f64 >= SAME_SHARE * n as f64;
-    if answers_at > n || !is_of_plan && !is_limit(record, age) {
+    if answers_at > n || !is_of_plan && !says_so(record, n) && !is_limit(record, age) {
         return None;
     }
     let (errors, of, limit) = (count(n), count(all), time(usual(age).map_or(age, |s| s * 1000.0)));
@@ -186,6 +186,13 @@ fn errors(record: &Record) -> Option<Said> {
             .explaining(&["errors_named", "bimodal"])
             .said(),
     )
+}
+
+/// Whether a gateway says itself that it waited no longer, of most of that many failures.
+fn says_so(record: &Record, failures: u64) -> bool {
+    let of_gateway = |cause: usize| record.causes.get(cause).is_some_and(|c| &*c.code == "504");
+    let said = causes(&record.seconds).into_iter().filter(|(cause, _)| of_gateway(*cause));
+    said.map(|(_, n)| n).sum::<u64>() as f64 >= SAME_SHARE * failures as f64
 }
 
 /// Whether failures at that age, ms, look like a limit of the target: their labels have answers as well, and much earlier.
