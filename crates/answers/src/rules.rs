@@ -27,6 +27,7 @@ mod moment;
 mod network;
 mod one_thread;
 mod ports;
+mod queue_grows;
 mod quota;
 mod rate_limit;
 mod reading;
@@ -69,6 +70,7 @@ rules! {
     generator_memory = machine: "a generator short of memory", "负载机内存不足";
     target_down = down: "a target that is gone", "被测系统不可用";
     errors_named = errors: "errors", "错误";
+    queue_grows = queue_grows: "starts that the target does not keep up with", "被测系统跟不上的启动";
     concurrency_limit = concurrency: "a fixed number of requests at once", "固定的并发处理数";
     plateau = concurrency: "a rate that does not grow with the users", "速率不随用户增长";
     ports = ports: "local ports that run out", "本地端口用尽";

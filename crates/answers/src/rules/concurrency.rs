@@ -27,6 +27,8 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Seconds of a window.
 const WINDOW: usize = 5;
+/// Seconds of the shortest window, of a run with less than 30 s of its load.
+const SHORTEST: usize = 2;
 /// Requests that a window should hold: of a slow target it is longer, as long as there are enough windows.
 const WINDOW_REQUESTS: f64 = 30.0;
 /// Requests per second below which answers that come in batches make a window's count vary.
@@ -93,6 +95,20 @@ impl Workers {
     }
 }
 
+/// What is missing where the full load did not last for as long as a plateau needs.
+fn lacks_full_load(record: &Record) -> Option<Said> {
+    let busy = loaded(whole(record));
+    let least = (WINDOWS * SHORTEST).max(if requests(&busy) < PAIRS_SAMPLES { 30 } else { 0 });
+    (busy.len() < least && super::light::missing_light_load(record).is_none()).then(few_seconds)
+}
+
+fn few_seconds() -> Said {
+    lacks!(
+        "30 s under the full load behind a light one: run with --ramp 30s --hold 30s",
+        "轻负载之后 30 秒的满负载：使用 --ramp 30s --hold 30s 运行"
+    )
+}
+
 /// The seconds of all the work that the target can do, as long as its rate is flat.
 struct Plateau {
     busy: Vec<Second>,
@@ -105,7 +121,9 @@ fn flat(record: &Record) -> Option<Plateau> {
     let busy = loaded(whole(record));
     let per_s = requests(&busy) as f64 / busy.len().max(1) as f64;
     let wanted = (WINDOW_REQUESTS / per_s.max(0.1)).ceil() as usize;
-    let length = wanted.min(busy.len() / WINDOWS).max(WINDOW);
+    // Where 30 s are not there, shorter windows that hold enough requests do.
+    let least = (busy.len() / WINDOWS).clamp(SHORTEST, WINDOW);
+    let length = wanted.min(busy.len() / WINDOWS).max(least);
     let flat = windows(&busy, length);
     if flat.len() < WINDOWS {
         return None;
@@ -242,7 +260,10 @@ pub(super) fn concurrency_limit(record: &Record) -> Said {
     if rate_limit::rate_limit(record).is_found() {
         return Said::Nothing;
     }
-    workers(record).map_or_else(|| nothing_or_lacks(record), |found| finding(record, &found).said())
+    workers(record).map_or_else(
+        || lacks_full_load(record).unwrap_or_else(|| nothing_or_lacks(record)),
+        |found| finding(record, &found).said(),
+    )
 }
 
 /// The finding on a run by another one with a load so light that requests do not wait, as a search for capacity has one.
@@ -257,10 +278,10 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let seconds = whole(record);
     let only = w.only();
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
-    let is_near = only.is_some()
-        || (w.k - nearest).abs() <= NEAR * nearest && w.high - w.low <= 2.0 * NEAR * nearest;
+    let is_known = (w.low..=w.high).contains(&nearest) && w.high - w.low <= 2.0 * NEAR * nearest;
+    let is_near = only.is_some() || is_known && (w.k - nearest).abs() <= NEAR * nearest;
     let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
-    let (low, high) = (number(w.low), number(w.high));
+    let (low, high, product) = (number(w.low), number(w.high), number(w.k));
     let noun = if k == "1" { "request" } else { "requests" };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), number(w.in_flight));
@@ -272,8 +293,8 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         )
     } else {
         words!(
-            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {k}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {k}，而在途 {flying} 个。"
+            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
@@ -365,7 +386,9 @@ pub(super) fn plateau(record: &Record) -> Said {
         return Said::Nothing;
     }
     let all = windows(whole(record), WINDOW);
-    let Some(flat) = flat_part(&all) else { return nothing_or_lacks(record) };
+    let Some(flat) = flat_part(&all) else {
+        return if all.len() < WINDOWS { few_seconds() } else { nothing_or_lacks(record) };
+    };
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, width) = (mean(&rates), half_width(&rates));

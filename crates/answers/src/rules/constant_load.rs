@@ -45,6 +45,11 @@ const RARER: f64 = 0.1;
 /// The usual time must be this multiple of the fast one, and longer by this, ms: below are costs of system calls.
 const LONGER: f64 = 2.0;
 const LONGER_MS: f64 = 5.0;
+/// Share of the users with which a queue is as long as it gets, and of the usual time that answers take then. A second begins
+/// so long before it counts, ms.
+const FULL: f64 = 0.95;
+const BUILT: f64 = 0.6;
+const BESIDE_MS: f64 = 50.0;
 /// Share of the time that must pass in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
@@ -101,13 +106,13 @@ fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
     let rate = requests(seconds) as f64 / length_s(seconds).max(1e-3);
     let advice = if missing_light_load(record).is_some() {
         words!(
-            "Start with few users (--ramp 30s), or let throng capacity search: the rate that does not grow and the number of requests worked on at once are then told.",
-            "从少量用户开始（--ramp 30s），或用 throng capacity 搜索：就能得出不再增长的速率和同时处理的请求数。"
+            "Start with few users (--ramp 30s --hold 30s), or let throng capacity search: the rate that does not grow and the number of requests worked on at once are then told.",
+            "从少量用户开始（--ramp 30s --hold 30s），或用 throng capacity 搜索：就能得出不再增长的速率和同时处理的请求数。"
         )
     } else {
         words!(
-            "Let the users start more slowly (--ramp 30s), or let throng capacity search for the limit.",
-            "让用户启动得更慢（--ramp 30s），或用 throng capacity 搜索极限。"
+            "Let the users start more slowly (--ramp 30s --hold 30s), or let throng capacity search for the limit.",
+            "让用户启动得更慢（--ramp 30s --hold 30s），或用 throng capacity 搜索极限。"
         )
     };
     found(ID, About::Target, Confidence::Statistical, said)
@@ -121,8 +126,8 @@ fn full_processors(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let (host, share) = concurrency::full_host(record)?;
     let Words { en, zh } = known(seconds);
     let said = words!(
-        "{en}, and the processors of {host} are full ({share}): more users would probably only wait. Run with --ramp 30s, or throng capacity, to see the limit.",
-        "{zh}，主机 {host} 的处理器已满（{share}）：更多用户很可能只会等待。使用 --ramp 30s 或 throng capacity 查看极限。"
+        "{en}, and the processors of {host} are full ({share}): more users would probably only wait. Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
+        "{zh}，主机 {host} 的处理器已满（{share}）：更多用户很可能只会等待。使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
     );
     Some(finding(record, seconds, said).explaining(&["bimodal"]))
 }
@@ -171,8 +176,8 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         (en, format!("{zh}：这可能就是极限。"))
     });
     let said = words!(
-        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s, or throng capacity, to see the limit.",
-        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s 或 throng capacity 查看极限。"
+        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
+        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
     );
     let finding = finding(record, seconds, said)
         .with("first", waits.first, "ms", span(seconds))
@@ -193,6 +198,20 @@ fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist
     super::bimodal::without(&all, &failed)
 }
 
+/// Whether a label's answers are slow as soon as all users wait: in the first second that begins with nearly all of them
+/// there, and their first answers behind them. A target that gets slower later was not made so by its queue.
+fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
+    let full = FULL * seconds.iter().map(|s| s.users).max().unwrap_or(0) as f64;
+    let Some(at) = seconds.iter().position(|s| s.users as f64 >= full) else { return false };
+    let rounds_ms = seconds[at].at_ms as f64 + usual;
+    let begins = |s: &&Second| (s.at_ms - i64::from(s.ms)) as f64 >= rounds_ms - BESIDE_MS;
+    let later = seconds[at..].iter().filter(begins).map(|s| good([s], label));
+    later
+        .into_iter()
+        .find(|hist| hist.total() > 0)
+        .is_some_and(|hist| ms(&hist, 0.5) >= BUILT * usual)
+}
+
 fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(|s| has(&s))?;
@@ -208,7 +227,11 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     });
     let early: Vec<&Second> = early.collect();
     let early_s = early.iter().map(|s| f64::from(s.ms)).sum::<f64>() / 1000.0;
-    let (early, usual) = (good(early, label), good(seconds, label));
+    let usual = good(seconds, label);
+    if !builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label) {
+        return None;
+    }
+    let early = good(early, label);
     if early.total() < 2 * FIRST || usual.total() < SAMPLES {
         return None;
     }
@@ -240,8 +263,8 @@ fn one_direction(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let Words { en, zh } = known(seconds);
     let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
     let said = words!(
-        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full. Run with --ramp 30s, or throng capacity, to see whether more users get more.",
-        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满。使用 --ramp 30s 或 throng capacity，看更多用户是否能得到更多。"
+        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full. Run with --ramp 30s --hold 30s, or throng capacity, to see whether more users get more.",
+        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满。使用 --ramp 30s --hold 30s 或 throng capacity，看更多用户是否能得到更多。"
     );
     Some(finding(record, seconds, said).with("bytes_per_s", rate, "bytes/s", span(seconds)).with(
         "moving_share",

@@ -1,8 +1,8 @@
 //! A target that stopped accepting connections: from some second on no request of some labels succeeds, and connects are
 //! refused or not answered.
 //!
-//! Refusals beside answers are a limit of connections, and none of this; refusals from the first request on are an address at
-//! which nothing listens.
+//! Refusals beside answers are a limit of connections, and none of this. Refusals from the first request on are an address at
+//! which nothing listens, and a name without an address is a wrong name.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,22 @@ const FAILED: u64 = 5;
 const GOOD_BEFORE: u64 = 5;
 /// Share of the errors of that time which failed to connect.
 const MOST: f64 = 0.5;
+
+/// Rules whose findings follow from a target that is gone.
+const EXPLAINS: &[&str] = &[
+    "errors_named",
+    "connection_churn",
+    "reset_under_load",
+    "plan_fault",
+    "circuit_breaker",
+    "fixed_timeout",
+    "step_change",
+    "stalls",
+    "late_starts",
+    "bimodal",
+    "cut_by_end",
+    "accept_queue",
+];
 
 /// A time in which connections could not be had.
 pub(super) struct Down {
@@ -111,7 +127,7 @@ pub(super) fn target_down(record: &Record) -> Said {
     if record.seconds.iter().all(|second| second.all.count == 0) {
         return lacks!("requests", "请求");
     }
-    let Some(down) = down(record) else { return Said::Nothing };
+    let Some(down) = down(record) else { return never_there(record).unwrap_or(Said::Nothing) };
     let seconds = &record.seconds;
     let (begin, end) = (&seconds[down.first], &seconds[down.last]);
     let first_ms = first_end(record, down.first, |kept| is_down(kept.outcome));
@@ -152,19 +168,55 @@ pub(super) fn target_down(record: &Record) -> Said {
             "Look at the service and its log at that time: a crash, a restart, a deployment, the kernel's out-of-memory killer. Figures of the time before are those of a target that worked.",
             "查看该时刻的服务及其日志：崩溃、重启、部署、内核 OOM。此前的数据反映的是正常工作的被测系统。"
         ))
-        .explaining(&[
-            "errors_named",
-            "connection_churn",
-            "reset_under_load",
-            "plan_fault",
-            "circuit_breaker",
-            "fixed_timeout",
-            "step_change",
-            "stalls",
-            "late_starts",
-            "bimodal",
-            "cut_by_end",
-            "accept_queue",
-        ])
+        .explaining(EXPLAINS)
         .said()
+}
+
+/// A target that accepted no connection at all, or whose name has no address: no request succeeded, for that alone.
+fn never_there(record: &Record) -> Option<Said> {
+    let seconds = &record.seconds;
+    let sum = |of: &dyn Fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
+    let (all, bad) = (sum(&|s| s.all.count), sum(&|s| s.all.errors));
+    let failed = sum(&|s| errors(record, s, is_down));
+    let unnamed = sum(&|s| errors(record, s, |outcome| outcome == Outcome::Dns));
+    if bad < all || failed.max(unnamed) < FAILED || failed.max(unnamed) < all {
+        return None;
+    }
+    let (n, times) = (count(all), span(seconds));
+    let (said, advice) = if unnamed == all {
+        let mut causes = record.causes.iter().filter(|cause| cause.outcome == Outcome::Dns);
+        let name = causes.next().filter(|_| causes.next().is_none()).map(|cause| &*cause.message);
+        let name =
+            name.map(|text| text.strip_prefix("Non HTTP response message: ").unwrap_or(text));
+        let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+        (
+            words!(
+                "No request was sent: the host name has no address{name}. All {n} requests failed.",
+                "没有发出任何请求：主机名无法解析{name}。{n} 个请求全部失败。"
+            ),
+            words!("Check the host name and the name server.", "请检查主机名和域名服务器。"),
+        )
+    } else {
+        let at =
+            address(record, seconds).map(|address| format!(" ({address})")).unwrap_or_default();
+        let refused = sum(&|s| errors(record, s, |outcome| outcome == Outcome::Refused));
+        let (how, how_zh) = if 2 * refused >= failed {
+            ("were refused", "被拒绝")
+        } else {
+            ("got no answer", "没有得到响应")
+        };
+        (
+            words!(
+                "The target{at} accepted no connection: all {n} connects {how}.",
+                "被测系统{at}没有接受任何连接：{n} 次连接全部{how_zh}。"
+            ),
+            words!(
+                "Look whether the service runs, at the host and port of the plan, and at firewalls between.",
+                "请检查服务是否在运行、计划中的主机和端口，以及中间的防火墙。"
+            ),
+        )
+    };
+    let finding = found("target_down", About::Run, Confidence::Certain, said);
+    let finding = finding.with("failed_connects", all as f64, "connects", times).advise(advice);
+    Some(finding.explaining(EXPLAINS).said())
 }

@@ -32,17 +32,20 @@ const OVER: f64 = 0.1;
 /// Messages of a client that closes its own connections.
 const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
-/// An error as it reads: code and message, on one line and not too long.
+/// An error as it reads: code and message, on one line and not too long. JMeter's marks of what is no HTTP are left out.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
     const MOST: usize = 120;
     let Some(cause) = record.causes.get(cause) else { return String::new() };
-    let parts = [&*cause.code, &*cause.message];
+    let code = cause.code.strip_prefix("Non HTTP response code: ");
+    let code = code.map_or(&*cause.code, |class| class.rsplit('.').next().unwrap_or(class));
+    let message = cause.message.strip_prefix("Non HTTP response message: ");
+    let parts = [code, message.unwrap_or(&cause.message)];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let text = parts.join(": ").replace(['\r', '\n'], " ");
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text,
-    }
+    let Some((end, _)) = text.char_indices().nth(MOST) else { return text };
+    // Half an address would be another one.
+    let end = text[..end].rfind(' ').filter(|at| 2 * at > end).unwrap_or(end);
+    format!("{} …", &text[..end])
 }
 
 /// The load in a second: the users of it or, where they are not known, requests in flight.

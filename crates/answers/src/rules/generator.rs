@@ -34,8 +34,9 @@ const LEAST_MS: u32 = 500;
 /// Fewer samples than this say nothing about percentiles; and so many lie beyond one that means something.
 const LEAST_SAMPLES: u64 = 100;
 const BEYOND: f64 = 10.0;
-/// Lag that is bad whatever the response time is, ms.
+/// Lag that is bad, ms, unless it is less than this share of the response time.
 const LAG_BAD: f64 = 100.0;
+const LAG_LEAST: f64 = 0.1;
 /// Lag below this is harmless even if it is most of a short response time, ms.
 const LAG_FLOOR: f64 = 10.0;
 /// The share of the response time's p99 from which on lag spoils it.
@@ -215,7 +216,8 @@ fn lag(record: &Record) -> Option<Said> {
     let in_lag = sum(|s| s.all.phases.lag) as f64;
     let all = sum(|s| s.all.overhead().1) as f64;
     let (share, mean) = (in_lag / all.max(1.0), in_lag / 1e6 / count.max(1) as f64);
-    let spoils_tail = p99 > LAG_BAD || p99 >= LAG_FLOOR && p99 >= LAG_SHARE * response;
+    let spoils_tail = p99 >= LAG_FLOOR && p99 >= LAG_SHARE * response
+        || p99 > LAG_BAD && p99 >= LAG_LEAST * response;
     let spoils_mean = share >= LAG_OF_ALL && mean >= LAG_MEAN;
     if count < LEAST_SAMPLES || !(spoils_tail || spoils_mean) {
         return None;

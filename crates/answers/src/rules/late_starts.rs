@@ -253,13 +253,13 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
         About::Run,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. That rate needs at least {need} users.",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。该速率至少需要 {need} 个用户。"
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. While answers take that long, the rate needs at least {need} users.",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。响应这么慢时，该速率至少需要 {need} 个用户。"
         ),
     )
     .advise(words!(
-        "Give the plan at least {need} users, or ask for the rate with an open load (--rps); if the target slowed down, that is the result of the test.",
-        "给计划至少 {need} 个用户，或用开放式负载（--rps）施加该速率；如果是被测系统变慢，那就是测试的结论。"
+        "Give the plan at least {need} users. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
+        "给计划至少 {need} 个用户。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
     ))
 }
 

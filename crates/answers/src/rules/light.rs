@@ -37,8 +37,8 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     let samples: u64 = light.map(|(second, _)| second.all.count).sum();
     (samples < LIGHT_SAMPLES).then(|| {
         words!(
-            "a light load before the full one: run with --ramp 30s, or throng capacity",
-            "满负载之前的轻负载：使用 --ramp 30s 运行，或使用 throng capacity"
+            "a light load before the full one: run with --ramp 30s --hold 30s, or throng capacity",
+            "满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
         )
     })
 }
