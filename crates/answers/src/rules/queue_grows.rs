@@ -10,7 +10,7 @@ use stats::grouped::count;
 use super::errors::per_second;
 use super::figures::{in_flight, length_s, mean, requests, span, sum, whole};
 use super::say::{found, lacks, time, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "queue_grows";
 
@@ -62,7 +62,12 @@ pub(super) fn queue_grows(record: &Record) -> Said {
         return Said::Nothing;
     }
     let length = length_s(&seconds[1..]);
-    let (each, ended) = (made / length, (made - grown) / length);
+    finding(seconds, (made / length, (made - grown) / length), (fast, slow)).said()
+}
+
+/// The finding on starts made and finished per second, and the mean times at first and at last, ms.
+fn finding(seconds: &[Second], (each, ended): (f64, f64), (fast, slow): (f64, f64)) -> Finding {
+    let (first, last) = (&seconds[0], &seconds[seconds.len() - 1]);
     let (asked, reached) = (per_second(each), per_second(ended));
     let (from, to) = (count(first.users), count(last.users));
     let (fast, slow) = (time(fast), time(slow));
@@ -94,7 +99,6 @@ pub(super) fn queue_grows(record: &Record) -> Said {
         "fixed_timeout",
         "too_few_samples",
     ])
-    .said()
 }
 
 /// The last seconds, as far as as many starts were due in each.
