@@ -3,8 +3,6 @@
 use record::Record;
 use serde::Serialize;
 
-use crate::rules;
-
 /// How much a finding rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -102,6 +100,9 @@ impl Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchecked {
     pub id: &'static str,
+    /// The rule's subject in a few words.
+    #[serde(skip)]
+    pub looks_for: Words,
     /// The data that it lacks.
     pub lacks: Words,
 }
@@ -130,11 +131,10 @@ impl Verdict {
     /// The rules that could not look, each reason behind all rules that have it; empty where all looked.
     pub fn lacking(&self) -> Words {
         let mut groups: Vec<(&Words, Vec<Words>)> = Vec::new();
-        for Unchecked { id, lacks } in &self.unchecked {
-            let Some(subject) = rules::looks_for(id) else { continue };
+        for Unchecked { looks_for, lacks, .. } in &self.unchecked {
             match groups.iter_mut().find(|group| group.0 == lacks) {
-                Some(group) => group.1.push(subject),
-                None => groups.push((lacks, vec![subject])),
+                Some(group) => group.1.push(looks_for.clone()),
+                None => groups.push((lacks, vec![looks_for.clone()])),
             }
         }
         let list = |of: &[Words], text: fn(&Words) -> &str, between: &str| {
@@ -150,6 +150,12 @@ impl Verdict {
             en: groups.iter().map(en).collect::<Vec<_>>().join("; "),
             zh: groups.iter().map(zh).collect::<Vec<_>>().join("；"),
         }
+    }
+
+    /// What is missing to say whether the load reached a limit of the target; `None` where that was looked for, or known.
+    pub fn lacks_for_limit(&self) -> Option<&Words> {
+        let one = self.unchecked.iter().find(|one| one.id == "concurrency_limit")?;
+        Some(&one.lacks)
     }
 
     /// Takes a finding back: its rule is one that found nothing.
@@ -208,7 +214,11 @@ pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
     for rule in rules {
         match (rule.judge)(record) {
             Said::Nothing => verdict.silent.push(rule.id),
-            Said::Lacks(lacks) => verdict.unchecked.push(Unchecked { id: rule.id, lacks }),
+            Said::Lacks(lacks) => {
+                let (en, zh) = rule.looks_for;
+                let looks_for = Words { en: en.into(), zh: zh.into() };
+                verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
+            }
             Said::Found(finding) => found.push(*finding),
         }
     }

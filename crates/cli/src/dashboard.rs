@@ -180,7 +180,7 @@ fn report_of(file: &Path, request: &Request, properties: &Properties) -> Result<
     figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
     let language = verdict::language(request.lang);
     let record = record.unwrap_or_default();
-    let page = crate::report::page(file, &record, Some(&figures), RunPage::new);
+    let page = crate::report::page::page(file, &record, Some(&figures), RunPage::new);
     let html = report::run(&page, language);
     Ok(dashboard.write(&figures, &html)?.unwrap_or_default())
 }

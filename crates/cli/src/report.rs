@@ -2,21 +2,19 @@
 //! run or result file.
 
 mod agents;
+pub(crate) mod columns;
 pub(crate) mod file;
+pub(crate) mod page;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use answers::rules;
-use answers::verdict::{Language, Words};
+use answers::verdict::Language;
 use record::{Given as Opened, ReadError, Record};
 use report::Page;
 use report::jmeter::Figures;
-use report::model::{Criterion, Given, RunPage};
+use report::model::RunPage;
 use report::tables::Table;
-use serde_json::Value;
-use stats::jtl::Columns;
-use stats::jtl::source::{STANDARD_INPUT, is_stream};
+use stats::jtl::source::is_stream;
 
 use crate::dashboard::Dashboard;
 use crate::exit::Exit;
@@ -24,11 +22,9 @@ use crate::flags::{PropertyFlags, ReportFlags};
 use crate::properties::{Properties, Setting};
 use crate::questions::place::Reach;
 use crate::{questions, terminal, verdict};
+use columns::{PROPERTIES, ROWS};
 use file::FILE;
-
-/// Names in a run's folder: the rows of `--jtl`, and the properties.
-pub(crate) const ROWS: &str = "results.jtl";
-const PROPERTIES: &str = "properties.txt";
+use page::page;
 
 /// `throng report`.
 pub(crate) fn run(flags: &ReportFlags) -> Exit {
@@ -100,7 +96,7 @@ impl Made {
             }
             return answer.map(Self::Answer);
         }
-        let columns = columns(path, &flags.properties)?;
+        let columns = columns::columns(path, &flags.properties)?;
         let record = Record::open(path, &columns).map_err(|error| error.to_string())?;
         record.flaws.iter().for_each(|flaw| terminal::warning(&flaw.to_string()));
         Ok(Self::Run(Source { record, figures: None }))
@@ -210,34 +206,6 @@ pub(crate) fn below(root: &Path, folder: &Path, language: Language) -> Result<St
     Ok(Page::Run(Box::new(page(folder, &record, None, RunPage::new))).html(language))
 }
 
-/// The columns of a result file without a heading and the format of its time stamps, as properties have them.
-pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
-    columns_of(&row_settings(path, flags)?)
-}
-
-/// The columns as these properties have them.
-pub(crate) fn columns_of(settings: &RowSettings) -> Result<Columns, String> {
-    Columns::from_properties(|key| settings.get(key).cloned()).map_err(|error| error.to_string())
-}
-
-/// Properties that say how rows were written.
-pub(crate) type RowSettings = BTreeMap<String, String>;
-
-/// The properties that say how the rows of a result file were written: those of the command line, and below them those of the
-/// run in whose folder the file is.
-pub(crate) fn row_settings(path: &Path, flags: &PropertyFlags) -> Result<RowSettings, String> {
-    let mut sources = flags.sources();
-    let folder = path.parent().filter(|folder| folder.join(record::FILE).is_file());
-    let of_run = folder.map(|folder| folder.join(PROPERTIES)).filter(|file| file.is_file());
-    if let Some(file) = of_run.filter(|_| !path.is_dir()) {
-        sources.settings.insert(0, Setting::File(file));
-    }
-    let now_ms = jiff::Timestamp::now().as_millisecond();
-    let (properties, _) = Properties::load(&sources, now_ms)?;
-    let of_rows = properties.all().filter(|(key, _)| key.starts_with("jmeter.save.saveservice."));
-    Ok(of_rows.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
-}
-
 /// The report of a run's folder stands in it, that of a file beside it.
 fn beside(path: &Path) -> PathBuf {
     if path.is_dir() {
@@ -246,75 +214,4 @@ fn beside(path: &Path) -> PathBuf {
     let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     let unpacked = if is_packed { path.with_extension("") } else { path.to_owned() };
     unpacked.with_extension("html")
-}
-
-/// The name of what a report is of.
-fn name(path: &Path) -> String {
-    if path == Path::new(STANDARD_INPUT) {
-        return "standard input".into();
-    }
-    if is_stream(path) {
-        return "pipe".into();
-    }
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// The page of a run's folder, or of a result file, as `make` makes it. What the record does not have comes from the other files of the folder,
-/// as far as they are there.
-pub(crate) fn page(
-    path: &Path,
-    record: &Record,
-    figures: Option<&Figures>,
-    make: fn(&Given<'_>) -> RunPage,
-) -> RunPage {
-    let folder =
-        if path.is_dir() { Some(path) } else { path.parent().filter(|_| !is_stream(path)) };
-    let of_run = folder.filter(|folder| folder.join(record::FILE).exists());
-    let text =
-        |name: &str| of_run.and_then(|folder| std::fs::read_to_string(folder.join(name)).ok());
-    let summary = text("summary.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    let run = name(of_run.unwrap_or(path));
-    let given = Given {
-        record,
-        verdict: &rules::verdict(record),
-        run: &run,
-        criteria: &summary.as_ref().map(criteria).unwrap_or_default(),
-        properties: &text(PROPERTIES).as_deref().map(properties).unwrap_or_default(),
-        notes: &[],
-        jmeter: figures,
-        agents: &summary.as_ref().map(agents::agents).unwrap_or_default(),
-        live: false,
-    };
-    make(&given)
-}
-
-/// The criteria as the summary judges them.
-fn criteria(summary: &Value) -> Vec<Criterion> {
-    let judged = summary["criteria"]["judged"].as_array();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let one = |judged: &Value| Criterion {
-        text: text(&judged["criterion"]),
-        met: judged["holds"].as_bool(),
-        value: judged["value"].as_f64(),
-        shown: text(&judged["shown"]),
-        reason: said(&judged["reason"]),
-        of: judged["label"].as_str().map(str::to_owned),
-    };
-    judged.map(|list| list.iter().map(one).collect()).unwrap_or_default()
-}
-
-/// A sentence in both languages.
-fn said(words: &Value) -> Option<Words> {
-    let of = |language: &str| words[language].as_str().map(str::to_owned);
-    Some(Words { en: of("en")?, zh: of("zh")? })
-}
-
-/// Names and values of the folder's file, in which secrets are masked.
-fn properties(file: &str) -> Vec<(String, String)> {
-    let lines = file.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
-        .collect()
 }

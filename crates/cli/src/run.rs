@@ -240,7 +240,7 @@ impl Start<'_> {
                 traces.console.fail(&(message + &advice.unwrap_or_default()), exit)
             },
         )?;
-        traces.folder.keep_to_owner(report::ROWS);
+        traces.folder.keep_to_owner(report::columns::ROWS);
         let start_ms = began_ms.unwrap_or_else(now_ms);
         let frame = record::Frame { start_ms, threads: run.cores(), ..frame };
         tell_of_start(request, (start_ms, users), control, traces);

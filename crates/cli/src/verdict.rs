@@ -70,7 +70,7 @@ fn head(record: &Record, language: Language) -> String {
 
 /// The record of a run or of a result file; `None` after saying why there is none.
 pub(crate) fn open(path: &Path, properties: &PropertyFlags) -> Option<Record> {
-    let record = report::columns(path, properties).and_then(|columns| {
+    let record = report::columns::columns(path, properties).and_then(|columns| {
         Record::open(path, &columns).map_err(|error| questions::refusal(&error))
     });
     match record {
@@ -147,7 +147,10 @@ pub(crate) fn text_beside(
     let mut line = |indent: &str, text: &str| out.push_str(&wrapped(indent, text, width));
     if verdict.findings.is_empty() {
         if verdict.undecided.is_none() {
-            line(INDENT, ::report::captions::nothing(not_met).of(language));
+            line(
+                INDENT,
+                ::report::captions::nothing(not_met, verdict.lacks_for_limit()).of(language),
+            );
         }
         let names = |ids: &mut dyn Iterator<Item = &'static str>| {
             let words = ids.filter_map(rules::looks_for).map(|words| words.of(language).to_owned());

@@ -126,14 +126,23 @@ pub fn overhead((own, of): (f64, f64)) -> Words {
 }
 
 /// The words where no rule has a finding. Beside a criterion that is not met they do not say that nothing stands out.
-pub fn nothing(not_met: bool) -> Words {
+///
+/// `lacks`: what is missing to say whether the load reached a limit.
+pub fn nothing(not_met: bool, lacks: Option<&Words>) -> Words {
     if not_met {
-        words(
+        return words(
             "No cause was found for the criteria that are not met.",
             "未找到判定标准未达标的原因。",
-        )
-    } else {
-        words("Nothing stands out.", "没有发现异常。")
+        );
+    }
+    match lacks {
+        None => words("Nothing stands out.", "没有发现异常。"),
+        Some(Words { en, zh }) => words(
+            format!(
+                "Nothing stands out. Whether the load reached a limit of the target was not checked: that needs {en}."
+            ),
+            format!("没有发现异常。负载是否达到被测系统的极限未检查：这需要{zh}。"),
+        ),
     }
 }
 

@@ -198,7 +198,7 @@ impl Page {
             let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));
             let Words { en, zh } = match verdict.undecided {
                 Some(_) => words("", ""),
-                None => nothing(not_met),
+                None => nothing(not_met, verdict.lacks_for_limit.as_ref()),
             };
             let en = if en.is_empty() { en } else { en + " " };
             self.paragraph(&words(

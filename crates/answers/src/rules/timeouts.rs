@@ -134,12 +134,12 @@ fn errors(record: &Record) -> Option<Said> {
     if n < SAME_LEAST || (n as f64) < SAME_SHARE * all as f64 {
         return None;
     }
-    let list = causes(seconds);
     let is_ours = |cause: usize| {
         let outcome = record.causes.get(cause).map(|cause| cause.outcome);
         matches!(outcome, Some(Outcome::Timeout(_)))
     };
-    let ours: u64 = list.iter().filter(|(cause, _)| is_ours(*cause)).map(|(_, n)| n).sum();
+    let list = causes(seconds).into_iter().filter(|(cause, _)| is_ours(*cause));
+    let ours: u64 = list.map(|(_, n)| n).sum();
     // Answers of that age say that the service takes as long: then a failure at it is no limit.
     let good = hist(seconds, |s| &s.all.service);
     let near = |ms: f64| (ms - age).abs() <= (WITHIN * age).max(WITHIN_MS);

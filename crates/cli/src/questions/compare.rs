@@ -24,8 +24,8 @@ use super::{place, results};
 use crate::exit::Exit;
 use crate::flags::{CompareFlags, PropertyFlags};
 use crate::interrupt::Interrupt;
-use crate::report::RowSettings;
-use crate::{report as reports, terminal};
+use crate::report::columns::{RowSettings, columns_of, row_settings};
+use crate::terminal;
 use change::FailIf;
 
 /// Changes below this share do not count, where nothing else is asked for: the default of `--floor`.
@@ -101,10 +101,10 @@ impl Side {
     /// A folder of a run, or a result file.
     fn read(path: &Path, properties: Option<&PropertyFlags>) -> Result<Self, String> {
         let rows = properties.filter(|_| !path.is_dir());
-        let rows = rows.map(|properties| reports::row_settings(path, properties)).transpose()?;
+        let rows = rows.map(|properties| row_settings(path, properties)).transpose()?;
         let rows = rows.unwrap_or_default();
         let mut side = Self { name: path.display().to_string(), rows, ..Self::default() };
-        side.push(results::read(path, &reports::columns_of(&side.rows)?)?, path);
+        side.push(results::read(path, &columns_of(&side.rows)?)?, path);
         Ok(side)
     }
 
@@ -354,7 +354,7 @@ pub(crate) fn again(folder: &Path, reach: Reach<'_>) -> Result<ComparisonPage, S
         let end = at.map_or_else(String::new, |at| format!(" at {at}"));
         let name = name.strip_suffix(&*end).unwrap_or(&name).to_owned();
         let mut side = Side { name, rows: rows.clone(), ..Side::default() };
-        let columns = reports::columns_of(rows)?;
+        let columns = columns_of(rows)?;
         for path in paths {
             let path = reach.run(folder, path)?;
             side.push(results::read(&path, &columns)?, &path);

@@ -12,7 +12,8 @@ use record::Record;
 
 use super::traces::Traces;
 use crate::dashboard::Dashboard;
-use crate::report::{self, ROWS};
+use crate::report::columns::ROWS;
+use crate::report::{self, page::page};
 use crate::request::Request;
 use crate::verdict;
 
@@ -36,7 +37,7 @@ pub(crate) fn write(request: &Request, dashboard: Option<&Dashboard>, traces: &m
     let named = folder.clone().unwrap_or_else(|| request.plan.clone());
     let language = verdict::language(request.lang);
     let page = record.or(of_rows).map(|record| {
-        let page = report::page(&named, &record, figures.as_ref(), RunPage::new);
+        let page = page(&named, &record, figures.as_ref(), RunPage::new);
         Page::Run(Box::new(page))
     });
     summaries(request, page.as_ref(), traces);

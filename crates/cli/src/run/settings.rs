@@ -108,7 +108,7 @@ pub(crate) fn delete_results(request: &Request, plan: &Plan) -> Result<(), Strin
 
 /// Result files of the command line; those that exist are appended to.
 fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<ResultFile> {
-    let own = folder.file(crate::report::ROWS).filter(|_| request.jtl_in_folder);
+    let own = folder.file(crate::report::columns::ROWS).filter(|_| request.jtl_in_folder);
     let file = |path: PathBuf| ResultFile {
         path,
         columns: columns.clone(),

@@ -71,7 +71,9 @@ fn with(out: &mut Html, verdict: &Verdict, doubt: &Words, criteria: &[Criterion]
 fn looked_for(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
     if verdict.undecided.is_none() {
         let not_met = criteria.iter().any(|criterion| criterion.met == Some(false));
-        out.raw("<p class=\"sentence\">").words(&nothing(not_met)).raw("</p>");
+        out.raw("<p class=\"sentence\">")
+            .words(&nothing(not_met, verdict.lacks_for_limit.as_ref()))
+            .raw("</p>");
     }
     out.raw("<details><summary>").words(&words(
         format!(

@@ -19,6 +19,9 @@ pub struct Verdict {
     /// The rules of `unchecked` by what they lack, as a sentence without its full stop. The page's script has the list.
     #[serde(skip)]
     pub lacking: Words,
+    /// What is missing to say whether the load reached a limit of the target.
+    #[serde(skip)]
+    pub lacks_for_limit: Option<Words>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,7 +68,7 @@ impl Verdict {
         let looks_for = |id| rules::looks_for(id).unwrap_or_else(|| words(id, id));
         let unchecked = |of: &answers::verdict::Unchecked| Unchecked {
             id: of.id,
-            looks_for: looks_for(of.id),
+            looks_for: of.looks_for.clone(),
             lacks: of.lacks.clone(),
         };
         Self {
@@ -75,6 +78,7 @@ impl Verdict {
             unchecked: of.unchecked.iter().map(unchecked).collect(),
             undecided: of.undecided.clone(),
             lacking: of.lacking(),
+            lacks_for_limit: of.lacks_for_limit().cloned(),
         }
     }
 }

@@ -276,7 +276,7 @@ impl Facts {
         if let Some(findings) = verdict["findings"].as_array() {
             let first = findings.first().map(|finding| said(&finding["words"]));
             let not_met = self.criteria.is_some_and(|criteria| criteria.met < criteria.of);
-            self.words = first.unwrap_or_else(|| Some(nothing(not_met)));
+            self.words = first.unwrap_or_else(|| Some(nothing(not_met, None)));
             self.doubtful = findings.iter().any(|finding| finding["about"] == "generator");
         }
     }
@@ -331,7 +331,7 @@ impl Facts {
         }
         let verdict = rules::verdict(&record);
         let first = verdict.findings.first().map(|finding| finding.words.clone());
-        self.words = Some(first.unwrap_or_else(|| nothing(false)));
+        self.words = Some(first.unwrap_or_else(|| nothing(false, None)));
         self.doubtful = verdict.findings.iter().any(|finding| finding.about == Part::Generator);
     }
 }

@@ -1,0 +1,41 @@
+//! The columns of result files, as the properties of a run or of the command line have them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use stats::jtl::Columns;
+
+use crate::flags::PropertyFlags;
+use crate::properties::{Properties, Setting};
+
+/// Names in a run's folder: the rows of `--jtl`, and the properties.
+pub(crate) const ROWS: &str = "results.jtl";
+pub(crate) const PROPERTIES: &str = "properties.txt";
+
+/// The columns of a result file without a heading and the format of its time stamps, as properties have them.
+pub(crate) fn columns(path: &Path, flags: &PropertyFlags) -> Result<Columns, String> {
+    columns_of(&row_settings(path, flags)?)
+}
+
+/// The columns as these properties have them.
+pub(crate) fn columns_of(settings: &RowSettings) -> Result<Columns, String> {
+    Columns::from_properties(|key| settings.get(key).cloned()).map_err(|error| error.to_string())
+}
+
+/// Properties that say how rows were written.
+pub(crate) type RowSettings = BTreeMap<String, String>;
+
+/// The properties that say how the rows of a result file were written: those of the command line, and below them those of the
+/// run in whose folder the file is.
+pub(crate) fn row_settings(path: &Path, flags: &PropertyFlags) -> Result<RowSettings, String> {
+    let mut sources = flags.sources();
+    let folder = path.parent().filter(|folder| folder.join(record::FILE).is_file());
+    let of_run = folder.map(|folder| folder.join(PROPERTIES)).filter(|file| file.is_file());
+    if let Some(file) = of_run.filter(|_| !path.is_dir()) {
+        sources.settings.insert(0, Setting::File(file));
+    }
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let (properties, _) = Properties::load(&sources, now_ms)?;
+    let of_rows = properties.all().filter(|(key, _)| key.starts_with("jmeter.save.saveservice."));
+    Ok(of_rows.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+}

@@ -1,0 +1,85 @@
+//! The page of a run's folder, or of a result file.
+
+use std::path::Path;
+
+use answers::rules;
+use answers::verdict::Words;
+use record::Record;
+use report::jmeter::Figures;
+use report::model::{Criterion, Given, RunPage};
+use serde_json::Value;
+use stats::jtl::source::{STANDARD_INPUT, is_stream};
+
+use super::agents;
+use super::columns::PROPERTIES;
+
+/// The page of a run's folder, or of a result file, as `make` makes it. What the record does not have comes from the other files of the folder,
+/// as far as they are there.
+pub(crate) fn page(
+    path: &Path,
+    record: &Record,
+    figures: Option<&Figures>,
+    make: fn(&Given<'_>) -> RunPage,
+) -> RunPage {
+    let folder =
+        if path.is_dir() { Some(path) } else { path.parent().filter(|_| !is_stream(path)) };
+    let of_run = folder.filter(|folder| folder.join(record::FILE).exists());
+    let text =
+        |name: &str| of_run.and_then(|folder| std::fs::read_to_string(folder.join(name)).ok());
+    let summary = text("summary.json").and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let run = name(of_run.unwrap_or(path));
+    let given = Given {
+        record,
+        verdict: &rules::verdict(record),
+        run: &run,
+        criteria: &summary.as_ref().map(criteria).unwrap_or_default(),
+        properties: &text(PROPERTIES).as_deref().map(properties).unwrap_or_default(),
+        notes: &[],
+        jmeter: figures,
+        agents: &summary.as_ref().map(agents::agents).unwrap_or_default(),
+        live: false,
+    };
+    make(&given)
+}
+
+/// The criteria as the summary judges them.
+fn criteria(summary: &Value) -> Vec<Criterion> {
+    let judged = summary["criteria"]["judged"].as_array();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let one = |judged: &Value| Criterion {
+        text: text(&judged["criterion"]),
+        met: judged["holds"].as_bool(),
+        value: judged["value"].as_f64(),
+        shown: text(&judged["shown"]),
+        reason: said(&judged["reason"]),
+        of: judged["label"].as_str().map(str::to_owned),
+    };
+    judged.map(|list| list.iter().map(one).collect()).unwrap_or_default()
+}
+
+/// A sentence in both languages.
+fn said(words: &Value) -> Option<Words> {
+    let of = |language: &str| words[language].as_str().map(str::to_owned);
+    Some(Words { en: of("en")?, zh: of("zh")? })
+}
+
+/// Names and values of the folder's file, in which secrets are masked.
+fn properties(file: &str) -> Vec<(String, String)> {
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// The name of what a report is of.
+fn name(path: &Path) -> String {
+    if path == Path::new(STANDARD_INPUT) {
+        return "standard input".into();
+    }
+    if is_stream(path) {
+        return "pipe".into();
+    }
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
