@@ -157,7 +157,7 @@ fn own(args: &[OsString]) -> Exit {
         Ok(Verb::Sweep(flags)) => questions::sweep::run(flags),
         Ok(Verb::Capacity(flags)) => questions::capacity::run(flags),
         Ok(Verb::Compare(flags)) => questions::compare::run(flags),
-        Ok(Verb::Verdict(flags)) => verdict::run(&flags),
+        Ok(Verb::Verdict(flags)) => verdict::verb::run(&flags),
         Ok(Verb::Report(flags)) => report::run(&flags),
         Ok(Verb::Web(flags)) => pages::runs::run(&flags),
         Ok(Verb::Jvm(verb)) => jars::run(verb),

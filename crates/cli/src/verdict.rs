@@ -1,86 +1,19 @@
-//! The verdict on a run, as people and programs read it; and `throng verdict`, which says it of any run or result file.
+//! The verdict on a run, as people and programs read it.
+
+pub(crate) mod verb;
 
 use std::path::Path;
 
-use ::report::model::losses;
 use answers::rules;
 use answers::verdict::{About, Confidence, Finding, Language, Verdict};
-use record::{Part, Record};
+use record::Record;
 use serde_json::{Value, json};
-use stats::grouped::{count, seconds, things};
 
-use crate::exit::Exit;
-use crate::flags::{Lang, PropertyFlags, VerdictFlags};
-use crate::{questions, report, terminal, tty};
+use crate::flags::Lang;
 
 /// Columns of the text where no terminal says its own.
 pub(crate) const WIDTH: usize = 120;
 const INDENT: &str = "  ";
-
-/// `throng verdict`.
-pub(crate) fn run(flags: &VerdictFlags) -> Exit {
-    let Some(record) = open(&flags.path, &flags.properties) else { return Exit::Usage };
-    let verdict = rules::verdict(&record);
-    if flags.json {
-        let mut data = data(&verdict);
-        data["read"] = read(&record);
-        data["losses"] = json!(losses(&record));
-        terminal::json(&serde_json::to_string_pretty(&data).unwrap_or_default());
-    } else {
-        let language = if flags.zh { Language::Chinese } else { language(flags.lang) };
-        let text = head(&record, language) + &text(&verdict, language, tty::output_width());
-        terminal::out(&terminal::visible(&text));
-    }
-    if verdict.undecided.is_some() { Exit::Undecided } else { Exit::Ok }
-}
-
-/// The samples that were read: requests without transactions, ms, and the most users.
-fn read(record: &Record) -> Value {
-    let sum = |of: fn(&Part) -> u64| record.seconds.iter().map(|one| of(&one.all)).sum::<u64>();
-    let users = record.has.users.then(|| record.seconds.iter().map(|one| one.users).max());
-    json!({
-        "requests": sum(|part| part.count),
-        "errors": record.knows_errors().then(|| sum(|part| part.errors)),
-        "length_ms": record.frame.length_ms,
-        "users": users.flatten(),
-    })
-}
-
-/// The lines before the verdict: what was read, and what is missing in it.
-fn head(record: &Record, language: Language) -> String {
-    let zh = language == Language::Chinese;
-    let read = read(record);
-    let of = |name: &str| read[name].as_u64();
-    let requests = of("requests").unwrap_or(0);
-    let length = seconds(of("length_ms").unwrap_or(0));
-    let users = of("users").filter(|users| *users > 0);
-    let mut out = if zh {
-        let users = users.map_or_else(String::new, |users| format!("，{} 个用户", count(users)));
-        format!("{} 个请求，历时 {length}{users}\n", count(requests))
-    } else {
-        let users = users.map_or_else(String::new, |users| format!(", {}", things(users, "user")));
-        format!("{} in {length}{users}\n", things(requests, "request"))
-    };
-    for loss in losses(record) {
-        let care = if zh { "注意：" } else { "take care: " };
-        out.push_str(&format!("{care}{}\n", loss.of(language)));
-    }
-    out + "\n"
-}
-
-/// The record of a run or of a result file; `None` after saying why there is none.
-pub(crate) fn open(path: &Path, properties: &PropertyFlags) -> Option<Record> {
-    let record = report::columns::columns(path, properties).and_then(|columns| {
-        Record::open(path, &columns).map_err(|error| questions::refusal(&error))
-    });
-    match record {
-        Ok(record) => Some(record),
-        Err(error) => {
-            terminal::error(&error);
-            None
-        }
-    }
-}
 
 /// The verdict on the run of that folder; `None` where it has no record.
 pub(crate) fn of_folder(folder: Option<&Path>) -> Option<Verdict> {
