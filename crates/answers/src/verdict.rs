@@ -152,7 +152,7 @@ impl Verdict {
         }
     }
 
-    /// What is missing to say whether the load reached a limit of the target; `None` where that was looked for, or known.
+    /// The data that are missing to say whether the load reached a limit of the target; `None` where that was looked for, or known.
     pub fn lacks_for_limit(&self) -> Option<&Words> {
         let one = self.unchecked.iter().find(|one| one.id == "concurrency_limit")?;
         Some(&one.lacks)

@@ -193,10 +193,15 @@ mod tests {
         );
         verdict.undecided = None;
         let english = text(&verdict, Language::English, Some(80));
-        assert!(english.starts_with("Verdict\n  Nothing stands out.\n  Checked: "), "{english}");
+        let first = "Verdict\n  Nothing stands out. Whether the load reached a limit of the target was not\n";
+        assert!(english.starts_with(first), "{english}");
+        assert!(english.contains("checked: that needs 100 requests.\n  Checked: "), "{english}");
         assert!(english.contains("Not checked for want of data: "), "{english}");
         assert!(english.lines().all(|line| line.len() <= 80), "{english}");
         let chinese = text(&verdict, Language::Chinese, None);
-        assert!(chinese.starts_with("结论\n  没有发现异常。\n"), "{chinese}");
+        assert!(
+            chinese.starts_with("结论\n  没有发现异常。负载是否达到被测系统的极限未检查："),
+            "{chinese}"
+        );
     }
 }

@@ -95,7 +95,7 @@ impl Workers {
     }
 }
 
-/// What is missing where the full load did not last for as long as a plateau needs.
+/// The verdict of a rule where the full load did not last for as long as a plateau needs.
 fn lacks_full_load(record: &Record) -> Option<Said> {
     let busy = loaded(whole(record));
     let least = (WINDOWS * SHORTEST).max(if requests(&busy) < PAIRS_SAMPLES { 30 } else { 0 });

@@ -19,7 +19,7 @@ pub struct Verdict {
     /// The rules of `unchecked` by what they lack, as a sentence without its full stop. The page's script has the list.
     #[serde(skip)]
     pub lacking: Words,
-    /// What is missing to say whether the load reached a limit of the target.
+    /// The data that are missing to say whether the load reached a limit of the target.
     #[serde(skip)]
     pub lacks_for_limit: Option<Words>,
 }
