@@ -90,7 +90,8 @@ impl Figures {
         let quantile = |times: Times, p| {
             let mut hist = Hist::new();
             hist.add(times.of(&all));
-            (hist.total() > 0).then(|| hist.quantile(p) as f64)
+            // A bin may reach beyond the largest value.
+            (hist.total() > 0).then(|| (hist.quantile(p) as f64).min(times.longest(&all)))
         };
         let share = |of: u64, all: u64| of as f64 / all.max(1) as f64;
         let elapsed_ms = (newest.at_ms - frame.start_ms).max(0);
