@@ -207,7 +207,8 @@ fn run_in_vain(props: &[(&str, &str)]) -> String {
     program.write("redis.jmx", &plan(port, &[&[("maxActive", "1")], props].concat()));
     let line = ["run", "redis.jmx", "--cores", "1", "-j", "log", "-Jusers=3", "-Jloops=1"];
     let ended = program.run(&line);
-    assert_eq!(ended.code, 0, "{ended:?}");
+    // A run without a sample is undecided.
+    assert_eq!(ended.code, 6, "{ended:?}");
     let said = program.read("log");
     assert_eq!(said.matches("Failed to retrieve data from redis key k").count(), 3, "{said}");
     said
