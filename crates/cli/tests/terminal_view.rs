@@ -28,12 +28,12 @@ fn shows_a_frame(screen: &str) -> bool {
 
 /// Lines of the view that a screen has; each stands there once.
 fn beginnings(screen: &str) -> Vec<&str> {
-    let words = ["users ", "rate ", "p95 ", "errors "];
+    let words = ["users ", "rate ", "response p95 ", "errors "];
     let of = |line: &str| words.into_iter().find(|word| line.starts_with(word));
     screen.lines().filter_map(of).collect()
 }
 
-const FRAME: [&str; 4] = ["users ", "rate ", "p95 ", "errors "];
+const FRAME: [&str; 4] = ["users ", "rate ", "response p95 ", "errors "];
 
 #[test]
 fn a_terminal_shows_the_running_test_and_ends_with_its_summary() {
