@@ -311,8 +311,13 @@ impl Parts<'_> {
     /// Words on times that become shorter within the slower time.
     fn fading(&self) -> (&'static str, &'static str) {
         let third = self.during.len() / 3;
-        let (first, last) = (&self.during[..third], &self.during[self.during.len() - third..]);
-        let fades = third > 0 && mean_of(first, self.label) >= FASTER * mean_of(last, self.label);
+        let (first, rest) = self.during.split_at(third);
+        let (middle, last) = rest.split_at(rest.len() - third);
+        let falls = |from: &[Second], to: &[Second]| {
+            mean_of(from, self.label) >= FASTER.sqrt() * mean_of(to, self.label)
+        };
+        // Its last second may be half of the faster time.
+        let fades = third > 0 && falls(first, middle) && falls(middle, last);
         if fades {
             (", and they got faster little by little", "，并逐渐变快")
         } else {
