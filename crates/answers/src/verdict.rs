@@ -152,10 +152,11 @@ impl Verdict {
         }
     }
 
-    /// The data that are missing to say whether the load reached a limit of the target; `None` where that was looked for, or known.
+    /// The data that are missing to say whether the load reached a limit of the target; `None` where that was looked for, or
+    /// known: an open load with which the target kept up reached none.
     pub fn lacks_for_limit(&self) -> Option<&Words> {
         let one = self.unchecked.iter().find(|one| one.id == "concurrency_limit")?;
-        Some(&one.lacks)
+        (!self.silent.contains(&"queue_grows")).then_some(&one.lacks)
     }
 
     /// Takes a finding back: its rule is one that found nothing.
@@ -304,5 +305,17 @@ mod tests {
         let ids = |of: &[Finding]| of.iter().map(|finding| finding.id).collect::<Vec<_>>();
         assert_eq!(ids(&verdict.findings), ["busy", "refused"]);
         assert_eq!(ids(&verdict.hidden), ["slow"]);
+    }
+
+    #[test]
+    fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
+        let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
+        let lacks =
+            |_: &Record| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
+        let limit = Rule { id: "concurrency_limit", looks_for: ("a limit", ""), judge: lacks };
+        let closed = verdict(&Record::default(), &[nothing("stalls"), limit]);
+        assert_eq!(closed.lacks_for_limit().map(|words| &*words.en), Some("a light load"));
+        let open = verdict(&Record::default(), &[nothing("queue_grows"), limit]);
+        assert_eq!(open.lacks_for_limit(), None);
     }
 }
