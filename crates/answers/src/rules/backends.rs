@@ -57,8 +57,8 @@ pub(super) fn is_cache(name: &ClassName) -> bool {
         || ["HIT", "MISS"].contains(&&*value.to_ascii_uppercase())
 }
 
-/// Classes that serve the same requests: two services of one plan are no backends of each other, and are told apart by the
-/// labels that they have served.
+/// Groups addresses by the labels whose requests they served. Addresses with different labels belong to different services
+/// of the plan, and the rule compares only backends of one service.
 struct Services<'r> {
     record: &'r Record,
     /// Requests by label.

@@ -168,7 +168,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         (format!("; {en}"), format!("；{zh}"))
     });
     let shared = shared(record, seconds);
-    // Other programs may have filled it, so that it is said and not blamed.
+    // Other programs may have filled the machine: the sentence calls it a possible limit, not the cause.
     let (full, full_zh) = shared.as_ref().map_or_else(Default::default, |shared| {
         let (en, zh) = (shared.words(), shared.words_zh());
         let (first, rest) = en.split_at(1);

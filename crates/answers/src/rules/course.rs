@@ -28,7 +28,7 @@ const CHANCE: f64 = 0.001;
 const DRIFT: f64 = 0.1;
 const DRIFT_RUN: f64 = 0.1;
 const DRIFT_CHANCE: f64 = 0.01;
-/// Requests of a label in each window, where it is looked at by itself.
+/// Fewest requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if it leaves this much less.
 const BETTER: f64 = 0.8;
@@ -277,7 +277,8 @@ fn short_step(record: &Record) -> Option<Changed<'_>> {
     is_of_same_work(record, early, late, changed.size()).then_some(changed)
 }
 
-/// The label whose times before and after a change are told, where the labels of the two differ.
+/// The label whose median times, ms, the sentence on a change names, if the mix of labels changed as well; and these times
+/// before and after the change.
 fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
     let (early, late) = changed.seconds.split_at(changed.at);
     let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));

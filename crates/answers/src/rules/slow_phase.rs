@@ -211,7 +211,7 @@ fn phase(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let end = second.as_ref().map_or(seconds.len(), |range| range.start);
     let last = second.as_ref().unwrap_or(&first).end;
     let behind = &values[first.end..end];
-    // What still becomes faster is no end of it.
+    // The slow phase has not ended while response times still fall.
     let (early, late) = behind.split_at(behind.len() / 2);
     if median(early) - median(late) > ALIKE.ln() || length_s(&seconds[last..]) < AROUND_S {
         return None;
@@ -293,7 +293,7 @@ struct Parts<'s> {
     behind: &'s [Second],
     /// A second slower time.
     again: &'s [Second],
-    /// The label whose times are told, and whether there are others.
+    /// The label whose response times the sentence names, and whether the plan has other labels.
     label: usize,
     several: bool,
 }
