@@ -4,7 +4,7 @@ use record::{ClassName, Record, Second};
 use stats::grouped::{count, percent};
 use stats::{Counter, Outcome};
 
-use super::down::down;
+use super::down::downs;
 use super::errors::reads;
 use super::figures::{causes, classes, counter, hist, ms, requests, service, span, sum};
 use super::say::{found, lacks, words};
@@ -107,13 +107,16 @@ fn stale(record: &Record) -> Option<Finding> {
     };
     let (most, _) = causes(seconds).into_iter().find(|(cause, _)| is_cut(record, *cause))?;
     // A target that dies or starts anew closes all connections at once: that is no habit of it.
-    let gone = down(record).map(|down| down.first.saturating_sub(1)..=down.last + 1);
+    let downs = downs(record);
+    let is_gone = |at: usize| {
+        downs.iter().any(|down| (down.first.saturating_sub(1)..=down.last + 1).contains(&at))
+    };
     let of = |second: &Second| -> u64 {
         let cut = |cause: u32| is_cut(record, cause as usize) && on_kept(cause as usize);
         second.causes.iter().filter(|(cause, _)| cut(*cause)).map(|(_, n)| n).sum()
     };
     let looked = seconds.iter().enumerate();
-    let looked = looked.filter(|(at, _)| !gone.as_ref().is_some_and(|gone| gone.contains(at)));
+    let looked = looked.filter(|(at, _)| !is_gone(*at));
     let hit: Vec<u64> = looked.map(|(_, second)| of(second)).filter(|n| *n > 0).collect();
     let met: u64 = hit.iter().sum();
     let in_two: u64 = hit.windows(2).map(|pair| pair[0] + pair[1]).max().unwrap_or(met);
@@ -152,7 +155,7 @@ fn stale(record: &Record) -> Option<Finding> {
             "Let the server keep connections for longer than users pause (keepalive_timeout), or say when it closes them (Connection: close). Browsers send such a request again; httpclient4.retrycount=1 lets the plan do so.",
             "让服务器保持连接的时间长于用户的停顿（keepalive_timeout），或在关闭时声明（Connection: close）。浏览器会重发此类请求；httpclient4.retrycount=1 可让计划也这样做。"
         ))
-        .explaining(&["errors_named", "bimodal"]),
+        .explaining(&["errors_named", "bimodal", "plan_fault"]),
     )
 }
 

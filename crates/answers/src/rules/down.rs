@@ -4,7 +4,7 @@
 //! Refusals beside answers are a limit of connections, and none of this. Refusals from the first request on are an address at
 //! which nothing listens, and a name without an address is a wrong name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{ClassName, Record, Second};
 use stats::grouped::count;
@@ -20,6 +20,8 @@ const FAILED: u64 = 5;
 const GOOD_BEFORE: u64 = 5;
 /// Share of the errors of that time which failed to connect.
 const MOST: f64 = 0.5;
+/// Times that a sentence lists at most.
+const LISTED: usize = 4;
 
 /// Rules whose findings follow from a target that is gone.
 const EXPLAINS: &[&str] = &[
@@ -73,19 +75,51 @@ fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
     sums
 }
 
-/// The time in which a target accepted no connections, if there was one.
-pub(super) fn down(record: &Record) -> Option<Down> {
+/// The times in which a target accepted no connections, in their order.
+pub(super) fn downs(record: &Record) -> Vec<Down> {
+    let mut begin = 0;
+    let mut out = Vec::new();
+    for (first, last) in stretches(record) {
+        out.extend(down(record, begin, first, last));
+        begin = last;
+    }
+    out
+}
+
+/// First and last seconds of connects that failed, until a label that they hit succeeds again without failing to connect.
+fn stretches(record: &Record) -> Vec<(usize, usize)> {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    let mut hit = BTreeSet::new();
+    let mut is_over = true;
+    for (at, second) in record.seconds.iter().enumerate() {
+        if errors(record, second, is_down) == 0 {
+            is_over |=
+                second.labels.counts().any(|(label, n, bad)| n > bad && hit.contains(&label));
+            continue;
+        }
+        match out.last_mut().filter(|_| !is_over) {
+            Some((_, last)) => *last = at,
+            None => {
+                hit.clear();
+                out.push((at, at));
+            }
+        }
+        is_over = false;
+        hit.extend(second.labels.counts().filter(|(_, _, bad)| *bad > 0).map(|(label, ..)| label));
+    }
+    out
+}
+
+/// The time in which a target accepted no connections, if these seconds are one; `begin`: the end of the one before.
+fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down> {
     let seconds = &record.seconds;
-    let has = |second: &Second| errors(record, second, is_down) > 0;
-    let first = seconds.iter().position(has)?;
-    let last = seconds.iter().rposition(has)?;
     let during = &seconds[first..=last];
     let failed: u64 = during.iter().map(|second| errors(record, second, is_down)).sum();
     let all: u64 = during.iter().map(|second| second.all.errors).sum();
     if failed < FAILED || (failed as f64) < MOST * all as f64 {
         return None;
     }
-    let before = by_label(record, &seconds[..=first]);
+    let before = by_label(record, &seconds[begin..=first]);
     // In the first and the last of these seconds, some succeeded before it and behind it.
     let is_back = |labels: &[u32]| {
         let behind = by_label(record, &seconds[last + 1..]);
@@ -112,6 +146,17 @@ pub(super) fn down(record: &Record) -> Option<Down> {
     Some(Down { first, last, failed, refused, is_back, labels, is_whole })
 }
 
+/// The seconds in which a target was there. In the others failing connects fill the generator, whose figures then say
+/// nothing of the target.
+pub(super) fn seconds_there(record: &Record) -> Vec<&Second> {
+    if never_there(record).is_some() {
+        return Vec::new();
+    }
+    let downs = downs(record);
+    let is_gone = |at: usize| downs.iter().any(|down| (down.first..=down.last).contains(&at));
+    record.seconds.iter().enumerate().filter(|(at, _)| !is_gone(*at)).map(|(_, s)| s).collect()
+}
+
 /// The only address at which nothing succeeded in that time.
 fn address(record: &Record, during: &[Second]) -> Option<String> {
     let dead = classes(during).into_iter().filter_map(|(class, sum, _)| {
@@ -127,49 +172,104 @@ pub(super) fn target_down(record: &Record) -> Said {
     if record.seconds.iter().all(|second| second.all.count == 0) {
         return lacks!("requests", "请求");
     }
-    let Some(down) = down(record) else { return never_there(record).unwrap_or(Said::Nothing) };
+    let downs = downs(record);
+    let [.., last] = &downs[..] else { return never_there(record).unwrap_or(Said::Nothing) };
     let seconds = &record.seconds;
-    let (begin, end) = (&seconds[down.first], &seconds[down.last]);
-    let first_ms = first_end(record, down.first, |kept| is_down(kept.outcome));
-    let from = clock(first_ms - record.frame.start_ms);
-    let end_clock = clock(end.at_ms - record.frame.start_ms);
-    let inner = &seconds[(down.first + 1).min(down.last)..=down.last];
-    let name = address(record, inner);
-    let (who, who_zh) = match (&name, down.is_whole) {
-        (Some(address), true) => {
-            (format!("The target ({address})"), format!("被测系统（{address}）"))
-        }
-        (None, true) => ("The target".to_owned(), "被测系统".to_owned()),
-        (Some(address), false) => (address.clone(), address.clone()),
-        (None, false) => ("One of the targets".to_owned(), "其中一个被测系统".to_owned()),
-    };
-    let (how, how_zh) = if 2 * down.refused >= down.failed {
-        ("were refused", "被拒绝")
-    } else {
-        ("got no answer", "没有得到响应")
-    };
-    let n = count(down.failed);
-    let said: Words = if down.is_back {
-        words!(
+    let clock_at = |at_ms: i64| clock(at_ms - record.frame.start_ms);
+    let begins = downs
+        .iter()
+        .map(|down| clock_at(first_end(record, down.first, |kept| is_down(kept.outcome))));
+    let begins: Vec<String> = begins.collect();
+    let end_clock = clock_at(seconds[last.last].at_ms);
+    let (who, who_zh) = who(record, &downs);
+    let failed: u64 = downs.iter().map(|down| down.failed).sum();
+    let refused: u64 = downs.iter().map(|down| down.refused).sum();
+    let (how, how_zh) = how(refused, failed);
+    let (n, times) = (count(failed), downs.len());
+    let said: Words = match (&begins[..], last.is_back) {
+        ([from], true) => words!(
             "{who} stopped accepting connections at {from} and accepted them again at about {end_clock}: {n} connects {how} meanwhile.",
             "{who_zh}在 {from} 停止接受连接，约 {end_clock} 恢复：其间 {n} 次连接{how_zh}。"
-        )
-    } else {
-        words!(
+        ),
+        ([from], false) => words!(
             "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}.",
             "{who_zh}在 {from} 停止接受连接，直到结束都没有恢复：{n} 次连接{how_zh}。"
-        )
+        ),
+        (several, is_back) => {
+            let (at, at_zh) = list(several);
+            let (end, end_zh) = if is_back {
+                (
+                    format!("the last time until about {end_clock}"),
+                    format!("最后一次约 {end_clock} 恢复"),
+                )
+            } else {
+                ("the last time until the end".to_owned(), "最后一次直到结束都没有恢复".to_owned())
+            };
+            words!(
+                "{who} stopped accepting connections {times} times, at {at}, {end}: {n} connects {how} meanwhile.",
+                "{who_zh}先后 {times} 次停止接受连接（{at_zh}），{end_zh}：其间 {n} 次连接{how_zh}。"
+            )
+        }
     };
-    let at = (begin.at_ms - i64::from(begin.ms), end.at_ms);
+    let begin = &seconds[downs[0].first];
+    let at = (begin.at_ms - i64::from(begin.ms), seconds[last.last].at_ms);
+    let labels: BTreeSet<u32> = downs.iter().flat_map(|down| down.labels.iter().copied()).collect();
     found("target_down", About::Run, Confidence::Certain, said)
-        .with("failed_connects", down.failed as f64, "connects", at)
-        .with("labels", down.labels.len() as f64, "labels", span(seconds))
+        .with("failed_connects", failed as f64, "connects", at)
+        .with("labels", labels.len() as f64, "labels", span(seconds))
         .advise(words!(
             "Look at the service and its log at that time: a crash, a restart, a deployment, the kernel's out-of-memory killer. Figures of the time before are those of a target that worked.",
             "查看该时刻的服务及其日志：崩溃、重启、部署、内核 OOM。此前的数据反映的是正常工作的被测系统。"
         ))
         .explaining(EXPLAINS)
         .said()
+}
+
+/// Times as a list: the first few, and how many more.
+fn list(times: &[String]) -> (String, String) {
+    let shown = &times[..times.len().min(LISTED)];
+    match times.len() - shown.len() {
+        0 => {
+            let (last, rest) =
+                shown.split_last().map_or(("", shown), |(last, rest)| (&**last, rest));
+            (format!("{} and {last}", rest.join(", ")), shown.join("、"))
+        }
+        more => {
+            let (en, zh) = (shown.join(", "), shown.join("、"));
+            (format!("{en} and {more} more"), format!("{zh} 及另外 {more} 次"))
+        }
+    }
+}
+
+/// The target that was gone, by its address where the record knows it.
+fn who(record: &Record, downs: &[Down]) -> (String, String) {
+    let names = downs
+        .iter()
+        .map(|down| address(record, &record.seconds[(down.first + 1).min(down.last)..=down.last]));
+    let names: BTreeSet<Option<String>> = names.collect();
+    let is_whole = downs.iter().all(|down| down.is_whole);
+    let names: Option<Vec<String>> = names.into_iter().collect();
+    match (names.as_deref(), is_whole) {
+        (Some([address]), true) => {
+            (format!("The target ({address})"), format!("被测系统（{address}）"))
+        }
+        (Some([address]), false) => (address.clone(), address.clone()),
+        (_, true) => ("The target".to_owned(), "被测系统".to_owned()),
+        (Some(several), false) => {
+            let several = several.join(", ");
+            (format!("Targets ({several})"), format!("多个被测系统（{several}）"))
+        }
+        (None, false) => ("One of the targets".to_owned(), "其中一个被测系统".to_owned()),
+    }
+}
+
+/// How connects failed.
+fn how(refused: u64, failed: u64) -> (&'static str, &'static str) {
+    if 2 * refused >= failed {
+        ("were refused", "被拒绝")
+    } else {
+        ("got no answer", "没有得到响应")
+    }
 }
 
 /// A target that accepted no connection at all, or whose name has no address: no request succeeded, for that alone.
@@ -200,11 +300,7 @@ fn never_there(record: &Record) -> Option<Said> {
         let at =
             address(record, seconds).map(|address| format!(" ({address})")).unwrap_or_default();
         let refused = sum(&|s| errors(record, s, |outcome| outcome == Outcome::Refused));
-        let (how, how_zh) = if 2 * refused >= failed {
-            ("were refused", "被拒绝")
-        } else {
-            ("got no answer", "没有得到响应")
-        };
+        let (how, how_zh) = how(refused, failed);
         (
             words!(
                 "The target{at} accepted no connection: all {n} connects {how}.",

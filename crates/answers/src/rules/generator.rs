@@ -3,6 +3,7 @@
 use record::{Record, Second};
 use stats::grouped::percent;
 
+use super::down::seconds_there;
 use super::figures::{hist, length_s, ms, requests, seconds_in, span};
 use super::machine::is_stall;
 use super::reading;
@@ -86,9 +87,9 @@ pub(super) fn used_in_all(record: &Record) -> f64 {
     cpu / (usable * length_s(&record.seconds)).max(1e-3)
 }
 
-/// Seconds that are long enough to say something about processors.
+/// Seconds that are long enough to say something about processors, of a target that was there.
 fn looked(record: &Record) -> Vec<&Second> {
-    record.seconds.iter().filter(|s| s.ms >= LEAST_MS).collect()
+    seconds_there(record).into_iter().filter(|s| s.ms >= LEAST_MS).collect()
 }
 
 /// Whether `full` of `seconds` are enough; both are lengths of time, s.
@@ -182,12 +183,12 @@ fn harmed(record: &Record) -> bool {
 
 /// The seconds in which the process ran: a stop of all of it is a finding of its own, and says nothing of the others.
 fn awake(record: &Record) -> Vec<&Second> {
-    let all = &record.seconds;
+    let all = seconds_there(record);
     let stalls: Vec<i64> = all.iter().filter(|s| is_stall(s)).map(|s| s.at_ms).collect();
     let held = |s: &Second| stalls.iter().any(|at| (0..=AFTER_STALL).contains(&(s.at_ms - at)));
-    let awake: Vec<&Second> = all.iter().filter(|s| !held(s)).collect();
+    let awake: Vec<&Second> = all.iter().copied().filter(|s| !held(s)).collect();
     let are_exceptions = (all.len() - awake.len()) as f64 <= EXCEPTIONS * all.len() as f64;
-    if are_exceptions { awake } else { all.iter().collect() }
+    if are_exceptions { awake } else { all }
 }
 
 /// Whether samples started late by more than half of their response time, and more than 100 ms.

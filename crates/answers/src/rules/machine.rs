@@ -4,6 +4,7 @@ use record::{Change, Record};
 use stats::grouped::{bytes, count};
 use stats::{CloseCause, Outcome};
 
+use super::down;
 use super::figures::{causes, span, sum};
 use super::say::{clock, found, lacks, time, words};
 use super::stalled::{Effect, effect};
@@ -106,7 +107,7 @@ pub(super) fn generator_stalled(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
     }
-    let stalled: Vec<_> = record.seconds.iter().filter(|s| is_stall(s)).collect();
+    let stalled: Vec<_> = down::seconds_there(record).into_iter().filter(|s| is_stall(s)).collect();
     let Some(worst) = stalled.iter().max_by_key(|s| s.generator.stall) else {
         return Said::Nothing;
     };

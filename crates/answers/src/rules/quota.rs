@@ -3,7 +3,8 @@
 use record::Record;
 use stats::grouped::{count, percent};
 
-use super::figures::{span, sum};
+use super::down::seconds_there;
+use super::figures::span;
 use super::say::{found, lacks, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -16,8 +17,9 @@ pub(super) fn cpu_quota(record: &Record) -> Said {
     if !record.has.generator {
         return lacks!("figures of the generator", "负载机自身的数据");
     }
-    let periods = sum(&record.seconds, |second| second.generator.quota_periods);
-    let stopped = sum(&record.seconds, |second| second.generator.quota_stopped);
+    let seconds = seconds_there(record);
+    let periods: u64 = seconds.iter().map(|second| second.generator.quota_periods).sum();
+    let stopped: u64 = seconds.iter().map(|second| second.generator.quota_stopped).sum();
     let share = stopped as f64 / periods.max(1) as f64;
     if stopped < LEAST || share < SHARE {
         return Said::Nothing;

@@ -5,7 +5,7 @@ use record::{Record, Second};
 use stats::grouped::count;
 use stats::hist::layout;
 
-use super::down::down;
+use super::down::downs;
 use super::figures::{median, ms, requests, service, span, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
@@ -39,12 +39,13 @@ struct Gap {
 
 /// A target that is away gives no answers either, and none at once behind it.
 fn leave_out_down(record: &Record, gaps: &mut Vec<Gap>) {
-    let Some(down) = down(record) else { return };
-    let begin = &record.seconds[down.first];
-    // The first who noticed had waited for their time limit.
-    let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
-    let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
-    gaps.retain(|gap| !away.contains(&gap.at_ms));
+    for down in downs(record) {
+        let begin = &record.seconds[down.first];
+        // The first who noticed had waited for their time limit.
+        let waited_ms = i64::from(begin.ms) + (begin.all.longest / 1_000_000) as i64;
+        let away = begin.at_ms - waited_ms - 1000..=record.seconds[down.last].at_ms;
+        gaps.retain(|gap| !away.contains(&gap.at_ms));
+    }
 }
 
 pub(super) fn stalls(record: &Record) -> Said {

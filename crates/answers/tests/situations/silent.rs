@@ -97,6 +97,31 @@ fn killed(at: u64, back: Option<u64>) -> Record {
     })
 }
 
+/// A target that is killed twice and started anew each time.
+fn killed_twice() -> Record {
+    run(&users(20).ramp(2).pause(80).seconds(40), |request, random| {
+        if [10, 24].iter().any(|at| (at * S..(at + 5) * S).contains(&request.at)) {
+            bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+/// Users without pauses ask an address at which nothing listens: the refused connects fill the generator.
+fn refused_without_pauses() -> Record {
+    let mut record = run(&users(5).pause(5).seconds(20), |_, _| {
+        bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
+    });
+    for second in &mut record.seconds {
+        second.generator.cpu_s = 2.0;
+        (second.generator.quota_periods, second.generator.quota_stopped) = (10, 9);
+        second.machine.as_mut().expect("a machine").cpu = 1.0;
+        second.all.phases.lag = second.all.elapsed / 2;
+    }
+    record
+}
+
 /// Half of all requests fail from the first second on.
 fn half_fails(seconds: u64) -> Record {
     let mut record =
@@ -235,6 +260,13 @@ pub fn all() -> Vec<Situation> {
         of("the same, with the seconds between", "", &[], appended(true)),
         of("the target is killed", "target_down", &["errors_named"], killed(15, None)),
         of("the target is started anew", "target_down", &["errors_named"], killed(15, Some(5))),
+        of("the target is killed twice", "target_down", &["errors_named"], killed_twice()),
+        of(
+            "nothing listens, and users do not pause",
+            "target_down",
+            &["errors_named", "plan_fault"],
+            refused_without_pauses(),
+        ),
         of("a host that vanishes", "target_down", &["errors_named", "fixed_timeout"], vanished()),
         of("half of all fail, 3 s", "errors_named", &["too_few_samples"], half_fails(3)),
         of("half of all fail, 40 s", "errors_named", &[], half_fails(40)),
