@@ -275,10 +275,17 @@ impl Judged {
 
     /// The value in English with the reason behind it; the reason alone where there is no value.
     pub fn shown(&self) -> String {
+        // Transactions have errors, too: a share of all samples is one of requests.
+        let is_of_all = self.criterion.figure == Figure::ErrorShare
+            && self.criterion.label.is_none()
+            && self.value.is_some();
+        let of = if is_of_all { " of requests" } else { "" };
         match (self.value, &self.reason) {
             (None, Some(reason)) => reason.en.clone(),
-            (value, Some(reason)) => format!("{} ({})", self.criterion.shown(value), reason.en),
-            (value, None) => self.criterion.shown(value),
+            (value, Some(reason)) => {
+                format!("{}{of} ({})", self.criterion.shown(value), reason.en)
+            }
+            (value, None) => format!("{}{of}", self.criterion.shown(value)),
         }
     }
 }

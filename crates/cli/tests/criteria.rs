@@ -232,7 +232,7 @@ fn a_service_that_is_down_meets_no_criterion_but_one_on_its_errors() {
         (&["service p95 < 500ms", "error% <= 100"], 4, "(all 6 samples failed)"),
         (&["count = 6"], 4, "(all 6 samples failed, and no criterion is about errors"),
         (&["rate > 0 for label Ask"], 4, "add 'error% < 1 for label Ask')"),
-        (&["count = 6", "error% > 99"], 0, "met      error% > 99%: 100%"),
+        (&["count = 6", "error% > 99"], 0, "met      error% > 99%: 100% of requests"),
     ] {
         let options = criteria.iter().flat_map(|criterion| ["--fail", criterion]);
         let line = ["run", "plan.jmx", "-Jloops=6", "--no-report", "--junit", "t.xml"];
@@ -323,7 +323,10 @@ fn a_window_longer_than_the_run_is_undecided() {
     let fail = ["--fail", "service p95 < 1h over 5m", "--fail", "error% < 1 over 5m"];
     let ended = program.run(&[&line[..], &fail].concat());
     assert_eq!(ended.code, 6, "{ended:?}");
-    assert!(ended.out.contains("UNDECIDED  error% < 1% over 300s: 0% (the run took "), "{ended:?}");
+    assert!(
+        ended.out.contains("UNDECIDED  error% < 1% over 300s: 0% of requests (the run took "),
+        "{ended:?}"
+    );
     assert!(ended.out.contains(", the window takes 300s)"), "{ended:?}");
     let summary = summary(&program);
     let criteria = &summary["criteria"];
