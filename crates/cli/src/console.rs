@@ -11,6 +11,7 @@ use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summariser::{Summariser, Users};
 
+use crate::criteria::Judgement;
 use crate::exit::Exit;
 use crate::properties::Properties;
 use crate::render;
@@ -102,6 +103,16 @@ impl Console {
     pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
         self.report(&render::error(message, error_colour()));
         exit
+    }
+
+    /// Criteria that are not met or undecided: with `--quiet` these lines are all that is said of them.
+    pub(crate) fn missed(&mut self, judgement: &Judgement) {
+        if self.quiet {
+            let lines: Vec<String> = judgement.missed().collect();
+            for line in lines {
+                self.report(&render::error(&line, error_colour()));
+            }
+        }
     }
 
     /// Text for standard error, as it is.

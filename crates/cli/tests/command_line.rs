@@ -275,6 +275,10 @@ fn a_quiet_run_says_nothing_and_json_still_goes_to_standard_output() {
     let ended = program.run(&["-n", "-t", "plan.jmx", "--quiet", "--json"]);
     let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
     assert_eq!((summary["requests"].as_u64(), ended.err.as_str()), (Some(1), ""));
+    let fails =
+        program.run(&["run", "plan.jmx", "--quiet", "--fail", "count > 5", "--fail", "count > 0"]);
+    assert_eq!((fails.code, fails.out.as_str()), (4, ""), "{fails:?}");
+    assert_eq!(fails.err, "error: NOT MET: count > 5: 1\n");
     let noisy = program.run(&["run", "plan.jmx", "--quiet", "-Jno.such.property=1"]);
     assert!(noisy.out.is_empty() && noisy.err.contains("no.such.property"), "{noisy:?}");
 }

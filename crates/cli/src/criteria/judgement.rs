@@ -45,6 +45,14 @@ impl Judgement {
         self.judged.iter().chain(&self.unguarded)
     }
 
+    /// A line for each criterion that is not met or undecided.
+    pub(crate) fn missed(&self) -> impl Iterator<Item = String> {
+        let of = |judged: &Judged| format!("{}: {}", label(judged.outcome), words(judged));
+        let missed = self.all().filter(|judged| judged.outcome != Outcome::Met).map(of);
+        let ended = |judged: &Judged| format!("a criterion ended the run: {}", words(judged));
+        self.aborted.as_ref().map(ended).into_iter().chain(missed)
+    }
+
     fn is_empty(&self) -> bool {
         self.aborted.is_none() && self.all().next().is_none()
     }

@@ -255,6 +255,7 @@ impl<'a> Traces<'a> {
             None => &*text,
         };
         console.put(&format!("\n{shown}\n"));
+        console.missed(judgement);
         if let Some(path) = folder.path() {
             console.line(&format!("Results: {}", path.display()));
         }
