@@ -150,7 +150,7 @@ fn a_capacity_search_ends_within_its_probes_and_says_both_bounds() {
     // Where that one says nothing, the overload does: its users wait, and the rate is flat.
     let at = limit["finding_at"].as_f64().unwrap_or(upper);
     let says = format!("The run at {at} users says what limited it:\n");
-    let silent = format!("Nothing stands out in the run at {upper} users: ");
+    let silent = format!("No cause of the limit was found in the run at {upper} users: ");
     let named = limit["finding"]["words"]["en"].as_str().is_some();
     let is_said = ended.out.contains(&says);
     assert!(is_said || !named && ended.out.contains(&silent), "{limit} {}", ended.out);

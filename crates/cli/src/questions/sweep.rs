@@ -43,8 +43,11 @@ struct Sweep {
 pub(crate) fn run(flags: SweepFlags) -> Exit {
     let axis = if flags.rps.is_empty() { "users" } else { "rps" };
     if flags.ramp >= flags.at_most {
-        let why = "--ramp must be shorter than --at-most: a point is measured under its full load";
-        return fail(why, Exit::Usage);
+        let (ramp, most) = (flags.ramp, flags.at_most);
+        let why = format!(
+            "--ramp ({ramp:?}) must be shorter than --at-most ({most:?}): a point is measured under its full load; give --ramp a shorter time (0s: none)"
+        );
+        return fail(&why, Exit::Usage);
     }
     let loads = loads(&flags);
     let folder = match place::create(&flags.output.runs, "sweep", &flags.plan) {

@@ -75,11 +75,18 @@ pub(super) fn page(capacity: &Capacity) -> String {
 fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
     let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
-    if done.verdict.findings.is_empty() {
-        let looked = things(done.verdict.silent.len() as u64, "check");
-        return format!("Nothing stands out in the run at {at} {unit}: {looked}.\n\n");
+    // The probes had the samples that the criteria need.
+    let mut found = done.verdict.clone();
+    found.remove("too_few_samples");
+    if found.findings.is_empty() {
+        let looked = things(found.silent.len() as u64, "check");
+        let words = match capacity.answer.upper {
+            Some(_) => "No cause of the limit was found",
+            None => "Nothing stands out",
+        };
+        return format!("{words} in the run at {at} {unit}: {looked}.\n\n");
     }
-    let text = verdict::text(&done.verdict, Language::English, tty::output_width());
+    let text = verdict::text(&found, Language::English, tty::output_width());
     let text = text.strip_prefix("Verdict\n").unwrap_or(&text);
     format!("The run at {at} {unit} says what limited it:\n{text}")
 }
