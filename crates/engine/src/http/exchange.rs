@@ -388,6 +388,10 @@ fn end_unrendered(
     problem: &Unsendable,
 ) {
     cx.result.clear();
+    if problem.no_url && cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
+        // JMeter's result was made anew and has no method.
+        cx.result.sampler_data.push_str("null");
+    }
     if !problem.no_url && !problem.no_client {
         cx.result.url.push_str(&request.url);
         cx.result.method.push_str(&request.method);

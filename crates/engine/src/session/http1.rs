@@ -154,6 +154,12 @@ impl HttpExchange {
     pub(super) fn counts_content(&self) -> bool {
         self.java && !self.tunnels
     }
+
+    /// Whether the body of such an answer counts as its digest: JMeter measures what comes from Java's own client, but for
+    /// pages of errors, whose stream is another one.
+    pub(super) fn counts_digest(&self) -> bool {
+        self.digest && self.status >= 400
+    }
 }
 
 /// Whether an answer of this status may go to a user's cache.
