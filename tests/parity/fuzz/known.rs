@@ -270,6 +270,30 @@ const KNOWN: &[Known] = &[
             ours.starts_with("did not end") && !difference.text.contains("- did not end")
         },
     },
+    Known {
+        name: "an Interleave Controller whose controllers have nothing to run: JMeter's thread looks without end",
+        documented: "differences.md, Load",
+        fits: |plan, difference| {
+            let interleave = |element: &Element| element.class == "InterleaveControl";
+            has(plan, interleave) && difference.text.contains("\n- did not end")
+        },
+    },
+    Known {
+        name: "a transaction around a sample that never began: JMeter's time is minus the time of day",
+        documented: "differences.md, Results",
+        fits: |plan, difference| {
+            let transaction = |element: &Element| element.class == "TransactionController";
+            let mut lost = difference.text.lines().filter(|line| line.starts_with("- "));
+            let minus_epoch = |field: &str| {
+                field
+                    .strip_prefix('-')
+                    .is_some_and(|ms| ms.len() == 13 && ms.parse::<u64>().is_ok())
+            };
+            has(plan, transaction)
+                && difference.kind.starts_with("rows ")
+                && lost.all(|line| line.split(',').any(minus_epoch))
+        },
+    },
 ];
 
 fn has(plan: &Element, is: impl Fn(&Element) -> bool) -> bool {
