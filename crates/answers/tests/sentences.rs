@@ -1,8 +1,13 @@
-//! Sentences of findings on result files: numbers and nouns that agree, and nothing that is not so.
+//! Sentences of findings, most of them on result files: numbers and nouns that agree, and nothing that is not so.
+// Each test binary uses its own part of the situations.
+mod situations;
 
 use answers::rules;
 use record::frame::Ending;
 use record::{Frame, Record};
+use situations::{MS, S, Users, about, bad, good, run, users};
+use stats::hist::{Bins, layout};
+use stats::{Counter, Outcome};
 
 const HEAD: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
@@ -97,4 +102,93 @@ fn labels_are_as_many_as_the_rows_have_and_those_that_count_together_are_said() 
     let said = said(&rows, 1);
     let words = "The run has 2 000 labels (2 000 of them count together, as \"/item/#/x\"): names";
     assert!(has(&said, words), "{said:?}");
+}
+
+fn of_record(record: &Record) -> Vec<String> {
+    let verdict = rules::verdict(record);
+    verdict.findings.into_iter().chain(verdict.hidden).map(|finding| finding.words.en).collect()
+}
+
+#[test]
+fn waits_that_end_in_one_second_are_no_more_requests_in_flight_than_there_were() {
+    // Five users wait a minute each, and all of these answers end in the same second.
+    let mut text = "timeStamp,elapsed,label,responseCode,responseMessage,success\n".to_owned();
+    for n in 0..5 {
+        text += &format!("{},60000,a,504,Gateway Time-out,false\n", 1_700_000_000_000_i64 + n);
+    }
+    let said = words(&text);
+    assert!(has(&said, ", with 4.99 requests in flight)"), "{said:?}");
+}
+
+/// Users of whom every tenth request fails, in a run of 10 s.
+fn failing() -> Record {
+    run(&users(20).pause(80).seconds(10), |request, random| {
+        if request.number.is_multiple_of(10) {
+            bad(20 * MS, Outcome::Status, "500", "Internal Server Error")
+        } else {
+            good(about(20 * MS, random))
+        }
+    })
+}
+
+#[test]
+fn users_that_came_and_went_within_a_second_are_not_called_none() {
+    let mut record = failing();
+    assert!(has(&of_record(&record), " users)"), "{:?}", of_record(&record));
+    record.seconds.iter_mut().for_each(|second| second.users = 0);
+    let said = of_record(&record);
+    assert!(has(&said, "(since 0:00)") && !has(&said, "with 0 users"), "{said:?}");
+}
+
+#[test]
+fn starts_that_were_all_made_reached_their_rate() {
+    let rate = Users { rate: Some(500.0), ..users(60) };
+    let mut record = run(&rate.seconds(40), |_, random| good(about(20 * MS, random)));
+    assert_eq!(record.seconds.iter().map(|second| second.due).sum::<u64>(), 20_000);
+    // They were late: half a second more from the intended start on.
+    for second in &mut record.seconds {
+        let late = layout::index_of(520 * MS);
+        second.missed = 0;
+        second.all.response = Bins::try_from(vec![(late, second.all.count)]).expect("bins");
+    }
+    let said = of_record(&record);
+    assert!(
+        has(&said, "Samples started later than they should have (20 000 of 20 000"),
+        "{said:?}"
+    );
+    assert!(!has(&said, "not reached"), "{said:?}");
+    // Less than a hundredth is missing: that is reached as well.
+    record.seconds.iter_mut().for_each(|second| second.missed = 4);
+    assert!(!has(&of_record(&record), "not reached"), "{:?}", of_record(&record));
+}
+
+#[test]
+fn an_error_that_is_over_is_not_one_that_goes_on() {
+    let until = |end: u64| {
+        run(&users(20).pause(80).seconds(15), move |request, random| {
+            if (5 * S..end * S).contains(&request.at) {
+                bad(20 * MS, Outcome::Status, "502", "Bad Gateway")
+            } else {
+                good(about(20 * MS, random))
+            }
+        })
+    };
+    let said = of_record(&until(12));
+    assert!(has(&said, "(from 0:05 to 0:1"), "{said:?}");
+    let said = of_record(&until(15));
+    assert!(has(&said, "(since 0:05"), "{said:?}");
+}
+
+#[test]
+fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
+    let mut record = failing();
+    record.seconds[9].started = 20;
+    record.seconds[4].counters.add(Counter::UsersStoppedByError, 12);
+    let words = "12 of 20 users ended early: the plan stops a user after an error.";
+    assert!(has(&of_record(&record), words), "{:?}", of_record(&record));
+    record.seconds[4].counters.add(Counter::RunStoppedByError, 1);
+    let said = of_record(&record);
+    let words = "The run ended at 0:10 of 0:10: the plan stops the test after an error.";
+    assert!(has(&said, words), "{said:?}");
+    assert!(!has(&of_record(&failing()), "ended"), "a plan that goes on");
 }

@@ -48,6 +48,9 @@ counters! {
     StaleRetried = "stale_retried",
     UsersStarted = "users_started",
     UsersFinished = "users_finished",
+    /// Users that ended because a sample failed and their group stops a user then; and users that ended the run for that.
+    UsersStoppedByError = "users_stopped_by_error",
+    RunStoppedByError = "run_stopped_by_error",
     IterationsDone = "iterations_done",
     /// Result rows that could not be written.
     RowsDropped = "rows_dropped",

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use record::{CauseName, Change, Ending, Mark, Record, Second};
-use stats::Outcome;
 use stats::grouped::{count, percent, rate};
+use stats::{Counter, Outcome};
 
 use super::figures::{
-    causes, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
+    causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
 };
 use super::gateway;
 use super::moment::first_end;
@@ -26,9 +26,12 @@ const SAME: f64 = 2.0;
 /// Share of the errors that must lie after the stop, and the share of requests that failed before it, at most, of that after.
 const AFTER_STOP: f64 = 0.9;
 const BEFORE_STOP: f64 = 0.1;
-/// A cause is over when the run goes on for so long without it, ms and as a share.
+/// A cause is over when the run goes on for so long without it, ms and as a share; or for less, where as many failures as
+/// these would be usual in that time.
 const OVER_MS: i64 = 4000;
 const OVER: f64 = 0.1;
+const SOON_OVER_MS: i64 = 1500;
+const USUAL: f64 = 10.0;
 /// Messages of a client that closes its own connections.
 const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
@@ -67,17 +70,24 @@ fn load_of(record: &Record, at: usize) -> (String, String) {
 }
 
 /// Words on the time in which a cause was there: from its first failure on or, where it has ended long before the run did,
-/// to its last.
-fn times_of(record: &Record, first_ms: i64, last: usize) -> (String, String) {
+/// to its last. It was there `n` times, from second `at` to second `last`.
+fn times_of(
+    record: &Record,
+    first_ms: i64,
+    (at, last): (usize, usize),
+    n: u64,
+) -> (String, String) {
     let seconds = &record.seconds;
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let (from, to) = (shown(first_ms), shown(seconds[last].at_ms));
     let (begins, ends) = span(seconds);
     let answers = |second: &Second| second.all.count > second.all.errors;
+    let (during, rest) = seconds.split_at(last + 1);
     let rest_ms = ends - seconds[last].at_ms;
-    let is_over = rest_ms >= OVER_MS
-        && rest_ms as f64 >= OVER * (ends - begins) as f64
-        && seconds[last + 1..].iter().any(answers);
+    let is_long = rest_ms >= OVER_MS && rest_ms as f64 >= OVER * (ends - begins) as f64;
+    let failing = n as f64 / requests(&during[at..]).max(1) as f64;
+    let is_missed = rest_ms >= SOON_OVER_MS && failing * requests(rest) as f64 >= USUAL;
+    let is_over = (is_long || is_missed) && rest.iter().any(answers);
     if is_over {
         (format!("from {from} to {to}"), format!("{from} 至 {to}"))
     } else {
@@ -100,6 +110,32 @@ fn only_label(record: &Record, errors: u64) -> Option<&str> {
     real(*label).filter(|_| is_only).map(|label| &*label.name)
 }
 
+/// Words on users, or the whole run, that the plan ended after an error.
+fn ended_by_plan(record: &Record) -> (String, String) {
+    let seconds = &record.seconds;
+    if counter(seconds, Counter::RunStoppedByError) > 0 {
+        let at = stop_ms(record).unwrap_or_else(|| span(seconds).1);
+        let at = clock(at - record.frame.start_ms);
+        let of = record.frame.load.length_ms.map(clock);
+        let (of, of_zh) =
+            of.map_or_else(Default::default, |of| (format!(" of {of}"), format!("（计划 {of}）")));
+        return (
+            format!(" The run ended at {at}{of}: the plan stops the test after an error."),
+            format!("运行在 {at}{of_zh} 结束：计划在出错后停止测试。"),
+        );
+    }
+    let ended = counter(seconds, Counter::UsersStoppedByError);
+    let all = seconds.iter().map(|s| s.started).max().unwrap_or(0);
+    if ended == 0 || ended > all {
+        return Default::default();
+    }
+    let (n, of, noun) = (count(ended), count(all), if all == 1 { "user" } else { "users" });
+    (
+        format!(" {n} of {of} {noun} ended early: the plan stops a user after an error."),
+        format!("{of} 个用户中有 {n} 个提前结束：计划在出错后停止该用户。"),
+    )
+}
+
 pub(super) fn errors_named(record: &Record) -> Said {
     let seconds = &record.seconds;
     let errors = sum(seconds, |s| s.all.errors);
@@ -118,7 +154,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let at = seconds.iter().position(has).unwrap_or(0);
     let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
     let last = seconds.iter().rposition(has).unwrap_or(at);
-    let (when, when_zh) = times_of(record, first_ms, last);
+    let (when, when_zh) = times_of(record, first_ms, (at, last), n);
     let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
     let (of, of_zh) = only_label(record, errors).map_or_else(Default::default, |label| {
@@ -137,14 +173,14 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
     let kind = cause.map_or("", |cause| cause.outcome.as_str());
-    let span = span(seconds);
+    let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     found(
         "errors_named",
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed ({share}{of}). {the}, {times}: {text} ({when}{load}){more}.",
-            "{total_zh} 个请求失败（{share}{of_zh}）。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。"
+            "{total} failed ({share}{of}). {the}, {times}: {text} ({when}{load}){more}.{ended}",
+            "{total_zh} 个请求失败（{share}{of_zh}）。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)

@@ -203,6 +203,16 @@ fn others_lose() -> Record {
     record
 }
 
+/// Others make the machine send again more segments than it sends in all, while the run's own are few.
+fn others_lose_most() -> Record {
+    let mut record = quiet();
+    for second in &mut record.seconds {
+        let machine = second.machine.as_mut().expect("a machine");
+        (machine.segments_out, machine.retransmitted) = (4_000, 6_040);
+    }
+    record
+}
+
 /// A page that always takes two seconds and is refused by an assertion.
 fn slow_and_wrong() -> Record {
     run(&users(20).ramp(5).pause(80), |request, random| {
@@ -281,6 +291,7 @@ pub fn all() -> Vec<Situation> {
             dead_address(),
         ),
         of("other programs lose segments", "", &[], others_lose()),
+        of("they send more again than the machine sends", "", &[], others_lose_most()),
         of("a slow page that an assertion refuses", "errors_named", &["bimodal"], slow_and_wrong()),
         of("other programs fill the machine", "machine_busy", &["generator_limit"], busy_beside()),
     ]

@@ -2,6 +2,7 @@
 
 use plan::plan::{ControllerId, OnError, SamplerId};
 use plan::result::Request;
+use stats::Counter;
 
 use crate::ids::UserId;
 use crate::reports::Report;
@@ -44,7 +45,14 @@ pub(crate) fn after_sample(
     let user = &on.cx.users[index];
     // Of what a group does at a failure, JMeter's branches know nothing.
     if !ok && !user.parallel {
-        asked.add(match on.cx.run.groups[user.group.at()].on_error {
+        let on_error = on.cx.run.groups[user.group.at()].on_error;
+        let stops_run = matches!(on_error, OnError::StopTest | OnError::StopTestNow);
+        if (stops_run || on_error == OnError::StopUser) && !user.stopping {
+            let counter =
+                if stops_run { Counter::RunStoppedByError } else { Counter::UsersStoppedByError };
+            on.cx.recorder.add(counter, 1);
+        }
+        asked.add(match on_error {
             OnError::Continue => Request::Nothing,
             OnError::NextLoop => Request::NextIteration,
             OnError::StopUser => Request::StopUser,
