@@ -5,11 +5,11 @@ use stats::grouped::percent;
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, held_change, mix_differs, ms, rate, requests, service, span, steady, sum, windows,
+    Window, held_change, is_of_load, mix_differs, ms, rate, requests, span, steady, sum, windows,
 };
 use super::say::{clock, found, lacks, time, words};
-use super::{concurrency, errors, realism, slow_phase, stalls};
-use crate::change::{lasting, steps};
+use super::{concurrency, errors, realism, stalls, steps};
+use crate::change::{lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
 use crate::warmup::warm_up;
@@ -108,7 +108,7 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
         return Said::Nothing;
     }
     let (early, late) = thirds(seconds);
-    if !is_of_same_work(record, early, late, -1.0) {
+    if is_of_load(late, early) || !is_of_same_work(record, early, late, -1.0) {
         return Said::Nothing;
     }
     let (before, after) = (time(first), time(last));
@@ -179,6 +179,9 @@ impl Growth {
 /// The growth of all requests' median, or of a label by itself where the others hide it.
 fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     let (early, late) = thirds(seconds);
+    if is_of_load(early, late) {
+        return None;
+    }
     let of_all = Growth::of(seconds, None, 1);
     if let Some(all) = of_all.filter(|_| is_of_same_work(record, early, late, 1.0)) {
         return Some(all);
@@ -203,7 +206,7 @@ pub(super) fn drift(record: &Record) -> Said {
     let Trend { start, slope, low, high, .. } = growth.trend;
     let ten_minutes = growth.in_ten_minutes(slope);
     let (from, to) = (time(start), time(start + slope * growth.windows as f64));
-    let pace = percent(ten_minutes);
+    let pace = time(slope * 60.0 / DRIFT_WINDOW as f64);
     let name = growth.label.map(|label| &record.labels[label as usize].name);
     let (of, of_zh) = name
         .map_or_else(Default::default, |name| (format!(" of \"{name}\""), format!("“{name}”的")));
@@ -212,8 +215,8 @@ pub(super) fn drift(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target gets slower under the same load: the median{of} grew from {from} to {to}, {pace} in ten minutes at this pace.",
-            "在相同负载下被测系统越来越慢：{of_zh}中位数从 {from} 增长到 {to}，照此速度十分钟增长 {pace}。"
+            "The target gets slower under the same load: the median{of} grew from {from} to {to}, by {pace} a minute.",
+            "在相同负载下被测系统越来越慢：{of_zh}中位数从 {from} 增长到 {to}，每分钟增长 {pace}。"
         ),
     )
     .between(
@@ -232,19 +235,9 @@ pub(super) fn drift(record: &Record) -> Said {
     .said()
 }
 
-/// A change at one time: the seconds that were looked at, and the place of the first one behind it.
-struct Changed<'r> {
-    seconds: &'r [Second],
-    at: usize,
-    before: f64,
-    after: f64,
-}
-
-impl Changed<'_> {
-    fn size(&self) -> f64 {
-        self.after / self.before.max(1e-6) - 1.0
-    }
-}
+/// A change at one time: the seconds that were looked at, the place of the first one behind it, and medians, ms; with a label:
+/// of its requests.
+type Changed<'r> = steps::Step<'r>;
 
 /// A step with half a minute on each side.
 fn long_step(record: &Record) -> Option<Changed<'_>> {
@@ -253,7 +246,7 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
         return None;
     }
     let values = medians(&windows(seconds, STEP_WINDOW));
-    let found_steps = steps(&values, CHANCE);
+    let found_steps = steps_in(&values, CHANCE);
     let (step_left, line_left) = residues(&values);
     let step = lasting(&found_steps, SIZE, LASTS)
         .max_by(|a, b| a.size().abs().total_cmp(&b.size().abs()))
@@ -263,23 +256,27 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
         return None;
     }
     let at = (step.at * STEP_WINDOW).min(seconds.len());
-    let changed = Changed { seconds, at, before: step.before, after: step.after };
+    let changed = Changed { seconds, at, label: None, before: step.before, after: step.after };
     let (early, late) = seconds.split_at(at);
-    is_of_same_work(record, early, late, changed.size()).then_some(changed)
+    let by_load =
+        if changed.size() > 0.0 { is_of_load(early, late) } else { is_of_load(late, early) };
+    (!by_load && is_of_same_work(record, early, late, changed.size())).then_some(changed)
 }
 
 /// A step to times so much longer that seconds show it.
 fn short_step(record: &Record) -> Option<Changed<'_>> {
-    let (seconds, at) = slow_phase::step(record)?;
-    let (early, late) = seconds.split_at(at);
-    let median = |seconds| ms(&service(seconds), 0.5);
-    let changed = Changed { seconds, at, before: median(early), after: median(late) };
-    is_of_same_work(record, early, late, changed.size()).then_some(changed)
+    let changed = steps::step(record)?;
+    let (early, late) = changed.seconds.split_at(changed.at);
+    let is_same = changed.label.is_some() || is_of_same_work(record, early, late, changed.size());
+    is_same.then_some(changed)
 }
 
 /// The label whose median times, ms, the sentence on a change names, if the mix of labels changed as well; and these times
 /// before and after the change.
 fn told(record: &Record, changed: &Changed<'_>) -> (Option<u32>, f64, f64) {
+    if changed.label.is_some() {
+        return (changed.label, changed.before, changed.after);
+    }
     let (early, late) = changed.seconds.split_at(changed.at);
     let held = held_change(record, early, late).filter(|_| mix_differs(record, early, late));
     held.map_or((None, changed.before, changed.after), |(_, held)| {

@@ -20,6 +20,8 @@ const REPLACED: f64 = 0.25;
 const MIXED: f64 = 0.05;
 /// Requests of a label that are compared with others of it.
 const HELD_LEAST: u64 = 30;
+/// Requests per second that are more by this share are another load.
+const MORE: f64 = 0.1;
 /// 97.5 % point of the normal distribution.
 pub(crate) const Z: f64 = 1.96;
 
@@ -185,6 +187,14 @@ pub(crate) fn is_one_load(seconds: &[Second]) -> bool {
         most = most.max(second.users);
         grows || !is_break
     })
+}
+
+/// Whether the second of two times, whose answers are slower, has more requests per second than the first one, beyond chance:
+/// a plan that asks for more explains it. A target that gets slower by itself gets no more of them.
+pub(crate) fn is_of_load(usual: &[Second], slower: &[Second]) -> bool {
+    let (usual_rate, slower_rate) = (rate(usual), rate(slower));
+    let chance = Z * (slower_rate / length_s(slower).max(1e-3)).sqrt();
+    slower_rate > (1.0 + MORE) * usual_rate + chance
 }
 
 /// Requests by label, without transactions.

@@ -1,130 +1,40 @@
 //! A time of slower answers under the same load: at first, or in the middle of the run.
 //!
 //! Caches that are empty, connections that are opened and code that is not compiled yet make a target slow at first; a cache
-//! that is emptied, or a job, makes it slow for a while. Each label is compared with itself, by the mean of the logarithms of
-//! its times, which a few long answers do not move.
+//! that is emptied, or a job, makes it slow for a while, once or in a rhythm.
 
 use std::ops::Range;
 
 use record::{Record, Second};
 
+use super::courses::{
+    Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, comparable, is_longer, knows_load, mean_of, paused,
+    requests_of, smooth_course,
+};
 use super::errors::per_second;
 use super::figures::{
-    is_one_load, length_s, mean, median, ms, rate, requests, seconds_in, service, span, steady, sum,
+    is_of_load, length_s, mean, median, rate, requests, seconds_in, span, steady,
 };
+use super::rhythm::rhythm;
 use super::say::{clock, found, lacks, time, words};
-use super::{down, stalls};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
-use stats::hist::{Hist, layout::middle_of};
 
 const ID: &str = "slow_phase";
 
-/// Seconds under the same load, and requests in them.
+/// Seconds under the same load.
 const SECONDS: usize = 12;
-const SAMPLES: u64 = 200;
-/// Share of failures from which on the rule is silent: failures have times of their own.
-const FAILED: f64 = 0.05;
-/// A slower time: how much slower, in seconds and as a share of the run at least, as a share of it at most, and requests in it.
-const SLOWER: f64 = 1.5;
+/// A slower time: in seconds and as a share of the run at least, and as a share of it at most.
 const LEAST_S: f64 = 3.0;
 const LEAST: f64 = 0.03;
 const MOST: f64 = 0.7;
-const PHASE_SAMPLES: u64 = 30;
 /// Seconds behind it, and before it, that are as fast as usual.
 const AROUND_S: f64 = 4.0;
-/// Share of the other seconds that may be slow, too.
-const STRAY: f64 = 0.05;
-/// The usual seconds must vary by this much less than the slower ones are away from them.
-const CLEAR: f64 = 3.0;
 /// Both sides of a slower time are alike up to this factor.
 const ALIKE: f64 = 1.25;
 /// Answers that get faster by this from the first to the last third of the slower time get faster little by little.
 const FASTER: f64 = 1.5;
-/// Both sides of a step are flat up to this factor from their first half to their second.
-const FLAT: f64 = 1.2;
-/// The slower times must be longer by this, ms: below are costs of system calls.
-const LONGER_MS: f64 = 5.0;
-/// A pause of the generator makes answers look slow from this length on, ns.
-const OWN: u64 = 50_000_000;
-/// Seconds over which values are averaged, on each side.
-const SMOOTH: usize = 1;
-
-/// Labels of requests: a script of the plan takes its time in the generator, and sends nothing.
-fn requesting<'s>(
-    record: &Record,
-    seconds: impl Iterator<Item = &'s Second> + Clone,
-) -> Vec<usize> {
-    let sent = |label: usize| -> u64 {
-        seconds.clone().filter_map(|s| s.labels.get(label as u32)).map(|part| part.sent).sum()
-    };
-    let real: Vec<(usize, u64)> = (0..record.labels.len())
-        .filter(|at| !record.labels[*at].transaction)
-        .map(|at| (at, sent(at)))
-        .collect();
-    let is_known = real.iter().any(|(_, sent)| *sent > 0);
-    real.into_iter().filter(|(_, sent)| *sent > 0 || !is_known).map(|(at, _)| at).collect()
-}
-
-/// The times of one label in a second: their number, the sum of their logarithms, and their sum in ms.
-#[derive(Clone, Copy, Default)]
-struct Times {
-    count: f64,
-    logarithms: f64,
-    ms: f64,
-}
-
-impl Times {
-    fn add(&mut self, other: Self) {
-        self.count += other.count;
-        self.logarithms += other.logarithms;
-        self.ms += other.ms;
-    }
-}
-
-/// The times of the samples of a label in a second that did not fail.
-fn times(second: &Second, label: usize) -> Times {
-    let Some(part) = second.labels.get(label as u32) else { return Times::default() };
-    let (mut all, mut failed) = (Hist::new(), Hist::new());
-    all.add(&part.service);
-    failed.add(&part.failed);
-    let mut times = Times::default();
-    for (bin, n) in super::bimodal::without(&all, &failed).iter() {
-        let (us, n) = (middle_of(bin) as f64, n as f64);
-        times.add(Times { count: n, logarithms: n * us.max(1.0).ln(), ms: n * us / 1000.0 });
-    }
-    times
-}
-
-/// A second's times against those of the same labels in the whole part, as a logarithm; `None` of a second without any.
-fn courses(record: &Record, seconds: &[Second]) -> Vec<Option<f64>> {
-    let (mut sums, mut weights) = (vec![0.0; seconds.len()], vec![0.0; seconds.len()]);
-    for label in requesting(record, seconds.iter()) {
-        let times: Vec<Times> = seconds.iter().map(|second| times(second, label)).collect();
-        let mut all = Times::default();
-        for one in &times {
-            all.add(*one);
-        }
-        let usual = all.logarithms / all.count.max(1.0);
-        for (at, one) in times.iter().enumerate() {
-            sums[at] += one.logarithms - one.count * usual;
-            weights[at] += one.count;
-        }
-    }
-    sums.iter().zip(weights).map(|(sum, weight)| (weight > 0.0).then(|| sum / weight)).collect()
-}
-
-/// Averages over the neighbours; a second without a value has that of its neighbours.
-fn smooth(values: &[Option<f64>]) -> Vec<f64> {
-    let around = |at: usize| {
-        let near = &values[at.saturating_sub(SMOOTH)..(at + SMOOTH + 1).min(values.len())];
-        let near: Vec<f64> = near.iter().flatten().copied().collect();
-        if near.is_empty() { f64::INFINITY } else { mean(&near) }
-    };
-    (0..values.len()).map(around).collect()
-}
-
 /// The times of slower answers, as the places of their seconds: one or two, where all other seconds are alike.
-fn slower(seconds: &[Second], values: &[f64]) -> Vec<Range<usize>> {
+fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     // Where little more than a quarter of the run is fast, this is still one of the fast seconds.
@@ -147,47 +57,10 @@ fn slower(seconds: &[Second], values: &[f64]) -> Vec<Range<usize>> {
     let middle = median(&others);
     // As robust as a median: the end of a slower time fades.
     let off: Vec<f64> = others.iter().map(|value| (value - middle).abs()).collect();
-    let is_clear = mean(&inside) - middle >= SLOWER.ln().max(CLEAR * 1.48 * median(&off));
+    let is_clear = mean(&inside) - middle >= SLOWER.ln().max(clear * 1.48 * median(&off));
     let is_part = inside.len() as f64 <= MOST * values.len() as f64;
     let is_sound = is_part && is_clear && stray as f64 <= STRAY * others.len() as f64;
     if is_sound && (1..=2).contains(&found.len()) { found } else { Vec::new() }
-}
-
-/// The label with the most of these requests.
-fn heaviest(record: &Record, seconds: &[Second]) -> Option<usize> {
-    let count = |label: &usize| -> u64 {
-        seconds.iter().filter_map(|s| s.labels.get(*label as u32)).map(|part| part.count).sum()
-    };
-    requesting(record, seconds.iter()).into_iter().max_by_key(count)
-}
-
-/// Whether a mean time, ms, is longer than the usual one as far as it matters.
-fn is_longer(slow: f64, usual: f64) -> bool {
-    slow >= SLOWER * usual && slow - usual >= LONGER_MS
-}
-
-/// Mean time of a label, ms.
-fn mean_of(seconds: &[Second], label: usize) -> f64 {
-    let mut all = Times::default();
-    for second in seconds {
-        all.add(times(second, label));
-    }
-    all.ms / all.count.max(1.0)
-}
-
-/// Seconds whose times can be compared with each other.
-fn comparable(record: &Record) -> Option<&[Second]> {
-    let seconds = steady(record);
-    let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
-    // They say more about the same time.
-    let other = stalls::stalls(record).is_found() || down::target_down(record).is_found();
-    let enough = seconds_in(seconds) >= SECONDS && requests(seconds) >= SAMPLES;
-    (enough && knows_load(record) && failed <= FAILED && !other && is_one_load(seconds))
-        .then_some(seconds)
-}
-
-fn knows_load(record: &Record) -> bool {
-    record.has.users || record.seconds.iter().any(|second| second.due > 0)
 }
 
 pub(super) fn slow_phase(record: &Record) -> Said {
@@ -198,14 +71,17 @@ pub(super) fn slow_phase(record: &Record) -> Said {
     if seconds_in(all) < SECONDS || requests(all) < SAMPLES {
         return lacks!("12 s and 200 requests under the same load", "12 秒不变的负载和 200 个请求");
     }
-    comparable(record)
-        .and_then(|seconds| phase(record, seconds))
+    comparable(record, SECONDS)
+        .and_then(|seconds| {
+            let phase = Of::each(record, seconds).find_map(|of| phase(record, seconds, of));
+            phase.or_else(|| Of::each(record, seconds).find_map(|of| rhythm(record, seconds, of)))
+        })
         .map_or(Said::Nothing, Finding::said)
 }
 
-fn phase(record: &Record, seconds: &[Second]) -> Option<Finding> {
-    let values = smooth(&courses(record, seconds));
-    let phases = slower(seconds, &values);
+fn phase(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
+    let values = smooth_course(record, seconds, of)?;
+    let phases = slower(seconds, &values, of.clear());
     let first = phases.first()?.clone();
     let second = phases.get(1).cloned();
     let end = second.as_ref().map_or(seconds.len(), |range| range.start);
@@ -221,10 +97,11 @@ fn phase(record: &Record, seconds: &[Second]) -> Option<Finding> {
         during: &seconds[first.clone()],
         behind: &seconds[first.end..end],
         again: second.map_or(&[], |range| &seconds[range]),
-        label: heaviest(record, &seconds[first])?,
+        label: of.label(record, &seconds[first])?,
         several: record.labels.iter().filter(|label| !label.transaction).count() > 1,
     };
-    if requests(parts.during) < PHASE_SAMPLES
+    if is_of_load(parts.behind, parts.during)
+        || of.count(parts.during) < PHASE_SAMPLES
         || [parts.during, parts.again].map(paused) != [false; 2]
     {
         return None;
@@ -235,55 +112,6 @@ fn phase(record: &Record, seconds: &[Second]) -> Option<Finding> {
     } else {
         parts.in_the_middle(record)
     }
-}
-
-/// Whether the generator itself stood still in these seconds.
-fn paused(seconds: &[Second]) -> bool {
-    seconds.iter().any(|second| second.generator.stall >= OWN)
-}
-
-/// The place from which on answers are slower until the end, where they are even before and behind it, with the seconds that
-/// were looked at.
-pub(super) fn step(record: &Record) -> Option<(&[Second], usize)> {
-    let seconds = comparable(record)?;
-    let values = smooth(&courses(record, seconds));
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let middle = f64::midpoint(*sorted.get(sorted.len() / 20)?, sorted[sorted.len() * 19 / 20]);
-    let at = values.iter().position(|value| *value >= middle)?;
-    let (before, behind) = values.split_at(at);
-    let is_long =
-        |seconds: &[Second]| length_s(seconds) >= AROUND_S && requests(seconds) >= PHASE_SAMPLES;
-    let stray = behind.iter().filter(|value| **value < middle).count();
-    // A queue that builds up grows little by little, and so do failures of the target.
-    let flat = |values: &[f64]| {
-        let (a, b) = values.split_at(values.len() / 2);
-        (median(b) - median(a)).abs() <= FLAT.ln()
-    };
-    // Averages over neighbours are between both sides at the step itself.
-    let (before, behind) =
-        (&before[..at.saturating_sub(SMOOTH)], &behind[SMOOTH.min(behind.len())..]);
-    let is_clear = median(behind) - median(before) >= SLOWER.ln();
-    let of = |seconds: &[Second]| ms(&service(seconds), 0.5);
-    let is_step = is_longer(of(&seconds[at..]), of(&seconds[..at]))
-        && !paused(&seconds[at..(at + 3).min(seconds.len())])
-        && is_long(&seconds[..at])
-        && is_long(&seconds[at..])
-        && stray as f64 <= STRAY * behind.len() as f64
-        && flat(before)
-        && flat(behind)
-        && is_clear
-        && sudden(&values, at);
-    is_step.then_some((seconds, at))
-}
-
-/// Whether most of the change lies around that place.
-fn sudden(values: &[f64], at: usize) -> bool {
-    let near = 2 * SMOOTH + 1;
-    let (Some(from), Some(to)) = (at.checked_sub(near), values.get(at + near)) else {
-        return false;
-    };
-    to - values[from] >= SLOWER.ln()
 }
 
 /// The slower time, with what was before and behind it.
@@ -305,6 +133,15 @@ impl Parts<'_> {
             (format!(" of \"{name}\""), format!("“{name}”的"))
         } else {
             Default::default()
+        }
+    }
+
+    /// Requests per second of the label that the sentence names.
+    fn rate(&self, seconds: &[Second]) -> String {
+        if self.several {
+            per_second(requests_of(seconds, self.label) as f64 / length_s(seconds).max(1e-3))
+        } else {
+            per_second(rate(seconds))
         }
     }
 
@@ -346,7 +183,7 @@ impl Parts<'_> {
         let ((of, of_zh), (fading, fading_zh)) = (self.of(record), self.fading());
         let n = length_s(self.during).round();
         let (a, b) = (time(slow), time(fast));
-        let (r, q) = (per_second(rate(self.during)), per_second(rate(self.behind)));
+        let (r, q) = (self.rate(self.during), self.rate(self.behind));
         let said = words!(
             "The target was slower at first, under the same load: answers{of} took {a} on average in the first {n} s ({r}/s), and {b} from then on ({q}/s){fading}.{again} Figures of the whole run mix both.",
             "在相同负载下，被测系统开始时较慢：前 {n} 秒{of_zh}响应平均 {a}（{r}/s），之后为 {b}（{q}/s）{fading_zh}。{again_zh}整个运行的数据混合了两者。"
@@ -369,7 +206,7 @@ impl Parts<'_> {
         let (n, at) =
             (length_s(self.during).round(), clock(span(self.during).0 - record.frame.start_ms));
         let (a, b) = (time(slow), time(before));
-        let (r, q) = (per_second(rate(self.during)), per_second(rate(self.before)));
+        let (r, q) = (self.rate(self.during), self.rate(self.before));
         let said = words!(
             "The target was slower for {n} s from about {at} on, under the same load: answers{of} took {a} on average instead of {b} ({r}/s instead of {q}/s){fading}. Then it was as fast as before.{again}",
             "在相同负载下，被测系统从约 {at} 起有 {n} 秒较慢：{of_zh}响应平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"

@@ -1,0 +1,120 @@
+//! Times of slower answers that come back at even intervals: a job, a cache that expires, a flush.
+
+use std::ops::Range;
+
+use record::{Record, Second};
+
+use super::courses::{Of, PHASE_SAMPLES, SLOWER, course, is_longer, mean_of, paused};
+use super::figures::{is_of_load, mean, median, mix_differs, span, variation};
+use super::say::{clock, found, time, words};
+use crate::verdict::{About, Confidence, Finding};
+
+/// Slower times whose beginning is known, and the variation of the time from one to the next.
+const TIMES: usize = 3;
+const EVEN: f64 = 0.15;
+/// They differ in length by so many seconds at most, and are this share of the run at most.
+const ALIKE: usize = 1;
+const MOST: f64 = 0.4;
+
+/// The slower times, as the places of their seconds; and how far they are above the others, as a logarithm.
+fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
+    let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
+    sorted.sort_by(f64::total_cmp);
+    let limit = sorted.get(sorted.len() / 5)? + SLOWER.ln();
+    let is_slow = |value: &Option<f64>| value.is_some_and(|value| value >= limit);
+    let (mut found, mut from) = (Vec::new(), 0);
+    for run in values.chunk_by(|a, b| is_slow(a) == is_slow(b)) {
+        if is_slow(&run[0]) {
+            found.push(from..from + run.len());
+        }
+        from += run.len();
+    }
+    let (inside, others): (Vec<f64>, Vec<f64>) =
+        values.iter().flatten().partition(|value| **value >= limit);
+    let middle = median(&others);
+    let off: Vec<f64> = others.iter().map(|value| (value - middle).abs()).collect();
+    let is_clear = mean(&inside) - middle >= SLOWER.ln().max(clear * 1.48 * median(&off));
+    let is_part = inside.len() as f64 <= MOST * values.len() as f64;
+    (is_clear && is_part).then_some(found)
+}
+
+/// Whether these times begin at even intervals and last as long as each other, as far as the run shows it.
+fn is_even(times: &[Range<usize>], end: usize) -> bool {
+    let begins: Vec<usize> =
+        times.iter().map(|time| time.start).filter(|begin| *begin > 0).collect();
+    let apart: Vec<f64> = begins.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let whole = times.iter().filter(|time| time.start > 0 && time.end < end);
+    let lengths: Vec<usize> = whole.map(ExactSizeIterator::len).collect();
+    let (least, most) = (lengths.iter().min(), lengths.iter().max());
+    let alike = least.zip(most).is_some_and(|(least, most)| most - least <= ALIKE);
+    begins.len() >= TIMES && alike && variation(&apart) <= EVEN
+}
+
+/// The finding on slower times in a rhythm.
+pub(super) fn rhythm(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
+    let times = slower(&course(record, seconds, of)?, of.clear())?;
+    if !is_even(&times, seconds.len()) {
+        return None;
+    }
+    let is_in = |at: &usize| times.iter().any(|time| time.contains(at));
+    let pick = |slow: bool| -> Vec<Second> {
+        (0..seconds.len()).filter(|at| is_in(at) == slow).map(|at| seconds[at].clone()).collect()
+    };
+    let (slow, usual) = (pick(true), pick(false));
+    // The plan's own rhythm: more requests, or others.
+    if is_of_load(&usual, &slow) || mix_differs(record, &usual, &slow) {
+        return None;
+    }
+    let label = of.label(record, &slow)?;
+    let (a, b) = (mean_of(&slow, label), mean_of(&usual, label));
+    if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) {
+        return None;
+    }
+    Some(finding(record, seconds, &times, (label, a, b)))
+}
+
+/// Whether the generator stood still in most of these seconds.
+fn is_own(slow: &[Second]) -> bool {
+    2 * slow.iter().filter(|second| paused(std::slice::from_ref(second))).count() > slow.len()
+}
+
+fn finding(
+    record: &Record,
+    seconds: &[Second],
+    times: &[Range<usize>],
+    (label, a, b): (usize, f64, f64),
+) -> Finding {
+    let begin = |time: &Range<usize>| span(&seconds[time.clone()]).0;
+    let known: Vec<&Range<usize>> = times.iter().filter(|time| time.start > 0).collect();
+    let apart = (begin(known[known.len() - 1]) - begin(known[0])) as f64 / (known.len() - 1) as f64;
+    let several = record.labels.iter().filter(|label| !label.transaction).count() > 1;
+    let name = &record.labels[label].name;
+    let (of, of_zh) = if several {
+        (format!(" of \"{name}\""), format!("“{name}”的"))
+    } else {
+        Default::default()
+    };
+    let (n, every, slow, usual) = (times.len(), (apart / 1000.0).round(), time(a), time(b));
+    let first = clock(begin(&times[0]) - record.frame.start_ms);
+    found(
+        "slow_phase",
+        About::Target,
+        Confidence::Statistical,
+        words!(
+            "The target was slower {n} times, about every {every} s, under the same load: answers{of} took {slow} on average in these seconds, and {usual} in the others (first at about {first}).",
+            "在相同负载下，被测系统有 {n} 次较慢，约每 {every} 秒一次：这些秒内{of_zh}响应平均 {slow}，其余为 {usual}（首次在约 {first}）。"
+        ),
+    )
+    .with("slower", a, "ms", span(seconds))
+    .with("usual", b, "ms", span(seconds))
+    .with("every", apart, "ms", span(seconds))
+    .rules_out(words!(
+        "the load: as many users sent the same requests",
+        "负载：同样数量的用户发送同样的请求"
+    ))
+    .advise(words!(
+        "Look for what runs in the target every {every} s: a job, a flush, a cache that expires, a collection of garbage.",
+        "查找被测系统中每 {every} 秒发生一次的事情：某个任务、刷盘、缓存过期、垃圾回收。"
+    ))
+    .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change"])
+}

@@ -1,0 +1,91 @@
+//! A step: answers that are slower from some second on until the end of the run.
+
+use record::{Record, Second};
+
+use super::courses::{
+    Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, comparable, is_longer, paused, smooth_course,
+};
+use super::figures::{is_of_load, length_s, median, ms};
+
+/// Seconds under the same load in which a step can be seen, and on each side of it.
+const SECONDS: usize = 7;
+const AROUND_S: f64 = 2.9;
+/// Both sides of a step are flat up to this factor from their first half to their second.
+const FLAT: f64 = 1.2;
+
+/// The place from which on answers are slower until the end, where they are even before and behind it.
+pub(super) struct Step<'r> {
+    /// The seconds that were looked at.
+    pub(super) seconds: &'r [Second],
+    pub(super) at: usize,
+    /// The only label that got slower, and the medians before and after it, ms.
+    pub(super) label: Option<u32>,
+    pub(super) before: f64,
+    pub(super) after: f64,
+}
+
+impl Step<'_> {
+    /// The change as a share of the time before.
+    pub(super) fn size(&self) -> f64 {
+        self.after / self.before.max(1e-6) - 1.0
+    }
+}
+
+pub(super) fn step(record: &Record) -> Option<Step<'_>> {
+    let seconds = comparable(record, SECONDS)?;
+    Of::each(record, seconds).find_map(|of| {
+        let at = step_at(record, seconds, of)?;
+        let median = |seconds| ms(&of.times(seconds), 0.5);
+        let (before, after) = (median(&seconds[..at]), median(&seconds[at..]));
+        let label = if let Of::Label(label) = of { Some(label as u32) } else { None };
+        is_longer(after, before).then_some(Step { seconds, at, label, before, after })
+    })
+}
+
+fn step_at(record: &Record, seconds: &[Second], of: Of) -> Option<usize> {
+    let values = smooth_course(record, seconds, of)?;
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = f64::midpoint(*sorted.get(sorted.len() / 20)?, sorted[sorted.len() * 19 / 20]);
+    let at = values.iter().position(|value| *value >= middle)?;
+    let (before, behind) = values.split_at(at);
+    let is_long =
+        |seconds: &[Second]| length_s(seconds) >= AROUND_S && of.count(seconds) >= PHASE_SAMPLES;
+    let stray = behind.iter().filter(|value| **value < middle).count();
+    // A queue that builds up grows little by little, and so do failures of the target.
+    let flat = |values: &[f64]| {
+        let (a, b) = values.split_at(values.len() / 2);
+        (median(b) - median(a)).abs() <= FLAT.ln()
+    };
+    // Averages over neighbours are between both sides at the step itself.
+    let (before, behind) =
+        (&before[..at.saturating_sub(SMOOTH)], &behind[SMOOTH.min(behind.len())..]);
+    let apart = median(behind) - median(before);
+    let is_clear = apart >= SLOWER.ln() && is_beyond(apart, of, [before, behind]);
+    let is_step = !is_of_load(&seconds[..at], &seconds[at..])
+        && !paused(&seconds[at..(at + 3).min(seconds.len())])
+        && is_long(&seconds[..at])
+        && is_long(&seconds[at..])
+        && stray as f64 <= STRAY * behind.len() as f64
+        && flat(before)
+        && flat(behind)
+        && is_clear
+        && sudden(&values, at);
+    is_step.then_some(at)
+}
+
+/// Whether a label's change is beyond what its seconds vary by.
+fn is_beyond(apart: f64, of: Of, sides: [&[f64]; 2]) -> bool {
+    let vary = |values: &[f64]| {
+        let middle = median(values);
+        1.48 * median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
+    };
+    matches!(of, Of::All) || sides.into_iter().all(|side| apart >= of.clear() * vary(side))
+}
+
+/// Whether most of the change lies around that place.
+fn sudden(values: &[f64], at: usize) -> bool {
+    let near = 2 * SMOOTH + 1;
+    let (from, to) = (at.saturating_sub(near), (at + near).min(values.len() - 1));
+    values[to] - values[from] >= SLOWER.ln()
+}
