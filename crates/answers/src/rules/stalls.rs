@@ -1,12 +1,14 @@
 //! Moments in which the target answers nobody: collections of garbage, flushes, failovers.
 
+use std::collections::BTreeMap;
+
 use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::count;
-use stats::hist::layout;
+use stats::hist::{Hist, layout};
 
 use super::down::downs;
-use super::figures::{median, ms, requests, service, span, variation, whole};
+use super::figures::{median, ms, requests, span, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -19,8 +21,9 @@ const LONGEST: usize = 50;
 /// Requests that ended in the seconds behind the gap and took at least this part of it longer than the median.
 const HELD: u64 = 3;
 const HELD_PART: f64 = 0.5;
-/// Gaps that make a finding; or fewer whose length is at least this, slots.
+/// Gaps that make a finding, or fewer at even intervals; or any whose length is at least this, slots.
 const GAPS: usize = 5;
+const EVEN_GAPS: usize = 4;
 const LONG: usize = 8;
 /// Intervals are even below this variation.
 const EVEN: f64 = 0.15;
@@ -30,7 +33,9 @@ const OWN: u64 = 50_000_000;
 /// nobody wait for so long, slots.
 const FULL: f64 = 0.95;
 const FULL_SLOTS: usize = 4;
+/// Samples, and fewer that suffice for long gaps.
 const SAMPLES: u64 = 1000;
+const FEW_SAMPLES: u64 = 200;
 
 struct Gap {
     at_ms: i64,
@@ -53,19 +58,19 @@ pub(super) fn stalls(record: &Record) -> Said {
         return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
     }
     let seconds = whole(record);
-    if requests(seconds) < SAMPLES {
+    if requests(seconds) < FEW_SAMPLES {
         return Said::Nothing;
     }
     let mut gaps = gaps(seconds);
     leave_out_down(record, &mut gaps);
-    if gaps.len() < GAPS {
+    let least = if variation(&apart(&gaps)) <= EVEN { EVEN_GAPS } else { GAPS };
+    if gaps.len() < least || requests(seconds) < SAMPLES {
         gaps.retain(|gap| gap.slots >= LONG);
     }
     if gaps.is_empty() {
         return Said::Nothing;
     }
-    let starts: Vec<f64> = gaps.iter().map(|gap| gap.at_ms as f64).collect();
-    let apart: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let apart = apart(&gaps);
     let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
     let length = time(median(&lengths));
     let (times, times_zh) = match gaps.len() {
@@ -109,10 +114,35 @@ pub(super) fn stalls(record: &Record) -> Said {
     finding.said()
 }
 
+/// Times from one gap to the next, ms.
+fn apart(gaps: &[Gap]) -> Vec<f64> {
+    gaps.windows(2).map(|pair| (pair[1].at_ms - pair[0].at_ms) as f64).collect()
+}
+
+/// The usual time of each label, ms.
+fn typical(seconds: &[Second]) -> BTreeMap<u32, f64> {
+    let mut times: BTreeMap<u32, Hist> = BTreeMap::new();
+    for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
+        times.entry(label).or_default().add(&part.service);
+    }
+    times.into_iter().map(|(label, times)| (label, ms(&times, 0.5))).collect()
+}
+
+/// Requests of a second that took so much longer than is usual for their label, ms.
+fn held(second: &Second, typical: &BTreeMap<u32, f64>, longer: f64) -> u64 {
+    let mut sum = 0;
+    for (label, part) in &second.labels {
+        let long = typical.get(&label).copied().unwrap_or_default() + longer;
+        let is_held = |bin: u32| layout::middle_of(bin) as f64 / 1000.0 >= long;
+        sum += part.service.iter().filter(|(bin, _)| is_held(*bin)).map(|(_, n)| n).sum::<u64>();
+    }
+    sum
+}
+
 fn gaps(seconds: &[Second]) -> Vec<Gap> {
     let slots: Vec<f64> = seconds.iter().flat_map(|s| s.all.slots).map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
-    let typical = ms(&service(seconds), 0.5);
+    let typical = typical(seconds);
     // The first second still fills.
     let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
     // Gaps in which nobody waited: users in step make them.
@@ -130,13 +160,9 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
         }
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
         // Those in flight took as long as the gap; a pause of all users leaves times as they were.
-        let long = typical + (HELD_PART * length as f64 * 100.0).max(50.0);
-        let held: u64 = [end, (end + SLOTS).min(slots.len() - 1)]
-            .iter()
-            .flat_map(|slot| second(*slot).all.service.iter())
-            .filter(|(bin, _)| layout::middle_of(*bin) as f64 / 1000.0 >= long)
-            .map(|(_, n)| n)
-            .sum();
+        let longer = (HELD_PART * length as f64 * 100.0).max(50.0);
+        let behind = [end, (end + SLOTS).min(slots.len() - 1)];
+        let held: u64 = behind.into_iter().map(|slot| held(second(slot), &typical, longer)).sum();
         let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
             s.generator.stall >= OWN || full && length < FULL_SLOTS
