@@ -5,6 +5,7 @@
 //! start together the first answers come from an idle target, and answers as fast as these never come again. A healthy
 //! target gives such answers throughout.
 
+use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::{bytes, count, percent};
 use stats::hist::Hist;
@@ -25,10 +26,13 @@ use crate::verdict::{About, Confidence, Finding, Said, Words};
 const ID: &str = "constant_load";
 
 /// Seconds under the same load, behind those in which the queue builds up, and their samples.
-const SECONDS: usize = 15;
-const BUILDS_UP: usize = 3;
+const SECONDS: usize = 6;
 const SAMPLES: u64 = 100;
-/// Variation of the rate in windows of 5 s beyond chance, and of a label's median, at most.
+/// Times that an answer takes until the queue has built up; and seconds of it, at most.
+const ROUNDS: f64 = 2.0;
+const BUILDS_UP: usize = 3;
+/// Variation of the rate in windows of some seconds beyond chance, and of a label's median, at most.
+const WINDOWS: usize = 4;
 const WINDOW: usize = 5;
 const FLAT: f64 = 0.05;
 const FLAT_MEDIAN: f64 = 0.15;
@@ -50,6 +54,8 @@ const LONGER_MS: f64 = 5.0;
 const FULL: f64 = 0.95;
 const BUILT: f64 = 0.6;
 const BESIDE_MS: f64 = 50.0;
+/// Answers in a second beyond the usual number, in standard deviations of chance.
+const BY_CHANCE: f64 = 2.0;
 /// Share of the time that must pass in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
@@ -69,10 +75,9 @@ pub(super) fn constant_load(record: &Record) -> Said {
     if more.iter().any(|rule| rule(record).is_found()) {
         return Said::Nothing;
     }
-    let seconds = steady(record);
-    let seconds = &seconds[seconds.len().min(BUILDS_UP)..];
+    let seconds = with_queue(steady(record));
     if seconds.len() < SECONDS || requests(seconds) < SAMPLES {
-        return lacks!("18 s and 100 requests under the same load", "18 秒不变的负载和 100 个请求");
+        return lacks!("10 s and 100 requests under the same load", "10 秒不变的负载和 100 个请求");
     }
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds) as f64;
     // The plan's own rate is no limit of the target.
@@ -86,10 +91,23 @@ pub(super) fn constant_load(record: &Record) -> Said {
         .map_or_else(|| nothing_or_lacks(record), Finding::said)
 }
 
+/// The seconds behind those in which a queue builds up.
+fn with_queue(seconds: &[Second]) -> &[Second] {
+    let builds_up = ROUNDS * ms(&service(seconds), 0.5) / 1000.0;
+    let first = (builds_up.ceil() as usize).clamp(1, BUILDS_UP);
+    &seconds[seconds.len().min(first)..]
+}
+
+/// Seconds of a window of that time: four windows at least.
+fn window(seconds: &[Second]) -> usize {
+    (seconds.len() / WINDOWS).clamp(1, WINDOW)
+}
+
 /// Whether the rate varies by no more than a limit and chance allow.
 fn is_flat(seconds: &[Second]) -> bool {
-    let rates: Vec<f64> = windows(seconds, WINDOW).iter().map(|w| w.rate).collect();
-    let chance = 1.0 / (mean(&rates) * WINDOW as f64).max(1.0).sqrt();
+    let length = window(seconds);
+    let rates: Vec<f64> = windows(seconds, length).iter().map(|w| w.rate).collect();
+    let chance = 1.0 / (mean(&rates) * length as f64).max(1.0).sqrt();
     variation(&rates) <= FLAT + chance
 }
 
@@ -212,6 +230,21 @@ fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
         .is_some_and(|hist| ms(&hist, 0.5) >= BUILT * usual)
 }
 
+/// Whether answers never came faster than at the usual rate, beside one for each user: more is the work of a target that had
+/// no such limit then.
+fn keeps_rate(early: &[&Second], seconds: &[Second]) -> bool {
+    let usual = requests(seconds) as f64 / length_s(seconds).max(1e-3);
+    let is_due = |n: u64, ms: f64, users: u64| {
+        let due = usual * ms / 1000.0;
+        n as f64 <= (1.0 + FLAT) * due + users as f64 + BY_CHANCE * due.sqrt()
+    };
+    early.iter().all(|s| {
+        let of_slot = 1000.0 / SLOTS as f64;
+        let slots = s.all.slots.iter().all(|n| is_due(u64::from(*n), of_slot, s.users));
+        slots && is_due(s.all.count, f64::from(s.ms), s.users)
+    })
+}
+
 fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let has = |s: &&Second| s.labels.get(label as u32).is_some_and(|part| part.count > 0);
     let from = record.seconds.iter().position(|s| has(&s))?;
@@ -231,6 +264,9 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     if !builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label) {
         return None;
     }
+    if !keeps_rate(&early, seconds) {
+        return None;
+    }
     let early = good(early, label);
     if early.total() < 2 * FIRST || usual.total() < SAMPLES {
         return None;
@@ -244,7 +280,7 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let (before, later) =
         (as_fast(&early) as f64 / early_s.max(1e-3), as_fast(&usual) as f64 / length_s(seconds));
     let medians: Vec<f64> = seconds
-        .chunks_exact(WINDOW)
+        .chunks_exact(window(seconds))
         .map(|window| ms(&good(window, label), 0.5))
         .filter(|median| *median > 0.0)
         .collect();
@@ -263,8 +299,8 @@ fn one_direction(record: &Record, seconds: &[Second]) -> Option<Finding> {
     let Words { en, zh } = known(seconds);
     let (each, part, Words { en: verb, zh: verb_zh }) = (bytes(rate as u64), percent(share), verb);
     let said = words!(
-        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full. Run with --ramp 30s --hold 30s, or throng capacity, to see whether more users get more.",
-        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满。使用 --ramp 30s --hold 30s 或 throng capacity，看更多用户是否能得到更多。"
+        "{en}, and {each} per second that stay the same: {part} of the response time passes in {verb}. The line may be full, or the target sends slowly. Run with --ramp 30s --hold 30s, or throng capacity, to see whether more users get more.",
+        "{zh}，每秒 {each} 且保持不变：响应时间的 {part} 用于{verb_zh}。线路可能已满，或被测系统发送缓慢。使用 --ramp 30s --hold 30s 或 throng capacity，看更多用户是否能得到更多。"
     );
     Some(finding(record, seconds, said).with("bytes_per_s", rate, "bytes/s", span(seconds)).with(
         "moving_share",

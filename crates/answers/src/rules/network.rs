@@ -16,9 +16,10 @@ const RETRANSMITS_LEAST: u64 = 100;
 const SEGMENT: u64 = 1448;
 /// Share of the machine's segments that must be the run's where they are not told apart.
 const OWN_LEAST: f64 = 0.25;
-/// A full line: variation of its bytes per second over 10 s at most, their number at least, and the share of the
-/// response time that passes in receiving or sending.
+/// A full line: variation of its bytes per second over 10 s (a quarter of a shorter time) at most, their number at least, and
+/// the share of the response time that passes in receiving or sending.
 const FLAT: f64 = 0.05;
+const BLOCK: usize = 10;
 const BYTES_LEAST: f64 = 1e6;
 const MOVING: f64 = 0.5;
 const SECONDS: usize = 30;
@@ -113,13 +114,14 @@ pub(super) struct Moving {
 pub(super) fn moving(seconds: &[Second], least: f64) -> Option<Moving> {
     let elapsed = sum(seconds, |s| s.all.elapsed).max(1) as f64;
     type Bytes = fn(&Part) -> u64;
+    let block = if seconds.len() < SECONDS { (seconds.len() / 4).max(1) } else { BLOCK };
     let directions: [(Words, u64, Bytes); 2] = [
         (words!("receiving", "接收"), sum(seconds, |s| s.all.phases.receive), |p| p.received),
         (words!("sending", "发送"), sum(seconds, |s| s.all.phases.send), |p| p.sent),
     ];
     directions.into_iter().find_map(|(verb, time, of)| {
         let blocks: Vec<f64> = seconds
-            .chunks_exact(10)
+            .chunks_exact(block)
             .map(|block| sum(block, |s| of(&s.all)) as f64 / super::figures::length_s(block))
             .collect();
         let (rate, share) = (mean(&blocks), time as f64 / elapsed);
