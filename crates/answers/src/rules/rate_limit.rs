@@ -7,13 +7,12 @@ use stats::grouped::{count, percent};
 
 use super::errors::{per_second, reads};
 use super::figures::{
-    causes, hist, in_all, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
-    windows,
+    causes, hist, mean, mix_differs, ms, requests, service, span, steady, variation, whole, windows,
 };
 use super::gateway;
 use super::light::{loaded, nothing_or_lacks};
 use super::say::{found, time, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 const ID: &str = "rate_limit";
 
@@ -54,7 +53,24 @@ fn passed(seconds: &[Second]) -> f64 {
     good as f64 / super::figures::length_s(seconds).max(1e-3)
 }
 
-fn advice() -> crate::verdict::Words {
+/// The rate of answers without failures under the labels that have failures, and words on these labels where there are
+/// others.
+fn passed_of_refused(record: &Record, seconds: &[Second]) -> (f64, Words) {
+    let sums = by_label(record, seconds);
+    let refused: Vec<(&u32, &(u64, u64))> = sums.iter().filter(|(_, sum)| sum.1 > 0).collect();
+    let good: u64 = refused.iter().map(|(_, (all, bad))| all.saturating_sub(*bad)).sum();
+    let of = match &refused[..] {
+        _ if refused.len() == sums.len() => words!("", ""),
+        [(label, _)] => {
+            let name = &record.labels[**label as usize].name;
+            words!(" of \"{name}\"", "“{name}”的")
+        }
+        _ => words!(" of the labels concerned", "有关标签的"),
+    };
+    (good as f64 / super::figures::length_s(seconds).max(1e-3), of)
+}
+
+fn advice() -> Words {
     words!(
         "Look for a limiter in the gateway or the service (nginx limit_req, an API quota): raise it for the test, or ask for less than it allows.",
         "查找网关或服务中的限流（nginx limit_req、API 配额）：测试期间提高限额，或将负载控制在其以下。"
@@ -81,22 +97,22 @@ fn said_by_server(record: &Record) -> Option<Said> {
     let refusing: Vec<Second> = seconds
         .iter()
         .filter(|s| s.causes.iter().any(|(at, _)| *at as usize == cause))
-        .map(in_all)
+        .cloned()
         .collect();
-    let (rate, span) = (passed(&refusing), span(seconds));
+    let ((rate, of), span) = (passed_of_refused(record, &refusing), span(seconds));
     if !names_a_rate(record, cause) {
-        return Some(asks_to_wait(record, cause, n, rate));
+        return Some(asks_to_wait(record, cause, n, (rate, of)));
     }
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
-    let through = per_second(rate);
+    let (through, Words { en: of, zh: of_zh }) = (per_second(rate), of);
     Some(
         found(
             ID,
             About::Target,
             Confidence::Certain,
             words!(
-                "A rate limit refuses requests: {refused} of them ({share}) got {text}; about {through}/s were let through.",
-                "限流拒绝了请求：{refused} 个（{share}）得到 {text}；放行约 {through}/s。"
+                "A rate limit refuses requests: {refused} of them ({share}) got {text}; about {through}/s{of} were let through.",
+                "限流拒绝了请求：{refused} 个（{share}）得到 {text}；{of_zh}放行约 {through}/s。"
             ),
         )
         .with("refused", n as f64, "requests", span)
@@ -120,18 +136,23 @@ fn names_a_rate(record: &Record, cause: usize) -> bool {
     &*name.code == "429" || gateway::limits(name) || of_rate()
 }
 
-fn asks_to_wait(record: &Record, cause: usize, n: u64, rate: f64) -> Said {
+fn asks_to_wait(record: &Record, cause: usize, n: u64, (rate, of): (f64, Words)) -> Said {
     let seconds = whole(record);
     let (refused, text) = (count(n), reads(record, cause));
     let share = percent(n as f64 / requests(seconds).max(1) as f64);
-    let through = per_second(rate);
+    let (through, Words { en: of, zh: of_zh }) = (per_second(rate), of);
+    let (meanwhile, meanwhile_zh) = if rate > 0.0 {
+        (format!("about {through}/s{of} were answered"), format!("{of_zh}约 {through}/s 得到响应"))
+    } else {
+        ("none was answered".to_owned(), "没有请求得到响应".to_owned())
+    };
     found(
         ID,
         About::Target,
         Confidence::Certain,
         words!(
-            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}; about {through}/s were answered meanwhile.",
-            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}；其间约 {through}/s 得到响应。"
+            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}; {meanwhile} meanwhile.",
+            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}；其间{meanwhile_zh}。"
         ),
     )
     .with("refused", n as f64, "requests", span(seconds))
@@ -144,8 +165,8 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, rate: f64) -> Said {
     .said()
 }
 
-/// Whether requests that fail have answers under the same label: else they are other requests than those that succeed.
-fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
+/// Requests and failures by label, without transactions.
+fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
         if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
@@ -153,6 +174,12 @@ fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
             *sum = (sum.0 + count, sum.1 + errors);
         }
     }
+    sums
+}
+
+/// Whether requests that fail have answers under the same label: else they are other requests than those that succeed.
+fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
+    let sums = by_label(record, seconds);
     let failed: u64 = sums.values().map(|sum| sum.1).sum();
     let mixed = sums.values().filter(|(all, bad)| (*bad as f64) < MOSTLY * *all as f64);
     10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
