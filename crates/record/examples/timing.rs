@@ -1,6 +1,6 @@
 //! Time and memory of reading a record or a result file: `cargo run --release -p throng-record --example timing FILE`. With
-//! `--make FILE SECONDS LABELS PER_SECOND` it first makes the record of such a run, made shorter as a run's is: a copy every
-//! half hour. It prints the length of the file and the memory by the hour then.
+//! `--make FILE SECONDS LABELS PER_SECOND [MARKS]` it first makes the record of such a run, with so many marks in each second,
+//! made shorter as a run's is: a copy every half hour. It prints the length of the file and the memory by the hour then.
 
 // An example prints.
 #![allow(clippy::print_stdout)]
@@ -17,7 +17,7 @@ use stats::{Recorder, Sample, Snapshot};
 const START: i64 = 1_700_000_000_000;
 
 /// Writes the record of a run with so many seconds, labels, and samples a second.
-fn make(path: &str, [seconds, labels, per_s]: [u64; 3]) -> std::io::Result<()> {
+fn make(path: &str, [seconds, labels, per_s, marks]: [u64; 4]) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     let mut recorder = Recorder::new();
     let ids: Vec<_> = (0..labels).map(|n| recorder.intern(&format!("label {n}"))).collect();
@@ -36,6 +36,10 @@ fn make(path: &str, [seconds, labels, per_s]: [u64; 3]) -> std::io::Result<()> {
         recorder.drain(&mut snapshot);
         snapshot.at_ms = START + (second + 1) * 1000;
         recorder.begin(snapshot.at_ms);
+        for n in 0..marks {
+            let change = record::Change::Users(50 + (second as u64 + n) % 2);
+            recording.mark(&record::Mark { at_ms: snapshot.at_ms - 500, change });
+        }
         recording.second(&snapshot, around(second));
         file.write_all(&recording.take())?;
         if second > 9000 && second % 1800 == 0 {
@@ -87,10 +91,11 @@ fn main() {
     if path.as_deref() == Some("--make") {
         path = arguments.next();
         let numbers: Vec<u64> = arguments.filter_map(|text| text.parse().ok()).collect();
-        let (Some(path), Ok(size)) = (&path, <[u64; 3]>::try_from(numbers)) else {
+        let (Some(path), [seconds, labels, per_s, marks @ ..]) = (&path, &numbers[..]) else {
             println!("--make wants a file, seconds, labels and samples a second");
             return;
         };
+        let size = [*seconds, *labels, *per_s, marks.first().copied().unwrap_or(0)];
         if let Err(error) = make(path, size) {
             println!("{path}: {error}");
             return;

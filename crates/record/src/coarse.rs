@@ -5,6 +5,9 @@
 //! histograms of labels share [`MOST_OF_LABELS`] bins, so that an interval has a bound however many labels there are.
 //! Tenths of seconds are dropped: those of different seconds do not add up.
 
+use std::collections::BTreeMap;
+
+use stats::hist::{Bins, Hist};
 use stats::machine::Machine;
 
 use crate::file::parts::fewer;
@@ -298,7 +301,8 @@ pub(crate) struct Joiner {
     start_ms: i64,
     /// Step and number of the interval that is open.
     key: (u32, i64),
-    open: Option<Second>,
+    /// Its seconds.
+    open: Vec<Second>,
 }
 
 impl Joiner {
@@ -312,23 +316,111 @@ impl Joiner {
         let own = second.coarse.as_ref().map_or(0, |coarse| coarse.step_ms);
         let step_ms = step_ms.max(own);
         let key = (step_ms, bucket(second.at_ms, self.start_ms, step_ms));
-        if let Some(open) = &mut self.open
-            && self.key == key
-        {
-            open.join(&second);
-            return None;
-        }
-        let before = self.end();
-        (self.key, self.open) = (key, Some(second));
+        let before = if self.key == key { None } else { self.end() };
+        self.key = key;
+        self.open.push(second);
         before
     }
 
     /// The last interval.
     pub(crate) fn end(&mut self) -> Option<Second> {
-        let mut second = self.open.take()?;
+        let mut second = joined(std::mem::take(&mut self.open))?;
         second.finish(self.key.0);
         Some(second)
     }
+}
+
+/// Joins seconds in order of time. Their histograms are summed bin by bin: to merge each with a list that grows would cost
+/// the length of the list for each second.
+fn joined(seconds: Vec<Second>) -> Option<Second> {
+    let mut seconds = seconds.into_iter();
+    let mut joined = seconds.next()?;
+    if seconds.len() == 0 {
+        return Some(joined);
+    }
+    let mut times = Times::default();
+    times.take(&mut joined);
+    for mut second in seconds {
+        times.take(&mut second);
+        joined.join(&second);
+    }
+    times.give(&mut joined);
+    Some(joined)
+}
+
+/// Histograms of seconds.
+#[derive(Default)]
+struct Times {
+    all: OfPart,
+    labels: BTreeMap<u32, OfPart>,
+    /// Of connects, TLS, rooms and lag.
+    others: [Hist; 4],
+}
+
+/// Histograms of a part.
+#[derive(Default)]
+struct OfPart {
+    service: Hist,
+    /// `None`: as those of the service.
+    response: Option<Hist>,
+    failed: Hist,
+}
+
+impl Times {
+    /// Moves the histograms of a second here.
+    fn take(&mut self, second: &mut Second) {
+        self.all.take(&mut second.all);
+        let mut labels = std::mem::take(&mut second.labels).into_list();
+        for (number, part) in &mut labels {
+            self.labels.entry(*number).or_default().take(part);
+        }
+        second.labels = labels.into();
+        let Second { connect, tls, room, lag, .. } = second;
+        for (sum, bins) in self.others.iter_mut().zip([connect, tls, room, lag]) {
+            sum.add(&std::mem::take(bins));
+        }
+    }
+
+    /// Moves the sums into a second without histograms.
+    fn give(mut self, second: &mut Second) {
+        self.all.give(&mut second.all);
+        let mut labels = std::mem::take(&mut second.labels).into_list();
+        for (number, part) in &mut labels {
+            if let Some(times) = self.labels.remove(number) {
+                times.give(part);
+            }
+        }
+        second.labels = labels.into();
+        let Second { connect, tls, room, lag, .. } = second;
+        for (sum, bins) in self.others.iter().zip([connect, tls, room, lag]) {
+            *bins = bins_of(sum);
+        }
+    }
+}
+
+impl OfPart {
+    fn take(&mut self, part: &mut Part) {
+        let [service, response, failed] =
+            [&mut part.service, &mut part.response, &mut part.failed].map(std::mem::take);
+        if !response.is_empty() && self.response.is_none() {
+            self.response = Some(self.service.clone());
+        }
+        if let Some(sum) = &mut self.response {
+            sum.add(if response.is_empty() { &service } else { &response });
+        }
+        self.service.add(&service);
+        self.failed.add(&failed);
+    }
+
+    fn give(self, part: &mut Part) {
+        part.service = bins_of(&self.service);
+        part.response = self.response.as_ref().map(bins_of).unwrap_or_default();
+        part.failed = bins_of(&self.failed);
+    }
+}
+
+fn bins_of(hist: &Hist) -> Bins {
+    Bins::try_from(hist.iter().collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// Intervals of that length, made of seconds in order of time.

@@ -3,7 +3,7 @@
 //! Reading never fails: what is not there is 0 or empty, so that a field which a newer program appends is 0 in an older
 //! file, and an older program passes over what it does not know. Whether something was odd, [`In::is_odd`] says.
 
-use stats::hist::{Bins, layout};
+use stats::hist::Bins;
 
 /// Bytes being written.
 #[derive(Debug, Default)]
@@ -47,6 +47,9 @@ impl Out {
 
     /// A histogram: for each bin the distance from the one before, doubled, and one more if a count other than 1 follows.
     pub(crate) fn bins(&mut self, bins: &Bins) {
+        if let Some(packed) = bins.packed() {
+            return self.0.extend_from_slice(packed);
+        }
         self.number(bins.len() as u64);
         let mut before = 0;
         for (bin, count) in bins.iter() {
@@ -170,22 +173,13 @@ impl<'a> In<'a> {
     }
 
     pub(crate) fn bins(&mut self) -> Bins {
-        let mut before = 0u64;
-        let list = self.list(|from| {
-            let n = from.number();
-            let bin = before.saturating_add(n >> 1);
-            let count = if n & 1 == 1 { from.number() } else { 1 };
-            before = bin;
-            (u32::try_from(bin).unwrap_or(u32::MAX), count)
-        });
-        let inside = list.last().is_none_or(|last| last.0 < layout::BINS);
-        match Bins::try_from(list) {
-            Ok(bins) if inside => bins,
-            _ => {
-                self.odd = true;
-                Bins::default()
-            }
+        if self.rest.is_empty() {
+            return Bins::default();
         }
+        // The form is that of the file.
+        let bins = Bins::take_packed(&mut self.rest);
+        self.odd |= bins.is_none();
+        bins.unwrap_or_default()
     }
 }
 

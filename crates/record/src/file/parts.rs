@@ -26,11 +26,12 @@ mod flag {
 
 pub(crate) fn write_part(part: &Part, most: usize, out: &mut Out) {
     let is = |flag: u64, is: bool| if is { flag } else { 0 };
-    let flags = is(flag::RESPONSE_IS_SERVICE, *part.response() == part.service)
-        | is(flag::FAILED_IS_NONE, part.failed.is_empty())
-        | is(flag::FAILED_IS_SERVICE, part.failed == part.service)
-        | is(flag::NO_PHASES, part.phases == Phases::default())
-        | is(flag::NO_SLOTS, part.slots == [0; SLOTS]);
+    let flags =
+        is(flag::RESPONSE_IS_SERVICE, part.response.is_empty() || part.response == part.service)
+            | is(flag::FAILED_IS_NONE, part.failed.is_empty())
+            | is(flag::FAILED_IS_SERVICE, part.failed == part.service)
+            | is(flag::NO_PHASES, part.phases == Phases::default())
+            | is(flag::NO_SLOTS, part.slots == [0; SLOTS]);
     out.number(flags);
     let numbers = [part.count, part.errors, part.cut, part.sent, part.received];
     for n in numbers {
@@ -118,6 +119,17 @@ pub(crate) fn fewer(bins: &Bins, most: usize) -> Option<Bins> {
     Some(fewer)
 }
 
+/// Whether the sum of all samples is written: where no histogram is shared or shortened, it follows from the labels. That of an
+/// interval follows from its only label.
+fn has_sum(second: &Second, most: usize) -> bool {
+    let mut labels = second.labels.iter();
+    if second.coarse.is_some() {
+        return second.labels.len() != 1 || labels.any(|(_, part)| *part != second.all);
+    }
+    let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
+    labels.any(|(_, part)| bins(&part) > most)
+}
+
 pub(crate) fn write_second(second: &Second, out: &mut Out) {
     out.signed(second.at_ms);
     let numbers = [second.users, second.started, second.due, second.missed];
@@ -125,12 +137,10 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     for n in numbers {
         out.number(n);
     }
-    // Without shared labels and shortened histograms the sum of all follows from the labels.
-    let bins = |part: &Part| part.service.len().max(part.response.len()).max(part.failed.len());
     let is_coarse = second.coarse.is_some();
     let bound = |most: usize| if is_coarse { usize::MAX } else { most };
     let most = bound((MOST_OF_LABELS / second.labels.len().max(1)).max(LEAST));
-    let shortened = is_coarse || second.labels.iter().any(|(_, part)| bins(&part) > most);
+    let shortened = has_sum(second, most);
     out.truth(shortened);
     if shortened {
         write_part(&second.all, bound(MOST_OF_ALL), out);

@@ -50,7 +50,11 @@ impl fmt::Debug for Bins {
 
 impl PartialEq for Bins {
     fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
+        let is_same = match (&self.0, &other.0) {
+            (Form::Packed(mine), Form::Packed(theirs)) => mine == theirs,
+            _ => false,
+        };
+        is_same || self.iter().eq(other.iter())
     }
 }
 
@@ -218,6 +222,44 @@ impl Bins {
         self.0 = Form::Packed(bytes.into_boxed_slice());
     }
 
+    /// The packed form, if the list has it: the number of bins; then of each the distance from the one before, doubled, and
+    /// one more if a count other than 1 follows. Numbers have 7 bits a byte, the lowest first.
+    pub fn packed(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Form::Packed(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Takes a list in the packed form from the beginning of `bytes`, without unpacking it. `None`: what was there, and has
+    /// been passed over, is no list.
+    pub fn take_packed(bytes: &mut &[u8]) -> Option<Self> {
+        let whole = *bytes;
+        let mut is_whole = true;
+        let mut next = |bytes: &mut &[u8]| {
+            let found = checked_number(bytes);
+            is_whole &= found.is_some();
+            found.unwrap_or_default()
+        };
+        let length = next(bytes);
+        let (mut bin, mut is_ordered) = (0_u64, true);
+        for at in 0..length {
+            if bytes.is_empty() {
+                is_whole = false;
+                break;
+            }
+            let step = next(bytes);
+            let count = if step & 1 == 1 { next(bytes) } else { 1 };
+            is_ordered &= count > 0 && (at == 0 || step > 1);
+            bin = bin.saturating_add(step >> 1);
+        }
+        if !is_whole || !is_ordered || bin >= u64::from(layout::BINS) {
+            return None;
+        }
+        let taken = &whole[..whole.len() - bytes.len()];
+        Some(if length == 0 { Self::default() } else { Self(Form::Packed(taken.into())) })
+    }
+
     /// Adds another list. Memory is allocated only where there are more bins than ever before, and for a moment where what
     /// waits is put in order.
     pub fn merge(&mut self, other: &Self) {
@@ -226,6 +268,10 @@ impl Bins {
         }
         let theirs = other.len();
         match &mut self.0 {
+            // Nothing is there, not even room: a copy of what is packed stays packed.
+            Form::List(list) if list.capacity() == 0 && other.packed().is_some() => {
+                return self.clone_from(other);
+            }
             // To a list that grew before, what is few is added by its thousands again.
             Form::Growing(growing) if theirs < growing.len().max(MANY) / FEW_OF => {
                 return grow(growing, other);
@@ -351,6 +397,20 @@ fn push_number(bytes: &mut Vec<u8>, mut n: u64) {
         n >>= 7;
     }
     bytes.push(n as u8);
+}
+
+/// Takes the number at the beginning of bytes that nobody has checked; `None`: it does not end, or is too long.
+fn checked_number(rest: &mut &[u8]) -> Option<u64> {
+    let mut n = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let (byte, after) = rest.split_first()?;
+        *rest = after;
+        n |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Some(n);
+        }
+    }
+    None
 }
 
 /// Takes the number at the beginning.

@@ -64,11 +64,25 @@ impl Hist {
                 if bin / PAGE != number {
                     break;
                 }
-                page[bin % PAGE] += next.1;
-                *total += next.1;
+                page[bin % PAGE] = page[bin % PAGE].saturating_add(next.1);
+                *total = total.saturating_add(next.1);
                 let Some(more) = bins.next() else { return };
                 next = more;
             }
+        }
+    }
+
+    /// Takes bins away that were added before.
+    pub fn subtract(&mut self, bins: &Bins) {
+        let few = std::mem::take(&mut self.few);
+        few.iter().for_each(|(bin, n)| self.add_to_page(bin as usize, n));
+        for (bin, n) in bins.iter() {
+            let bin = bin.min(layout::BINS - 1) as usize;
+            let (page, total) = self.page(bin / PAGE);
+            let count = &mut page[bin % PAGE];
+            let taken = n.min(*count);
+            *count -= taken;
+            *total -= taken;
         }
     }
 
@@ -131,7 +145,7 @@ impl Hist {
 
     fn add_bin(&mut self, bin: u32, n: u64) {
         let bin = bin.min(layout::BINS - 1);
-        self.total += n;
+        self.total = self.total.saturating_add(n);
         if self.pages.is_empty() {
             self.few.add(bin, n);
             if self.few.len() > FEW {
@@ -144,7 +158,8 @@ impl Hist {
     }
 
     fn add_to_page(&mut self, bin: usize, n: u64) {
-        self.page(bin / PAGE).0[bin % PAGE] += n;
+        let count = &mut self.page(bin / PAGE).0[bin % PAGE];
+        *count = count.saturating_add(n);
     }
 
     /// A page, and the number of values.

@@ -202,3 +202,64 @@ fn a_cleared_histogram_is_empty() {
     hist.clear();
     assert_eq!((hist.total(), hist.quantile(0.5), hist.iter().count()), (0, 0, 0));
 }
+
+#[test]
+fn the_packed_form_is_taken_as_it_is() {
+    let mut bins = Bins::default();
+    for (bin, count) in [(0, 1), (1, 300), (700, 1), (layout::BINS - 1, u64::MAX)] {
+        bins.add(bin, count);
+    }
+    assert_eq!(bins.packed(), None);
+    let list = bins.clone();
+    bins.shrink();
+    let bytes = [bins.packed().expect("packed"), &[9, 9]].concat();
+    let mut rest = &bytes[..];
+    let taken = Bins::take_packed(&mut rest).expect("a list");
+    assert_eq!((&taken, taken.packed(), rest), (&list, bins.packed(), &[9, 9][..]));
+    let mut sum = Bins::default();
+    sum.merge(&taken);
+    assert!(sum.packed().is_some(), "a copy");
+    sum.merge(&taken);
+    assert_eq!(sum.iter().next(), Some((0, 2)));
+    let mut rest = &[0, 5][..];
+    assert!(Bins::take_packed(&mut rest).is_some_and(|bins| bins.is_empty()) && rest == [5]);
+}
+
+#[test]
+fn what_is_no_packed_form_is_passed_over() {
+    let above = layout::BINS << 1;
+    let above = [1, above as u8 | 0x80, (above >> 7) as u8 | 0x80, (above >> 14) as u8];
+    let endless = [[1].as_slice(), &[0xff; 11]].concat();
+    for (bytes, left) in [
+        (&[][..], 0),
+        // The same bin twice; a count of 0; fewer bins than announced; no end of a number.
+        (&[2, 10, 0, 7], 1),
+        (&[1, 11, 0, 7], 1),
+        (&[9, 10], 0),
+        (&[1, 0xff], 0),
+        (&above, 0),
+        (&endless, 0),
+    ] {
+        let mut rest = bytes;
+        assert_eq!(Bins::take_packed(&mut rest), None, "{bytes:?}");
+        assert!(rest.len() <= left.max(1), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_histogram_without_what_was_added_last_is_that_of_before() {
+    for count in [3, 50, 400] {
+        let values: Vec<u64> = (0..count).map(|n| n * n * 37 % 90_000).collect();
+        let (before, last) = values.split_at(values.len() / 2);
+        let (mut both, mut expected) = (Hist::new(), Hist::new());
+        both.add(&bins(before));
+        both.add(&bins(last));
+        expected.add(&bins(before));
+        both.subtract(&bins(last));
+        assert_eq!(both.total(), expected.total());
+        assert!(both.iter().eq(expected.iter()), "{count}");
+        both.add(&bins(last));
+        both.subtract(&bins(&values));
+        assert_eq!((both.total(), both.iter().next()), (0, None));
+    }
+}
