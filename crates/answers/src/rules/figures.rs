@@ -263,13 +263,20 @@ pub(crate) fn held_change(record: &Record, a: &[Second], b: &[Second]) -> Option
 /// The longest stretch of whole seconds in which the load asked for did not change.
 pub(crate) fn steady(record: &Record) -> &[Second] {
     let all = whole(record);
-    let changes: Vec<i64> = changes(record).collect();
-    let phases: Vec<i64> = phases(record).collect();
+    let sorted = |mut times: Vec<i64>| {
+        times.sort_unstable();
+        times
+    };
+    let changes = sorted(changes(record).collect());
+    let phases = sorted(phases(record).collect());
     let breaks = breaks(all);
-    let in_second = |s: &Second, at: i64| s.at_ms - i64::from(s.ms) < at && at <= s.at_ms;
+    // A long run may have a change in each of its seconds.
+    let has_between = |times: &[i64], from: i64, to: i64| {
+        times.get(times.partition_point(|at| *at <= from)).is_some_and(|at| *at < to)
+    };
     let masked = |s: &Second| {
-        changes.iter().any(|at| (s.at_ms - at).abs() < MASKED_MS)
-            || phases.iter().any(|at| in_second(s, *at))
+        has_between(&changes, s.at_ms - MASKED_MS, s.at_ms + MASKED_MS)
+            || has_between(&phases, s.at_ms - i64::from(s.ms), s.at_ms + 1)
     };
     let same = |a: &Second, b: &Second| {
         let near = |a: f64, b: f64| (a - b).abs() <= (SAME_LOAD * a.max(b)).max(1.0);
