@@ -134,6 +134,9 @@ impl Course {
             record.seconds.remove(0);
         }
         record.marks.extend(marks);
+        let first_ms = record.seconds.first().map_or(0, |first| first.at_ms - i64::from(first.ms));
+        let old = record.marks.iter().take_while(|mark| mark.at_ms < first_ms).count();
+        record.marks.drain(..old);
         record.frame = Frame { length_ms: 0, ..frame };
         (record.labels, record.causes) = (labels, causes);
         (record.classes, record.series) = (classes, series);

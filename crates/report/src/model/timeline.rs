@@ -14,6 +14,9 @@ use super::labels::Order;
 use super::words;
 use crate::captions::digits;
 
+/// Parts of the time into which more marks than that are gathered.
+const MOST_MARKS: i64 = 400;
+
 #[derive(Debug, Serialize)]
 pub struct Timeline {
     pub step_ms: i64,
@@ -81,7 +84,7 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     let mut timeline = Timeline {
         step_ms: instants.first().map_or(1000, |first| first.ms),
         at_ms: instants.iter().map(|instant| instant.at_ms).collect(),
-        marks: record.marks.iter().map(Mark::from).collect(),
+        marks: shown(&record.marks),
         warmup_ms,
         steady: None,
         columns: Vec::new(),
@@ -90,6 +93,28 @@ pub(super) fn timeline(record: &Record, instants: &[Instant], order: &Order) -> 
     };
     charts(record, instants, order, &mut timeline);
     timeline
+}
+
+/// All marks; of very many one of each part of the time, with the number of the others there.
+fn shown(marks: &[record::Mark]) -> Vec<Mark> {
+    let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return Vec::new() };
+    if marks.len() as i64 <= MOST_MARKS {
+        return marks.iter().map(Mark::from).collect();
+    }
+    let step_ms = (last.at_ms - first.at_ms) / MOST_MARKS + 1;
+    let part = |mark: &record::Mark| (mark.at_ms - first.at_ms) / step_ms;
+    let is_end =
+        |mark: &&record::Mark| matches!(mark.change, Change::Stop { .. } | Change::Lost(_));
+    let of_part = |marks: &[record::Mark]| {
+        let mut mark = Mark::from(marks.iter().find(is_end).unwrap_or(&marks[0]));
+        let more = marks.len() - 1;
+        if more > 0 {
+            mark.words.en.push_str(&format!(" (and {})", things(more as u64, "more mark")));
+            mark.words.zh.push_str(&format!("（另有 {more} 个标记）"));
+        }
+        mark
+    };
+    marks.chunk_by(|a, b| part(a) == part(b)).map(of_part).collect()
 }
 
 /// The words of a phase, as the engine has them, behind the name of a group where there are several.
@@ -139,6 +164,26 @@ impl From<&record::Mark> for Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn very_many_marks_are_gathered() {
+        let mark = |at: i64| {
+            let change = match at {
+                7777 => Change::Stop { at_once: false },
+                at => Change::Note(format!("note {at}")),
+            };
+            record::Mark { at_ms: 5_000 + at * 1000, change }
+        };
+        let few: Vec<_> = (0..400).map(mark).collect();
+        assert_eq!(shown(&few).len(), 400);
+        assert!(shown(&few).iter().all(|mark| !mark.words.en.contains("more")));
+        let many: Vec<_> = (0..100_000).map(mark).collect();
+        let found = shown(&many);
+        assert!((390..=401).contains(&found.len()), "{}", found.len());
+        assert_eq!(found[0].words.en, "note 0 (and 249 more marks)");
+        assert!(found.iter().any(|mark| mark.kind == "stop"), "the stop is not hidden");
+        assert!(shown(&[]).is_empty());
+    }
 
     #[test]
     fn phases_are_named_in_chinese() {
