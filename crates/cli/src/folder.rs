@@ -1,7 +1,7 @@
 //! The folder of a run: everything that is known about it, readable while it runs and after it was killed.
 //!
-//! `plan.jmx` and `properties.txt` say what was run, `seconds.jsonl` grows by a line a second, `throng.log` is the
-//! log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
+//! `plan.jmx` and `properties.txt` say what was run, `seconds.jsonl` has a line for each of the last seconds, `throng.log` is
+//! the log, `summary.txt` and `summary.json` come at the end, and `results.jtl` if asked for. A disk that is full is
 //! reported once, and the run goes on; the summary has room from the start. A file is there whole or not at all. All of
 //! it is its owner's alone, for plans and properties hold passwords.
 mod shorter;
@@ -36,6 +36,11 @@ const OWN_FILE: u32 = 0o600;
 const OWN_FOLDER: u32 = 0o700;
 /// Files of the end, and the room that is kept for them, in bytes.
 const KEPT: [(&str, u64); 2] = [("summary.json", 128 << 10), ("summary.txt", 32 << 10)];
+/// The file with a line for each second, and the lines before those.
+pub(crate) const SECONDS: &str = "seconds.jsonl";
+pub(crate) const SECONDS_BEFORE: &str = "seconds.1.jsonl";
+/// Bytes of the file of seconds, at most: lines of some 9 hours. The record has all seconds of a longer run.
+const MOST_OF_SECONDS: u64 = 32 << 20;
 
 impl Folder {
     /// Makes the folder.
@@ -44,7 +49,7 @@ impl Folder {
         let path = unused(runs, &name(plan, now_ms))?;
         let mut how = OpenOptions::new();
         how.create(true).append(true).mode(OWN_FILE);
-        let seconds = how.open(path.join("seconds.jsonl"))?;
+        let seconds = how.open(path.join(SECONDS))?;
         let record = how.open(path.join(record::FILE)).ok();
         for (name, size) in KEPT {
             // Where there is no room at the start or the file system keeps none, there may be some at the end.
@@ -64,7 +69,8 @@ impl Folder {
             file.set_len(0)?;
             Ok(file)
         };
-        let (seconds, record) = (open("seconds.jsonl")?, open(record::FILE)?);
+        let (seconds, record) = (open(SECONDS)?, open(record::FILE)?);
+        let _ = fs::remove_file(path.join(SECONDS_BEFORE));
         shorter::give_up(path);
         let path = Some(path.to_owned());
         Ok(Self { path, seconds: Some(seconds), record: Some(record), ..Self::default() })
@@ -83,9 +89,18 @@ impl Folder {
     pub(crate) fn write_second(&mut self, second: &Second) -> Option<String> {
         let file = self.seconds.as_mut()?;
         let mut line = Vec::new();
-        let result = snapshot_file::write(&mut line, second).and_then(|()| append(file, &line));
+        let mut result = snapshot_file::write(&mut line, second);
+        if result.is_ok() {
+            let is_full = |length| length + line.len() as u64 > MOST_OF_SECONDS;
+            let is_full = file.metadata().is_ok_and(|about| is_full(about.len()));
+            match self.path.as_ref().filter(|_| is_full).map(|path| begin_anew(path, &line)) {
+                Some(Ok(anew)) => *file = anew,
+                // The file grows on, until it can be begun anew.
+                Some(Err(_)) | None => result = append(file, &line),
+            }
+        }
         self.seconds_lost += u64::from(result.is_err());
-        self.report("seconds.jsonl", result)
+        self.report(SECONDS, result)
     }
 
     /// Appends what has been recorded since the last call. The first failure comes back as a sentence to report.
@@ -163,6 +178,25 @@ fn unfinished(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).write(true).truncate(false).mode(OWN_FILE).open(path)
 }
 
+/// Begins the file of seconds anew with a line; its lines so far replace those of the file before. Whoever opens the file
+/// finds a whole line in it at every moment.
+fn begin_anew(folder: &Path, line: &[u8]) -> io::Result<File> {
+    let (seconds, before) = (folder.join(SECONDS), folder.join(SECONDS_BEFORE));
+    let new = folder.join(part(SECONDS));
+    let mut how = OpenOptions::new();
+    let mut file = how.create(true).append(true).mode(OWN_FILE).open(&new)?;
+    file.set_len(0)?;
+    file.write_all(line)?;
+    match fs::remove_file(&before) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // Not every file system has links.
+    fs::hard_link(&seconds, &before).or_else(|_| fs::rename(&seconds, &before))?;
+    fs::rename(new, seconds)?;
+    Ok(file)
+}
+
 /// Appends a second whole or not at all, for half of one would spoil the next one that finds room.
 fn append(to: &mut File, second: &[u8]) -> io::Result<()> {
     let before = to.metadata()?.len();
@@ -231,6 +265,35 @@ mod tests {
             fs::read_to_string(folder.file("seconds.jsonl").unwrap()).unwrap().lines().count(),
             1
         );
+    }
+
+    #[test]
+    fn a_long_run_keeps_the_lines_of_its_last_seconds() {
+        let runs = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(runs.path(), Path::new("p.jmx"), 0).unwrap();
+        let (now, before) = (folder.file(SECONDS).unwrap(), folder.file(SECONDS_BEFORE).unwrap());
+        // A long line for each second, so that few are enough.
+        let what = "x".repeat(4 << 20);
+        for at_ms in 1..=40 {
+            let marks = vec![snapshot_file::Mark { at_ms, what: what.clone() }];
+            let second = Second { at_ms, marks, ..Second::default() };
+            assert_eq!(folder.write_second(&second), None);
+            let length = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+            assert!((1..=MOST_OF_SECONDS).contains(&length(&now)), "{at_ms}");
+            assert!(length(&before) <= MOST_OF_SECONDS, "{at_ms}");
+        }
+        let times = |path: &Path| -> Vec<i64> {
+            let text = fs::read_to_string(path).unwrap();
+            let line = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+            text.lines().map(|text| line(text)["at_ms"].as_i64().unwrap()).collect()
+        };
+        let kept = [times(&before), times(&now)].concat();
+        assert_eq!(kept, ((41 - kept.len() as i64)..=40).collect::<Vec<_>>());
+        assert!(kept.len() >= 8 && !folder.file(&part(SECONDS)).unwrap().exists(), "{kept:?}");
+        drop(folder);
+        let again = Folder::again(now.parent().unwrap()).unwrap();
+        assert!(!before.exists() && times(&now).is_empty(), "a takeover begins both anew");
+        drop(again);
     }
 
     #[test]

@@ -13,14 +13,14 @@ use super::about::{self, Kind, MOST_TAGS, NOTE, Note};
 use super::catalogue::{Catalogue, Found};
 use super::made::{Maker, Refused};
 use crate::questions::{capacity, compare, sweep};
-use crate::report;
+use crate::{folder, report};
 
 /// Characters of a name and of a tag, at most.
 const LONGEST_NAME: usize = 120;
 const LONGEST_TAG: usize = 40;
 
 /// Files of a run's folder. The last ones say what it is: they go last, so that half of a deletion can be repeated.
-const OF_RUN: [&str; 12] = [
+const OF_RUN: [&str; 13] = [
     "plan.jmx",
     "throng.log",
     "summary.json",
@@ -31,8 +31,9 @@ const OF_RUN: [&str; 12] = [
     report::file::FILE,
     NOTE,
     record::FILE,
+    folder::SECONDS_BEFORE,
     "properties.txt",
-    "seconds.jsonl",
+    folder::SECONDS,
 ];
 /// Files of an answer's folder, and of those that it has for its runs.
 const OF_ANSWER: [&str; 5] = [report::file::FILE, NOTE, compare::FILE, sweep::FILE, capacity::FILE];
@@ -232,8 +233,14 @@ mod tests {
         Found { id: 1, folder: "x".into(), kind: Kind::Run, state, path }
     }
 
-    const RUN: [&str; 5] =
-        ["plan.jmx", "properties.txt", "record", "seconds.jsonl", ".summary.json.part"];
+    const RUN: [&str; 6] = [
+        "plan.jmx",
+        "properties.txt",
+        "record",
+        "seconds.jsonl",
+        "seconds.1.jsonl",
+        ".summary.json.part",
+    ];
 
     #[test]
     fn what_is_a_runs_own_goes_and_nothing_else() {

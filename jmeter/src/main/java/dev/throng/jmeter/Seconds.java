@@ -5,20 +5,28 @@ import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Locale;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** The figures of a run so far, from {@code seconds.jsonl}, which grows by a line a second. */
+/**
+ * The figures of a run so far, from {@code seconds.jsonl}, which grows by a line a second. After some hours the file is begun anew, and
+ * its lines so far are in {@code seconds.1.jsonl}.
+ */
 final class Seconds {
     /** Most bytes of one reading: further lines come with the next. */
     private static final int MOST = 1 << 20;
     private static final long MILLI = 1000;
 
     private final File file;
+    private final File before;
     private final ObjectMapper json = new ObjectMapper();
     private final ByteArrayOutputStream begun = new ByteArrayOutputStream();
+    /** Identity of the file of which so many bytes were read. */
+    private Object key;
     private long read;
     private long firstMs;
     private long lastMs;
@@ -32,6 +40,7 @@ final class Seconds {
 
     Seconds(File folder) {
         file = new File(folder, "seconds.jsonl");
+        before = new File(folder, "seconds.1.jsonl");
     }
 
     /** Reads what was written since. */
@@ -39,9 +48,30 @@ final class Seconds {
         if (!file.isFile()) {
             return;
         }
+        Object now = keyOf(file);
+        if (key != null && !key.equals(now)) {
+            if (before.isFile() && key.equals(keyOf(before)) && readFrom(before)) {
+                return;
+            }
+            read = 0;
+            begun.reset();
+        }
+        key = now;
+        readFrom(file);
+    }
+
+    private static Object keyOf(File file) throws IOException {
+        return Files.readAttributes(file.toPath(), BasicFileAttributes.class).fileKey();
+    }
+
+    /** Reads some of what was written since. Returns whether there is more. */
+    private boolean readFrom(File file) throws IOException {
         byte[] more;
+        boolean isMore;
         try (RandomAccessFile from = new RandomAccessFile(file, "r")) {
-            more = new byte[(int) Math.max(0, Math.min(MOST, from.length() - read))];
+            long left = Math.max(0, from.length() - read);
+            more = new byte[(int) Math.min(MOST, left)];
+            isMore = left > MOST;
             from.seek(read);
             from.readFully(more);
         }
@@ -54,6 +84,7 @@ final class Seconds {
                 begun.write(one);
             }
         }
+        return isMore;
     }
 
     private void add(String line) throws IOException {

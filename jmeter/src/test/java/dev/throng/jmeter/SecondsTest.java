@@ -33,4 +33,24 @@ class SecondsTest {
         assertEquals("1:02   users 1,234   samples 1,003   errors 1   now 1,000/s, p95 250 ms", seconds.words(false));
         assertEquals("1:02   users 1,234   samples 1,003   errors 1   mean 16.2/s", seconds.words(true));
     }
+
+    @Test
+    void aFileThatIsBegunAnewIsReadOn() throws Exception {
+        Seconds seconds = new Seconds(folder.toFile());
+        String line = "{\"at_ms\": %d000, \"users\": 1, \"samples\": 5, \"errors\": 1, \"p95_ms\": 1.0}\n";
+        write(String.format(line, 1));
+        seconds.read();
+        // Not read before it is the older file.
+        write(String.format(line, 2));
+        Files.move(folder.resolve("seconds.jsonl"), folder.resolve("seconds.1.jsonl"));
+        seconds.read();
+        write(String.format(line, 3));
+        seconds.read();
+        assertEquals("0:03   users 1   samples 15   errors 3   mean 5.0/s", seconds.words(true));
+        // The lines of a file that is not there any more are not counted.
+        Files.move(folder.resolve("seconds.jsonl"), folder.resolve("seconds.2.jsonl"));
+        write(String.format(line, 4));
+        seconds.read();
+        assertEquals("0:04   users 1   samples 20   errors 4   mean 5.0/s", seconds.words(true));
+    }
 }
