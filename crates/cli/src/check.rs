@@ -85,8 +85,10 @@ fn fail(message: &str) -> Exit {
 }
 
 /// A plan that was checked.
-struct Checked {
-    loaded: Loaded,
+pub(crate) struct Checked {
+    pub(crate) loaded: Loaded,
+    /// Properties of the plan, without Java where there is none.
+    pub(crate) properties: Properties,
     java: Option<OfJava>,
     /// Sentences about properties without effect.
     unheeded: Vec<String>,
@@ -101,9 +103,14 @@ impl Checked {
         flags.machine.clone().add_to(&mut sources);
         let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };
         project::apply(&mut request)?;
-        let Request { sources, load: given, .. } = request;
+        Self::of_request(&request, flags.run_java)
+    }
+
+    /// Checks the plan of a request, whose project file has been read. The error is a sentence for the user.
+    pub(crate) fn of_request(request: &Request, run_java: bool) -> Result<Self, String> {
+        let Request { plan, sources, load: given, .. } = request;
         let now_ms = jiff::Timestamp::now().as_millisecond();
-        let (mut properties, warnings) = Properties::load(&sources, now_ms)?;
+        let (mut properties, warnings) = Properties::load(sources, now_ms)?;
         for warning in &warnings {
             terminal::warning(warning);
         }
@@ -128,18 +135,17 @@ impl Checked {
             let odd = preflight::odd_numbers(plan, all, folder);
             loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
         }
-        let load = asked_load::of_plan(&loaded, &properties, &path, &given)?;
-        let java = look_at_java(&mut loaded, &properties, &path, flags.run_java);
+        let load = asked_load::of_plan(&loaded, &properties, &path, given)?;
+        let java = look_at_java(&mut loaded, &properties, &path, run_java);
         let unheeded = unheeded(&properties, &loaded);
-        Ok(Self { loaded, java, unheeded, load })
+        Ok(Self { loaded, properties, java, unheeded, load })
     }
 
     /// Prints the report of the only plan.
     fn tell(&self, flags: &CheckFlags) {
-        let Self { loaded, java, unheeded, load } = self;
+        let Self { loaded, java, unheeded, load, .. } = self;
         if flags.json {
-            let report = json(loaded, java.as_ref(), unheeded, load);
-            terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
+            self.tell_json();
             return;
         }
         if flags.quiet {
@@ -156,6 +162,30 @@ impl Checked {
         for line in unheeded {
             terminal::warning(line);
         }
+    }
+
+    fn tell_json(&self) {
+        let Self { loaded, java, unheeded, load, .. } = self;
+        let report = json(loaded, java.as_ref(), unheeded, load);
+        terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
+    }
+
+    /// Whether `throng run` would run the plan. Its findings are printed, and where it would not run the reasons, as JSON if
+    /// that is asked for.
+    pub(crate) fn admits(&self, as_json: bool) -> bool {
+        let (loaded, runs) = (&self.loaded, runs(&self.loaded));
+        if as_json {
+            if !runs {
+                self.tell_json();
+            }
+            return runs;
+        }
+        terminal::err(&loaded.findings(tty::error_colour()));
+        if !runs {
+            terminal::err(&elements_lines(&loaded.name, loaded.obstacles()));
+            terminal::err(&verdict(loaded));
+        }
+        runs
     }
 }
 

@@ -25,12 +25,11 @@ use plan::plan::Plan;
 use serde::Serialize;
 use stats::grouped::{count, things};
 
+use crate::check::Checked;
 use crate::exit::Exit;
 use crate::flags::PreflightFlags;
-use crate::load;
 use crate::project;
 use crate::properties::Properties;
-use crate::render::Colour;
 use crate::request::Request;
 use crate::terminal;
 use crate::tty::Stream;
@@ -72,38 +71,9 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     {
         return usage(&message);
     }
-    let Some(properties) = Properties::load_or_tell(&request.sources) else {
-        return Exit::Usage;
-    };
-    let mut given = Given {
-        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
-        folder: PathBuf::new(),
-        users: flags.users,
-        by_group: None,
-        sources: flags.source,
-    };
-    let demand = match &flags.plan {
-        None => demand::without_plan(flags.users.unwrap_or_default(), &given),
-        Some(path) => {
-            given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-            let Some((path, bytes)) = load::read(path) else { return Exit::Usage };
-            let loaded = load::load(&path, bytes, &properties);
-            let Some(plan) = &loaded.plan else {
-                terminal::err(&loaded.findings(Colour::Plain));
-                return Exit::Plan;
-            };
-            if flags.users.is_none() && !request.load.is_empty() {
-                match users_of(plan, &given, &request.load) {
-                    Ok(users) => given.by_group = Some(users),
-                    Err(message) => return usage(&message),
-                }
-            }
-            demand::of_plan(plan, &given)
-        }
-    };
-    let demand = match demand {
+    let demand = match demand_of(&flags, &request) {
         Ok(demand) => demand,
-        Err(message) => return usage(&format!("source addresses: {message}")),
+        Err(exit) => return exit,
     };
     let report = Report::new(demand, &Host::now(), chain.as_ref());
     if flags.json {
@@ -115,6 +85,43 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         fix(&report, flags.dry_run, flags.json);
     }
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
+}
+
+/// The demand of the plan, if it has one that `throng run` would run, or of the users that were asked for. The error is the
+/// exit code, and its reason has been printed.
+fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> {
+    let demand = match &flags.plan {
+        None => {
+            let properties = Properties::load_or_tell(&request.sources).ok_or(Exit::Usage)?;
+            demand::without_plan(flags.users.unwrap_or_default(), &given(flags, &properties))
+        }
+        Some(path) => {
+            let checked = Checked::of_request(request, false).map_err(|message| usage(&message))?;
+            if !checked.admits(flags.json) {
+                return Err(Exit::Plan);
+            }
+            let Some(plan) = &checked.loaded.plan else { return Err(Exit::Plan) };
+            let mut given = given(flags, &checked.properties);
+            given.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            if flags.users.is_none() && !request.load.is_empty() {
+                let users = users_of(plan, &given, &request.load);
+                given.by_group = Some(users.map_err(|message| usage(&message))?);
+            }
+            demand::of_plan(plan, &given)
+        }
+    };
+    demand.map_err(|message| usage(&format!("source addresses: {message}")))
+}
+
+/// The properties and the options beside the plan.
+fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
+    Given {
+        properties: properties.all().map(|(key, value)| (key.into(), value.into())).collect(),
+        folder: PathBuf::new(),
+        users: flags.users,
+        by_group: None,
+        sources: flags.source.clone(),
+    }
 }
 
 /// Changes the settings that are too small, or prints what would be changed. With --json, standard output is the report's alone.
@@ -352,6 +359,7 @@ fn usage(message: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load;
     use crate::properties::Sources;
 
     const PLAN: &str = r#"<?xml version="1.0"?><jmeterTestPlan version="1.2" properties="5.0"><hashTree><TestPlan testclass="TestPlan"/><hashTree>

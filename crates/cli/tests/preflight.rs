@@ -151,3 +151,61 @@ fn a_run_that_fits_is_told_nothing() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(!ended.err.contains("needed"), "{ended:?}");
 }
+
+/// A plan with controllers, so many of them within each other.
+fn deep(levels: usize) -> String {
+    let (begin, end) = program::PLAN.split_once("<!--more-->").expect("a place");
+    let open = r#"<GenericController guiclass="LogicControllerGui" testclass="GenericController" testname="c" enabled="true"/><hashTree>"#;
+    format!("{begin}{}{}{end}", open.repeat(levels), "</hashTree>".repeat(levels))
+}
+
+#[test]
+fn no_plan_fits_that_check_and_run_refuse() {
+    let with = |element: &str| program::PLAN.replace("<!--more-->", element);
+    let class = r#"<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="Bursts" enabled="true"/><hashTree/>"#;
+    let table = [
+        ("nested", deep(5000), ""),
+        ("class", with(class), ""),
+        ("cut", program::PLAN[..program::PLAN.len() / 2].to_owned(), ""),
+        ("text", "no plan\n".to_owned(), ""),
+        ("empty", String::new(), ""),
+        ("property", program::PLAN.to_owned(), "-Jthrong.source.addresses=nowhere0"),
+        ("good", program::PLAN.to_owned(), "-Jx=1"),
+    ];
+    let program = Program::new();
+    for (name, text, property) in table {
+        let file = format!("{name}.jmx");
+        program.write(&file, &text);
+        let run = |verb: &str| {
+            let line = [verb, &file, property];
+            program.run(if property.is_empty() { &line[..2] } else { &line })
+        };
+        let (check, preflight, ran) = (run("check"), run("preflight"), run("run"));
+        let runs = [&check, &ran].map(|ended| ended.code == 0);
+        assert_eq!(runs, [name == "good"; 2], "{name}: {check:?} {ran:?}");
+        assert_eq!(preflight.code == 0, name == "good", "{name}: {preflight:?}");
+        assert_eq!(preflight.out.contains("It fits"), name == "good", "{name}: {preflight:?}");
+        if check.code == 3 {
+            assert_eq!(preflight.code, 3, "{name}: {preflight:?}");
+            assert!(preflight.err.contains("The plan does not run"), "{name}: {preflight:?}");
+            let line = ["preflight", &file, "--json", property];
+            let line = if property.is_empty() { &line[..3] } else { &line };
+            let json = json(&program.run(line).out);
+            assert_eq!(json["runs"], false, "{name}: {json}");
+        }
+    }
+}
+
+#[test]
+fn findings_of_a_plan_that_runs_stand_before_the_sums() {
+    let program = Program::new();
+    let data = r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="names" enabled="true">
+<stringProp name="filename">names.csv</stringProp><stringProp name="variableNames">name</stringProp></CSVDataSet><hashTree/>"#;
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", data));
+    let ended = program.run(&["preflight", "plan.jmx"]);
+    assert!(ended.code == 0 && ended.out.starts_with("Load: 1 user"), "{ended:?}");
+    assert!(
+        ended.err.contains("warning[missing-file]: the file names.csv is not there"),
+        "{ended:?}"
+    );
+}

@@ -88,7 +88,7 @@ fn reason(result: &Result<Checked, String>) -> Option<String> {
 
 pub(super) fn data(name: &str, result: &Result<Checked, String>) -> Value {
     match result {
-        Ok(Checked { loaded, java, unheeded, load }) => {
+        Ok(Checked { loaded, java, unheeded, load, .. }) => {
             serde_json::to_value(super::json(loaded, java.as_ref(), unheeded, load))
                 .unwrap_or_default()
         }
