@@ -1,10 +1,11 @@
 //! Criteria of a run: those that it must meet at its end, and those that end it early.
 //!
-//! `judgement` holds the outcome and its forms for people and programs.
+//! `window` holds the samples that a criterion is about while the run goes on, `judgement` the outcome and its forms for
+//! people and programs.
 
 mod judgement;
+mod window;
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
@@ -12,11 +13,11 @@ use answers::evidence::{Evidence, Nothing};
 use answers::verdict::Words;
 use plan::plan::Plan;
 use record::Lamp;
-use stats::hist::Hist;
 use stats::totals::Totals;
 use stats::{Counter, Snapshot};
 
 pub(crate) use self::judgement::{Judgement, words};
+use self::window::{Window, is_lost};
 use crate::suggest::nearest;
 
 /// Criteria as they were given.
@@ -26,61 +27,6 @@ pub(crate) struct Criteria {
     pub(crate) fail: Vec<Criterion>,
     /// The first of them that holds ends the run.
     pub(crate) abort: Vec<Criterion>,
-}
-
-/// Samples of a time.
-#[derive(Clone, Debug, Default)]
-struct Part {
-    count: u64,
-    errors: u64,
-    service: Hist,
-    response: Hist,
-    /// Length, ms.
-    ms: i64,
-}
-
-impl Part {
-    fn add(&mut self, snapshot: &Snapshot, label: Option<&str>) {
-        // A label that is both is its request.
-        let of = |transaction: bool| {
-            let deltas =
-                snapshot.labels.iter().filter(move |delta| delta.transaction == transaction);
-            deltas.filter(move |delta| label.is_none_or(|label| *delta.name == *label))
-        };
-        let only_transaction = label.is_some() && of(false).next().is_none();
-        for delta in of(only_transaction) {
-            self.count += delta.tally.count;
-            self.errors += delta.tally.errors;
-            self.service.add(&delta.service);
-            self.response.add(&delta.response);
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.errors += other.errors;
-        self.service.merge(&other.service);
-        self.response.merge(&other.response);
-        self.ms += other.ms;
-    }
-}
-
-impl Figures for Part {
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    fn errors(&self) -> Option<u64> {
-        Some(self.errors)
-    }
-
-    fn seconds(&self) -> f64 {
-        self.ms as f64 / 1000.0
-    }
-
-    fn time_ms(&self, times: Times, stat: Stat) -> Option<f64> {
-        of_hist(if times == Times::Service { &self.service } else { &self.response }, stat)
-    }
 }
 
 /// The samples of the run that a criterion is about.
@@ -115,78 +61,6 @@ impl Figures for Whole<'_> {
         let row = self.row()?;
         of_hist(if times == Times::Service { &row.service } else { &row.response }, stat)
     }
-}
-
-/// A criterion over a window that rolls, or over all that was measured so far.
-#[derive(Debug)]
-struct Window {
-    criterion: Criterion,
-    seconds: VecDeque<Part>,
-    /// The second that is being gathered.
-    open: Part,
-    ends: bool,
-    /// The window with the value furthest on the wrong side, of a criterion that must hold, and its end since the start.
-    worst: Option<(Judged, Duration)>,
-    /// The judgement of the last second; `None` until the window is full.
-    last: Option<Judged>,
-}
-
-impl Window {
-    fn new(criterion: &Criterion, ends: bool) -> Self {
-        let (seconds, open, worst, last) = (VecDeque::new(), Part::default(), None, None);
-        Self { criterion: criterion.clone(), seconds, open, ends, worst, last }
-    }
-
-    /// The criterion by now, for those who follow the run.
-    fn lamp(&self) -> Lamp {
-        let Self { criterion, ends, worst, last, .. } = self;
-        let judged = last.as_ref().filter(|judged| judged.value.is_some());
-        let rolls = criterion.over.is_some();
-        Lamp {
-            criterion: criterion.to_string(),
-            value: judged.map_or_else(|| criterion.shown(None), Judged::shown),
-            holds: judged.and_then(|judged| judged.outcome.is_met()),
-            ends: *ends,
-            lost: !ends && rolls && worst.as_ref().is_some_and(|(worst, _)| is_lost(worst)),
-        }
-    }
-
-    /// A second is over; its judgement, where the window is full.
-    fn close(&mut self, ms: i64, evidence: &Evidence<'_>) -> Option<Judged> {
-        // The condition of a criterion that ends the run is no claim about the target.
-        let judge = |criterion: &Criterion, part: &Part, ends: bool| {
-            if ends { criterion.judge(part) } else { evidence.judge(criterion, part) }
-        };
-        let mut part = std::mem::take(&mut self.open);
-        part.ms = ms;
-        let Some(over) = self.criterion.over else {
-            let mut all = self.seconds.pop_front().unwrap_or_default();
-            all.merge(&part);
-            let judged = judge(&self.criterion, &all, self.ends);
-            self.seconds.push_back(all);
-            return Some(judged);
-        };
-        self.seconds.push_back(part);
-        let over = over.as_millis() as i64;
-        let mut length: i64 = self.seconds.iter().map(|part| part.ms).sum();
-        // Snapshots are never quite a second apart.
-        while let Some(first) = self.seconds.front()
-            && length - first.ms >= over - 500
-        {
-            length -= first.ms;
-            self.seconds.pop_front();
-        }
-        if length < over - 500 {
-            return None;
-        }
-        let mut sum = Part::default();
-        self.seconds.iter().for_each(|part| sum.merge(part));
-        Some(judge(&self.criterion, &sum, self.ends))
-    }
-}
-
-fn is_lost(judged: &Judged) -> bool {
-    judged.outcome == Outcome::NotMet
 }
 
 /// Criteria that are judged while the run goes on.
@@ -241,7 +115,7 @@ impl Watch {
         self.starts.0 += snapshot.counters.get(Counter::StartsDue);
         self.starts.1 += snapshot.counters.get(Counter::StartsMissed);
         for window in &mut self.windows {
-            window.open.add(snapshot, window.criterion.label.as_deref());
+            window.add(snapshot);
         }
     }
 
@@ -422,39 +296,6 @@ pub(crate) fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn part(count: u64, errors: u64) -> Part {
-        Part { count, errors, ..Part::default() }
-    }
-
-    fn window(text: &str) -> Window {
-        Window::new(&Criterion::parse(text).expect("a criterion"), true)
-    }
-
-    #[test]
-    fn a_window_is_judged_when_it_is_full_and_forgets_what_is_older() {
-        let mut window = window("error% > 50 over 3s");
-        let mut close = |errors: u64| {
-            window.open = part(10, errors);
-            let judged = window.close(1_000, &Evidence::default());
-            judged.map(|judged| judged.value.expect("samples"))
-        };
-        assert_eq!([close(10), close(10)], [None, None]);
-        assert_eq!(
-            [close(10), close(0), close(0), close(0)].map(Option::unwrap_or_default),
-            [100.0, 200.0 / 3.0, 100.0 / 3.0, 0.0]
-        );
-    }
-
-    #[test]
-    fn without_a_window_all_so_far_counts() {
-        let mut window = window("count >= 25");
-        let mut close = || {
-            window.open = part(10, 0);
-            window.close(1_000, &Evidence::default()).expect("judged").is_met()
-        };
-        assert_eq!([close(), close(), close()], [false, false, true]);
-    }
-
     #[test]
     fn lamps_say_how_criteria_stand_and_a_failed_window_is_not_forgotten() {
         let parse = |text: &str| Criterion::parse(text).expect("a criterion");
@@ -465,7 +306,7 @@ mod tests {
         let mut watch = Watch::new(&criteria, 0);
         let mut at_ms = 0;
         let mut good = |errors: u64| {
-            watch.windows.iter_mut().for_each(|window| window.open = part(10, errors));
+            watch.windows.iter_mut().for_each(|window| window.add_counts(10, errors));
             at_ms += 1_000;
             watch.close(at_ms);
             watch.lamps().iter().map(Lamp::is_good).collect::<Vec<_>>()
@@ -476,7 +317,8 @@ mod tests {
         let last = good(0);
         assert_eq!(last, [Some(true), Some(false), Some(true)], "its window holds, and it is lost");
         let lamps = watch.lamps();
-        assert_eq!((lamps[1].holds, lamps[1].lost, &*lamps[1].value), (Some(true), true, "0%"));
+        let shown = (lamps[1].holds, lamps[1].lost, &*lamps[1].value);
+        assert_eq!(shown, (Some(true), true, "0% of requests"));
         assert!(lamps[2].ends && lamps[2].criterion == "errors > 100");
         let judged = watch.judge(&Totals::new(), Duration::from_secs(4)).judged;
         assert!(!judged[0].is_met(), "what has no window is judged by the totals");
@@ -489,7 +331,7 @@ mod tests {
         let criteria = Criteria { fail, abort: Vec::new() };
         let mut watch = Watch::new(&criteria, 500);
         for (at, errors) in [0, 4, 10, 10, 3, 0].into_iter().enumerate() {
-            watch.windows.iter_mut().for_each(|window| window.open = part(10 + at as u64, errors));
+            watch.windows.iter_mut().for_each(|window| window.add_counts(10 + at as u64, errors));
             watch.close(1_490 + at as i64 * 1_000);
         }
         let worst = |at: usize| {

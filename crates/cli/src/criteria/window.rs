@@ -1,0 +1,289 @@
+//! The samples of a criterion while the run goes on: those of a window that rolls, or all so far.
+//!
+//! A window is a sum to which each second is added, and from which the steps that are older are taken away. A step is a
+//! second, or of a window of more than ten minutes a 600th of it; so the window has up to a step more than was asked for.
+//! Cost: a second costs its own bins, whatever the window's length; memory has [`MOST_STEPS`] packed histograms at most,
+//! and none where the criterion is on no time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use answers::criterion::{Criterion, Figure, Figures, Judged, Outcome, Stat, Times, of_hist};
+use answers::evidence::Evidence;
+use record::Lamp;
+use stats::Snapshot;
+use stats::hist::{Bins, Hist};
+
+/// Steps of a window, at most.
+const MOST_STEPS: i64 = 600;
+/// Snapshots are never quite a second apart: a second may be so much shorter, ms.
+const SHORTER_MS: i64 = 500;
+
+/// A criterion over a window that rolls, or over all that was measured so far.
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) criterion: Criterion,
+    pub(super) ends: bool,
+    /// The window with the value furthest on the wrong side, of a criterion that must hold, and its end since the start.
+    pub(super) worst: Option<(Judged, Duration)>,
+    /// The judgement of the last second; `None` until the window is full.
+    pub(super) last: Option<Judged>,
+    sum: Sum,
+    /// Whole steps in the sum, the oldest first.
+    steps: VecDeque<Step>,
+    /// The step that is being gathered, in the sum already.
+    open: Step,
+}
+
+/// The samples of the window.
+#[derive(Debug, Default)]
+struct Sum {
+    count: u64,
+    errors: u64,
+    /// Times of the kind that the criterion is about.
+    times: Hist,
+    /// Length, ms.
+    ms: i64,
+}
+
+/// The samples of a step.
+#[derive(Debug, Default)]
+struct Step {
+    count: u64,
+    errors: u64,
+    times: Bins,
+    ms: i64,
+}
+
+impl Sum {
+    fn subtract(&mut self, step: &Step) {
+        self.count -= step.count;
+        self.errors -= step.errors;
+        self.times.subtract(&step.times);
+        self.ms -= step.ms;
+    }
+}
+
+impl Figures for Sum {
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn errors(&self) -> Option<u64> {
+        Some(self.errors)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.ms as f64 / 1000.0
+    }
+
+    fn time_ms(&self, _: Times, stat: Stat) -> Option<f64> {
+        of_hist(&self.times, stat)
+    }
+}
+
+impl Window {
+    pub(super) fn new(criterion: &Criterion, ends: bool) -> Self {
+        Self {
+            criterion: criterion.clone(),
+            ends,
+            worst: None,
+            last: None,
+            sum: Sum::default(),
+            steps: VecDeque::new(),
+            open: Step::default(),
+        }
+    }
+
+    /// Adds measurements of the second that goes on.
+    pub(super) fn add(&mut self, snapshot: &Snapshot) {
+        let label = self.criterion.label.as_deref();
+        // A label that is both is its request.
+        let of = |transaction: bool| {
+            let deltas =
+                snapshot.labels.iter().filter(move |delta| delta.transaction == transaction);
+            deltas.filter(move |delta| label.is_none_or(|label| *delta.name == *label))
+        };
+        let only_transaction = label.is_some() && of(false).next().is_none();
+        let times = match self.criterion.figure {
+            Figure::Time(times, _) => Some(times),
+            _ => None,
+        };
+        let rolls = self.criterion.over.is_some();
+        for delta in of(only_transaction) {
+            let bins = times.map(|times| match times {
+                Times::Service => &delta.service,
+                Times::Response => &delta.response,
+            });
+            for (count, errors) in [
+                (&mut self.sum.count, &mut self.sum.errors),
+                (&mut self.open.count, &mut self.open.errors),
+            ] {
+                *count += delta.tally.count;
+                *errors += delta.tally.errors;
+            }
+            if let Some(bins) = bins {
+                self.sum.times.add(bins);
+                if rolls {
+                    self.open.times.merge(bins);
+                }
+            }
+        }
+    }
+
+    /// A second is over; its judgement, where the window is full.
+    pub(super) fn close(&mut self, ms: i64, evidence: &Evidence<'_>) -> Option<Judged> {
+        self.sum.ms += ms;
+        if let Some(over) = self.criterion.over {
+            let over = over.as_millis() as i64;
+            self.open.ms += ms;
+            let step_ms = ((over - 1).div_euclid(1000 * MOST_STEPS) + 1) * 1000;
+            if self.open.ms >= step_ms - SHORTER_MS {
+                self.open.times.shrink();
+                self.steps.push_back(std::mem::take(&mut self.open));
+            }
+            while let Some(first) = self.steps.front()
+                && self.sum.ms - first.ms >= over - SHORTER_MS
+            {
+                self.sum.subtract(first);
+                self.steps.pop_front();
+            }
+            if self.sum.ms < over - SHORTER_MS {
+                return None;
+            }
+        }
+        // The condition of a criterion that ends the run is no claim about the target.
+        Some(if self.ends {
+            self.criterion.judge(&self.sum)
+        } else {
+            evidence.judge(&self.criterion, &self.sum)
+        })
+    }
+
+    /// The criterion by now, for those who follow the run.
+    pub(super) fn lamp(&self) -> Lamp {
+        let Self { criterion, ends, worst, last, .. } = self;
+        let judged = last.as_ref().filter(|judged| judged.value.is_some());
+        let rolls = criterion.over.is_some();
+        Lamp {
+            criterion: criterion.to_string(),
+            value: judged.map_or_else(|| criterion.shown(None), Judged::shown),
+            holds: judged.and_then(|judged| judged.outcome.is_met()),
+            ends: *ends,
+            lost: !ends && rolls && worst.as_ref().is_some_and(|(worst, _)| is_lost(worst)),
+        }
+    }
+
+    /// Adds samples without times.
+    #[cfg(test)]
+    pub(super) fn add_counts(&mut self, count: u64, errors: u64) {
+        self.sum.count += count;
+        self.sum.errors += errors;
+        self.open.count += count;
+        self.open.errors += errors;
+    }
+}
+
+pub(super) fn is_lost(judged: &Judged) -> bool {
+    judged.outcome == Outcome::NotMet
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::{Recorder, Sample};
+
+    use super::*;
+
+    fn window(text: &str) -> Window {
+        Window::new(&Criterion::parse(text).expect("a criterion"), true)
+    }
+
+    #[test]
+    fn a_window_is_judged_when_it_is_full_and_forgets_what_is_older() {
+        let mut window = window("error% > 50 over 3s");
+        let mut close = |errors: u64| {
+            window.add_counts(10, errors);
+            let judged = window.close(1_000, &Evidence::default());
+            judged.map(|judged| judged.value.expect("samples"))
+        };
+        assert_eq!([close(10), close(10)], [None, None]);
+        assert_eq!(
+            [close(10), close(0), close(0), close(0)].map(Option::unwrap_or_default),
+            [100.0, 200.0 / 3.0, 100.0 / 3.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn without_a_window_all_so_far_counts() {
+        let mut window = window("count >= 25");
+        let mut close = || {
+            window.add_counts(10, 0);
+            window.close(1_000, &Evidence::default()).expect("judged").is_met()
+        };
+        assert_eq!([close(), close(), close()], [false, false, true]);
+    }
+
+    /// The samples of a second: 20 of which each takes a time that depends on the second.
+    fn second(recorder: &mut Recorder, snapshot: &mut Snapshot, at: u64) {
+        let label = recorder.intern("page");
+        recorder.begin(at as i64 * 1000);
+        for n in 0..20 {
+            let elapsed = (1 + (at / 50 + n * 7919) % 97) * 1_000_000;
+            recorder.record(&Sample { elapsed, ..Sample::new(label, at as i64 * 1000) });
+        }
+        recorder.drain(snapshot);
+    }
+
+    #[test]
+    fn times_of_a_window_are_those_of_its_seconds() {
+        let (mut recorder, mut snapshot) = (Recorder::new(), Snapshot::new());
+        let mut window = window("service p90 > 50ms over 120s");
+        let mut parts: VecDeque<Bins> = VecDeque::new();
+        for at in 0..1000 {
+            second(&mut recorder, &mut snapshot, at);
+            window.add(&snapshot);
+            parts.push_back(snapshot.labels[0].service.clone());
+            let judged = window.close(1_000, &Evidence::default());
+            if parts.len() > 120 {
+                parts.pop_front();
+            }
+            assert_eq!(judged.is_some(), at >= 119, "{at}");
+            let Some(judged) = judged else { continue };
+            let mut all = Hist::new();
+            for bins in &parts {
+                all.add(bins);
+            }
+            assert_eq!(judged.value, of_hist(&all, Stat::Percentile(90.0)), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_a_day_has_a_bound() {
+        const SECONDS: u64 = 100_000;
+        let (mut recorder, mut snapshot) = (Recorder::new(), Snapshot::new());
+        second(&mut recorder, &mut snapshot, 0);
+        let texts = ["count > 0 over 24h", "service p90 > 50ms over 24h", "rate < 1 over 7d"];
+        let mut windows = texts.map(window);
+        for at in 0..SECONDS {
+            for window in &mut windows {
+                window.add(&snapshot);
+                let judged = window.close(1_000, &Evidence::default());
+                let over = window.criterion.over.map_or(0, |over| over.as_secs());
+                assert_eq!(judged.is_some(), at + 1 >= over, "{at}");
+                assert!(window.steps.len() as i64 <= MOST_STEPS + 1, "{}", window.steps.len());
+                let seconds = window.sum.ms as u64 / 1000;
+                assert!(seconds <= over + over.div_ceil(MOST_STEPS as u64), "{seconds}");
+                let steps = window.steps.iter().map(|step| step.count).sum::<u64>();
+                assert_eq!(steps + window.open.count, window.sum.count);
+            }
+        }
+        let bytes: usize =
+            windows[1].steps.iter().filter_map(|step| step.times.packed()).map(<[u8]>::len).sum();
+        assert!(windows[1].steps.iter().all(|step| step.times.packed().is_some()), "packed");
+        assert!(bytes < 600 * 200, "{bytes}");
+        assert!(
+            windows[0].steps.iter().all(|step| step.times.is_empty()),
+            "no times are asked for"
+        );
+    }
+}
