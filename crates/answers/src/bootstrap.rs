@@ -40,6 +40,24 @@ pub struct Unit<'a> {
     pub times: Option<Cow<'a, Bins>>,
 }
 
+impl Unit<'_> {
+    /// Adds the samples and the time of another one.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.seconds += other.seconds;
+        self.count += other.count;
+        self.errors += other.errors;
+        self.elapsed = self.elapsed.saturating_add(other.elapsed);
+        self.times = match (self.times.take(), other.times) {
+            (Some(mine), Some(theirs)) => {
+                let mut bins = mine.into_owned();
+                bins.merge(&theirs);
+                Some(Cow::Owned(bins))
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+}
+
 /// Figures of a run or of a resample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {

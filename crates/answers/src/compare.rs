@@ -26,7 +26,7 @@ use crate::distribution::student_two_sided;
 use crate::interval::least_samples;
 use crate::repeats::{ratio, welch};
 use crate::series::{mean, quantile, variance};
-use crate::steady::{Steady, steady};
+use crate::steady::{LEAST_MS, Steady, steady};
 
 /// Rate of false discoveries.
 const FALSE: f64 = 0.05;
@@ -81,7 +81,11 @@ pub struct Row {
     /// Empty of all requests.
     pub label: String,
     pub transaction: bool,
+    /// Samples that are compared: those under steady load.
     pub samples: (u64, u64),
+    /// All samples of both sides, and those of them that failed.
+    pub recorded: (u64, u64),
+    pub failed: (u64, u64),
     pub differences: Vec<Difference>,
     /// The reason for no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,10 +166,12 @@ fn times_of<'r>(records: impl IntoIterator<Item = &'r Record>, settings: &Settin
 pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
     let settings = &Settings { times: times_of([a, b], settings), ..*settings };
     let (steady_a, steady_b) = (steady(a), steady(b));
+    let (all_a, all_b) = (Counts::of(a), Counts::of(b));
     let row = |label: String, transaction, of_a: Option<u32>, of_b: Option<u32>| {
         let side = |record, steady, label, seed| side(record, steady, label, settings, seed);
         let sides = (side(a, &steady_a, of_a, 1), side(b, &steady_b, of_b, 2));
-        single(label, transaction, &sides.0, &sides.1, settings)
+        let row = single(label, transaction, &sides.0, &sides.1, settings);
+        row.counting(all_a.get(of_a), all_b.get(of_b))
     };
     let common = Common::of(a, b);
     let all = row(String::new(), false, None, None);
@@ -188,31 +194,28 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         (Some(first), Some(other)) => Common::of(first, other),
         _ => Common::default(),
     };
+    // The number of a label in a record; one that no label has, if it is not there.
+    let number = |record: &Record, label: Option<&(String, bool)>| {
+        let (name, transaction) = label?;
+        let is_it = |l: &record::Label| *l.name == **name && l.transaction == *transaction;
+        Some(record.labels.iter().position(is_it).map_or(u32::MAX, |at| at as u32))
+    };
     let figures = |runs: &[Record], label: Option<&(String, bool)>| -> Vec<(Resampled, [f64; 8])> {
-        let number = |record: &Record| {
-            let (name, transaction) = label?;
-            record
-                .labels
-                .iter()
-                .position(|l| *l.name == **name && l.transaction == *transaction)
-                .map(|at| at as u32)
-        };
         let none = Settings { resamples: 0, ..*settings };
-        let of = |record: &Record| {
-            side(
-                record,
-                &steady(record),
-                label.map(|_| number(record).unwrap_or(u32::MAX)),
-                &none,
-                0,
-            )
-        };
+        let of = |record: &Record| side(record, &steady(record), number(record, label), &none, 0);
         runs.iter().map(of).map(|side| (side.resampled, side.whole)).collect()
+    };
+    let counts = |runs: &[Record]| runs.iter().map(Counts::of).collect::<Vec<_>>();
+    let (all_a, all_b) = (counts(a), counts(b));
+    let counted = |runs: &[Record], all: &[Counts], label: Option<&(String, bool)>| {
+        let each = runs.iter().zip(all).map(|(record, all)| all.get(number(record, label)));
+        each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     };
     let row = |label: Option<(String, bool)>| {
         let (of_a, of_b) = (figures(a, label.as_ref()), figures(b, label.as_ref()));
+        let counted = (counted(a, &all_a, label.as_ref()), counted(b, &all_b, label.as_ref()));
         let (label, transaction) = label.unwrap_or_default();
-        repeated(label, transaction, &of_a, &of_b)
+        repeated(label, transaction, &of_a, &of_b).counting(counted.0, counted.1)
     };
     let all = row(None);
     let name = |at: &(u32, u32)| {
@@ -220,6 +223,50 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
     };
     let labels = common.both.iter().map(|at| row(name(at))).collect();
     finished(all, labels, common, (a.len(), b.len()), settings).knowing_errors(a, b)
+}
+
+/// Samples of a whole record and those that failed, of all requests and by label.
+struct Counts {
+    all: (u64, u64),
+    labels: Vec<(u64, u64)>,
+}
+
+impl Counts {
+    fn of(record: &Record) -> Self {
+        let (mut all, mut labels) = ((0, 0), vec![(0, 0); record.labels.len()]);
+        let add = |sum: &mut (u64, u64), count, errors| *sum = (sum.0 + count, sum.1 + errors);
+        for second in &record.seconds {
+            add(&mut all, second.all.count, second.all.errors);
+            for (label, count, errors) in second.labels.counts() {
+                add(&mut labels[label as usize], count, errors);
+            }
+        }
+        Self { all, labels }
+    }
+
+    fn get(&self, label: Option<u32>) -> (u64, u64) {
+        let of_label = |label| self.labels.get(label as usize).copied().unwrap_or_default();
+        label.map_or(self.all, of_label)
+    }
+}
+
+impl Row {
+    /// All samples of both sides are those that are compared.
+    fn of(
+        label: String,
+        transaction: bool,
+        samples: (u64, u64),
+        differences: Vec<Difference>,
+        refusal: Option<String>,
+    ) -> Self {
+        let (recorded, failed) = (samples, (0, 0));
+        Self { label, transaction, samples, recorded, failed, differences, refusal }
+    }
+
+    /// With all samples and failures of both sides.
+    fn counting(self, a: (u64, u64), b: (u64, u64)) -> Self {
+        Self { recorded: (a.0, b.0), failed: (a.1, b.1), ..self }
+    }
 }
 
 /// Labels of two records.
@@ -234,14 +281,7 @@ struct Common {
 
 impl Common {
     fn of(a: &Record, b: &Record) -> Self {
-        let samples = |record: &Record| {
-            let mut counts = vec![0u64; record.labels.len()];
-            for (label, count, _) in record.seconds.iter().flat_map(|one| one.labels.counts()) {
-                counts[label as usize] += count;
-            }
-            counts
-        };
-        let (of_a, of_b) = (samples(a), samples(b));
+        let (of_a, of_b) = (Counts::of(a).labels, Counts::of(b).labels);
         let find = |record: &Record, label: &record::Label| {
             record
                 .labels
@@ -259,8 +299,8 @@ impl Common {
             a.labels.iter().enumerate().filter_map(|(in_a, label)| Some((in_a, find(b, label)?)));
         let mut both: Vec<(usize, usize)> = pairs.collect();
         let all = both.len();
-        both.retain(|(in_a, in_b)| of_a[*in_a].min(of_b[*in_b]) >= LEAST_SAMPLES);
-        both.sort_by_key(|(in_a, in_b)| std::cmp::Reverse(of_a[*in_a] + of_b[*in_b]));
+        both.retain(|(in_a, in_b)| of_a[*in_a].0.min(of_b[*in_b].0) >= LEAST_SAMPLES);
+        both.sort_by_key(|(in_a, in_b)| std::cmp::Reverse(of_a[*in_a].0 + of_b[*in_b].0));
         both.truncate(MOST_LABELS);
         let left_out = all - both.len();
         // A single label says nothing that all requests do not.
@@ -298,7 +338,16 @@ pub fn units(seconds: &[Second], label: Option<u32>, of: Times) -> Vec<Unit<'_>>
             times: part.map(|part| times(part, of)),
         }
     });
-    units.collect()
+    let mut units: Vec<_> = units.collect();
+    // A piece of a second at the end has no rate that could stand beside those of whole seconds.
+    let is_piece = |unit: &Unit<'_>| unit.seconds * 1000.0 < f64::from(LEAST_MS);
+    if units.len() > 1
+        && let Some(piece) = units.pop_if(|last| is_piece(last))
+        && let Some(before) = units.last_mut()
+    {
+        before.add(piece);
+    }
+    units
 }
 
 /// Sum of these times, ns.
@@ -329,7 +378,11 @@ fn side(
     seed: u64,
 ) -> Side {
     let of = settings.times;
-    let resampled = resample(&units(steady.seconds(record), label, of), settings.resamples, seed);
+    let mut under_load = units(steady.seconds(record), label, of);
+    if let Some(last) = under_load.last_mut() {
+        last.seconds += longer_s(record, steady, last.seconds);
+    }
+    let resampled = resample(&under_load, settings.resamples, seed);
     let whole = if steady.warm_up.seconds == 0 {
         resampled.figures
     } else {
@@ -337,6 +390,17 @@ fn side(
     };
     let refusal = resampled.refusal.map(|refusal| words(refusal, record, steady));
     Side { resampled, whole, refusal }
+}
+
+/// The time that the last second of a result file has too much: a piece of a second has a least length, by which a short file
+/// would have too low a rate. Zero or less, s.
+fn longer_s(record: &Record, steady: &Steady, last_s: f64) -> f64 {
+    if record.has.generator || steady.end < record.seconds.len() {
+        return 0.0;
+    }
+    let ms: i64 = record.seconds.iter().map(|second| i64::from(second.ms)).sum();
+    let longer = (record.frame.length_ms - ms) as f64 / 1000.0;
+    if longer < 0.0 && last_s + longer > 0.0 { longer } else { 0.0 }
 }
 
 /// Metrics for which both sides have enough samples.
@@ -379,7 +443,7 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
         difference
     });
     let differences = differences.collect();
-    Row { label, transaction, samples: (of_a.count, of_b.count), differences, refusal }
+    Row::of(label, transaction, (of_a.count, of_b.count), differences, refusal)
 }
 
 /// The variance of values by the square of their mean.
@@ -426,7 +490,7 @@ fn repeated(
         difference
     });
     let differences = differences.collect();
-    Row { label, transaction, samples: (samples(a), samples(b)), differences, refusal }
+    Row::of(label, transaction, (samples(a), samples(b)), differences, refusal)
 }
 
 fn plain(metric: Metric, a: f64, b: f64) -> Difference {
@@ -504,8 +568,9 @@ fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
         Refusal::Short { seconds } => {
             // The sum of no seconds is -0.
             let seconds = seconds.max(0.0) + 0.0;
+            let digits = usize::from(seconds > 0.0 && seconds < 9.95);
             format!(
-                "only {seconds:.0} s under steady load; 60 s are needed for intervals{}",
+                "only {seconds:.digits$} s under steady load; 60 s are needed for intervals{}",
                 left_out(seconds, record, steady)
             )
         }

@@ -1,7 +1,7 @@
 //! The part of a run whose figures are compared: under its full load, warmed up.
 //!
 //! Seconds in which users are still being started or are already ending are no part of it, nor is a piece of a second at
-//! the end. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
+//! the end of a run, in which its users end. Of a result file all rows count. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
 //! left out, and figures of the whole can be had beside.
 
 use crate::warmup::{WarmUp, warm_up};
@@ -11,8 +11,8 @@ use record::{Change, Record, Second};
 const FULL: f64 = 0.95;
 /// Share of the run that is under full load, below which the whole run is taken: its load changes on purpose.
 const LEAST_SHARE: f64 = 0.4;
-/// Pieces of a second shorter than this are left out, ms.
-const LEAST_MS: u32 = 900;
+/// A shorter piece of a second has no rate of its own, ms.
+pub(crate) const LEAST_MS: u32 = 900;
 
 /// The steady part of a run, as numbers of its seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,8 @@ impl Steady {
 pub fn steady(record: &Record) -> Steady {
     let (loaded, end) = under_load(record);
     let seconds = &record.seconds[loaded..end];
+    let pieces = seconds.iter().rev().take_while(|second| second.ms < LEAST_MS).count();
+    let seconds = &seconds[..seconds.len() - pieces];
     let rates: Vec<f64> = seconds.iter().map(rate).collect();
     let mut last = 0.0;
     let p95: Vec<f64> = seconds
@@ -60,7 +62,7 @@ pub fn steady(record: &Record) -> Steady {
 /// Completions in each tenth of a second; nothing where they were not counted, or seconds are pieces.
 fn slots(seconds: &[Second]) -> Vec<f64> {
     let counted: u64 = seconds.iter().flat_map(|s| s.all.slots).map(u64::from).sum();
-    let is_whole = seconds.iter().all(|second| second.ms >= 900);
+    let is_whole = seconds.iter().all(|second| second.ms >= LEAST_MS);
     if counted == 0 || !is_whole {
         return Vec::new();
     }
@@ -79,9 +81,14 @@ fn under_load(record: &Record) -> (usize, usize) {
         .iter()
         .find(|mark| matches!(mark.change, Change::Stop { .. }))
         .map(|mark| mark.at_ms);
-    let whole =
-        |second: &Second| second.ms >= LEAST_MS && stop.is_none_or(|stop| second.at_ms <= stop);
-    let end = record.seconds.iter().rposition(whole).map_or(0, |last| last + 1);
+    let last = |least_ms: u32| {
+        record.seconds.iter().rposition(|second| {
+            second.ms >= least_ms && stop.is_none_or(|stop| second.at_ms <= stop)
+        })
+    };
+    // Rows do not say that users ended; and a run of a piece of a second has nothing else.
+    let least_ms = if record.has.generator { LEAST_MS } else { 0 };
+    let end = last(least_ms).or_else(|| last(0)).map_or(0, |last| last + 1);
     let seconds = &record.seconds[..end];
     let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
     // With a rate users come and go as they are needed.
@@ -160,8 +167,13 @@ mod tests {
     fn a_stop_and_pieces_of_seconds_end_it() {
         let mut stopped = record(|_| 5, 30);
         stopped.seconds[29].ms = 200;
+        assert_eq!(steady(&stopped).end, 30, "each row of a result file counts");
+        stopped.has.generator = true;
         assert_eq!(steady(&stopped).end, 29);
         stopped.marks.push(Mark { at_ms: 20_000, change: Change::Stop { at_once: false } });
         assert_eq!(steady(&stopped).end, 20);
+        let mut short = record(|_| 5, 1);
+        (short.seconds[0].ms, short.has.generator) = (500, true);
+        assert_eq!(steady(&short).end, 1, "there is nothing else");
     }
 }

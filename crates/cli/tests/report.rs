@@ -365,6 +365,46 @@ fn a_comparison_leaves_a_page_that_can_be_made_again() {
     assert!(!program.path("none").exists());
 }
 
+#[test]
+fn a_comparison_says_what_either_file_lacks_and_counts_all_rows() {
+    let program = Program::new();
+    let (a, b) = (rows(1, 100), rows(2, 140));
+    let (head, rest) = a.split_once('\n').expect("a heading");
+    // A torn row, and a last row that is cut.
+    program.write("torn.jtl", &format!("{head}\n17,5,x\n{rest}"));
+    program.write("cut.jtl", &b[..b.len() - 12]);
+    for (line, side, loss) in [
+        (["compare", "torn.jtl", "cut.jtl"], "A", "1 row could not be read, in line 2"),
+        (["compare", "cut.jtl", "torn.jtl"], "B", "1 row could not be read, in line 2"),
+        (["compare", "torn.jtl", "cut.jtl"], "B", "the last "),
+    ] {
+        let files = ["--markdown", "made.md", "--runs", "made"];
+        let ended = program.run(&[&line[..], &files].concat());
+        let words = format!("{side}: {loss}");
+        assert!(ended.out.contains(&format!("take care: {words}")), "{ended:?}");
+        assert!(program.read("made.md").contains(&words), "{}", program.read("made.md"));
+        let found = std::fs::read_dir(program.path("made")).expect("answers");
+        let folder = found.flatten().next().expect("one").path();
+        let made = page_with(&folder, &[&words]);
+        let validity = made["validity"].as_array().expect("reasons");
+        let says = |one: &Value| one["words"]["en"].as_str().is_some_and(|it| it.contains(&words));
+        assert!(validity.iter().any(says), "{validity:?}");
+        let json = std::fs::read_to_string(folder.join("compare.json")).expect("JSON");
+        assert!(json.contains(&words), "{json}");
+        std::fs::remove_dir_all(program.path("made")).expect("they go");
+    }
+    let few = "timeStamp,elapsed,label,success\n1700000000000,100,a,true\n1700000000200,100,a,false\n1700000000400,100,a,true\n";
+    program.write("few.jtl", few);
+    let ended = program.run(&["compare", "few.jtl", "few.jtl", "--no-report"]);
+    assert!(ended.out.contains("Requests: A 3 (1 failed), B 3 (1 failed).\n"), "{ended:?}");
+    assert!(
+        ended.out.contains("6.00/s")
+            && ended.out.contains("only 0.5 s under")
+            && !ended.out.contains("Compared are"),
+        "{ended:?}"
+    );
+}
+
 /// A sweep whose points are result files: loads with their seeds and times.
 fn sweep(program: &Program, name: &str, points: &[(u32, u64, u64)]) {
     let point = |&(load, seed, percent): &(u32, u64, u64)| {

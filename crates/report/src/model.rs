@@ -26,7 +26,7 @@ pub use agents::{Agent, Agents};
 pub use capacity::CapacityPage;
 pub use charts::Chart;
 pub use columns::Column;
-pub use comparison::{Compared, ComparisonPage};
+pub use comparison::{Compared, ComparisonPage, lacks};
 pub(crate) use comparison::{Row as ComparedRow, Tails};
 pub use distribution::{Distribution, Tail};
 pub(crate) use errors::MOST as MOST_CAUSES;

@@ -239,3 +239,69 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
     let plan = with("127.0.0.1:8001", "8001", "y", &[]);
     assert!(words(&here, &plan).starts_with("the plans are not the same: "));
 }
+
+/// Figures of rows by a plain reading: rate, mean, and the percentiles by rank, ms.
+fn plain_reading(rows: &[(i64, u64)]) -> [f64; 4] {
+    let start = rows.iter().map(|row| row.0).min().expect("rows");
+    let end = rows.iter().map(|row| row.0 + row.1 as i64).max().expect("rows");
+    let mut times: Vec<u64> = rows.iter().map(|row| row.1).collect();
+    times.sort_unstable();
+    let rank = |p: f64| times[(p * times.len() as f64).ceil() as usize - 1] as f64;
+    let mean = times.iter().sum::<u64>() as f64 / times.len() as f64;
+    [times.len() as f64 * 1000.0 / (end - start) as f64, mean, rank(0.5), rank(0.95)]
+}
+
+#[test]
+fn all_rows_of_short_files_count() {
+    let (mut random, mut checked) = (Random::new(5), 0);
+    for (count, gap) in [(1, 100), (3, 150), (7, 20), (30, 40), (400, 2), (58, 100), (580, 10)] {
+        let rows: Vec<(i64, u64)> = (0..count)
+            .map(|n| (1_700_000_000_123 + n * gap, 20 + random.below(400) as u64))
+            .collect();
+        let head = "timeStamp,elapsed,label,success,allThreads\n".to_owned();
+        let line = |(n, (at, ms)): (usize, &(i64, u64))| {
+            format!("{at},{ms},{},{},4\n", ["a", "b"][n % 2], n % 3 != 1)
+        };
+        let text: String = rows.iter().enumerate().map(line).collect();
+        let record = Record::of_rows((head + &text).as_bytes()).expect("rows");
+        let found = compare(&record, &record, &Settings { resamples: 0, ..Settings::default() });
+        let failed = (0..count).filter(|n| n % 3 == 1).count() as u64;
+        let all = (count as u64, count as u64);
+        assert_eq!((found.all.samples, found.all.recorded), (all, all), "{count} {gap}");
+        assert_eq!(found.all.failed, (failed, failed), "{count} {gap}");
+        let expected = plain_reading(&rows);
+        for (name, expected) in ["rate", "mean", "p50", "p95"].into_iter().zip(expected) {
+            let Some(figure) = found.all.differences.iter().find(|d| d.metric == name) else {
+                assert!(name.starts_with('p'), "{name}");
+                continue;
+            };
+            checked += 1;
+            // Percentiles have the width of a histogram's group.
+            let near = if name.starts_with('p') { 0.005 } else { 1e-3 };
+            assert!(
+                (figure.a / expected - 1.0).abs() <= near,
+                "{count} {gap}: {figure:?} {expected}"
+            );
+        }
+        let errors = found.all.differences.iter().find(|d| d.metric == "error%").expect("errors");
+        assert!((errors.a - failed as f64 / count as f64).abs() < 1e-12, "{errors:?}");
+    }
+    assert!(checked > 20, "{checked}");
+}
+
+#[test]
+fn totals_count_the_ramp_and_figures_do_not() {
+    let mut ramped = run(3, 1.0, 0.1, 100);
+    ramped.seconds[..30].iter_mut().for_each(|second| second.users = 1);
+    let found = compare(&ramped, &ramped, &Settings { resamples: 0, ..Settings::default() });
+    let count = |from: usize| ramped.seconds[from..].iter().map(|s| s.all.count).sum::<u64>();
+    let failed: u64 = ramped.seconds.iter().map(|second| second.all.errors).sum();
+    let Row { samples, recorded, failed: found_failed, .. } = found.all;
+    assert_eq!((recorded.0, found_failed.0), (count(0), failed));
+    assert!(samples.0 <= count(30) && samples.0 > count(60), "{samples:?}");
+    let label = &found.labels[0];
+    assert!(label.recorded.0 > label.samples.0 && label.failed.0 > 0, "{label:?}");
+    let runs = [ramped.clone(), ramped.clone()];
+    let found = compare_runs(&runs, &runs, &Settings::default());
+    assert_eq!((found.all.recorded.0, found.all.failed.0), (2 * count(0), 2 * failed));
+}

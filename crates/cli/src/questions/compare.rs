@@ -10,7 +10,6 @@ use std::time::Duration;
 use answers::compare::{
     self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
 };
-use answers::verdict::Words;
 use record::Record;
 use report::Page;
 use report::captions::signed;
@@ -222,20 +221,6 @@ fn is_plan(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"))
 }
 
-/// The parts that the data of each side lack.
-fn losses(sides: [(&str, &Side); 2]) -> Vec<Doubt> {
-    let of_side = |(name, side): (&str, &Side)| -> Vec<Doubt> {
-        let losses = side.records.iter().flat_map(model::losses);
-        let doubt = |loss: Words| Doubt {
-            refuses: false,
-            words: format!("{name}: {}", loss.en),
-            zh: format!("{name}：{}", loss.zh),
-        };
-        losses.map(doubt).collect()
-    };
-    sides.into_iter().flat_map(of_side).collect()
-}
-
 impl Pair {
     fn compare(self, asked: &Asked) -> Done {
         let (Some(a), Some(b)) = (self.a.records.first(), self.b.records.first()) else {
@@ -252,7 +237,8 @@ impl Pair {
             .collect();
         let mut doubts = doubts(a, b, limits);
         doubts.extend(careful);
-        doubts.extend(losses([("A", &self.a), ("B", &self.b)]));
+        doubts.extend(model::lacks("A", &self.a.records));
+        doubts.extend(model::lacks("B", &self.b.records));
         let refused = !asked.anyway && doubts.iter().any(|doubt| doubt.refuses);
         let settings = asked.settings();
         let comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {

@@ -3,6 +3,7 @@
 use answers::compare::{Comparison, Difference, Outcome, Row};
 use answers::criterion::Times;
 use answers::verdict::Words;
+use stats::grouped::count;
 
 use super::signed;
 use crate::model::words;
@@ -58,6 +59,35 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
         out.push(words(
             format!("Nothing can be said of chance: {refusal}."),
             "数据太少，无法判断差异是否出于偶然。",
+        ));
+    }
+    out
+}
+
+/// All requests of both sides, and those that are compared where these are not all.
+pub fn counted(comparison: &Comparison) -> Vec<Words> {
+    let Row { samples, recorded, failed, .. } = &comparison.all;
+    let unknown = |side| comparison.errors_unknown.contains(&side);
+    let side = |side: &'static str, all: u64, failed: u64| {
+        let all = count(all);
+        if unknown(side) {
+            return words(format!("{side} {all}"), format!("{side} {all}"));
+        }
+        let failed = count(failed);
+        words(format!("{side} {all} ({failed} failed)"), format!("{side} {all}（{failed} 个失败）"))
+    };
+    let (a, b) = (side("A", recorded.0, failed.0), side("B", recorded.1, failed.1));
+    let mut out = vec![words(
+        format!("Requests: {}, {}.", a.en, b.en),
+        format!("请求：{}，{}。", a.zh, b.zh),
+    )];
+    if samples != recorded {
+        let (a, b) = (count(samples.0), count(samples.1));
+        out.push(words(
+            format!(
+                "Compared are {a} of A and {b} of B, those under steady load: ramp, warm-up and end are left out."
+            ),
+            format!("参与比较的是稳定负载下的请求：A {a} 个，B {b} 个；爬升、预热和结束阶段未计入。"),
         ));
     }
     out

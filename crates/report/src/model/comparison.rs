@@ -7,8 +7,8 @@ use record::Record;
 use serde::Serialize;
 use stats::hist::Hist;
 
-use super::{About, Criterion, distribution, words};
-use crate::captions::comparison::{differences, is_errors, metric, sentences};
+use super::{About, Criterion, distribution, losses, words};
+use crate::captions::comparison::{counted, differences, is_errors, metric, sentences};
 
 /// Labels whose percentiles have a picture of their own.
 const MOST_TAILS: usize = 5;
@@ -140,27 +140,6 @@ impl ComparisonPage {
         self.notes.extend(sides.iter().map(note));
     }
 
-    /// Two runs with the settings of `throng compare`; the names are those that a reader knows them by.
-    pub fn of_runs(a: (&str, &Record), b: (&str, &Record)) -> Option<Self> {
-        let sides = (std::slice::from_ref(a.1), std::slice::from_ref(b.1));
-        let limits = (compare::limited(sides.0), compare::limited(sides.1));
-        let doubts = compare::doubts(a.1, b.1, limits);
-        let settings = Settings::default();
-        let comparison = (!doubts.iter().any(|doubt| doubt.refuses))
-            .then(|| compare::compare(a.1, b.1, &settings));
-        Self::new(&[Compared {
-            names: (a.0, b.0),
-            a: sides.0,
-            b: sides.1,
-            doubts: &doubts,
-            comparison: comparison.as_ref(),
-            changed: &compare::changes(a.1, b.1),
-            criteria: &[],
-            settings: &settings,
-            at: None,
-        }])
-    }
-
     fn add(&mut self, of: &Compared<'_>) {
         for doubt in of.doubts {
             let doubtful = Doubtful {
@@ -188,6 +167,7 @@ impl ComparisonPage {
         match of.at {
             None => {
                 self.sentences.extend(sentences(comparison));
+                self.notes.extend(counted(comparison));
                 self.tails = tails(comparison, of);
             }
             Some(load) => {
@@ -197,6 +177,16 @@ impl ComparisonPage {
         }
         self.notes.extend(notes(comparison).into_iter().map(|words| at(of.at, words)));
     }
+}
+
+/// The parts that the data of a side lack.
+pub fn lacks(side: &str, records: &[Record]) -> Vec<Doubt> {
+    let doubt = |loss: Words| Doubt {
+        refuses: false,
+        words: format!("{side}: {}", loss.en),
+        zh: format!("{side}：{}", loss.zh),
+    };
+    records.iter().flat_map(losses).map(doubt).collect()
 }
 
 fn at(load: Option<&str>, of: Words) -> Words {

@@ -23,6 +23,9 @@ pub(super) fn page(compared: &Compared) -> String {
                 out.push_str(&fail_if(judged));
             }
             out.push_str(&sentences(comparison));
+            for counted in comparison::counted(comparison) {
+                out.push_str(&format!("{}\n", counted.en));
+            }
             out.push('\n');
             out.push_str(&figures(comparison));
         }
