@@ -4,15 +4,23 @@ mod program;
 
 use program::{Ended, PLAN, Program};
 
-#[test]
-fn a_slow_line_takes_the_time_of_its_bytes() {
-    let target = targets::start(targets::Config::new("fixed").option("size", "20000"));
-    let target = target.expect("the target starts");
+/// Latency and elapsed time, ms, of four answers with 20 000 bytes of content, at 40 960 bytes/s.
+fn slow_answers(tls: bool) -> Vec<(u64, u64)> {
+    let config = targets::Config::new("fixed").option("size", "20000");
+    let config = if tls { config.option("tls", "true") } else { config };
+    let target = targets::start(config).expect("the target starts");
     let port = format!("-Jport={}", target.addr().port());
     let program = Program::new();
-    program.write("ask.jmx", program::ASKING);
-    let line = ["run", "ask.jmx", &port, "-Jusers=2", "-Jloops=2", "-l", "out.jtl"];
-    let ended = program.run(&[&line[..], &["-Jhttpclient.socket.http.cps=40960"]].concat());
+    let (protocol, property) = if tls {
+        ("https", "-Jhttpclient.socket.https.cps=40960")
+    } else {
+        ("http", "-Jhttpclient.socket.http.cps=40960")
+    };
+    let path = "<stringProp name=\"HTTPSampler.path\">";
+    let with = format!("<stringProp name=\"HTTPSampler.protocol\">{protocol}</stringProp>{path}");
+    program.write("ask.jmx", &program::ASKING.replace(path, &with));
+    let line = ["run", "ask.jmx", &port, "-Jusers=2", "-Jloops=2", "-l", "out.jtl", property];
+    let ended = program.run(&line);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(!ended.err.contains("has no effect"), "{ended:?}");
     let rows = program.read("out.jtl");
@@ -30,9 +38,21 @@ fn a_slow_line_takes_the_time_of_its_bytes() {
         })
         .collect();
     assert_eq!(times.len(), 4, "{rows}");
-    // A buffer of 8192 bytes before the first byte, and all of the content behind it: 20 000 bytes at 40 960/s.
-    assert!(times.iter().all(|(latency, elapsed)| *latency >= 200 && *elapsed >= 480), "{times:?}");
     target.stop();
+    times
+}
+
+#[test]
+fn a_slow_line_takes_the_time_of_its_bytes() {
+    for tls in [false, true] {
+        let times = slow_answers(tls);
+        // A buffer of 8192 bytes before the first byte, and all of the content behind it: 20 000 bytes.
+        let is_slow = |(latency, elapsed): &(u64, u64)| *latency >= 200 && *elapsed >= 480;
+        assert!(times.iter().all(is_slow), "{tls}: {times:?}");
+        // The first byte comes with the first 8192 bytes, under TLS, too, where a record has more.
+        let is_early = |(latency, elapsed): &(u64, u64)| elapsed - latency >= 270;
+        assert!(times.iter().all(is_early), "{tls}: {times:?}");
+    }
 }
 
 /// Ends within a minute and within 2 GiB of memory, or it is a flood.
@@ -82,7 +102,7 @@ fn plans_are_as_deep_as_jmeter_reads_them_and_no_stack_ends() {
         assert_eq!(ended.code, 0, "{levels}: {ended:?}");
     }
     program.write("deep.jmx", &deep(5000));
-    for verb in ["check", "run", "-n -t"] {
+    for verb in ["check", "run", "-n -t", "preflight"] {
         let ended = bounded(&program, &format!("{verb} deep.jmx"));
         assert_eq!(ended.code, 3, "{verb}: {ended:?}");
         let words = format!("{}{}", ended.out, ended.err);

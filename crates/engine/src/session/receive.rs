@@ -124,6 +124,10 @@ impl Sessions {
         loop {
             let mut wanted = self.wanted(around, id, &mut scratch);
             let slow_room = self.slow_room(around, id);
+            if slow_room.is_some() && self.read_kept(around, id, hangup) {
+                any = true;
+                break;
+            }
             wanted.room = wanted.room.min(slow_room.unwrap_or(usize::MAX));
             let Some(fd) = self.lines[id].transport.fd.as_ref() else { break };
             let part = &mut scratch[wanted.kept..wanted.kept + wanted.room];
@@ -160,10 +164,7 @@ impl Sessions {
             let over = line.transport.generation != generation
                 || line.ticket.is_none()
                 || !matches!(line.state, State::Open | State::Handshaking | State::Tunnelling);
-            if over
-                || slow_room.is_some()
-                    && self.after_reading(around, id, received.bytes == wanted.room)
-            {
+            if over || slow_room.is_some() && self.after_reading(around, id) {
                 break;
             }
             if !(received.bytes == wanted.room || hangup) {
@@ -300,8 +301,15 @@ impl Sessions {
                 match line.transport.send_raw(&around.net.out) {
                     Err(error) => self.lose(around, id, Failure::Socket(error)),
                     Ok(_) => {
-                        let closed = progress.peer_closed;
-                        if plain.len() > line.tail.len() {
+                        let (closed, kept) = (progress.peer_closed, line.tail.len());
+                        let some = plain.len() > kept;
+                        if some && self.slow.is_some() && self.slow_room(around, id).is_some() {
+                            self.keep_plain(id, &plain[kept..], closed);
+                            around.net.plain = plain;
+                            self.read_plain(around, id, hangup);
+                            return;
+                        }
+                        if some {
                             self.feed(around, id, &plain, now, hangup || closed);
                         }
                         let line = &self.lines[id];
@@ -314,6 +322,28 @@ impl Sessions {
             Err(error) => self.lose(around, id, Failure::Tls(error)),
         }
         around.net.plain = plain;
+    }
+
+    /// Reads plaintext that a slow line has kept, and pauses. False: there is none.
+    fn read_kept(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
+        let generation = self.lines[id].transport.generation;
+        let read = self.read_plain(around, id, hangup);
+        if read && self.lines[id].transport.generation == generation {
+            self.after_reading(around, id);
+        }
+        read
+    }
+
+    /// Feeds a slow session with as much of the plaintext as a read takes. False: there is none.
+    fn read_plain(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
+        let Some(plain) = self.take_plain(id) else { return false };
+        let (now, bytes) = (around.clock.now(), [&self.lines[id].tail[..], &plain.bytes].concat());
+        self.feed(around, id, &bytes, now, plain.closed || hangup && plain.is_last);
+        let line = &self.lines[id];
+        if plain.closed && line.state == State::Open && line.ticket.is_some() {
+            self.on_eof(around, id, now);
+        }
+        true
     }
 
     /// Feeds a session with what came, all of which is not used up yet.

@@ -2,8 +2,9 @@
 //! JMeter's slow sockets do.
 //!
 //! JMeter sleeps before each write and each read of a connection, for as long as the bytes of the call would take: of a
-//! write those that are sent, of a read the room of its buffer, however few bytes come. Here a timer of the core takes the
-//! place of the sleep, in whole milliseconds as there. A run without the properties has no such part: it costs one
+//! write those that are sent, of a read the room of its buffer, however few bytes come. Under TLS its slow socket is above
+//! the records: bytes are those of the plaintext, and of a record that has more than a read takes the rest is kept for the
+//! next read. Here a timer of the core takes the place of the sleep, in whole milliseconds as there. A run without the properties has no such part: it costs one
 //! comparison where a line is read or written.
 
 use std::cmp::Reverse;
@@ -44,6 +45,21 @@ struct Pace {
     hangup: bool,
     /// The request that is yet to be sent.
     request: Option<(Ticket, Vec<u8>)>,
+    /// Plaintext of records that is yet to be read.
+    plain: Vec<u8>,
+    /// The peer has ended TLS behind it.
+    closed: bool,
+    /// Plaintext has been read since the last pause.
+    has_read: bool,
+}
+
+/// Plaintext that a read takes.
+pub(super) struct Plain {
+    pub(super) bytes: Vec<u8>,
+    /// Nothing is left behind it.
+    pub(super) is_last: bool,
+    /// The peer has ended TLS behind it.
+    pub(super) closed: bool,
 }
 
 impl Slow {
@@ -151,31 +167,51 @@ impl Sessions {
         waits
     }
 
-    /// The bytes that the next read of a line may take; `None`: the line is not slow.
+    /// The bytes that may be received for the next read of a line; `None`: the line is not slow. Records of TLS are received
+    /// whole.
     pub(super) fn slow_room(&mut self, around: &Around<'_>, id: LineId) -> Option<usize> {
         let line = &self.lines[id];
         let slow = self.slow.as_mut()?;
         let is_slow = line.state == State::Open
             && line.ticket.is_some()
             && slow.rate(line, &around.net.routes[line.route]) > 0;
-        is_slow.then(|| slow.pace(id).room.max(1) as usize)
+        let is_sealed = line.transport.tls().is_some();
+        is_slow.then(|| if is_sealed { usize::MAX } else { slow.pace(id).room.max(1) as usize })
     }
 
-    /// A line has been read, as far as its room went (`full`) or all that was there: nothing more is read until the room of
-    /// the next read has passed. A read that took nothing but short records of TLS, as tickets are, is none.
-    pub(super) fn after_reading(
-        &mut self,
-        around: &mut Around<'_>,
-        id: LineId,
-        full: bool,
-    ) -> bool {
+    /// Keeps plaintext of a slow line for its reads.
+    pub(super) fn keep_plain(&mut self, id: LineId, bytes: &[u8], closed: bool) {
+        if let Some(slow) = &mut self.slow {
+            let pace = slow.pace(id);
+            pace.plain.extend_from_slice(bytes);
+            pace.closed |= closed;
+        }
+    }
+
+    /// The plaintext of a slow line that its next read takes, if there is some.
+    pub(super) fn take_plain(&mut self, id: LineId) -> Option<Plain> {
+        let pace = self.slow.as_mut()?.pace(id);
+        if pace.plain.is_empty() {
+            return None;
+        }
+        let taken = pace.plain.len().min(pace.room.max(1) as usize);
+        let bytes = pace.plain.drain(..taken).collect();
+        pace.has_read = true;
+        let is_last = pace.plain.is_empty();
+        Some(Plain { bytes, is_last, closed: is_last && std::mem::take(&mut pace.closed) })
+    }
+
+    /// A line has been read: nothing more is read until the room of the next read has passed. Under TLS that is so where
+    /// plaintext has been read, and not where there was a part of a record, or a ticket.
+    pub(super) fn after_reading(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &self.lines[id];
-        let (Some(ticket), Speaker::Http(connection)) = (line.ticket, &line.speaker) else {
+        let (Some(_), Speaker::Http(connection)) = (line.ticket, &line.speaker) else {
             return false;
         };
-        let has_begun = full || self.exchanges[ticket].began || line.transport.tls().is_none();
-        let next = room(connection.droppable());
-        has_begun && self.pause_reading(around, id, next)
+        let (next, is_sealed) = (room(connection.droppable()), line.transport.tls().is_some());
+        let Some(slow) = &mut self.slow else { return false };
+        let has_read = std::mem::take(&mut slow.pace(id).has_read) || !is_sealed;
+        has_read && self.pause_reading(around, id, next)
     }
 
     fn pause_reading(&mut self, around: &mut Around<'_>, id: LineId, room: u64) -> bool {
