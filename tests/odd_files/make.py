@@ -183,9 +183,6 @@ def make_csv(r):
     found["lost"] = lost
     found["jmeter"] = jmeter and has_success and has_label
     found["delimiter"] = form.delimiter
-    # JMeter knows a heading by the order of its columns, with variables behind them.
-    places = [COLUMNS.index(name) if name in COLUMNS else len(COLUMNS) for name in form.names]
-    found["ordered"] = places == sorted(places)
     return text, form.props, found
 
 
