@@ -63,13 +63,18 @@ impl Times {
 /// The times of the samples of a label in a second that did not fail.
 fn times(second: &Second, label: usize) -> Times {
     let Some(part) = second.labels.get(label as u32) else { return Times::default() };
-    let (mut all, mut failed) = (Hist::new(), Hist::new());
-    all.add(&part.service);
-    failed.add(&part.failed);
     let mut times = Times::default();
-    for (bin, n) in bimodal::without(&all, &failed).iter() {
+    let mut add = |(bin, n): (u32, u64)| {
         let (us, n) = (middle_of(bin) as f64, n as f64);
         times.add(Times { count: n, logarithms: n * us.max(1.0).ln(), ms: n * us / 1000.0 });
+    };
+    if part.failed.is_empty() {
+        part.service.iter().for_each(add);
+    } else {
+        let (mut all, mut failed) = (Hist::new(), Hist::new());
+        all.add(&part.service);
+        failed.add(&part.failed);
+        bimodal::without(&all, &failed).iter().for_each(&mut add);
     }
     times
 }
