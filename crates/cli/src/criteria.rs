@@ -13,7 +13,7 @@ use answers::evidence::{Evidence, Nothing};
 use answers::verdict::Words;
 use plan::plan::Plan;
 use record::Lamp;
-use stats::totals::Totals;
+use stats::totals::{Row, Totals};
 use stats::{Counter, Snapshot};
 
 pub(crate) use self::judgement::{Judgement, words};
@@ -37,20 +37,21 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    fn row(&self) -> Option<stats::totals::Row> {
-        let Some(label) = self.label else { return Some(self.totals.requests()) };
-        let rows = || self.totals.rows().iter().filter(|row| *row.name == *label);
-        rows().find(|row| !row.transaction).or_else(|| rows().next()).cloned()
+    fn row(&self) -> Row {
+        match self.label {
+            Some(label) => self.totals.of_name(label),
+            None => self.totals.requests(),
+        }
     }
 }
 
 impl Figures for Whole<'_> {
     fn count(&self) -> u64 {
-        self.row().map_or(0, |row| row.tally.count)
+        self.row().tally.count
     }
 
     fn errors(&self) -> Option<u64> {
-        Some(self.row().map_or(0, |row| row.tally.errors))
+        Some(self.row().tally.errors)
     }
 
     fn seconds(&self) -> f64 {
@@ -58,7 +59,7 @@ impl Figures for Whole<'_> {
     }
 
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64> {
-        let row = self.row()?;
+        let row = self.row();
         of_hist(if times == Times::Service { &row.service } else { &row.response }, stat)
     }
 }

@@ -89,6 +89,56 @@ fn faults(xml: &str) -> Vec<String> {
     found
 }
 
+/// A transaction around a request that fails and one of its own name that does not; `parent`: it is one sample with parts.
+fn transaction(parent: bool) -> String {
+    let ask = |name: &str, port: &str| {
+        format!(
+            r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="{name}" enabled="true">
+            <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+            <stringProp name="HTTPSampler.path">/</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+            </HTTPSamplerProxy><hashTree/>"#
+        )
+    };
+    let (good, bad) = (ask("Order", "${__P(port)}"), ask("Pay", "1"));
+    let around = format!(
+        r#"<TransactionController guiclass="TransactionControllerGui" testclass="TransactionController" testname="Order" enabled="true">
+        <boolProp name="TransactionController.parent">{parent}</boolProp></TransactionController><hashTree>{good}{bad}</hashTree>"#
+    );
+    program::PLAN.replace("<!--more-->", &around)
+}
+
+#[test]
+fn requests_of_transactions_count_with_a_parent_sample_and_without() {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let port = format!("-Jport={}", target.addr().port());
+    for parent in [false, true] {
+        let program = Program::new();
+        program.write("plan.jmx", &transaction(parent));
+        let fails = [
+            "error% < 40",
+            "count = 12",
+            "errors = 4 for label Pay",
+            "error% < 60 for label Order",
+        ];
+        let fails = fails.map(|criterion| ["--fail", criterion]).concat();
+        let line =
+            [&["run", "plan.jmx", &port, "-Jloops=4", "--no-report", "-l", "rows.jtl"], &fails[..]];
+        let ended = program.run(&line.concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        // Of 4 samples and 4 transactions of that name, the transactions failed: the table shows them in one line, too.
+        assert!(ended.out.contains("error% < 60% for label Order: 50%"), "{}", ended.out);
+        let verdict = program.run(&["verdict", "rows.jtl"]);
+        assert!(
+            verdict.out.contains("4 requests failed (33 %, all of \"Pay\")"),
+            "{}",
+            verdict.out
+        );
+        let of_run = program.shell("$0 verdict runs/*");
+        assert!(of_run.out.contains("4 requests failed (33 %, all of \"Pay\")"), "{}", of_run.out);
+    }
+    target.stop();
+}
+
 #[test]
 fn a_criterion_ends_the_run_early() {
     let target =

@@ -132,6 +132,11 @@ impl Totals {
         self.sum("", |row| !row.transaction)
     }
 
+    /// All samples of that name: those of a sampler, and of a transaction. Tables show them in one line, too.
+    pub fn of_name(&self, name: &str) -> Row {
+        self.sum(name, |row| *row.name == *name)
+    }
+
     fn sum(&self, name: &str, wanted: impl Fn(&Row) -> bool) -> Row {
         let mut sum = Row::new(name.into(), false);
         for row in self.rows.iter().filter(|row| wanted(row)) {

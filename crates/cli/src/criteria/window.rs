@@ -13,6 +13,7 @@ use answers::evidence::Evidence;
 use record::Lamp;
 use stats::Snapshot;
 use stats::hist::{Bins, Hist};
+use stats::snapshot::LabelDelta;
 
 /// Steps of a window, at most.
 const MOST_STEPS: i64 = 600;
@@ -98,19 +99,17 @@ impl Window {
     /// Adds measurements of the second that goes on.
     pub(super) fn add(&mut self, snapshot: &Snapshot) {
         let label = self.criterion.label.as_deref();
-        // A label that is both is its request.
-        let of = |transaction: bool| {
-            let deltas =
-                snapshot.labels.iter().filter(move |delta| delta.transaction == transaction);
-            deltas.filter(move |delta| label.is_none_or(|label| *delta.name == *label))
+        // A label may be that of a sampler and of a transaction: both count, as in tables.
+        let is_meant = |delta: &&LabelDelta| match label {
+            Some(label) => *delta.name == *label,
+            None => !delta.transaction,
         };
-        let only_transaction = label.is_some() && of(false).next().is_none();
         let times = match self.criterion.figure {
             Figure::Time(times, _) => Some(times),
             _ => None,
         };
         let rolls = self.criterion.over.is_some();
-        for delta in of(only_transaction) {
+        for delta in snapshot.labels.iter().filter(is_meant) {
             let bins = times.map(|times| match times {
                 Times::Service => &delta.service,
                 Times::Response => &delta.response,

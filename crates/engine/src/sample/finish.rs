@@ -73,11 +73,15 @@ impl Samples {
                 on.write_part(index, sampler);
             }
             // It may be a listener that has it ignored, too late for the others.
-            if !ignored {
-                on.add_inside_parent(index, *id, around, timing, success);
-                on.add_to_parent(index, *id, around, *timing, success);
+            if ignored {
+                return false;
             }
-            return false;
+            if !silent {
+                self.count(on, index, closing, success);
+            }
+            on.add_inside_parent(index, *id, around, timing, success);
+            on.add_to_parent(index, *id, around, *timing, success);
+            return !silent;
         }
         if silent {
             on.add_to_branches(index, timing, success);
@@ -95,7 +99,28 @@ impl Samples {
         closing: &Closing,
         success: bool,
     ) {
-        let Closing { id, timing, observed, since, told, .. } = closing;
+        self.count(on, index, closing, success);
+        let Closing { id, timing, observed, told, .. } = closing;
+        let sampler = &on.cx.plan.samplers[id.0 as usize];
+        if *observed {
+            on.write_rows(index, &sampler.listeners, Part::From(*told), true);
+        } else {
+            // It is another sample's.
+            on.cx.result.thread = None;
+        }
+        on.add_to_transactions(index, *id, timing, success);
+    }
+
+    /// Adds a sample to the run's figures, also one that those who hear of samples get as a part of a transaction's: it is a
+    /// request like others.
+    fn count(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &Closing,
+        success: bool,
+    ) {
+        let Closing { id, timing, observed, since, .. } = closing;
         let sampler = &on.cx.plan.samplers[id.0 as usize];
         let mut sample = self.measured(on.cx, index, closing, success);
         // What Java or a script has made may have another name.
@@ -123,13 +148,6 @@ impl Samples {
         if reasons.any() {
             keep(on.cx, reasons, &sample, *observed);
         }
-        if *observed {
-            on.write_rows(index, &sampler.listeners, Part::From(*told), true);
-        } else {
-            // It is another sample's.
-            on.cx.result.thread = None;
-        }
-        on.add_to_transactions(index, *id, timing, success);
     }
 
     /// Counts samples in a row that got no connection, and stops the run at a number of them.
