@@ -11,7 +11,7 @@ mod several;
 pub(crate) use self::files::missing as missing_files;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::offload::Finding;
 use jmx::{Diag, Severity};
@@ -25,6 +25,7 @@ use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
 use crate::load::{self, Loaded};
+use crate::outputs;
 use crate::plugins;
 use crate::preflight;
 use crate::project;
@@ -45,10 +46,20 @@ pub(crate) fn run(mut flags: CheckFlags) -> Exit {
         Ok(listed) => listed,
         Err(message) => return fail(&message),
     };
-    let checks: Vec<(String, Result<Checked, String>)> = paths
-        .iter()
-        .map(|path| (path.display().to_string(), Checked::of(&flags, path, load.clone())))
-        .collect();
+    let read = paths.iter().map(|path| ("a plan", &**path));
+    if let Some(message) = outputs::clash(read, flags.junit.iter().map(|file| ("--junit", &**file)))
+    {
+        return fail(&message);
+    }
+    let check = |path: &PathBuf| match std::fs::metadata(path) {
+        // A pipe in a folder may wait for ever; one that was named is meant.
+        Ok(about) if !about.is_file() && !flags.plans.contains(path) => {
+            Err(format!("cannot read {}: not a regular file", path.display()))
+        }
+        _ => Checked::of(&flags, path, load.clone()),
+    };
+    let checks: Vec<(String, Result<Checked, String>)> =
+        paths.iter().map(|path| (path.display().to_string(), check(path))).collect();
     for (_, result) in &checks {
         if let Err(message) = result {
             terminal::error(message);

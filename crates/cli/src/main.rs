@@ -70,6 +70,7 @@ mod lost;
 mod machines;
 mod manifest;
 mod manual;
+mod outputs;
 mod pages;
 mod plugins;
 mod preflight;

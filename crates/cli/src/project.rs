@@ -23,7 +23,7 @@ const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 /// Adds what the file beside the request's plan says, if there is one. The error is a sentence for the user.
 pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
     let path = request.folder().join(NAME);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match plan::input::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),

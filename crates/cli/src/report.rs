@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::flags::{PropertyFlags, ReportFlags};
 use crate::properties::{Properties, Setting};
 use crate::questions::place::Reach;
-use crate::{questions, terminal, verdict};
+use crate::{outputs, questions, terminal, verdict};
 use columns::{PROPERTIES, ROWS};
 use file::FILE;
 use page::page;
@@ -56,6 +56,10 @@ pub(crate) fn run(flags: &ReportFlags) -> Exit {
                 return Exit::Usage;
             }
         };
+        if let Some(message) = clash(path, flags) {
+            terminal::error(&message);
+            return Exit::Usage;
+        }
         match made.written(path, flags) {
             Ok(written) => written.iter().for_each(|path| {
                 terminal::out(&format!("{}\n", terminal::visible(&path.display().to_string())));
@@ -181,6 +185,18 @@ fn with_figures(path: &Path, flags: &PropertyFlags) -> Result<Source, String> {
     read.figures.notes.iter().for_each(|note| terminal::warning(&note.to_string()));
     let record = record.or(read.record).unwrap_or_default();
     Ok(Source { record, figures: Some(read.figures) })
+}
+
+/// A file to be written that is the one that the report is made of, or another to be written: a sentence for the user.
+fn clash(path: &Path, flags: &ReportFlags) -> Option<String> {
+    let html = flags.output.clone().unwrap_or_else(|| beside(path));
+    let written = [
+        ("the report (-o)", Some(&html)),
+        ("--markdown", flags.markdown.as_ref()),
+        ("--k6-summary", flags.k6_summary.as_ref()),
+    ];
+    let written = written.into_iter().filter_map(|(name, file)| Some((name, &**file?)));
+    outputs::clash([("what it is made of", path)], written)
 }
 
 /// Writes each table twice into the folder, as CSV and as JSON. The error is a sentence for the user.

@@ -85,6 +85,18 @@ impl Request {
         self.plan.parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
+    /// Files that the run writes where the user says.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let files = [
+            ("-l", &self.jtl),
+            ("-j", &self.log),
+            ("--junit", &self.junit),
+            ("--markdown", &self.markdown),
+            ("--k6-summary", &self.k6_summary),
+        ];
+        files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
+    }
+
     /// Sets what JMeter's option of that letter says about the proxy.
     pub(crate) fn set_proxy(&mut self, option: char, value: &str) {
         match option {

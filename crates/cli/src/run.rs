@@ -53,7 +53,9 @@ use crate::request::Request;
 use crate::resume::kept::{self, Taken};
 use crate::spread::{self, News, Size, Spread};
 use crate::starts::Starts;
-use crate::{asked_load, control, ctl, junit, lost, machines, plugins, project, report, terminal};
+use crate::{
+    asked_load, control, ctl, junit, lost, machines, outputs, plugins, project, report, terminal,
+};
 
 /// Longest wait for events between checks whether the user wants to end.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -74,6 +76,11 @@ pub(crate) fn run(mut request: Request) -> Exit {
             terminal::error(&message);
             return Exit::Usage;
         }
+    }
+    let clash = outputs::clash([("the plan", &*request.plan)], request.written());
+    if let Some(message) = clash {
+        terminal::error(&message);
+        return Exit::Usage;
     }
     match load::read(&request.plan) {
         Some((plan, bytes)) => run_plan(&Request { plan, ..request }, bytes),

@@ -127,6 +127,48 @@ fn what_has_no_end_is_not_read_for_ever() {
 }
 
 #[test]
+fn a_pipe_in_a_folder_of_plans_is_refused_and_so_is_a_device_for_the_projects_file() {
+    let program = Program::new();
+    program.shell("mkdir plans; cp plan.jmx plans; mkfifo plans/pipe.jmx; mkdir other; cp plan.jmx other; ln -s /dev/zero other/throng.toml");
+    let ended = ends(&program, "check plans");
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("pipe.jmx: not a regular file"), "{ended:?}");
+    for verb in ["check", "preflight", "run"] {
+        let ended = ends(&program, &format!("{verb} other/plan.jmx"));
+        assert_eq!(ended.code, 2, "{verb}: {ended:?}");
+        assert!(ended.err.contains("throng.toml: not a regular file"), "{verb}: {ended:?}");
+    }
+}
+
+#[test]
+fn no_command_writes_over_what_it_reads_or_twice_into_one_file() {
+    let program = Program::new();
+    program.shell(
+        "\"$0\" run plan.jmx -l rows.jtl --no-report; ln -s plan.jmx link; cp rows.jtl page.html",
+    );
+    let files = || [program.read("plan.jmx"), program.read("rows.jtl"), program.read("page.html")];
+    let before = files();
+    for line in [
+        "run plan.jmx --junit plan.jmx",
+        "run plan.jmx --markdown ./plan.jmx",
+        "run plan.jmx -l link -f",
+        "run plan.jmx -j link",
+        "run plan.jmx -l new.csv --junit new.csv",
+        "-n -t plan.jmx -l plan.jmx",
+        "check plan.jmx --junit plan.jmx",
+        "report rows.jtl -o rows.jtl",
+        "report rows.jtl --markdown rows.jtl",
+        "report page.html",
+        "compare rows.jtl page.html --markdown rows.jtl",
+    ] {
+        let ended = ends(&program, line);
+        assert_eq!(ended.code, 2, "{line}: {ended:?}");
+        assert!(ended.err.contains("the same file"), "{line}: {ended:?}");
+        assert_eq!(files(), before, "{line}");
+    }
+}
+
+#[test]
 fn files_of_functions_and_data_sets_are_regular_ones() {
     let program = Program::new();
     program.shell("mkfifo pipe");

@@ -23,6 +23,7 @@ use super::{place, results};
 use crate::exit::Exit;
 use crate::flags::{CompareFlags, PropertyFlags};
 use crate::interrupt::Interrupt;
+use crate::outputs;
 use crate::report::columns::{RowSettings, columns_of, row_settings};
 use crate::terminal;
 use change::FailIf;
@@ -153,6 +154,10 @@ pub(crate) fn run(flags: CompareFlags) -> Exit {
             "a plan can only be compared with a plan: give two plans, or two results",
             Exit::Usage,
         );
+    }
+    let markdown = flags.output.markdown.iter().map(|file| ("--markdown", &**file));
+    if let Some(message) = outputs::clash([("A", &**a), ("B", &**b)], markdown) {
+        return fail(&message, Exit::Usage);
     }
     let pairs = match pairs(a, b, Reach::Anywhere, Some(flags.passed.properties())) {
         Ok(found) => found,
