@@ -161,6 +161,33 @@ fn exchanges_are_told_apart_by_address_and_header_and_some_are_kept() {
 }
 
 #[test]
+fn samples_chosen_by_chance_have_the_head_of_their_answer_though_nobody_asked() {
+    let target = targets::start(targets::Config::new("fixed")).expect("a target");
+    let program = Program::new();
+    let sampler = r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="Get" enabled="true">
+    <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">${__P(port)}</stringProp>
+    <stringProp name="HTTPSampler.path">/PATH</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+    </HTTPSamplerProxy><hashTree/>"#;
+    // A request that never changes, and one that may.
+    for path in ["", "${__P(port)}${__threadNum}"] {
+        let sampler = sampler.replace("PATH", path);
+        program.write("plain.jmx", &program::PLAN.replace("<!--more-->", &sampler));
+        let port = format!("-Jport={}", target.addr().port());
+        let line = ["run", "plain.jmx", &port, "-Jusers=3", "-Jloops=200", "-Jms=0", "--no-report"];
+        let ended = program.run(&line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let record = read(&program);
+        let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
+        let get = |kept: &&record::Kept| &*record.labels[kept.label as usize].name == "Get";
+        let heads: Vec<&str> = random.filter(get).map(|kept| &*kept.response).collect();
+        assert!(!heads.is_empty(), "of 1200 samples half are of that label");
+        assert!(heads.iter().all(|head| head.starts_with("HTTP/1.1 200 OK\r\n")), "{heads:?}");
+        std::fs::remove_dir_all(program.path("runs")).expect("the folder of runs");
+    }
+    target.stop();
+}
+
+#[test]
 fn secrets_of_urls_are_in_no_file_that_people_get() {
     let path = "-Jpath=/x?pw=ho1cha&jwt=ho2cha&sig=ho3cha&code=ho4cha&session=ho5cha&user=anna";
     let label = "-Jlabel=http://me:ho6cha@host/?key=ho7cha";

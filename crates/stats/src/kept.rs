@@ -76,6 +76,45 @@ pub struct Texts<'a> {
     pub response: [&'a str; 3],
 }
 
+/// The number by which chance chooses a sample, drawn when it begins, so that the head of its answer is there at its end: the
+/// samples with the smallest numbers of a run are kept. Here it takes two bytes: how many zeros it begins with, and the ten
+/// bits behind the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw(u16);
+
+impl Draw {
+    /// None was drawn.
+    pub const NONE: Self = Self(u16::MAX);
+    /// One that is too large to be kept.
+    const LARGE: Self = Self(0x3ff);
+
+    /// A number that would be kept if its sample ended now, or one that is too large.
+    fn of(number: u64, bound: u64) -> Self {
+        if number >= bound {
+            return Self::LARGE;
+        }
+        let zeros = number.leading_zeros().min(63);
+        Self((zeros << 10) as u16 | (number << zeros >> 53) as u16 & 0x3ff)
+    }
+
+    /// The number, with other bits in the places that are not known.
+    fn number(self, others: u64) -> u64 {
+        let (zeros, known) = (self.0 >> 10, u64::from(self.0 & 0x3ff) | 0x400);
+        (known << 53 | others >> 11) >> zeros
+    }
+
+    /// Whether chance may choose the sample.
+    pub fn is_small(self) -> bool {
+        self != Self::NONE && self != Self::LARGE
+    }
+}
+
+impl Default for Draw {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 /// The reasons for which a sample is kept; mostly none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
@@ -125,6 +164,8 @@ pub(crate) struct Keeper {
     slow: Shelf,
     at_random: Shelf,
     random: u64,
+    /// The number of the last sample that was looked at.
+    number: u64,
     /// The smallest random numbers so far.
     ranks: BinaryHeap<u64>,
     /// All numbers from here on are too large.
@@ -141,6 +182,7 @@ impl Default for Keeper {
             slow: Shelf::default(),
             at_random: Shelf::default(),
             random: hasher.hash_one(0) | 1,
+            number: 0,
             ranks: BinaryHeap::with_capacity(AT_RANDOM + 1),
             bound: u64::MAX,
             causes: HashMap::with_capacity(CAUSES),
@@ -150,14 +192,33 @@ impl Default for Keeper {
 }
 
 impl Keeper {
-    /// The reasons for keeping a sample of a label: it is the slowest of that label so far, or chance.
+    /// Draws the number of a sample that begins.
     #[inline]
-    pub(crate) fn choose(&mut self, elapsed: u64, slowest: &mut u64, label: &Arc<str>) -> Reasons {
-        // xorshift64
+    pub(crate) fn draw(&mut self) -> Draw {
+        self.step();
+        Draw::of(self.random, self.bound)
+    }
+
+    /// xorshift64, which never is 0.
+    #[inline]
+    fn step(&mut self) {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        if self.random >= self.bound && elapsed <= *slowest {
+    }
+
+    /// The reasons for keeping a sample of a label: it is the slowest of that label so far, or chance.
+    #[inline]
+    pub(crate) fn choose(
+        &mut self,
+        draw: Draw,
+        elapsed: u64,
+        slowest: &mut u64,
+        label: &Arc<str>,
+    ) -> Reasons {
+        self.step();
+        self.number = if draw == Draw::NONE { self.random } else { draw.number(self.random) };
+        if self.number >= self.bound && elapsed <= *slowest {
             return Reasons::default();
         }
         self.chosen(elapsed, slowest, label)
@@ -170,9 +231,9 @@ impl Keeper {
         if slow {
             *slowest = elapsed;
         }
-        let random = self.random < self.bound;
+        let random = self.number < self.bound;
         if random {
-            self.ranks.push(self.random);
+            self.ranks.push(self.number);
             if self.ranks.len() > AT_RANDOM {
                 self.ranks.pop();
             }
@@ -226,7 +287,7 @@ impl Keeper {
             let at = at.unwrap_or_else(|| self.at_random.add(label));
             let kept = &mut self.at_random.places[at];
             let head = Texts { request: [""; 5], response: [texts.response[0], "", ""], ..*texts };
-            kept.set((Why::Random, self.random), sample, (label, address), &head);
+            kept.set((Why::Random, self.number), sample, (label, address), &head);
         }
     }
 

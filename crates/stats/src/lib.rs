@@ -54,6 +54,7 @@ pub mod totals;
 pub use class::ClassId;
 pub use close::CloseCause;
 pub use counter::{Counter, Counters};
+pub use kept::Draw;
 pub use phases::Phases;
 pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};

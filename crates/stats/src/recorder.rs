@@ -15,7 +15,7 @@ use crate::class::{ClassId, Classes};
 use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
 use crate::hist::{Tray, layout};
-use crate::kept::{Keeper, Reasons, Texts};
+use crate::kept::{Draw, Keeper, Reasons, Texts};
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
@@ -197,6 +197,12 @@ impl Recorder {
         self.classes.opened(class);
     }
 
+    /// Draws the number by which chance chooses a sample that begins.
+    #[inline]
+    pub fn draw(&mut self) -> Draw {
+        self.keeper.draw()
+    }
+
     /// Keeps a sample whole, as [`Self::record`] or [`Self::error`] has asked for.
     #[cold]
     pub fn keep(&mut self, reasons: Reasons, sample: &Sample, texts: &Texts<'_>) {
@@ -253,7 +259,7 @@ impl Recorder {
             self.begin_minute(end_ms);
         }
         let label = &mut self.labels[at as usize];
-        self.keeper.choose(sample.elapsed, &mut label.slowest, &label.name)
+        self.keeper.choose(sample.draw, sample.elapsed, &mut label.slowest, &label.name)
     }
 
     /// Counts a failed sample under its cause. The sample itself goes to [`Self::record`]. A sample cut by the end of the

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::class::ClassId;
+use crate::kept::Draw;
 use crate::phases::Phases;
 
 /// A label as one core's recorder knows it; meaningless on another core.
@@ -118,6 +119,8 @@ pub struct Sample {
     pub phases: Phases,
     /// Its address, and the value of the chosen header.
     pub classes: [ClassId; 2],
+    /// Drawn when it began, by [`crate::Recorder::draw`].
+    pub draw: Draw,
 }
 
 impl Sample {
@@ -141,6 +144,7 @@ impl Sample {
             transaction: false,
             phases: Phases::of_times(0, 0, 0),
             classes: [ClassId::NONE; 2],
+            draw: Draw::NONE,
         }
     }
 

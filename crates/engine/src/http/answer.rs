@@ -183,6 +183,11 @@ impl Answers {
             show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);
         }
+        timing.headed =
+            exchange.draw.is_small() && success && !observed && exchange.result_code == 0;
+        if timing.headed {
+            show_head(cx, stash);
+        }
         if success && exchange.result_code != 0 {
             if !observed {
                 show_head(cx, stash);
@@ -331,6 +336,8 @@ fn timing_of(
         received: facts.received,
         phases: exchange.phases(),
         classes: [class, facts.header],
+        draw: facts.draw,
+        headed: false,
     }
 }
 

@@ -146,6 +146,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         received: whole.bytes,
         phases: chain.phases,
         classes: chain.classes,
+        ..Timing::default()
     };
     // What the last hop tells, the whole tells; its parts and sums stay.
     std::mem::swap(&mut cx.result.subs, &mut whole.subs);

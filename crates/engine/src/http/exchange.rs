@@ -277,6 +277,8 @@ impl Outgoing {
             Some(fixed) => fixed.facts,
             None => facts_of(cx, id, http, request, sending.challenges),
         };
+        facts.draw = cx.recorder.draw();
+        facts.keep_head |= facts.draw.is_small();
         *stash = None;
         if !facts.fixed || !request.connection_fault.is_empty() {
             let needs = cx.plan.samplers[id.0 as usize].needs;

@@ -255,6 +255,7 @@ fn take_sample(
         received: result.bytes,
         phases: Phases::of_times(result.elapsed, result.latency, result.connect),
         classes: Default::default(),
+        ..Timing::default()
     };
     let outcome = if result.success { Outcome::Ok } else { Outcome::Status };
     cx.return_result(result);

@@ -146,7 +146,7 @@ impl Samples {
             reasons.error = on.cx.recorder.error(&sample, &result.code, message);
         }
         if reasons.any() {
-            keep(on.cx, reasons, &sample, *observed);
+            keep(on.cx, reasons, &sample, *observed || timing.headed);
         }
     }
 
@@ -198,6 +198,7 @@ impl Samples {
             errors: u32::from(!success),
             phases: timing.all_phases(),
             classes: timing.classes,
+            draw: timing.draw,
             ..Sample::new(label, cx.clock.run_ms(timing.start))
         }
     }
@@ -212,11 +213,12 @@ impl Samples {
 }
 
 /// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
+/// `shown`: the core's result is that of the sample.
 #[cold]
-fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, observed: bool) {
+fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, shown: bool) {
     let result = &*cx.result;
     let mut texts = Texts::default();
-    if observed || !sample.success {
+    if shown || !sample.success {
         texts.code = &result.code;
         texts.message = result.failure_message().unwrap_or(&result.message);
         let line = [&*result.method, " ", &*result.url, "\n"];

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use mgs::SessionKey;
-use stats::ClassId;
+use stats::{ClassId, Draw};
 use wire::http1::Head;
 
 use crate::net::transport::keep_part;
@@ -24,12 +24,14 @@ pub(crate) struct HttpExchange {
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) status: u16,
+    /// The number by which chance chooses the sample.
+    pub(crate) draw: Draw,
     /// The value of the header that exchanges are told apart by.
     pub(crate) header: ClassId,
     /// The gateway's result code, if it is one of failure; else 0.
     pub(crate) result_code: i32,
     /// Seconds for which the server says that it keeps the connection; 0 if it does not say.
-    pub(crate) keep_alive_s: u32,
+    pub(crate) keep_alive_s: u16,
     /// The number of times that it was sent again after its connection turned out dead.
     pub(crate) retries: u8,
     pub(crate) keep_alive: bool,
@@ -70,6 +72,7 @@ impl HttpExchange {
         sent: 0,
         received: 0,
         status: 0,
+        draw: Draw::NONE,
         header: ClassId::NONE,
         result_code: 0,
         keep_alive_s: 0,
@@ -117,7 +120,8 @@ impl HttpExchange {
     pub(super) fn take_head(&mut self, head: &Head<'_>) -> bool {
         self.status = head.status;
         self.keep_alive = head.keep_alive;
-        self.keep_alive_s = head.keep_alive_timeout_s.unwrap_or(0);
+        let kept_for = head.keep_alive_timeout_s.unwrap_or(0);
+        self.keep_alive_s = u16::try_from(kept_for).unwrap_or(u16::MAX);
         self.has_body = head.has_body;
         if self.interim_uncounted {
             self.received = head.raw.len() as u64;

@@ -1,6 +1,6 @@
 //! The measurements of one sample.
 
-use stats::{ClassId, Phases};
+use stats::{ClassId, Draw, Phases};
 
 use crate::time::clock::Nanos;
 
@@ -22,6 +22,9 @@ pub(crate) struct Timing {
     pub(crate) phases: Phases,
     /// Its address, and the value of the header that exchanges are told apart by.
     pub(crate) classes: [ClassId; 2],
+    /// Drawn for it when it began; the core's result has the head of its answer for that.
+    pub(crate) draw: Draw,
+    pub(crate) headed: bool,
 }
 
 impl Timing {

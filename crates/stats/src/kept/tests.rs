@@ -129,6 +129,50 @@ fn those_at_random_are_not_the_first() {
     assert!(texts.iter().all(|kept| kept.code == "200" && kept.response == "head"));
 }
 
+/// The same where numbers are drawn a thousand samples earlier, as they are for samples in flight.
+#[test]
+fn those_that_were_drawn_when_they_began_are_a_fair_choice_too() {
+    let mut recorder = begun();
+    let (early, late) = (recorder.intern("early"), recorder.intern("late"));
+    let mut in_flight: std::collections::VecDeque<_> = (0..1000).map(|_| recorder.draw()).collect();
+    let mut small = 0;
+    for n in 0..64_000 {
+        let (label, at) = if n < 32_000 { (early, 100) } else { (late, 800) };
+        in_flight.push_back(recorder.draw());
+        let draw = in_flight.pop_front().expect("a number");
+        small += u32::from(draw.is_small());
+        let sample = Sample { draw, elapsed: 5_000_000, ..Sample::new(label, START + at) };
+        let reasons = recorder.record(&sample);
+        if reasons.random {
+            assert!(draw.is_small());
+            recorder.keep(reasons, &sample, &Texts::default());
+        }
+    }
+    let snapshot = second(&mut recorder, 1000);
+    let random = of(&snapshot, Why::Random);
+    let first = random.iter().filter(|one| one.0 == "early").count();
+    assert_eq!(random.len(), AT_RANDOM);
+    assert!((5..=59).contains(&first), "{first}");
+    // Few heads are kept in vain.
+    assert!(small < 4000, "{small}");
+}
+
+#[test]
+fn a_drawn_number_comes_back_but_for_its_last_bits() {
+    let mut number = 0x9e37_79b9_7f4a_7c15_u64;
+    for zeros in 0..64 {
+        number = number.rotate_left(7) | 1 << 63;
+        let small = number >> zeros;
+        for others in [0, u64::MAX] {
+            let back = Draw::of(small, u64::MAX).number(others);
+            let apart = back.abs_diff(small) as f64 / small as f64;
+            assert!(apart <= 1.0 / 1024.0 && back.leading_zeros() == zeros, "{small:x} {back:x}");
+        }
+    }
+    assert!(!Draw::of(500, 500).is_small() && Draw::of(499, 500).is_small());
+    assert!(!Draw::NONE.is_small());
+}
+
 #[test]
 fn a_warm_keeper_allocates_nothing() {
     let mut recorder = begun();

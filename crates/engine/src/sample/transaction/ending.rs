@@ -132,6 +132,7 @@ impl Reporting<'_, '_> {
             received: open.bytes,
             phases: open.phases,
             classes: Default::default(),
+            ..Timing::default()
         };
         let saved = self.cx.lend_result();
         self.cx.result.clear();
@@ -176,6 +177,7 @@ impl Reporting<'_, '_> {
             received: open.bytes,
             phases: open.phases,
             classes: Default::default(),
+            ..Timing::default()
         };
         let saved = std::mem::replace(&mut self.cx.result, parent);
         self.cx.result.start_ms = open.start_ms;
