@@ -28,7 +28,7 @@ pub(crate) fn clash<'a>(
     None
 }
 
-/// What tells files apart: device and number of one that is there, the path of one that is not there yet.
+/// The device and number of a file that is there, or the path of one that is not there yet.
 #[derive(PartialEq)]
 enum Identity {
     Inode(u64, u64),
