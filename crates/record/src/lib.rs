@@ -81,6 +81,8 @@ pub enum Flaw {
     TornEnd { bytes: u64 },
     /// Frames whose checksum is wrong, each a second or an interval.
     DamagedFrames { frames: u64 },
+    /// The frame that says when and of what plan the run was is damaged: its start is that of the first second.
+    NoStart,
     /// Entries that are not what a record has.
     OddEntries { entries: u64 },
     /// Rows of a result file that have no time, or are of another form.
@@ -102,8 +104,19 @@ impl std::fmt::Display for Flaw {
                 write!(out, "the last {bytes} bytes are left out: they were not written whole")
             }
             Self::DamagedFrames { frames } => {
-                write!(out, "{frames} seconds or intervals are left out: their bytes are damaged")
+                let (what, are) = if *frames == 1 {
+                    ("second or interval is", "its")
+                } else {
+                    ("seconds or intervals are", "their")
+                };
+                write!(
+                    out,
+                    "{frames} {what} left out: {are} bytes are damaged; rates of the whole run are too low by that"
+                )
             }
+            Self::NoStart => out.write_str(
+                "the beginning is damaged: plan, settings and start of the run are unknown, and times count from the first second that could be read",
+            ),
             Self::OddEntries { entries } => {
                 write!(out, "{entries} entries could not be read whole")
             }

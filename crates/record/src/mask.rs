@@ -22,13 +22,16 @@ const HEADERS: [&str; 10] = [
 ];
 
 /// Parts of names whose value is a secret, in headers, parameters, forms, JSON and properties.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 19] = [
     "password",
     "passwd",
     "passphrase",
+    "passcode",
     "pwd",
     "secret",
     "token",
+    "bearer",
+    "authorization",
     "apikey",
     "api_key",
     "api-key",

@@ -162,6 +162,8 @@ struct Reading {
     columns: Columns,
     /// Labels that count as others.
     folded: Vec<(u32, u32)>,
+    /// The frame of the run was there.
+    framed: bool,
     damaged: u64,
     odd: u64,
     length_ms: Option<i64>,
@@ -188,6 +190,7 @@ impl Reading {
                 let (ending, ran_ms) =
                     (std::mem::take(&mut record.frame.ending), record.frame.ran_ms);
                 record.frame = entries::read_frame(body);
+                self.framed = true;
                 (record.frame.ending, record.frame.ran_ms) = (ending, ran_ms);
             }
             Kind::Label => {
@@ -242,6 +245,10 @@ impl Reading {
             record.seconds.sort_by_key(|second| second.at_ms);
         } else {
             record.seconds = self.seconds.end(record.frame.start_ms);
+        }
+        if let Some(first) = record.seconds.first().filter(|_| !self.framed) {
+            record.frame.start_ms = first.at_ms - i64::from(first.ms);
+            record.flaws.push(Flaw::NoStart);
         }
         record.seconds.iter_mut().for_each(|second| in_order(&mut second.labels));
         record.marks.sort_by_key(|mark| mark.at_ms);

@@ -212,6 +212,20 @@ fn a_damaged_second_is_left_out_and_told() {
 }
 
 #[test]
+fn a_run_whose_beginning_is_damaged_starts_with_its_first_second() {
+    let (mut bytes, ends) = written(4);
+    let whole = Record::of_bytes(&bytes).expect("a record");
+    bytes[30] ^= 0x10;
+    let record = Record::of_bytes(&bytes).expect("a record");
+    assert!(ends[0] > 30 && record.flaws.contains(&Flaw::NoStart), "{:?}", record.flaws);
+    assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::DamagedFrames { .. })));
+    let first = &record.seconds[0];
+    assert_eq!(record.frame.start_ms, first.at_ms - i64::from(first.ms));
+    assert_eq!(record.seconds.last().map(|s| s.at_ms), whole.seconds.last().map(|s| s.at_ms));
+    assert!(record.frame.length_ms <= whole.frame.length_ms, "{}", record.frame.length_ms);
+}
+
+#[test]
 fn a_frame_that_could_not_be_written_takes_no_names_with_it() {
     let mut recording = Recording::new(frame());
     recording.second(&snapshot(0, 5, 60), around());

@@ -104,7 +104,9 @@ impl About {
         let file = std::path::Path::new(&frame.plan).file_name();
         let title = file.map_or_else(|| run.to_owned(), |name| name.to_string_lossy().into_owned());
         Self {
-            program: if frame.version.is_empty() {
+            program: if record.flaws.contains(&record::Flaw::NoStart) {
+                "throng".into()
+            } else if frame.version.is_empty() {
                 "JMeter".into()
             } else {
                 format!("throng {}", frame.version)
@@ -186,7 +188,8 @@ fn flaw(flaw: &record::Flaw) -> Words {
     use record::Flaw;
     let zh = match flaw {
         Flaw::TornEnd { bytes } => format!("最后 {bytes} 字节未写完，已略去"),
-        Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去"),
+        Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去；整个运行的速率因此偏低"),
+        Flaw::NoStart => "文件开头已损坏：运行的计划、设置和开始时间未知，时间从可读取的第一秒算起".into(),
         Flaw::OddEntries { entries } => format!("{entries} 个条目无法完整读取"),
         Flaw::Pauses { pauses, longest_ms } => format!(
             "文件中有 {pauses} 处没有样本的停顿，最长 {}，像是追加了多次运行；时长与速率不含停顿",
