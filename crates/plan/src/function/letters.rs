@@ -80,9 +80,7 @@ pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     } else if is("CAPITALIZE") {
         let mut rest = text.chars();
         if let Some(first) = rest.next() {
-            // A letter whose capital is two letters stays.
-            let mut upper = first.to_uppercase();
-            out.push(upper.next().filter(|_| upper.next().is_none()).unwrap_or(first));
+            out.push(title_case(first));
         }
         out.push_str(rest.as_str());
     } else {
@@ -92,4 +90,47 @@ pub(super) fn change_case(call: &Call, env: &mut Env<'_>, out: &mut String) -> O
     env.core.give(mode);
     env.core.give(text);
     call.store(2, env, &out[start..])
+}
+/// The first letter of a title, as Java's `Character.toTitleCase` has it.
+fn title_case(letter: char) -> char {
+    match letter {
+        // Letters of two parts, of which the first is large; and Greek ones with a small iota.
+        'Ǆ'..='ǆ' => 'ǅ',
+        'Ǉ'..='ǉ' => 'ǈ',
+        'Ǌ'..='ǌ' => 'ǋ',
+        'Ǳ'..='ǳ' => 'ǲ',
+        'ᾀ'..='ᾇ' | 'ᾐ'..='ᾗ' | 'ᾠ'..='ᾧ' => {
+            char::from_u32(letter as u32 + 8).unwrap_or(letter)
+        }
+        'ᾳ' | 'ῃ' | 'ῳ' => char::from_u32(letter as u32 + 9).unwrap_or(letter),
+        // Georgian has large letters for texts in capitals alone.
+        'ა'..='ჿ' => letter,
+        // A letter whose capital is two letters stays.
+        _ => {
+            let mut upper = letter.to_uppercase();
+            upper.next().filter(|_| upper.next().is_none()).unwrap_or(letter)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_case;
+
+    #[test]
+    fn letters_begin_titles_as_in_java() {
+        let pairs = [
+            ('a', 'A'),
+            ('ß', 'ß'),
+            ('ǆ', 'ǅ'),
+            ('Ǉ', 'ǈ'),
+            ('ᾀ', 'ᾈ'),
+            ('ᾳ', 'ᾼ'),
+            ('ა', 'ა'),
+            ('я', 'Я'),
+        ];
+        for (letter, title) in pairs {
+            assert_eq!(title_case(letter), title, "{letter}");
+        }
+    }
 }
