@@ -110,13 +110,25 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
         }
     }
     if let Some(properties) = table.get("properties") {
-        let of = |(name, value): (&String, &Value)| {
-            Ok(Setting::Jmeter(name.clone(), text(value, &["properties", name])?))
-        };
-        let own = of_table(properties, "properties")?.iter().map(of);
-        let own = own.collect::<Result<Vec<_>, Wrong>>()?;
+        let mut own = Vec::new();
+        add_properties(of_table(properties, "properties")?, "", &mut own)?;
         // Those of the command line come behind, and win.
         request.sources.settings.splice(0..0, own);
+    }
+    Ok(())
+}
+
+/// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
+fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result<(), Wrong> {
+    for (name, value) in table {
+        let name = format!("{within}{name}");
+        match value {
+            Value::Table(inner) => add_properties(inner, &format!("{name}."), out)?,
+            _ => {
+                let value = text(value, &["properties", &name])?;
+                out.push(Setting::Jmeter(name, value));
+            }
+        }
     }
     Ok(())
 }
@@ -274,6 +286,8 @@ mod tests {
             [properties]
             host = "file"
             port = 80
+            jmeter.save.saveservice.url = false
+            "jmeter.save.saveservice.bytes" = false
             "#,
         )
         .expect("all is known");
@@ -290,7 +304,12 @@ mod tests {
         assert_eq!(request.junit, Some("plans/tests.xml".into()));
         let last = request.sources.settings.last();
         assert_eq!(last, Some(&Setting::Jmeter("host".into(), "line".into())));
-        assert_eq!(request.sources.settings.len(), 3);
+        assert_eq!(request.sources.settings.len(), 5);
+        for name in ["url", "bytes"] {
+            let name = format!("jmeter.save.saveservice.{name}");
+            let setting = Setting::Jmeter(name, "false".into());
+            assert!(request.sources.settings.contains(&setting), "{setting:?}");
+        }
     }
 
     #[test]
