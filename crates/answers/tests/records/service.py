@@ -76,7 +76,7 @@ class Service:
         body = say["body"].encode() if not say["size"] else b"x" * int(say["size"])
         head = f"HTTP/1.1 {say['status']} Said\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n{say['more']}\r\n"
         writer.write(head.encode())
-        step = math.ceil(len(body) / say["parts"])
+        step = max(1, math.ceil(len(body) / say["parts"]))
         for start in range(0, len(body), step):
             if start:
                 await asyncio.sleep(say["gap"] / 1000)
