@@ -35,3 +35,23 @@ fn intervals_say_nothing_that_their_seconds_do_not() {
         }
     }
 }
+
+/// The pace in the sentence on a drift.
+fn pace(record: &Record) -> String {
+    let verdict = rules::verdict(record);
+    let drift = verdict.findings.iter().find(|finding| finding.id == "drift").expect("a drift");
+    let (_, behind) = drift.words.en.rsplit_once(", by ").expect("a pace");
+    behind.trim_end_matches(" a minute.").to_owned()
+}
+
+#[test]
+fn the_pace_of_a_drift_is_one_of_minutes_however_long_the_intervals_are() {
+    // Four hours, from 100 ms to 196 ms.
+    let run = run(&users(1).pause(900).seconds(4 * 3600), |request, _| {
+        good(100 * MS + request.at / 150_000)
+    });
+    assert_eq!(pace(&run), "0.40 ms");
+    for step_ms in [10_000, 60_000] {
+        assert_eq!(pace(&run.clone().joined(step_ms)), "0.40 ms", "{step_ms}");
+    }
+}

@@ -4,10 +4,11 @@ mod situations;
 
 use answers::rules;
 use record::frame::Ending;
-use record::{Frame, Record};
+use record::kept::Why;
+use record::{Frame, Kept, Part, Record};
 use situations::{MS, S, Users, about, bad, good, run, users};
 use stats::hist::{Bins, layout};
-use stats::{Counter, Outcome};
+use stats::{Counter, Outcome, Phases};
 
 const HEAD: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n";
@@ -191,4 +192,65 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     let words = "The run ended at 0:10 of 0:10: the plan stops the test after an error.";
     assert!(has(&said, words), "{said:?}");
     assert!(!has(&of_record(&failing()), "ended"), "a plan that goes on");
+}
+
+/// A page of 20 ms that 50 requests per second ask for, and of 90 ms at some times.
+fn slow_at(is_slow: impl Fn(usize) -> bool) -> String {
+    let mut text = HEAD.to_owned();
+    for at in 0..2000 {
+        let (start, ms) = (1_700_000_000_000 + 20 * at, if is_slow(20 * at) { 90 } else { 20 });
+        text += &format!("{start},{ms},Page,200,OK,t,true,10,5\n");
+    }
+    text
+}
+
+#[test]
+fn a_slow_beginning_is_none_of_the_times_of_a_rhythm() {
+    let rhythm = |ms: usize| [14, 22, 30].contains(&(ms / 1000));
+    let words = "slower 3 times, about every 8 s";
+    for text in [slow_at(rhythm), slow_at(|ms| ms < 4000 || rhythm(ms))] {
+        let said = self::words(&text);
+        assert!(has(&said, words) && has(&said, "first at about 0:14"), "{said:?}");
+        assert!(has(&said, "in these seconds, and 20 ms in the others"), "{said:?}");
+    }
+}
+
+#[test]
+fn answers_of_other_labels_are_no_answers_to_those_turned_away() {
+    let mut record = run(&users(20).pause(80).seconds(30), |request, random| {
+        if request.number.is_multiple_of(4) {
+            bad(5 * MS, Outcome::Status, "503", "Service Unavailable")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    record.kept.push(Kept {
+        why: Why::Error,
+        label: 0,
+        cause: Some(0),
+        outcome: Outcome::Status,
+        start_ms: record.frame.start_ms + 1000,
+        elapsed: 5_000_000,
+        phases: Phases::default(),
+        code: "503".into(),
+        message: "Service Unavailable".into(),
+        address: "".into(),
+        reused: true,
+        sent: 0,
+        received: 0,
+        request: "".into(),
+        response: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 30\r\n".into(),
+    });
+    let alone = of_record(&record);
+    assert!(!has(&alone, "none"), "{alone:?}");
+    record.labels.push(record.labels[0].clone());
+    record.labels[1].name = "other".into();
+    for second in &mut record.seconds {
+        let (count, errors) = (second.all.count, second.all.errors);
+        let refused = Part { count: errors, errors, ..Part::default() };
+        let answered = Part { count: count - errors, ..Part::default() };
+        second.labels = vec![(0, refused), (1, answered)].into();
+    }
+    let said = of_record(&record);
+    assert!(has(&said, "; none of \"request\" was answered meanwhile."), "{said:?}");
 }

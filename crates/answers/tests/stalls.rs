@@ -33,3 +33,43 @@ fn stops_are_found_among_users_in_step() {
     });
     assert!(speaks(&record));
 }
+
+/// Rows of 30 users who all pause six times for a while, some of them with a request that takes as long; each request in a
+/// transaction of its own, or by itself.
+fn pauses(waiting: u64, in_transactions: bool) -> Record {
+    const PAUSES: [u64; 6] = [5000, 9300, 15_100, 19_000, 26_200, 31_000];
+    let mut rows = Vec::new();
+    for user in 0..30 {
+        let mut at = 3 * user;
+        while at < 40_000 {
+            if let Some(pause) = PAUSES.iter().find(|pause| (**pause..**pause + 450).contains(&at))
+            {
+                at = pause + 450 + user;
+            }
+            let waits =
+                user < waiting && PAUSES.iter().any(|pause| (at + 1..=at + 60).contains(pause));
+            let ms = if waits { 500 } else { 20 };
+            rows.push((at, ms, user, "Get", "OK"));
+            if in_transactions {
+                let message = "Number of samples in transaction : 1, number of failing samples : 0";
+                rows.push((at, ms, user, "Order", message));
+            }
+            at += ms + 30;
+        }
+    }
+    rows.sort_unstable();
+    let mut text = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads\n".to_owned();
+    for (at, ms, user, label, message) in rows {
+        let at = 1_700_000_000_000 + at;
+        text += &format!("{at},{ms},{label},200,\"{message}\",Users 1-{user},true,100,30\n");
+    }
+    Record::of_rows(text.as_bytes()).expect("rows")
+}
+
+#[test]
+fn a_transaction_is_no_request_that_waited_beside_its_own() {
+    let two = [false, true].map(|in_transactions| speaks(&pauses(2, in_transactions)));
+    assert_eq!(two, [false; 2], "two requests that waited");
+    let four = [false, true].map(|in_transactions| speaks(&pauses(4, in_transactions)));
+    assert_eq!(four, [true; 2], "four of them");
+}

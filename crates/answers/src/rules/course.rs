@@ -5,7 +5,8 @@ use stats::grouped::percent;
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, held_change, is_of_load, mix_differs, ms, rate, requests, span, steady, sum, windows,
+    Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, span, steady, sum,
+    windows,
 };
 use super::say::{clock, found, lacks, time, words};
 use super::{concurrency, errors, realism, stalls, steps};
@@ -24,9 +25,10 @@ const DRIFT_WINDOW: usize = 5;
 const SIZE: f64 = 0.1;
 const LASTS: usize = 5;
 const CHANCE: f64 = 0.001;
-/// A drift: share of the median in ten minutes, share over the run, and chance.
+/// A drift: share of the median in ten minutes, and over the run; or such a share over a run that is longer; and chance.
 const DRIFT: f64 = 0.1;
 const DRIFT_RUN: f64 = 0.1;
+const DRIFT_LONG: f64 = 0.25;
 const DRIFT_CHANCE: f64 = 0.01;
 /// Fewest requests per window of a label whose trend is tested separately from the other labels.
 const LABEL_SAMPLES: u64 = 20;
@@ -150,6 +152,8 @@ struct Growth {
     label: Option<u32>,
     trend: Trend,
     windows: usize,
+    /// Length of a window: the seconds of a long run are intervals of many.
+    window_s: f64,
 }
 
 impl Growth {
@@ -157,22 +161,27 @@ impl Growth {
     fn of(seconds: &[Second], label: Option<u32>, tests: usize) -> Option<Self> {
         let values = medians_of(seconds, label)?;
         let trend = trend(&values)?;
-        let growth = Self { label, trend, windows: values.len() };
+        let window_s = length_s(seconds) * DRIFT_WINDOW as f64 / seconds.len().max(1) as f64;
+        let growth = Self { label, trend, windows: values.len(), window_s };
         let over_run = growth.share(growth.trend.slope) * values.len() as f64;
         let (step, line) = residues(&values);
         let is_drift = growth.trend.p < DRIFT_CHANCE / tests as f64
-            && growth.in_ten_minutes(growth.trend.slope) > DRIFT
+            && (growth.in_ten_minutes(growth.trend.slope) > DRIFT || over_run > DRIFT_LONG)
             && over_run > DRIFT_RUN;
         (is_drift && line <= BETTER * step).then_some(growth)
     }
 
-    /// A slope as a share of the start, in a window.
+    fn a_minute(&self, slope: f64) -> f64 {
+        slope * 60.0 / self.window_s.max(1e-3)
+    }
+
+    /// A slope as a share of the start.
     fn share(&self, slope: f64) -> f64 {
         slope / self.trend.start.max(1e-6)
     }
 
     fn in_ten_minutes(&self, slope: f64) -> f64 {
-        self.share(slope) * 600.0 / DRIFT_WINDOW as f64
+        10.0 * self.share(self.a_minute(slope))
     }
 }
 
@@ -206,7 +215,7 @@ pub(super) fn drift(record: &Record) -> Said {
     let Trend { start, slope, low, high, .. } = growth.trend;
     let ten_minutes = growth.in_ten_minutes(slope);
     let (from, to) = (time(start), time(start + slope * growth.windows as f64));
-    let pace = time(slope * 60.0 / DRIFT_WINDOW as f64);
+    let pace = time(growth.a_minute(slope));
     let name = growth.label.map(|label| &record.labels[label as usize].name);
     let (of, of_zh) = name
         .map_or_else(Default::default, |name| (format!(" of \"{name}\""), format!("“{name}”的")));

@@ -144,7 +144,7 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, (rate, of): (f64, Words))
     let (meanwhile, meanwhile_zh) = if rate > 0.0 {
         (format!("about {through}/s{of} were answered"), format!("{of_zh}约 {through}/s 得到响应"))
     } else {
-        ("none was answered".to_owned(), "没有请求得到响应".to_owned())
+        (format!("none{of} was answered"), format!("{of_zh}请求没有得到响应"))
     };
     found(
         ID,

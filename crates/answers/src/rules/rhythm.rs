@@ -40,27 +40,28 @@ fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
 
 /// Whether these times begin at even intervals and last as long as each other, as far as the run shows it.
 fn is_even(times: &[Range<usize>], end: usize) -> bool {
-    let begins: Vec<usize> =
-        times.iter().map(|time| time.start).filter(|begin| *begin > 0).collect();
-    let apart: Vec<f64> = begins.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
-    let whole = times.iter().filter(|time| time.start > 0 && time.end < end);
+    let apart: Vec<f64> =
+        times.windows(2).map(|pair| (pair[1].start - pair[0].start) as f64).collect();
+    let whole = times.iter().filter(|time| time.end < end);
     let lengths: Vec<usize> = whole.map(ExactSizeIterator::len).collect();
     let (least, most) = (lengths.iter().min(), lengths.iter().max());
     let alike = least.zip(most).is_some_and(|(least, most)| most - least <= ALIKE);
-    begins.len() >= TIMES && alike && variation(&apart) <= EVEN
+    times.len() >= TIMES && alike && variation(&apart) <= EVEN
 }
 
 /// The finding on slower times in a rhythm.
 pub(super) fn rhythm(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
-    let times = slower(&course(record, seconds, of)?, of.clear())?;
+    let all = slower(&course(record, seconds, of)?, of.clear())?;
+    // Nobody knows when a time began that the run begins with: it is neither one of these nor usual.
+    let times: Vec<Range<usize>> = all.iter().filter(|time| time.start > 0).cloned().collect();
     if !is_even(&times, seconds.len()) {
         return None;
     }
-    let is_in = |at: &usize| times.iter().any(|time| time.contains(at));
-    let pick = |slow: bool| -> Vec<Second> {
-        (0..seconds.len()).filter(|at| is_in(at) == slow).map(|at| seconds[at].clone()).collect()
+    let pick = |is_in: &dyn Fn(&usize) -> bool| -> Vec<Second> {
+        (0..seconds.len()).filter(is_in).map(|at| seconds[at].clone()).collect()
     };
-    let (slow, usual) = (pick(true), pick(false));
+    let slow = pick(&|at| times.iter().any(|time| time.contains(at)));
+    let usual = pick(&|at| !all.iter().any(|time| time.contains(at)));
     // The plan's own rhythm: more requests, or others.
     if is_of_load(&usual, &slow) || mix_differs(record, &usual, &slow) {
         return None;
@@ -85,8 +86,8 @@ fn finding(
     (label, a, b): (usize, f64, f64),
 ) -> Finding {
     let begin = |time: &Range<usize>| span(&seconds[time.clone()]).0;
-    let known: Vec<&Range<usize>> = times.iter().filter(|time| time.start > 0).collect();
-    let apart = (begin(known[known.len() - 1]) - begin(known[0])) as f64 / (known.len() - 1) as f64;
+    let apart =
+        (begin(&times[times.len() - 1]) - begin(&times[0])) as f64 / (times.len() - 1) as f64;
     let several = record.labels.iter().filter(|label| !label.transaction).count() > 1;
     let name = &record.labels[label].name;
     let (of, of_zh) = if several {

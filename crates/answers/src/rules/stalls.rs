@@ -1,5 +1,6 @@
 //! Moments in which the target answers nobody: collections of garbage, flushes, failovers.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use record::second::SLOTS;
@@ -61,7 +62,7 @@ pub(super) fn stalls(record: &Record) -> Said {
     if requests(seconds) < FEW_SAMPLES {
         return Said::Nothing;
     }
-    let mut gaps = gaps(seconds);
+    let mut gaps = gaps(record, seconds);
     leave_out_down(record, &mut gaps);
     let least = if variation(&apart(&gaps)) <= EVEN { EVEN_GAPS } else { GAPS };
     if gaps.len() < least || requests(seconds) < SAMPLES {
@@ -119,11 +120,13 @@ fn apart(gaps: &[Gap]) -> Vec<f64> {
     gaps.windows(2).map(|pair| (pair[1].at_ms - pair[0].at_ms) as f64).collect()
 }
 
-/// The usual time of each label, ms.
-fn typical(seconds: &[Second]) -> BTreeMap<u32, f64> {
+/// The usual time of each label, ms; without transactions, which are as long as the requests in them.
+fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
     let mut times: BTreeMap<u32, Hist> = BTreeMap::new();
     for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
-        times.entry(label).or_default().add(&part.service);
+        if record.labels.get(label as usize).is_none_or(|label| !label.transaction) {
+            times.entry(label).or_default().add(&part.service);
+        }
     }
     times.into_iter().map(|(label, times)| (label, ms(&times, 0.5))).collect()
 }
@@ -132,17 +135,19 @@ fn typical(seconds: &[Second]) -> BTreeMap<u32, f64> {
 fn held(second: &Second, typical: &BTreeMap<u32, f64>, longer: f64) -> u64 {
     let mut sum = 0;
     for (label, part) in &second.labels {
-        let long = typical.get(&label).copied().unwrap_or_default() + longer;
+        let Some(usual) = typical.get(&label) else { continue };
+        let long = usual + longer;
         let is_held = |bin: u32| layout::middle_of(bin) as f64 / 1000.0 >= long;
         sum += part.service.iter().filter(|(bin, _)| is_held(*bin)).map(|(_, n)| n).sum::<u64>();
     }
     sum
 }
 
-fn gaps(seconds: &[Second]) -> Vec<Gap> {
+fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
     let slots: Vec<f64> = seconds.iter().flat_map(|s| s.all.slots).map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
-    let typical = typical(seconds);
+    // Most runs have no gap that asks for it.
+    let typical = LazyCell::new(|| typical(record, seconds));
     // The first second still fills.
     let (mut found, mut at) = (Vec::new(), SLOTS.min(slots.len()));
     // Gaps in which nobody waited: users in step make them.
@@ -161,14 +166,15 @@ fn gaps(seconds: &[Second]) -> Vec<Gap> {
         let lost = usual * length as f64 - slots[at..end].iter().sum::<f64>();
         // Those in flight took as long as the gap; a pause of all users leaves times as they were.
         let longer = (HELD_PART * length as f64 * 100.0).max(50.0);
-        let behind = [end, (end + SLOTS).min(slots.len() - 1)];
-        let held: u64 = behind.into_iter().map(|slot| held(second(slot), &typical, longer)).sum();
         let own = seconds[at / SLOTS..=end / SLOTS].iter().any(|s| {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
             s.generator.stall >= OWN || full && length < FULL_SLOTS
         });
         let is_gap = lost >= MISSING && length <= LONGEST && !own;
-        if is_gap && held < HELD {
+        let behind = [end, (end + SLOTS).min(slots.len() - 1)];
+        let held =
+            || -> u64 { behind.into_iter().map(|slot| held(second(slot), &typical, longer)).sum() };
+        if is_gap && held() < HELD {
             idle += 1;
         } else if is_gap {
             let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
