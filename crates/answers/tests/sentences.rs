@@ -185,12 +185,15 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     let mut record = failing();
     record.seconds[9].started = 20;
     record.seconds[4].counters.add(Counter::UsersStoppedByError, 12);
-    let words = "12 of 20 users ended early: the plan stops a user after an error.";
+    let words = "12 of 20 users were stopped after an error, as the plan says.";
     assert!(has(&of_record(&record), words), "{:?}", of_record(&record));
     record.seconds[4].counters.add(Counter::RunStoppedByError, 1);
+    // At the planned end an error ended nothing.
+    let words = "the plan stops the test after an error.";
+    assert!(!has(&of_record(&record), words), "{:?}", of_record(&record));
+    record.frame.load.length_ms = Some(60_000);
     let said = of_record(&record);
-    let words = "The run ended at 0:10 of 0:10: the plan stops the test after an error.";
-    assert!(has(&said, words), "{said:?}");
+    assert!(has(&said, &format!("The run ended at 0:10 of 1:00: {words}")), "{said:?}");
     assert!(!has(&of_record(&failing()), "ended"), "a plan that goes on");
 }
 

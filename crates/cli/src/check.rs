@@ -181,10 +181,11 @@ impl Checked {
         terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
 
-    /// Whether `throng run` would run the plan. Its findings are printed, and where it would not run the reasons, as JSON if
+    /// Whether `throng run` would run the plan, with --skip-unsupported or without. Its findings are printed, and where it would not run the reasons, as JSON if
     /// that is asked for.
-    pub(crate) fn admits(&self, as_json: bool) -> bool {
-        let (loaded, runs) = (&self.loaded, runs(&self.loaded));
+    pub(crate) fn admits(&self, as_json: bool, skip_unsupported: bool) -> bool {
+        let loaded = &self.loaded;
+        let runs = if skip_unsupported { loaded.is_valid() } else { runs(loaded) };
         if as_json {
             if !runs {
                 self.tell_json();

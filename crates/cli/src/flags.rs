@@ -472,6 +472,9 @@ pub(crate) struct PreflightFlags {
     /// With --fix: only print the changes.
     #[arg(long, requires = "fix")]
     pub(crate) dry_run: bool,
+    /// For a run with the same option: leave out the elements that cannot run.
+    #[arg(long)]
+    pub(crate) skip_unsupported: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

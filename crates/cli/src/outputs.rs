@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 /// A file, and how the user names it, such as `--junit`.
 pub(crate) type Named<'a> = (&'static str, &'a Path);
 
-/// The first file to be written that is another one of the command, as a sentence for the user. Devices and pipes may be
-/// written to by all.
+/// The first file to be written that is another one of the command, as a sentence for the user. Of a folder that is read all
+/// files count but those for people. Devices and pipes may be written to by all.
 pub(crate) fn clash<'a>(
     read: impl IntoIterator<Item = Named<'a>>,
     written: impl IntoIterator<Item = Named<'a>>,
 ) -> Option<String> {
     let mut known: Vec<(Named<'_>, Identity)> =
-        read.into_iter().filter_map(|file| Some((file, identity(file.1)?))).collect();
+        read.into_iter().flat_map(|file| within(file.1).map(move |own| (file, own))).collect();
     for file in written {
         let Some(own) = identity(file.1) else { continue };
         if let Some(((other, _), _)) = known.iter().find(|(_, identity)| *identity == own) {
@@ -33,6 +33,17 @@ pub(crate) fn clash<'a>(
 enum Identity {
     Inode(u64, u64),
     Path(PathBuf),
+}
+
+/// The file, or the files of a folder from which a report can be made.
+fn within(path: &Path) -> impl Iterator<Item = Identity> {
+    let files = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_for_people = |file: &PathBuf| {
+        file.extension()
+            .is_some_and(|end| ["html", "md"].iter().any(|one| end.eq_ignore_ascii_case(one)))
+    };
+    let files: Vec<PathBuf> = files.filter(|file| !is_for_people(file)).collect();
+    identity(path).into_iter().chain(files.into_iter().filter_map(|file| identity(&file)))
 }
 
 /// `None` for what is no regular file.
@@ -77,6 +88,10 @@ mod tests {
                 "{said}"
             );
         }
+        let into = |written: PathBuf| super::clash([("A", folder.path())], [("-o", &*written)]);
+        assert!(into(at("plan.jmx")).is_some());
+        std::fs::write(at("report.html"), "x").expect("a file");
+        assert_eq!((into(at("report.html")), into(at("new.md"))), (None, None));
         assert!(clash(&[("-l", at("new")), ("--junit", at("./new"))]).is_some());
         assert_eq!(clash(&[("-l", at("a")), ("--junit", at("b"))]), None);
         let null = PathBuf::from("/dev/null");

@@ -97,7 +97,7 @@ fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> 
         }
         Some(path) => {
             let checked = Checked::of_request(request, false).map_err(|message| usage(&message))?;
-            if !checked.admits(flags.json) {
+            if !checked.admits(flags.json, flags.skip_unsupported) {
                 return Err(Exit::Plan);
             }
             let Some(plan) = &checked.loaded.plan else { return Err(Exit::Plan) };

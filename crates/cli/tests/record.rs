@@ -187,6 +187,77 @@ fn samples_chosen_by_chance_have_the_head_of_their_answer_though_nobody_asked() 
     target.stop();
 }
 
+/// Answers requests until the test ends: redirects to a page that is not there, to nowhere and to itself, and others well.
+fn redirects() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut reader = std::io::BufReader::new(stream);
+                let mut line = String::new();
+                while std::io::BufRead::read_line(&mut reader, &mut line).is_ok_and(|n| n > 0) {
+                    if line.ends_with("\r\n\r\n") {
+                        let path = line.split(' ').nth(1).unwrap_or_default();
+                        let head = match path {
+                            "/to404" => "302 Found\r\nLocation: /404",
+                            "/nowhere" | "/nowhere?" => "302 Found",
+                            "/loop" => "302 Found\r\nLocation: /loop",
+                            "/404" => "404 Not Found",
+                            _ => "200 OK",
+                        };
+                        let answer = format!("HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\nok");
+                        if reader.get_mut().write_all(answer.as_bytes()).is_err() {
+                            return;
+                        }
+                        line.clear();
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn failures_behind_redirects_count_whether_rows_are_written_or_not() {
+    let port = redirects();
+    let ask = |name: &str, path: &str, follow: bool| {
+        format!(
+            r#"<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="{name}" enabled="true">
+            <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
+            <stringProp name="HTTPSampler.path">{path}</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
+            <boolProp name="HTTPSampler.follow_redirects">{follow}</boolProp></HTTPSamplerProxy><hashTree/>"#
+        )
+    };
+    let plan = [
+        ask("Gone", "/to404", true),
+        ask("Nowhere", "/nowhere", true),
+        ask("Not followed", "/nowhere", false),
+        ask("Loop", "/loop", true),
+        ask("Well", "/", true),
+    ];
+    let program = Program::new();
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", &plan.concat()));
+    let told = |more: &[&str]| {
+        let line = ["run", "plan.jmx", "--json", "--no-report", "-Jloops=3", "-Jms=0"];
+        let ended = program.run(&[&line[..], more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let summary: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+        let mut errors: Vec<String> = summary["errors"]
+            .as_array()
+            .expect("causes")
+            .iter()
+            .map(|cause| format!("{} {} {}", cause["count"], cause["code"], cause["message"]))
+            .collect();
+        errors.sort();
+        (summary["failed"].clone(), errors)
+    };
+    let with_rows = told(&["-l", "rows.jtl"]);
+    assert_eq!(with_rows.0, 12, "{with_rows:?}");
+    assert_eq!(told(&[]), with_rows);
+}
+
 #[test]
 fn secrets_of_urls_are_in_no_file_that_people_get() {
     let path = "-Jpath=/x?pw=ho1cha&jwt=ho2cha&sig=ho3cha&code=ho4cha&session=ho5cha&user=anna";

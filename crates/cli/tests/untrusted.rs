@@ -160,6 +160,10 @@ fn no_command_writes_over_what_it_reads_or_twice_into_one_file() {
         "report rows.jtl --markdown rows.jtl",
         "report page.html",
         "compare rows.jtl page.html --markdown rows.jtl",
+        "sweep plan.jmx --users 1 --markdown plan.jmx",
+        "capacity plan.jmx --fail 'p99 < 1s' --markdown link",
+        "report runs/* --markdown runs/*/record",
+        "report runs/* -o runs/*/plan.jmx",
     ] {
         let ended = ends(&program, line);
         assert_eq!(ended.code, 2, "{line}: {ended:?}");

@@ -77,8 +77,8 @@ pub struct Texts<'a> {
 }
 
 /// The number by which chance chooses a sample, drawn when it begins, so that the head of its answer is there at its end: the
-/// samples with the smallest numbers of a run are kept. Here it takes two bytes: how many zeros it begins with, and the ten
-/// bits behind the first one.
+/// samples with the smallest numbers of a run are kept. A draw has two bytes of the number: how many zeros it begins with, and
+/// the ten bits behind the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw(u16);
 
@@ -94,7 +94,9 @@ impl Draw {
             return Self::LARGE;
         }
         let zeros = number.leading_zeros().min(63);
-        Self((zeros << 10) as u16 | (number << zeros >> 53) as u16 & 0x3ff)
+        let code = (zeros << 10) as u16 | (number << zeros >> 53) as u16 & 0x3ff;
+        // The largest numbers of all have the code of those that are too large.
+        Self(if code == Self::LARGE.0 { code - 1 } else { code })
     }
 
     /// The number, with other bits in the places that are not known.

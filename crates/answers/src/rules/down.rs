@@ -122,8 +122,8 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
     let before = by_label(record, &seconds[begin..=first]);
     // In the first and the last of these seconds, some succeeded before it and behind it.
     let is_back = |labels: &[u32]| {
-        let behind = by_label(record, &seconds[last + 1..]);
-        labels.iter().any(|label| behind.get(label).is_some_and(|(good, _)| *good > 0))
+        let mut behind = seconds[last + 1..].iter().flat_map(|second| second.labels.counts());
+        behind.any(|(label, n, bad)| n > bad && labels.contains(&label))
     };
     let good_before = |label: &u32| before.get(label).map_or(0, |(good, _)| *good);
     let hit: Vec<u32> = by_label(record, during)
@@ -137,10 +137,16 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
     let dead = |label: &u32| inner.get(label).is_some_and(|(good, bad)| *good == 0 && *bad > 0);
     let labels: Vec<u32> = hit.into_iter().filter(dead).collect();
     let good: u64 = labels.iter().map(good_before).sum();
-    if labels.is_empty() || good < GOOD_BEFORE {
+    let bad: u64 = labels.iter().filter_map(|label| inner.get(label)).map(|(_, bad)| bad).sum();
+    if labels.is_empty() || good < GOOD_BEFORE || bad < FAILED {
         return None;
     }
     let is_whole = inner.iter().all(|(_, (good, _))| *good == 0);
+    // Others may succeed at another address alone.
+    let within = &seconds[(first + 1).min(end)..end];
+    if !is_whole && !classes(within).is_empty() && address(record, within).is_none() {
+        return None;
+    }
     let refused: u64 = during.iter().map(|s| errors(record, s, |o| o == Outcome::Refused)).sum();
     let is_back = is_back(&labels);
     Some(Down { first, last, failed, refused, is_back, labels, is_whole })

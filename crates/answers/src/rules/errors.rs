@@ -110,13 +110,20 @@ fn only_label(record: &Record, errors: u64) -> Option<&str> {
     real(*label).filter(|_| is_only).map(|label| &*label.name)
 }
 
+/// A run that a plan ends after an error ends so much before its planned end, ms.
+const EARLIER_MS: i64 = 1500;
+
 /// Words on users, or the whole run, that the plan ended after an error.
 fn ended_by_plan(record: &Record) -> (String, String) {
     let seconds = &record.seconds;
     if counter(seconds, Counter::RunStoppedByError) > 0 {
-        let at = stop_ms(record).unwrap_or_else(|| span(seconds).1);
-        let at = clock(at - record.frame.start_ms);
-        let of = record.frame.load.length_ms.map(clock);
+        let at_ms = stop_ms(record).unwrap_or_else(|| span(seconds).1) - record.frame.start_ms;
+        let of_ms = record.frame.load.length_ms;
+        // An error at the planned end ended nothing.
+        if of_ms.is_some_and(|of_ms| at_ms + EARLIER_MS > of_ms) {
+            return Default::default();
+        }
+        let (at, of) = (clock(at_ms), of_ms.map(clock));
         let (of, of_zh) =
             of.map_or_else(Default::default, |of| (format!(" of {of}"), format!("（计划 {of}）")));
         return (
@@ -131,8 +138,8 @@ fn ended_by_plan(record: &Record) -> (String, String) {
     }
     let (n, of, noun) = (count(ended), count(all), if all == 1 { "user" } else { "users" });
     (
-        format!(" {n} of {of} {noun} ended early: the plan stops a user after an error."),
-        format!("{of} 个用户中有 {n} 个提前结束：计划在出错后停止该用户。"),
+        format!(" {n} of {of} {noun} were stopped after an error, as the plan says."),
+        format!("{of} 个用户中有 {n} 个在出错后被停止：计划如此设置。"),
     )
 }
 

@@ -122,6 +122,28 @@ fn refused_without_pauses() -> Record {
     record
 }
 
+/// Now and then a connect is refused, and one of a rare label with them.
+fn refused_now_and_then() -> Record {
+    let mut record = run(&users(20).ramp(2).pause(80).seconds(40), |request, random| {
+        let is_time = [10, 25].iter().any(|at| (at * S..(at + 3) * S).contains(&request.at));
+        if is_time && random.uniform() < 0.04 {
+            bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    let mut rare = record.labels[0].clone();
+    rare.name = "rare".into();
+    record.labels.push(rare);
+    let number = record.labels.len() as u32 - 1;
+    for (at, second) in record.seconds.iter_mut().enumerate() {
+        let failed = u64::from([11, 26].contains(&at));
+        let part = record::Part { count: 1, errors: failed, ..record::Part::default() };
+        second.labels.push(number, part);
+    }
+    record
+}
+
 /// Half of all requests fail from the first second on.
 fn half_fails(seconds: u64) -> Record {
     let mut record =
@@ -271,6 +293,12 @@ pub fn all() -> Vec<Situation> {
         of("the target is killed", "target_down", &["errors_named"], killed(15, None)),
         of("the target is started anew", "target_down", &["errors_named"], killed(15, Some(5))),
         of("the target is killed twice", "target_down", &["errors_named"], killed_twice()),
+        of(
+            "connects refused now and then",
+            "errors_named",
+            &["reset_under_load"],
+            refused_now_and_then(),
+        ),
         of(
             "nothing listens, and users do not pause",
             "target_down",

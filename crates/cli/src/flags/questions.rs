@@ -1,6 +1,6 @@
 //! Flags of the verbs that answer a question by several runs: sweep, capacity, compare.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -129,6 +129,14 @@ pub(crate) struct OutputFlags {
     /// Language in which the report opens; by default that of LANG. Readers can switch.
     #[arg(long)]
     pub(crate) lang: Option<Lang>,
+}
+
+impl OutputFlags {
+    /// The plan, if a summary would be written over it: a sentence for the user.
+    pub(crate) fn clash(&self, plan: &Path) -> Option<String> {
+        let markdown = self.markdown.iter().map(|file| ("--markdown", &**file));
+        crate::outputs::clash([("the plan", plan)], markdown)
+    }
 }
 
 /// A plan that is run more than once: a file, for standard input can be read only once.

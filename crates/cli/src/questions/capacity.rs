@@ -45,6 +45,9 @@ pub(crate) fn run(flags: CapacityFlags) -> Exit {
         Ok(criteria) => criteria,
         Err(message) => return fail(&message, Exit::Usage),
     };
+    if let Some(message) = flags.output.clash(&flags.plan) {
+        return fail(&message, Exit::Usage);
+    }
     let is_load = |load: f64| load.is_finite() && load > 0.0;
     if !(is_load(flags.at_least) && is_load(flags.at_most) && flags.at_least < flags.at_most) {
         return fail(

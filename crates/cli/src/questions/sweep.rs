@@ -49,6 +49,9 @@ pub(crate) fn run(flags: SweepFlags) -> Exit {
         );
         return fail(&why, Exit::Usage);
     }
+    if let Some(message) = flags.output.clash(&flags.plan) {
+        return fail(&message, Exit::Usage);
+    }
     let loads = loads(&flags);
     let folder = match place::create(&flags.output.runs, "sweep", &flags.plan) {
         Ok(folder) => folder,

@@ -123,7 +123,9 @@ impl Answers {
         };
         sessions.exchanges.end(ticket);
         cx.users[index].wait = Wait::Ready;
-        let Some(mut stash) = stash else { return conclude(cx, (index, id), &facts, timing) };
+        let Some(mut stash) = stash else {
+            return conclude(cx, (index, id), &facts, timing, false);
+        };
         redirect::name_sent_url(cx, &facts, route, &mut stash);
         self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
     }
@@ -147,7 +149,7 @@ impl Answers {
             Seen::GoesOn => {}
             Seen::Chain => chain::conclude_chain(cx, index, id),
             Seen::Thrown => cx.conclude(index, id, timing, Outcome::Protocol),
-            Seen::Whole => conclude(cx, (index, id), exchange, timing),
+            Seen::Whole { filled } => conclude(cx, (index, id), exchange, timing, filled),
         }
     }
 
@@ -168,7 +170,8 @@ impl Answers {
         };
         let (chain, observed) = (has_chain(cx), cx.observes(id));
         let follows = exchange.follow || exchange.auto_follow;
-        if chain || (redirect && follows) || observed {
+        let filled = chain || (redirect && follows) || observed;
+        if filled {
             self.bodies.fill(cx, (index, id), exchange, timing, stash);
         }
         let mut thrown = exchange.caches && !cache::note_answer(cx, index, id, exchange, stash);
@@ -179,17 +182,18 @@ impl Answers {
             timing.sent = 0;
             thrown = true;
         }
-        if !success && !observed {
+        // What is filled in tells of failures behind a redirect, too.
+        if !success && !filled {
             show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);
         }
         timing.headed =
-            exchange.draw.is_small() && success && !observed && exchange.result_code == 0;
+            success && !filled && !thrown && exchange.result_code == 0 && exchange.draw.is_small();
         if timing.headed {
             show_head(cx, stash);
         }
         if success && exchange.result_code != 0 {
-            if !observed {
+            if !filled {
                 show_head(cx, stash);
             }
             gateway::refuse(&mut cx.result, exchange.result_code);
@@ -201,7 +205,7 @@ impl Answers {
         } else if thrown {
             Seen::Thrown
         } else {
-            Seen::Whole
+            Seen::Whole { filled }
         }
     }
 }
@@ -215,17 +219,17 @@ fn show_head(cx: &mut Context<'_>, stash: &Stash) {
     cx.result.method.push_str(&stash.method);
 }
 
-/// Concludes the sample of a response that was read whole.
+/// Concludes the sample of a response that was read whole; `filled`: the core's result is that of the sample.
 #[inline]
 fn conclude(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
     exchange: &HttpExchange,
     mut timing: Timing,
+    filled: bool,
 ) {
     let success = (200..400).contains(&exchange.status);
-    let observed = cx.observes(id);
-    if !success && !observed {
+    if !success && !filled {
         let mut digits = itoa::Buffer::new();
         cx.result.code.clear();
         cx.result.code.push_str(digits.format(exchange.status));
@@ -233,7 +237,7 @@ fn conclude(
     }
     let outcome = if !success || exchange.result_code != 0 {
         Outcome::Status
-    } else if observed && !cx.result.success {
+    } else if filled && !cx.result.success {
         timing.sent = 0;
         Outcome::Protocol
     } else {
@@ -306,8 +310,8 @@ enum Seen {
     GoesOn,
     /// It is the last of a chain of redirects.
     Chain,
-    /// It is the sample's.
-    Whole,
+    /// It is the sample's; the core's result has been filled from it.
+    Whole { filled: bool },
     /// It is the sample's, which fails by an exception.
     Thrown,
 }

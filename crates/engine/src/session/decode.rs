@@ -38,9 +38,7 @@ pub(super) fn feed(
         at += used;
         facts.received += match &event {
             _ if !counts_content => used as u64,
-            // The digest is all that JMeter has of the page of an error.
-            Event::Body(_) if facts.counts_digest() => u64::from(*latency == 0) * DIGEST,
-            Event::Body(piece) => piece.len() as u64,
+            Event::Body(piece) => facts.counted(piece.len() as u64, *latency == 0),
             Event::NeedMore | Event::End if *began => 0,
             _ => used as u64,
         };
@@ -71,9 +69,6 @@ pub(super) fn feed(
         }
     }
 }
-
-/// Length of an MD5 in hexadecimal digits.
-const DIGEST: u64 = 32;
 
 /// An answer that breaks the protocol at a place in the input.
 pub(super) fn failure_of(Broken { at, error }: Broken, bytes: &[u8]) -> Failure {

@@ -11,6 +11,9 @@ use wire::http1::Head;
 
 use crate::net::transport::keep_part;
 
+/// Length of an MD5 in hexadecimal digits.
+const DIGEST: u64 = 32;
+
 /// A request and its answer.
 #[derive(Debug)]
 pub(crate) struct HttpCall {
@@ -159,10 +162,13 @@ impl HttpExchange {
         self.java && !self.tunnels
     }
 
-    /// Whether the body of such an answer counts as its digest: JMeter measures what comes from Java's own client, but for
-    /// pages of errors, whose stream is another one.
-    pub(super) fn counts_digest(&self) -> bool {
-        self.digest && self.status >= 400
+    /// The bytes that count of a piece of the body. JMeter measures what comes from Java's own client, but for pages of errors,
+    /// whose stream is another one: of those the digest is all that it has.
+    pub(super) fn counted(&self, bytes: u64, is_first: bool) -> u64 {
+        match self.counts_content() && self.digest && self.status >= 400 {
+            true => u64::from(is_first) * DIGEST,
+            false => bytes,
+        }
     }
 }
 

@@ -249,7 +249,7 @@ impl Sessions {
         };
         let exchange = &mut self.exchanges[ticket];
         if let Call::Http(http) = &mut exchange.call {
-            http.facts.received += bytes;
+            http.facts.received += http.facts.counted(bytes, exchange.latency == 0);
         }
         // The head may have come alone: then these are the first bytes of the content.
         if exchange.latency == 0 {

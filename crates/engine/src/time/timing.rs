@@ -22,8 +22,9 @@ pub(crate) struct Timing {
     pub(crate) phases: Phases,
     /// Its address, and the value of the header that exchanges are told apart by.
     pub(crate) classes: [ClassId; 2],
-    /// Drawn for it when it began; the core's result has the head of its answer for that.
+    /// The number by which chance chooses the sample.
     pub(crate) draw: Draw,
+    /// The core's result has the head of the answer, in case that chance chooses the sample.
     pub(crate) headed: bool,
 }
 

@@ -103,7 +103,7 @@ impl Hist {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
         for (bin, n) in self.iter() {
-            seen += n;
+            seen = u64::saturating_add(seen, n);
             if seen >= rank {
                 return layout::highest_of(bin);
             }
