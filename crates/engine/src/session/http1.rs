@@ -165,9 +165,10 @@ impl HttpExchange {
     /// The bytes that count of a piece of the body. JMeter measures what comes from Java's own client, but for pages of errors,
     /// whose stream is another one: of those the digest is all that it has.
     pub(super) fn counted(&self, bytes: u64, is_first: bool) -> u64 {
-        match self.counts_content() && self.digest && self.status >= 400 {
-            true => u64::from(is_first) * DIGEST,
-            false => bytes,
+        if self.counts_content() && self.digest && self.status >= 400 {
+            u64::from(is_first) * DIGEST
+        } else {
+            bytes
         }
     }
 }
