@@ -623,7 +623,10 @@ fn mistakes_are_sentences() {
         (&["sweep", "plan.jmx"][..], "--users"),
         (&["sweep", "plan.jmx", "--users", "1,x"], "x"),
         (&["sweep", "plan.jmx", "--users", "1", "--precision", "0"], "share"),
-        (&["sweep", "plan.jmx", "--users", "1", "--at-most", "5s"], "--ramp must be shorter"),
+        (
+            &["sweep", "plan.jmx", "--users", "1", "--at-most", "5s"],
+            "--ramp (5s) must be shorter than --at-most (5s)",
+        ),
         (&["capacity", "plan.jmx"], "--fail"),
         (&["capacity", "plan.jmx", "--fail", "p99 ~ 3"], "p99 ~ 3"),
         (&["capacity", "plan.jmx", "--fail", "p99 < 1s over 10s"], "no meaning here"),

@@ -64,10 +64,15 @@ pub(crate) fn run(text: &str, users: u32, cores: u32, seed: u64, rows: &Path) {
     let (header, all) = all.split_first().expect("a header");
     let column = header.iter().position(|name| name == "success").expect("a column");
     let successes: Vec<&str> = all.iter().map(|row| &*row[column]).collect();
-    assert_eq!(successes.len() as u64, samples + cut, "rows and samples\n{text}\n{written}");
+    // Samples inside a transaction with a parent sample count, and are parts of its row.
+    let has_parts = text.contains("TransactionController.parent\">true");
+    let (whole, told) = (successes.len() as u64, samples + cut);
+    let is_right = if has_parts { whole <= told } else { whole == told };
+    assert!(is_right, "{whole} rows, {told} samples\n{text}\n{written}");
     let fails = successes.iter().filter(|success| **success == "false").count() as u64;
+    let least = if has_parts { 0 } else { failed };
     assert!(
-        (failed..=failed + cut).contains(&fails),
+        (least..=failed + cut).contains(&fails),
         "{fails} rows failed, {failed} samples, {cut} were cut\n{text}\n{written}"
     );
 }
