@@ -214,7 +214,8 @@ fn a_slow_beginning_is_none_of_the_times_of_a_rhythm() {
     for text in [slow_at(rhythm), slow_at(|ms| ms < 4000 || rhythm(ms))] {
         let said = self::words(&text);
         assert!(has(&said, words) && has(&said, "first at about 0:14"), "{said:?}");
-        assert!(has(&said, "in these seconds, and 20 ms in the others"), "{said:?}");
+        // The second behind each of them has its last answers.
+        assert!(["and 20 ms", "and 21 ms"].iter().any(|usual| has(&said, usual)), "{said:?}");
     }
 }
 
