@@ -1,10 +1,12 @@
 //! Answers of two kinds under one label: two peaks, and what tells them apart.
 
+use std::collections::BTreeMap;
+
 use record::{Kept, Record, Second};
 use stats::grouped::percent;
 use stats::hist::{Hist, layout};
 
-use super::figures::{span, steady};
+use super::figures::{mix, span, steady};
 use super::say::{found, lacks, time, words};
 use super::{backends, realism, stalls};
 use crate::verdict::{About, Confidence, Said};
@@ -39,11 +41,13 @@ pub(super) fn bimodal(record: &Record) -> Said {
     if backends::backend_uneven(record).is_found() || stalls::stalls(record).is_found() {
         return Said::Nothing;
     }
-    for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
+    for (at, whole) in good_times(record, seconds) {
+        let (at, label) = (at as usize, &record.labels[at as usize]);
         // Several samplers of one name are of several kinds by the plan.
-        if realism::is_shared(record, &label.name) {
+        if whole.total() < SAMPLES || realism::is_shared(record, &label.name) {
             continue;
         }
+        let Some(modes) = modes(&whole) else { continue };
         let of = |seconds: &[Second]| {
             let (mut all, mut failed) = (Hist::new(), Hist::new());
             for part in seconds.iter().filter_map(|s| s.labels.get(at as u32)) {
@@ -52,8 +56,6 @@ pub(super) fn bimodal(record: &Record) -> Said {
             }
             without(&all, &failed)
         };
-        let whole = of(seconds);
-        let Some(modes) = modes(&whole).filter(|_| whole.total() >= SAMPLES) else { continue };
         // The second sign: it is so in every third of the time, and not a step or a drift from one to the other.
         let thirds: Vec<Option<Modes>> = seconds
             .chunks(seconds.len().div_ceil(3))
@@ -93,6 +95,20 @@ pub(super) fn bimodal(record: &Record) -> Said {
         .said();
     }
     Said::Nothing
+}
+
+/// Times of good answers by label, of those labels that may have enough of them.
+fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
+    let sums = mix(record, seconds);
+    let mut times: BTreeMap<u32, (Hist, Hist)> = BTreeMap::new();
+    for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
+        if sums.get(&label).is_some_and(|count| *count >= SAMPLES) {
+            let (all, failed) = times.entry(label).or_default();
+            all.add(&part.service);
+            failed.add(&part.failed);
+        }
+    }
+    times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
 /// A histogram without those in another: failures have times of their own.

@@ -166,9 +166,12 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     }
     let real = |at: &usize| !record.labels[*at].transaction;
     let mut labels: Vec<usize> = (0..record.labels.len()).filter(real).collect();
-    let weight =
-        |at: usize| seconds.iter().filter_map(|s| s.labels.get(at as u32)).map(|p| p.elapsed).sum();
-    let weights: Vec<u64> = (0..record.labels.len()).map(weight).collect();
+    let mut weights = vec![0; record.labels.len()];
+    for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
+        if let Some(weight) = weights.get_mut(label as usize) {
+            *weight += part.elapsed;
+        }
+    }
     labels.retain(|at| weights[*at] as f64 >= WEIGHS * all as f64);
     labels.sort_by_key(|at| std::cmp::Reverse(weights[*at]));
     let several = (0..record.labels.len()).filter(real).count() > 1;

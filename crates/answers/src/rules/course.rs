@@ -1,12 +1,13 @@
 //! The course of a run under the same load: unfinished warm-up, drift, steps.
 
+use std::collections::BTreeMap;
+
 use record::{Record, Second};
 use stats::grouped::percent;
-use stats::hist::Hist;
 
 use super::figures::{
     Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, span, steady, sum,
-    windows,
+    times_of, windows,
 };
 use super::say::{clock, found, lacks, time, words};
 use super::{concurrency, errors, realism, stalls, steps};
@@ -103,10 +104,12 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
     let better = last < first * (1.0 - SIZE);
     let still =
         trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
-    let other = realism::cached(record).is_some()
-        || concurrency::concurrency_limit(record).is_found()
-        || step_change(record).is_found();
-    if !found_at.unsteady || !better || !still || other {
+    let other = || {
+        realism::cached(record).is_some()
+            || concurrency::concurrency_limit(record).is_found()
+            || step_change(record).is_found()
+    };
+    if !found_at.unsteady || !better || !still || other() {
         return Said::Nothing;
     }
     let (early, late) = thirds(seconds);
@@ -132,19 +135,22 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
     .said()
 }
 
-/// A label's median in each window, where all have requests enough; of all requests without a label.
-fn medians_of(seconds: &[Second], label: Option<u32>) -> Option<Vec<f64>> {
-    let Some(label) = label else { return Some(medians(&windows(seconds, DRIFT_WINDOW))) };
-    seconds
-        .chunks_exact(DRIFT_WINDOW)
-        .map(|window| {
-            let mut hist = Hist::new();
-            for part in window.iter().filter_map(|second| second.labels.get(label)) {
-                hist.add(&part.service);
-            }
-            (hist.total() >= LABEL_SAMPLES).then(|| ms(&hist, 0.5))
-        })
-        .collect()
+/// The medians of each of these labels in all windows, where all of them have requests enough.
+fn medians_of(seconds: &[Second], labels: &[u32]) -> BTreeMap<u32, Vec<f64>> {
+    let mut medians: BTreeMap<u32, Vec<f64>> =
+        labels.iter().map(|label| (*label, Vec::new())).collect();
+    for window in seconds.chunks_exact(DRIFT_WINDOW) {
+        let times = times_of(window, |label| medians.contains_key(label));
+        medians.retain(|label, medians| {
+            let hist = times.get(label).filter(|hist| hist.total() >= LABEL_SAMPLES);
+            medians.extend(hist.map(|hist| ms(hist, 0.5)));
+            hist.is_some()
+        });
+        if medians.is_empty() {
+            break;
+        }
+    }
+    medians
 }
 
 /// The growth of medians over a run.
@@ -157,14 +163,22 @@ struct Growth {
 }
 
 impl Growth {
-    /// `tests`: how many series are looked at.
-    fn of(seconds: &[Second], label: Option<u32>, tests: usize) -> Option<Self> {
-        let values = medians_of(seconds, label)?;
-        let trend = trend(&values)?;
+    /// `values`: the medians of a label, or of all requests; `tests`: how many series are looked at.
+    fn of(seconds: &[Second], label: Option<u32>, values: &[f64], tests: usize) -> Option<Self> {
+        // A look at both ends spares most labels the slopes of all pairs.
+        let third = values.len() / 3;
+        let (first, last) = (
+            super::figures::median(&values[..third]),
+            super::figures::median(&values[values.len() - third..]),
+        );
+        if last < first * (1.0 + DRIFT_RUN / 3.0) {
+            return None;
+        }
+        let trend = trend(values)?;
         let window_s = length_s(seconds) * DRIFT_WINDOW as f64 / seconds.len().max(1) as f64;
         let growth = Self { label, trend, windows: values.len(), window_s };
         let over_run = growth.share(growth.trend.slope) * values.len() as f64;
-        let (step, line) = residues(&values);
+        let (step, line) = residues(values);
         let is_drift = growth.trend.p < DRIFT_CHANCE / tests as f64
             && (growth.in_ten_minutes(growth.trend.slope) > DRIFT || over_run > DRIFT_LONG)
             && over_run > DRIFT_RUN;
@@ -191,7 +205,7 @@ fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     if is_of_load(early, late) {
         return None;
     }
-    let of_all = Growth::of(seconds, None, 1);
+    let of_all = Growth::of(seconds, None, &medians(&windows(seconds, DRIFT_WINDOW)), 1);
     if let Some(all) = of_all.filter(|_| is_of_same_work(record, early, late, 1.0)) {
         return Some(all);
     }
@@ -200,7 +214,9 @@ fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     if labels.len() < 2 {
         return None;
     }
-    labels.iter().find_map(|label| Growth::of(seconds, Some(*label), labels.len()))
+    let of_label =
+        |(label, values): (u32, Vec<f64>)| Growth::of(seconds, Some(label), &values, labels.len());
+    medians_of(seconds, &labels).into_iter().find_map(of_label)
 }
 
 pub(super) fn drift(record: &Record) -> Said {

@@ -1,7 +1,7 @@
 //! The course of response times under the same load, with each label compared with itself: by the mean of the logarithms of
 //! its times in each second, which a few long answers do not move.
 
-use record::{Record, Second};
+use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
 
 use super::figures::{is_one_load, mean, requests, seconds_in, service, steady, sum};
@@ -29,19 +29,10 @@ const OWN: u64 = 50_000_000;
 pub(super) const SMOOTH: usize = 1;
 
 /// Labels of requests: a script of the plan takes its time in the generator, and sends nothing.
-pub(super) fn requesting<'s>(
-    record: &Record,
-    seconds: impl Iterator<Item = &'s Second> + Clone,
-) -> Vec<usize> {
-    let sent = |label: usize| -> u64 {
-        seconds.clone().filter_map(|s| s.labels.get(label as u32)).map(|part| part.sent).sum()
-    };
-    let real: Vec<(usize, u64)> = (0..record.labels.len())
-        .filter(|at| !record.labels[*at].transaction)
-        .map(|at| (at, sent(at)))
-        .collect();
-    let is_known = real.iter().any(|(_, sent)| *sent > 0);
-    real.into_iter().filter(|(_, sent)| *sent > 0 || !is_known).map(|(at, _)| at).collect()
+fn requesting(record: &Record, sent: &[u64]) -> Vec<bool> {
+    let is_real = |at: usize| record.labels.get(at).is_some_and(|label| !label.transaction);
+    let is_known = sent.iter().enumerate().any(|(at, sent)| *sent > 0 && is_real(at));
+    sent.iter().enumerate().map(|(at, sent)| is_real(at) && (*sent > 0 || !is_known)).collect()
 }
 
 /// The times of one label in a second: their number, the sum of their logarithms, and their sum in ms.
@@ -60,9 +51,8 @@ impl Times {
     }
 }
 
-/// The times of the samples of a label in a second that did not fail.
-fn times(second: &Second, label: usize) -> Times {
-    let Some(part) = second.labels.get(label as u32) else { return Times::default() };
+/// The times of a label's samples in a second that did not fail.
+fn times(part: &Part) -> Times {
     let mut times = Times::default();
     let mut add = |(bin, n): (u32, u64)| {
         let (us, n) = (middle_of(bin) as f64, n as f64);
@@ -87,27 +77,8 @@ pub(super) enum Of {
 }
 
 impl Of {
-    /// All requests, then each label by itself.
-    pub(super) fn each(record: &Record, seconds: &[Second]) -> impl Iterator<Item = Self> {
-        let labels = requesting(record, seconds.iter());
-        let several = labels.len() > 1;
-        let single = labels.into_iter().filter(move |_| several).map(Self::Label);
-        std::iter::once(Self::All).chain(single)
-    }
-
     pub(super) fn clear(self) -> f64 {
         if matches!(self, Self::All) { CLEAR } else { CLEAR_OF_LABEL }
-    }
-
-    /// The label whose times a sentence names: the one with the most of these requests.
-    pub(super) fn label(self, record: &Record, seconds: &[Second]) -> Option<usize> {
-        match self {
-            Self::All => {
-                let labels = requesting(record, seconds.iter());
-                labels.into_iter().max_by_key(|label| requests_of(seconds, *label))
-            }
-            Self::Label(label) => Some(label),
-        }
     }
 
     pub(super) fn count(self, seconds: &[Second]) -> u64 {
@@ -131,41 +102,99 @@ impl Of {
 }
 
 pub(super) fn requests_of(seconds: &[Second], label: usize) -> u64 {
-    seconds.iter().filter_map(|s| s.labels.get(label as u32)).map(|part| part.count).sum()
+    let of = |second: &Second| second.labels.counts().find(|(at, ..)| *at as usize == label);
+    seconds.iter().filter_map(of).map(|(_, count, _)| count).sum()
 }
 
-/// Each second's times against those of the same labels in the whole part, as a logarithm; `None` of a second without any.
-/// Nothing of a label that is not asked all the time.
-pub(super) fn course(record: &Record, seconds: &[Second], of: Of) -> Option<Vec<Option<f64>>> {
-    let labels = match of {
-        Of::All => requesting(record, seconds.iter()),
-        Of::Label(label) => vec![label],
-    };
-    let (mut sums, mut weights) = (vec![0.0; seconds.len()], vec![0.0; seconds.len()]);
-    for label in labels {
-        let times: Vec<Times> = seconds.iter().map(|second| times(second, label)).collect();
-        let mut all = Times::default();
-        for one in &times {
-            all.add(*one);
-        }
-        let usual = all.logarithms / all.count.max(1.0);
-        for (at, one) in times.iter().enumerate() {
-            sums[at] += one.logarithms - one.count * usual;
-            weights[at] += one.count;
-        }
+/// Each second's times against those of the same requests in all of them, as a logarithm; `None` of a second without any.
+pub(super) struct Course {
+    pub(super) of: Of,
+    pub(super) values: Vec<Option<f64>>,
+}
+
+impl Course {
+    fn new(of: Of, sums: impl Iterator<Item = (f64, f64)>) -> Self {
+        let values = sums.map(|(sum, weight)| (weight > 0.0).then(|| sum / weight)).collect();
+        Self { of, values }
     }
-    let values: Vec<Option<f64>> = sums
-        .iter()
-        .zip(weights)
-        .map(|(sum, weight)| (weight > 0.0).then(|| sum / weight))
-        .collect();
-    let present = values.iter().flatten().count() as f64 >= PRESENT * seconds.len() as f64;
-    (present || matches!(of, Of::All)).then_some(values)
+
+    /// The values, averaged over the neighbours of each second.
+    pub(super) fn smooth(&self) -> Vec<f64> {
+        smooth(&self.values)
+    }
 }
 
-/// The same, averaged over the neighbours of each second.
-pub(super) fn smooth_course(record: &Record, seconds: &[Second], of: Of) -> Option<Vec<f64>> {
-    course(record, seconds, of).map(|values| smooth(&values))
+/// The courses of all requests together and of each label that is asked all the time, with requests enough.
+pub(super) struct Courses<'r> {
+    pub(super) record: &'r Record,
+    pub(super) seconds: &'r [Second],
+    /// All requests first.
+    pub(super) each: Vec<Course>,
+    /// By label: whether it is one of requests.
+    requesting: Vec<bool>,
+}
+
+impl<'r> Courses<'r> {
+    /// Those of the seconds whose times can be compared with each other, where there are at least so many.
+    pub(super) fn of(record: &'r Record, least: usize) -> Option<Self> {
+        comparable(record, least).map(|seconds| Self::new(record, seconds))
+    }
+
+    /// In one pass over the labels of all seconds: there may be many of both.
+    fn new(record: &'r Record, seconds: &'r [Second]) -> Self {
+        let mut parts: Vec<(usize, usize, Times)> = Vec::new();
+        let mut labels = vec![(Times::default(), 0_usize); record.labels.len()];
+        let mut sent = vec![0; labels.len()];
+        for (at, second) in seconds.iter().enumerate() {
+            for (label, part) in &second.labels {
+                let label = label as usize;
+                let Some((all, present)) = labels.get_mut(label) else { continue };
+                let times = times(&part);
+                all.add(times);
+                *present += usize::from(times.count > 0.0);
+                sent[label] += part.sent;
+                parts.push((at, label, times));
+            }
+        }
+        let requesting = requesting(record, &sent);
+        parts.retain(|(_, label, _)| requesting[*label]);
+        let usual = |label: usize| labels[label].0.logarithms / labels[label].0.count.max(1.0);
+        let several = requesting.iter().filter(|is_one| **is_one).count() > 1;
+        let is_looked_at = |label: usize| {
+            let (all, present) = labels[label];
+            several
+                && requesting[label]
+                && all.count >= PHASE_SAMPLES as f64
+                && present as f64 >= PRESENT * seconds.len() as f64
+        };
+        let single: Vec<usize> = (0..labels.len()).filter(|at| is_looked_at(*at)).collect();
+        let mut sums = vec![vec![(0.0, 0.0); seconds.len()]; 1 + single.len()];
+        for (at, label, times) in parts {
+            let own = single.binary_search(&label).ok().map(|place| place + 1);
+            for place in std::iter::once(0).chain(own) {
+                let (sum, weight) = &mut sums[place][at];
+                *sum += times.logarithms - times.count * usual(label);
+                *weight += times.count;
+            }
+        }
+        let of = std::iter::once(Of::All).chain(single.into_iter().map(Of::Label));
+        let each = of.zip(sums).map(|(of, sums)| Course::new(of, sums.into_iter())).collect();
+        Self { record, seconds, each, requesting }
+    }
+
+    /// The label whose times a sentence names: the one with the most of these requests.
+    pub(super) fn label(&self, of: Of, seconds: &[Second]) -> Option<usize> {
+        if let Of::Label(label) = of {
+            return Some(label);
+        }
+        let mut sums = vec![0; self.requesting.len()];
+        for (label, count, _) in seconds.iter().flat_map(|second| second.labels.counts()) {
+            if let Some(sum) = sums.get_mut(label as usize) {
+                *sum += count;
+            }
+        }
+        (0..sums.len()).filter(|label| self.requesting[*label]).max_by_key(|label| sums[*label])
+    }
 }
 
 /// Averages over the neighbours; a second without a value has that of its neighbours.
@@ -186,21 +215,23 @@ pub(super) fn is_longer(slow: f64, usual: f64) -> bool {
 /// Mean time of a label, ms.
 pub(super) fn mean_of(seconds: &[Second], label: usize) -> f64 {
     let mut all = Times::default();
-    for second in seconds {
-        all.add(times(second, label));
+    for part in seconds.iter().filter_map(|second| second.labels.get(label as u32)) {
+        all.add(times(&part));
     }
     all.ms / all.count.max(1.0)
 }
 
 /// Seconds whose times can be compared with each other, at least so many.
-pub(super) fn comparable(record: &Record, least: usize) -> Option<&[Second]> {
+fn comparable(record: &Record, least: usize) -> Option<&[Second]> {
+    if !knows_load(record) {
+        return None;
+    }
     let seconds = steady(record);
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
-    // They say more about the same time.
-    let other = stalls::stalls(record).is_found() || down::target_down(record).is_found();
     let enough = seconds_in(seconds) >= least && requests(seconds) >= SAMPLES;
-    (enough && knows_load(record) && failed <= FAILED && !other && is_one_load(seconds))
-        .then_some(seconds)
+    // They say more about the same time.
+    let other = || stalls::stalls(record).is_found() || down::target_down(record).is_found();
+    (enough && failed <= FAILED && is_one_load(seconds) && !other()).then_some(seconds)
 }
 
 pub(super) fn knows_load(record: &Record) -> bool {
@@ -210,4 +241,67 @@ pub(super) fn knows_load(record: &Record) -> bool {
 /// Whether the generator itself stood still in these seconds.
 pub(super) fn paused(seconds: &[Second]) -> bool {
     seconds.iter().any(|second| second.generator.stall >= OWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Label;
+    use stats::hist::{Bins, layout};
+
+    use super::*;
+
+    /// Samples of so many µs, and the bytes that they sent.
+    fn part(count: u64, us: u64, sent: u64) -> Part {
+        let service = Bins::try_from(vec![(layout::index_of(us), count)]).expect("bins");
+        Part { count, sent, service, ..Part::default() }
+    }
+
+    /// Ten seconds of a page that is three times as slow in the last two, a form, one page that is asked once, a script that
+    /// sends nothing, and a transaction.
+    fn record() -> Record {
+        let label =
+            |name: &str| Label { name: name.into(), transaction: name == "transaction", folded: 0 };
+        let second = |at: u64| {
+            let page = if at < 8 { 10_000 } else { 30_000 };
+            let mut labels = vec![(0, part(30, page, 90)), (1, part(10, 5000, 10))];
+            labels.extend((at == 3).then(|| (2, part(1, 80_000, 1))));
+            labels.extend([(3, part(50, 500_000, 0)), (4, part(40, page, 100))]);
+            Second { ms: 1000, labels: labels.into(), ..Second::default() }
+        };
+        let names = ["page", "form", "once", "script", "transaction"];
+        let (labels, seconds) = (names.map(label).to_vec(), (0..10).map(second).collect());
+        Record { labels, seconds, ..Record::default() }
+    }
+
+    #[test]
+    fn all_requests_have_a_course_and_each_label_that_is_asked_all_the_time() {
+        let record = record();
+        let courses = Courses::new(&record, &record.seconds);
+        let labels: Vec<Option<usize>> = courses
+            .each
+            .iter()
+            .map(|course| if let Of::Label(label) = course.of { Some(label) } else { None })
+            .collect();
+        assert_eq!(labels, [None, Some(0), Some(1)]);
+        let rise = |course: &Course| course.values[9].unwrap() - course.values[0].unwrap();
+        let rises: Vec<f64> = courses.each.iter().map(rise).collect();
+        let near = |value: f64, wanted: f64| (value - wanted).abs() < 0.01;
+        assert!(near(rises[1], 3_f64.ln()) && near(rises[2], 0.0), "{rises:?}");
+        // Three of four requests are of the page.
+        assert!(near(rises[0], 0.75 * 3_f64.ln()), "{rises:?}");
+        assert_eq!(courses.label(Of::All, &record.seconds[8..]), Some(0));
+        assert_eq!(courses.label(Of::Label(1), &record.seconds), Some(1));
+    }
+
+    #[test]
+    fn a_plan_that_sends_nothing_is_looked_at_by_its_scripts() {
+        let mut record = record();
+        for second in &mut record.seconds {
+            second.labels = vec![(3, part(50, 500_000, 0))].into();
+        }
+        let courses = Courses::new(&record, &record.seconds);
+        assert!(matches!(courses.each[..], [Course { of: Of::All, .. }, ..]));
+        assert_eq!(courses.label(Of::All, &record.seconds), Some(3));
+        assert!(courses.each[0].values.iter().all(Option::is_some));
+    }
 }

@@ -198,7 +198,7 @@ pub(crate) fn is_of_load(usual: &[Second], slower: &[Second]) -> bool {
 }
 
 /// Requests by label, without transactions.
-fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
+pub(crate) fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
     let mut sums = BTreeMap::new();
     for (label, count, _) in seconds.iter().flat_map(|second| second.labels.counts()) {
         if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
@@ -224,6 +224,20 @@ pub(crate) fn mix_differs(record: &Record, a: &[Second], b: &[Second]) -> bool {
     apart > MIXED + (labels.len() as f64 / all_a.min(all_b)).sqrt()
 }
 
+/// Service times of these labels, in one pass over those of all seconds.
+pub(crate) fn times_of<'s>(
+    seconds: impl IntoIterator<Item = &'s Second>,
+    is_one: impl Fn(&u32) -> bool,
+) -> BTreeMap<u32, Hist> {
+    let mut times: BTreeMap<u32, Hist> = BTreeMap::new();
+    for (label, part) in seconds.into_iter().flat_map(|second| &second.labels) {
+        if is_one(&label) {
+            times.entry(label).or_default().add(&part.service);
+        }
+    }
+    times
+}
+
 /// A label's median service time in two times, ms.
 pub(crate) struct Held {
     pub(crate) label: u32,
@@ -235,21 +249,15 @@ pub(crate) struct Held {
 /// most requests. `None`: most requests are of labels that only one of the times has.
 pub(crate) fn held_change(record: &Record, a: &[Second], b: &[Second]) -> Option<(f64, Held)> {
     let (mixes, all) = ([mix(record, a), mix(record, b)], [requests(a), requests(b)]);
-    let time = |seconds: &[Second], label: u32| {
-        let mut hist = Hist::new();
-        for part in seconds.iter().filter_map(|second| second.labels.get(label)) {
-            hist.add(&part.service);
-        }
-        ms(&hist, 0.5)
-    };
+    let held =
+        |label: &u32| mixes.iter().all(|mix| mix.get(label).is_some_and(|n| *n >= HELD_LEAST));
+    let times = [a, b].map(|seconds| times_of(seconds, held));
     let (mut weights, mut sum, mut heaviest) = (0.0, 0.0, None::<(f64, Held)>);
     for (label, n) in &mixes[0] {
         let m = mixes[1].get(label).copied().unwrap_or(0);
-        if (*n).min(m) < HELD_LEAST {
-            continue;
-        }
+        let [Some(before), Some(after)] = [0, 1].map(|at| times[at].get(label)) else { continue };
+        let (before, after) = (ms(before, 0.5), ms(after, 0.5));
         let weight = (*n as f64 / all[0].max(1) as f64).min(m as f64 / all[1].max(1) as f64);
-        let (before, after) = (time(a, *label), time(b, *label));
         weights += weight;
         sum += weight * (after.max(1e-3) / before.max(1e-3)).ln();
         if heaviest.as_ref().is_none_or(|(most, _)| weight > *most) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use record::{Record, Second};
 
-use super::courses::{Of, PHASE_SAMPLES, SLOWER, course, is_longer, mean_of, paused};
+use super::courses::{Course, Courses, PHASE_SAMPLES, SLOWER, is_longer, mean_of, paused};
 use super::figures::{is_of_load, mean, median, mix_differs, span, variation};
 use super::say::{clock, found, time, words};
 use crate::verdict::{About, Confidence, Finding};
@@ -50,8 +50,9 @@ fn is_even(times: &[Range<usize>], end: usize) -> bool {
 }
 
 /// The finding on slower times in a rhythm.
-pub(super) fn rhythm(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
-    let all = slower(&course(record, seconds, of)?, of.clear())?;
+pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
+    let (record, seconds, of) = (courses.record, courses.seconds, course.of);
+    let all = slower(&course.values, of.clear())?;
     // Nobody knows when a time began that the run begins with: it is neither one of these nor usual.
     let times: Vec<Range<usize>> = all.iter().filter(|time| time.start > 0).cloned().collect();
     if !is_even(&times, seconds.len()) {
@@ -66,7 +67,7 @@ pub(super) fn rhythm(record: &Record, seconds: &[Second], of: Of) -> Option<Find
     if is_of_load(&usual, &slow) || mix_differs(record, &usual, &slow) {
         return None;
     }
-    let label = of.label(record, &slow)?;
+    let label = courses.label(of, &slow)?;
     let (a, b) = (mean_of(&slow, label), mean_of(&usual, label));
     if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) {
         return None;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use record::{Record, Second};
 
 use super::courses::{
-    Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, comparable, is_longer, knows_load, mean_of, paused,
-    requests_of, smooth_course,
+    Course, Courses, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of, paused,
+    requests_of,
 };
 use super::errors::per_second;
 use super::figures::{
@@ -71,16 +71,17 @@ pub(super) fn slow_phase(record: &Record) -> Said {
     if seconds_in(all) < SECONDS || requests(all) < SAMPLES {
         return lacks!("12 s and 200 requests under the same load", "12 秒不变的负载和 200 个请求");
     }
-    comparable(record, SECONDS)
-        .and_then(|seconds| {
-            let phase = Of::each(record, seconds).find_map(|of| phase(record, seconds, of));
-            phase.or_else(|| Of::each(record, seconds).find_map(|of| rhythm(record, seconds, of)))
+    Courses::of(record, SECONDS)
+        .and_then(|courses| {
+            let phase = courses.each.iter().find_map(|course| phase(&courses, course));
+            phase.or_else(|| courses.each.iter().find_map(|course| rhythm(&courses, course)))
         })
         .map_or(Said::Nothing, Finding::said)
 }
 
-fn phase(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
-    let values = smooth_course(record, seconds, of)?;
+fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
+    let (record, seconds, of) = (courses.record, courses.seconds, course.of);
+    let values = course.smooth();
     let phases = slower(seconds, &values, of.clear());
     let first = phases.first()?.clone();
     let second = phases.get(1).cloned();
@@ -97,7 +98,7 @@ fn phase(record: &Record, seconds: &[Second], of: Of) -> Option<Finding> {
         during: &seconds[first.clone()],
         behind: &seconds[first.end..end],
         again: second.map_or(&[], |range| &seconds[range]),
-        label: of.label(record, &seconds[first])?,
+        label: courses.label(of, &seconds[first])?,
         several: record.labels.iter().filter(|label| !label.transaction).count() > 1,
     };
     if is_of_load(parts.behind, parts.during)

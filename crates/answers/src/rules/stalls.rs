@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::count;
-use stats::hist::{Hist, layout};
+use stats::hist::layout;
 
 use super::down::downs;
-use super::figures::{median, ms, requests, span, variation, whole};
+use super::figures::{median, ms, requests, span, times_of, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
 
@@ -122,12 +122,9 @@ fn apart(gaps: &[Gap]) -> Vec<f64> {
 
 /// The usual time of each label, ms; without transactions, which are as long as the requests in them.
 fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
-    let mut times: BTreeMap<u32, Hist> = BTreeMap::new();
-    for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
-        if record.labels.get(label as usize).is_none_or(|label| !label.transaction) {
-            times.entry(label).or_default().add(&part.service);
-        }
-    }
+    let is_request =
+        |label: &u32| record.labels.get(*label as usize).is_none_or(|label| !label.transaction);
+    let times = times_of(seconds, is_request);
     times.into_iter().map(|(label, times)| (label, ms(&times, 0.5))).collect()
 }
 

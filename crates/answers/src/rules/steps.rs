@@ -3,7 +3,7 @@
 use record::{Record, Second};
 
 use super::courses::{
-    Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, comparable, is_longer, paused, smooth_course,
+    Course, Courses, Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, is_longer, paused,
 };
 use super::figures::{is_of_load, length_s, median, ms};
 
@@ -32,9 +32,10 @@ impl Step<'_> {
 }
 
 pub(super) fn step(record: &Record) -> Option<Step<'_>> {
-    let seconds = comparable(record, SECONDS)?;
-    Of::each(record, seconds).find_map(|of| {
-        let at = step_at(record, seconds, of)?;
+    let courses = Courses::of(record, SECONDS)?;
+    let seconds = courses.seconds;
+    courses.each.iter().find_map(|course| {
+        let (at, of) = (step_at(seconds, course)?, course.of);
         let median = |seconds| ms(&of.times(seconds), 0.5);
         let (before, after) = (median(&seconds[..at]), median(&seconds[at..]));
         let label = if let Of::Label(label) = of { Some(label as u32) } else { None };
@@ -42,8 +43,8 @@ pub(super) fn step(record: &Record) -> Option<Step<'_>> {
     })
 }
 
-fn step_at(record: &Record, seconds: &[Second], of: Of) -> Option<usize> {
-    let values = smooth_course(record, seconds, of)?;
+fn step_at(seconds: &[Second], course: &Course) -> Option<usize> {
+    let (values, of) = (course.smooth(), course.of);
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let middle = f64::midpoint(*sorted.get(sorted.len() / 20)?, sorted[sorted.len() * 19 / 20]);
@@ -62,15 +63,16 @@ fn step_at(record: &Record, seconds: &[Second], of: Of) -> Option<usize> {
         (&before[..at.saturating_sub(SMOOTH)], &behind[SMOOTH.min(behind.len())..]);
     let apart = median(behind) - median(before);
     let is_clear = apart >= SLOWER.ln() && is_beyond(apart, of, [before, behind]);
-    let is_step = !is_of_load(&seconds[..at], &seconds[at..])
-        && !paused(&seconds[at..(at + 3).min(seconds.len())])
-        && is_long(&seconds[..at])
-        && is_long(&seconds[at..])
+    // Requests of a label are counted last: that takes the longest.
+    let is_step = is_clear
         && stray as f64 <= STRAY * behind.len() as f64
         && flat(before)
         && flat(behind)
-        && is_clear
-        && sudden(&values, at);
+        && sudden(&values, at)
+        && !is_of_load(&seconds[..at], &seconds[at..])
+        && !paused(&seconds[at..(at + 3).min(seconds.len())])
+        && is_long(&seconds[..at])
+        && is_long(&seconds[at..]);
     is_step.then_some(at)
 }
 

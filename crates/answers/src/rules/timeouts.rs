@@ -1,5 +1,7 @@
 //! Times that mark their cause: time limits of the same length, and connects that a full accept queue delays.
 
+use std::collections::BTreeMap;
+
 use record::Record;
 use stats::grouped::{count, percent};
 use stats::hist::{Hist, layout};
@@ -206,13 +208,16 @@ fn is_limit(record: &Record, age: f64) -> bool {
     if causes(seconds).first().is_some_and(|(cause, _)| checked(*cause)) {
         return false;
     }
-    let (mut failed, mut explained) = (0, 0);
-    for at in (0u32..).zip(&record.labels).filter(|(_, label)| !label.transaction).map(|l| l.0) {
-        let (mut all, mut bad, mut times) = (0, 0, Hist::new());
-        for part in seconds.iter().filter_map(|second| second.labels.get(at)) {
-            (all, bad) = (all + part.count, bad + part.errors);
+    let mut sums: BTreeMap<u32, (u64, u64, Hist)> = BTreeMap::new();
+    for (label, part) in seconds.iter().flat_map(|second| &second.labels) {
+        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
+            let (all, bad, times) = sums.entry(label).or_default();
+            (*all, *bad) = (*all + part.count, *bad + part.errors);
             times.add(&part.service);
         }
+    }
+    let (mut failed, mut explained) = (0, 0);
+    for (all, bad, times) in sums.into_values() {
         failed += bad;
         // Most answers are good ones where the median of all is early.
         let is_early = ms(&times, GOOD) <= EARLIER * age;
