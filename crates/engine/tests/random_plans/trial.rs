@@ -59,6 +59,11 @@ pub(crate) fn run(text: &str, users: u32, cores: u32, seed: u64, rows: &Path) {
     } else {
         assert_eq!(left.started, users, "{text}");
     }
+    compare(text, rows, (samples, failed, cut));
+}
+
+/// Compares rows with samples: all of them, those that failed, and those that the end cut.
+fn compare(text: &str, rows: &Path, (samples, failed, cut): (u64, u64, u64)) {
     let written = std::fs::read_to_string(rows).expect("rows");
     let all = records(&written);
     let (header, all) = all.split_first().expect("a header");
