@@ -181,6 +181,19 @@ fn an_error_that_is_over_is_not_one_that_goes_on() {
 }
 
 #[test]
+fn a_target_that_went_away_in_the_first_seconds_is_no_fault_of_the_plan() {
+    let record = run(&users(5).pause(1).seconds(20), |request, random| {
+        if request.at > 1500 * MS {
+            bad(MS, Outcome::Refused, "Non HTTP response code", "Connection refused")
+        } else {
+            good(about(60 * MS, random))
+        }
+    });
+    let said = of_record(&record);
+    assert!(!has(&said, "fails from its first requests on"), "{said:?}");
+}
+
+#[test]
 fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     let mut record = failing();
     record.seconds[9].started = 20;

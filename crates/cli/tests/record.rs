@@ -169,12 +169,12 @@ fn samples_chosen_by_chance_have_the_head_of_their_answer_though_nobody_asked() 
     <stringProp name="HTTPSampler.path">/PATH</stringProp><stringProp name="HTTPSampler.method">GET</stringProp>
     </HTTPSamplerProxy><hashTree/>"#;
     // A request that never changes, and one that may.
-    for path in ["", "${__P(port)}${__threadNum}"] {
+    for (path, rows) in [("", &[][..]), ("", &["--jtl"]), ("${__P(port)}${__threadNum}", &[])] {
         let sampler = sampler.replace("PATH", path);
         program.write("plain.jmx", &program::PLAN.replace("<!--more-->", &sampler));
         let port = format!("-Jport={}", target.addr().port());
         let line = ["run", "plain.jmx", &port, "-Jusers=3", "-Jloops=200", "-Jms=0", "--no-report"];
-        let ended = program.run(&line);
+        let ended = program.run(&[&line[..], rows].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
         let record = read(&program);
         let random = record.kept.iter().filter(|kept| kept.why == Why::Random);

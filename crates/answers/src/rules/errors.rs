@@ -17,6 +17,9 @@ use crate::verdict::{About, Confidence, Said};
 /// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
 const EARLY_SHARE: f64 = 0.15;
+/// Of requests of which half fail, so many do not succeed at first by chance.
+const FIRST_SAMPLES: u64 = 10;
+const HALF: f64 = 0.5;
 /// A label that fails this often fails always.
 const ALWAYS: f64 = 0.9;
 /// Share of a run's most users up to which the load is light, and the factor within which the share of errors is the same
@@ -231,6 +234,8 @@ struct Early {
     errors: u64,
     end: usize,
     share: f64,
+    /// The very first of them succeeded, ten at least.
+    begins_well: bool,
 }
 
 fn early(seconds: &[Second], label: usize) -> Early {
@@ -241,10 +246,12 @@ fn early(seconds: &[Second], label: usize) -> Early {
     let (all, errors) =
         seconds.iter().map(part).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let share = errors as f64 / all.max(1) as f64;
-    let mut early = Early { n: 0, errors: 0, end: 0, share };
+    let mut early = Early { n: 0, errors: 0, end: 0, share, begins_well: false };
     for (index, second) in seconds.iter().enumerate() {
         let (n, errors) = part(second);
-        early = Early { n: early.n + n, errors: early.errors + errors, end: index, share };
+        let (n, errors) = (early.n + n, early.errors + errors);
+        let begins_well = early.begins_well || errors == 0 && n >= FIRST_SAMPLES;
+        early = Early { n, errors, end: index, share, begins_well };
         if early.n >= EARLY_SAMPLES {
             break;
         }
@@ -270,11 +277,15 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     }
     let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
-        let Early { n: early, errors: early_errors, end, share } = early(seconds, at);
+        let Early { n: early, errors: early_errors, end, share, begins_well } = early(seconds, at);
         if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
             continue;
         }
         let share_early = early_errors as f64 / early as f64;
+        // Users without pauses fail hundreds of times in the second in which a target goes away.
+        if begins_well && share_early >= HALF {
+            continue;
+        }
         let light = record.has.users && (seconds[end].users as f64) <= LIGHT * most_users as f64;
         // Without a light load at the start, only what fails always has nothing to do with load.
         let by_plan = if light {

@@ -2,7 +2,7 @@
 //!
 //! The line is the session room's (`session`), which has kept of the response what is read.
 
-use plan::plan::{SamplerId, SamplerKind};
+use plan::plan::{Needs, SamplerId, SamplerKind};
 use stats::{ClassId, Counter, Outcome, Recorder};
 use wire::session::Ticket;
 
@@ -182,6 +182,12 @@ impl Answers {
             timing.sent = 0;
             thrown = true;
         }
+        let is_unread = !cx.plan.samplers[id.0 as usize].needs.contains(Needs::HEADERS);
+        if filled && !goes_on && is_unread && (exchange.draw.is_small() || !success) {
+            // Of the samples that are kept.
+            cx.result.response_headers.clear();
+            cx.result.response_headers.push_str(head_of(stash));
+        }
         // What is filled in tells of failures behind a redirect, too.
         if !success && !filled {
             show_head(cx, stash);
@@ -213,10 +219,14 @@ impl Answers {
 /// Makes a result of the head of a failed response that nobody looks at, for the causes of errors.
 fn show_head(cx: &mut Context<'_>, stash: &Stash) {
     cx.result.clear();
-    let head = std::str::from_utf8(&stash.head).unwrap_or_default();
-    cx.result.response_headers.push_str(head);
+    cx.result.response_headers.push_str(head_of(stash));
     cx.result.url.push_str(&stash.url);
     cx.result.method.push_str(&stash.method);
+}
+
+/// The head of an answer that is text.
+fn head_of(stash: &Stash) -> &str {
+    std::str::from_utf8(&stash.head).unwrap_or_default()
 }
 
 /// Concludes the sample of a response that was read whole; `filled`: the core's result is that of the sample.
