@@ -123,7 +123,12 @@ impl About {
             length_ms: frame.length_ms,
             ending: How::new(&frame.ending, false),
             load: Load {
-                users: frame.load.users,
+                // What an open load may start at most says nothing of the run.
+                users: if frame.load.open {
+                    record.seconds.iter().map(|second| second.users).max().unwrap_or(0)
+                } else {
+                    frame.load.users
+                },
                 rate: frame.load.rate,
                 length_ms: frame.load.length_ms,
                 open: frame.load.open,
