@@ -27,7 +27,7 @@ use crate::java;
 use crate::load::{self, Loaded};
 use crate::outputs;
 use crate::plugins;
-use crate::preflight;
+use crate::preflight::demand;
 use crate::project;
 use crate::properties::Properties;
 use crate::render::{self, JsonDiag};
@@ -143,7 +143,7 @@ impl Checked {
         let missing = files::missing(&loaded, bytes, &all, &folder);
         loaded.diags.extend(missing);
         if let Some(plan) = &loaded.plan {
-            let odd = preflight::odd_numbers(plan, all, folder);
+            let odd = demand::odd_numbers(plan, all, folder);
             loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
         }
         let load = asked_load::of_plan(&loaded, &properties, &path, given)?;

@@ -12,7 +12,7 @@
 //! | `fix` | raising settings, and the commands that undo it |
 
 mod chain;
-mod demand;
+pub(crate) mod demand;
 mod finding;
 mod fix;
 mod host;
@@ -215,16 +215,6 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
         processors,
         memory,
     }
-}
-
-/// Looks at the numbers of a plan without running anything: those that are none.
-pub(crate) fn odd_numbers(
-    plan: &Plan,
-    properties: HashMap<String, String>,
-    folder: PathBuf,
-) -> Vec<String> {
-    let given = Given { properties, folder, ..Given::default() };
-    demand::of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
 }
 
 impl Report {

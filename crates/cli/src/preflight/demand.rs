@@ -89,6 +89,16 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
     })
 }
 
+/// Looks at the numbers of a plan without running anything: those that are none.
+pub(crate) fn odd_numbers(
+    plan: &Plan,
+    properties: HashMap<String, String>,
+    folder: PathBuf,
+) -> Vec<String> {
+    let given = Given { properties, folder, ..Given::default() };
+    of_plan(plan, &given).map(|demand| demand.odd_numbers).unwrap_or_default()
+}
+
 /// The demand of a plan.
 pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
     let sources = given.count_sources()?;
