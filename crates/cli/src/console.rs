@@ -105,7 +105,7 @@ impl Console {
         exit
     }
 
-    /// Criteria that are not met or undecided: with `--quiet` these lines are all that is said of them.
+    /// Prints the criteria that are not met or undecided, if the run is quiet: a quiet run prints no summary that has them.
     pub(crate) fn missed(&mut self, judgement: &Judgement) {
         if self.quiet {
             let lines: Vec<String> = judgement.missed().collect();

@@ -188,7 +188,7 @@ impl Answers {
             cx.result.response_headers.clear();
             cx.result.response_headers.push_str(head_of(stash));
         }
-        // What is filled in tells of failures behind a redirect, too.
+        // A result that has been filled has the cause of a failure already, and `show_head` would clear it.
         if !success && !filled {
             show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);

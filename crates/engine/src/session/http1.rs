@@ -162,8 +162,8 @@ impl HttpExchange {
         self.java && !self.tunnels
     }
 
-    /// The bytes that count of a piece of the body. JMeter measures what comes from Java's own client, but for pages of errors,
-    /// whose stream is another one: of those the digest is all that it has.
+    /// The bytes by which a piece of the body adds to the sample's size. With "Save response as MD5 hash", JMeter's Java
+    /// implementation takes the length of the digest as the size of an error page's body.
     pub(super) fn counted(&self, bytes: u64, is_first: bool) -> u64 {
         if self.counts_content() && self.digest && self.status >= 400 {
             u64::from(is_first) * DIGEST

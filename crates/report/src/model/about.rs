@@ -123,7 +123,7 @@ impl About {
             length_ms: frame.length_ms,
             ending: How::new(&frame.ending, false),
             load: Load {
-                // What an open load may start at most says nothing of the run.
+                // The frame of an open load has the most users that may be started, not how many there were.
                 users: if frame.load.open {
                     record.seconds.iter().map(|second| second.users).max().unwrap_or(0)
                 } else {
