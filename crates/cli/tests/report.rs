@@ -605,3 +605,32 @@ fn a_comparison_names_the_times_that_it_is_of() {
     let ended = compare(&["service p50 > +50%", "p95 > +50%"]);
     assert!(ended.code == 2 && ended.err.contains("write service before all"), "{ended:?}");
 }
+
+#[test]
+fn tables_say_how_criteria_ended_and_when_errors_began() {
+    let program = Program::new();
+    program.write("plan.jmx", program::ASKING);
+    let fail = ["count < 3", "error% < 101", "count > 1 over 5m"];
+    let fail = fail.map(|criterion| ["--fail", criterion]).concat();
+    let line = ["run", "plan.jmx", "-Jport=1", "-Jloops=2", "-l", "rows.jtl", "--no-report"];
+    let ended = program.run(&[&line[..], &fail].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    let run = program.run_folder().display().to_string();
+    let ended = program.run(&["report", &run, "-o", "r.html", "--tables", "t"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let table = |name: &str| -> Value {
+        serde_json::from_str(&program.read(&format!("t/{name}.json"))).expect("JSON")
+    };
+    let criteria = table("criteria");
+    let outcomes: Vec<&Value> = (0..3).map(|n| &criteria[n]["outcome"]).collect();
+    assert_eq!(outcomes, ["not met", "met", "undecided"], "{criteria}");
+    let reason = criteria[2]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("the window takes 300s"), "{criteria}");
+    let head = "criterion,label,outcome,met,value,shown,reason\r\n";
+    assert!(program.read("t/criteria.csv").starts_with(head));
+    let rows = program.read("rows.jtl");
+    let starts = rows.lines().skip(1).filter_map(|row| row.split(',').next()?.parse::<i64>().ok());
+    let first = jiff::Timestamp::from_millisecond(starts.min().expect("rows")).expect("a time");
+    let shown = first.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
+    assert_eq!(table("errors")[0]["first_at"], Value::from(shown));
+}

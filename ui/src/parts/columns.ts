@@ -77,7 +77,10 @@ export function pairs(name: string): Saved<[string, string]> {
 
 export const criteria: Saved<Criterion> = {
   name: 'criteria',
-  columns: [['criterion', (row) => row.text], ['label', (row) => row.of], ['met', (row) => row.met], ['value', (row) => number(row.value)], ['shown', (row) => row.shown]],
+  columns: [
+    ['criterion', (row) => row.text], ['label', (row) => row.of], ['outcome', (row) => (row.met === null ? 'undecided' : row.met ? 'met' : 'not met')],
+    ['met', (row) => row.met], ['value', (row) => number(row.value)], ['shown', (row) => row.shown], ['reason', (row) => row.reason?.en ?? null],
+  ],
 };
 
 export function findings(of: Verdict): Saved<Finding> {

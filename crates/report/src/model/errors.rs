@@ -18,7 +18,9 @@ pub struct Cause {
     pub message: String,
     pub first_label: String,
     pub count: u64,
+    /// Start of the first sample where it was kept, otherwise the begin of the second in which it ended.
     pub first_ms: i64,
+    /// End of the last second with such an error.
     pub last_ms: i64,
     /// At each instant of the timeline.
     pub counts: Vec<u64>,
@@ -43,18 +45,30 @@ pub(super) fn causes(record: &Record, instants: &[Instant], order: &Order) -> Ve
             by_label: Vec::new(),
         })
         .collect();
+    // Ends of the first seconds.
+    let mut first = vec![0; found.len()];
     for (i, instant) in instants.iter().enumerate() {
         for second in &record.seconds[instant.seconds.clone()] {
             for (number, n) in &second.causes {
                 let Some(cause) = found.get_mut(*number as usize) else { continue };
                 if cause.count == 0 {
-                    cause.first_ms = second.at_ms;
+                    cause.first_ms = second.at_ms - i64::from(second.ms);
+                    first[*number as usize] = second.at_ms;
                 }
                 cause.last_ms = second.at_ms;
                 cause.count += n;
                 cause.counts[i] += n;
             }
         }
+    }
+    let kept_of = |number: usize| {
+        let starts = record.kept.iter().filter(|kept| kept.cause == Some(number as u32));
+        starts.map(|kept| kept.start_ms).min()
+    };
+    for (number, cause) in found.iter_mut().enumerate() {
+        // Later ones are not the first.
+        let start = kept_of(number).filter(|start| *start <= first[number]);
+        cause.first_ms = start.unwrap_or(cause.first_ms);
     }
     for kept in record.kept.iter().filter(|kept| kept.why == Why::Error) {
         let place = order.place(kept.label);

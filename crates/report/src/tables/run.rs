@@ -1,6 +1,6 @@
 //! The tables of a run.
 
-use answers::criterion::Times;
+use answers::criterion::{Outcome, Times};
 
 use super::{Cell, Table};
 use crate::model::{
@@ -218,14 +218,22 @@ fn errors(causes: &[Cause]) -> Table {
 }
 
 pub(super) fn criteria(criteria: &[Criterion]) -> Table {
-    let mut table = Table::new("criteria", &["criterion", "label", "met", "value", "shown"]);
+    let columns = ["criterion", "label", "outcome", "met", "value", "shown", "reason"];
+    let mut table = Table::new("criteria", &columns);
     for one in criteria {
+        let outcome = match one.met {
+            Some(true) => Outcome::Met,
+            Some(false) => Outcome::NotMet,
+            None => Outcome::Undecided,
+        };
         table.push(vec![
             Cell::text(&one.text),
             one.of.as_ref().map_or(Cell::None, Cell::text),
+            Cell::text(outcome.word()),
             one.met.map_or(Cell::None, Cell::Truth),
             Cell::number(one.value),
             Cell::text(&one.shown),
+            one.reason.as_ref().map_or(Cell::None, |reason| Cell::text(&reason.en)),
         ]);
     }
     table
