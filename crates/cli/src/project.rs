@@ -113,6 +113,7 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
         let mut own = Vec::new();
         add_properties(of_table(properties, "properties")?, "", &mut own)?;
         // Those of the command line come behind, and win.
+        request.sources.of_project += own.len();
         request.sources.settings.splice(0..0, own);
     }
     Ok(())

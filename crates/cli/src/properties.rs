@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use lang::property_file;
 
 use crate::log::{Level, Levels, whole};
+use crate::project;
 use crate::terminal;
 
 /// One flag that sets properties, in the order of the command line.
@@ -40,6 +41,8 @@ pub(crate) struct Sources {
     /// `-d FOLDER` or `JMETER_HOME`: its `bin` holds `jmeter.properties`, `user.properties` and `system.properties`.
     pub(crate) home: Option<PathBuf>,
     pub(crate) settings: Vec<Setting>,
+    /// The number of settings at the beginning of the list that the project file has given.
+    pub(crate) of_project: usize,
     /// `-G`, for remote hosts alone: properties, and files of them.
     pub(crate) global: Vec<Setting>,
 }
@@ -101,8 +104,9 @@ impl Properties {
             // Nothing that a user set, but what workers of the run need to know.
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
-        for setting in &sources.settings {
-            properties.apply(setting, &mut refused);
+        for (number, setting) in sources.settings.iter().enumerate() {
+            let origin = if number < sources.of_project { project::NAME } else { "-J" };
+            properties.apply(setting, origin, &mut refused);
         }
         if !refused.is_empty() {
             return Err(refused.join("\n"));
@@ -272,14 +276,14 @@ impl Properties {
         }
     }
 
-    fn apply(&mut self, setting: &Setting, warnings: &mut Vec<String>) {
+    fn apply(&mut self, setting: &Setting, origin: &str, warnings: &mut Vec<String>) {
         match setting {
             Setting::File(file) => self.add_file(file, false, warnings),
             Setting::SystemFile(file) => self.add_file(file, true, warnings),
             Setting::Jmeter(key, value) if value.is_empty() => {
                 self.jmeter.remove(key);
             }
-            Setting::Jmeter(key, value) => self.set(key.clone(), value.clone(), "-J"),
+            Setting::Jmeter(key, value) => self.set(key.clone(), value.clone(), origin),
             Setting::System(key, value) if value.is_empty() => {
                 self.system.remove(key);
             }

@@ -109,7 +109,7 @@ impl PropertyFlags {
     pub(crate) fn sources(&self) -> Sources {
         let home = self.home.clone().or_else(jvm::jmeter_home);
         let (base, settings) = (self.base.clone(), self.order.clone());
-        Sources { base, home, settings, global: Vec::new() }
+        Sources { base, home, settings, ..Sources::default() }
     }
 }
 
