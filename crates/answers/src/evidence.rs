@@ -106,6 +106,8 @@ impl Evidence<'_> {
 pub enum Nothing {
     /// The whole run sent nothing.
     Run,
+    /// The main thread groups sent nothing; setUp and tearDown groups did.
+    Main,
     /// The plan has the label, and it never occurred.
     Planned,
     /// Nothing has the label; the one that was probably meant.
@@ -115,6 +117,10 @@ pub enum Nothing {
 impl Nothing {
     /// The sentence for the user.
     pub fn words(&self, criterion: &Criterion) -> Words {
+        if *self == Self::Main {
+            let en = "the main thread groups have no samples";
+            return words(en, "主线程组没有样本");
+        }
         let Some(label) = criterion.label.as_ref().filter(|_| *self != Self::Run) else {
             return words("the run has no samples", "本次运行没有样本");
         };

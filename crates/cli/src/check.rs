@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
 use crate::load::{self, Loaded};
-use crate::outputs;
+use crate::outputs::{self, Promised};
 use crate::plugins;
 use crate::preflight::demand;
 use crate::project;
@@ -38,7 +38,16 @@ use crate::tty;
 /// Levels in the order of the report: what stops a run first.
 const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level::Native];
 
-pub(crate) fn run(mut flags: CheckFlags) -> Exit {
+pub(crate) fn run(flags: CheckFlags) -> Exit {
+    let name = "throng check".to_owned();
+    let promised = Promised { name, junit: flags.junit.clone(), ..Promised::default() };
+    // What a folder has is known only when it is read.
+    let plans = files::plans(&flags.plans).unwrap_or_default();
+    promised.around(plans.iter().map(|plan| ("a plan", &**plan)), || check_all(flags))
+}
+
+/// Checks the plans of all flags.
+fn check_all(mut flags: CheckFlags) -> Exit {
     let is_one = matches!(&flags.plans[..], [plan] if !plan.is_dir());
     let load = std::mem::take(&mut flags.load).given();
     let listed = load.and_then(|load| Ok((load, files::plans(&flags.plans)?)));

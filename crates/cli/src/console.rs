@@ -13,6 +13,7 @@ use stats::summariser::{Summariser, Users};
 
 use crate::criteria::Judgement;
 use crate::exit::Exit;
+use crate::outputs;
 use crate::properties::Properties;
 use crate::render;
 use crate::terminal;
@@ -101,6 +102,7 @@ impl Console {
 
     /// An error, on standard error; gives the exit code back.
     pub(crate) fn fail(&mut self, message: &str, exit: Exit) -> Exit {
+        outputs::note_error(message);
         self.report(&render::error(message, error_colour()));
         exit
     }

@@ -34,11 +34,14 @@ struct Whole<'a> {
     totals: &'a Totals,
     label: Option<&'a str>,
     seconds: f64,
+    /// Nothing of the load was sent: samples of setUp and tearDown groups are not what a criterion means that names no label.
+    without_load: bool,
 }
 
 impl Whole<'_> {
     fn row(&self) -> Row {
         match self.label {
+            None if self.without_load => Row::new("".into(), false),
             Some(label) => self.totals.of_name(label),
             None => self.totals.requests(),
         }
@@ -78,23 +81,36 @@ pub(crate) struct Watch {
     starts: (u64, u64),
     /// Labels of criteria that the plan has, whether they occur or not.
     planned: Vec<String>,
-    /// The plan has a sampler that is enabled.
+    /// The plan has a sampler that is enabled, and a main thread group.
     has_samplers: bool,
+    has_main_group: bool,
 }
 
 impl Watch {
-    pub(crate) fn new(criteria: &Criteria, start_ms: i64) -> Self {
+    pub(crate) fn new(criteria: &Criteria) -> Self {
         // Those without a window are judged at the end of the run, and shown while it goes on.
         let fail = criteria.fail.iter().map(|criterion| Window::new(criterion, false));
         let ends = criteria.abort.iter().map(|criterion| Window::new(criterion, true));
         let windows = fail.chain(ends).collect();
-        Self { criteria: criteria.clone(), windows, start_ms, last_ms: start_ms, ..Self::default() }
+        Self { criteria: criteria.clone(), windows, ..Self::default() }
     }
 
-    /// The watch with what the plan has: labels of criteria, and samplers.
-    pub(crate) fn knowing(mut self, planned: Vec<String>, has_samplers: bool) -> Self {
-        (self.planned, self.has_samplers) = (planned, has_samplers);
+    /// The watch with what the plan has: labels of criteria, samplers and main thread groups.
+    pub(crate) fn knowing(mut self, plan: &Plan) -> Self {
+        self.planned = planned(&self.criteria, plan);
+        (self.has_samplers, self.has_main_group) = (!plan.samplers.is_empty(), plan.has_main_group);
         self
+    }
+
+    /// The watch of a run that starts then, epoch ms.
+    pub(crate) fn starting(self, start_ms: i64) -> Self {
+        Self { start_ms, last_ms: start_ms, ..self }
+    }
+
+    /// Whether setUp and tearDown groups alone sent requests, in a plan that has main thread groups.
+    pub(crate) fn lacks_load(&self, totals: &Totals) -> bool {
+        let aside = totals.counters.get(Counter::RequestsAside);
+        self.has_main_group && aside > 0 && totals.requests().tally.count <= aside
     }
 
     pub(crate) fn has_samplers(&self) -> bool {
@@ -160,6 +176,7 @@ impl Watch {
             totals,
             length,
             planned: &self.planned,
+            without_load: self.lacks_load(totals),
         };
         let (fail, abort): (Vec<&Window>, Vec<&Window>) =
             self.windows.iter().partition(|window| !window.ends);
@@ -181,12 +198,14 @@ struct AtEnd<'a> {
     totals: &'a Totals,
     length: Duration,
     planned: &'a [String],
+    without_load: bool,
 }
 
 impl AtEnd<'_> {
     fn whole<'c>(&'c self, criterion: &'c Criterion) -> Whole<'c> {
         let seconds = self.length.as_secs_f64();
-        Whole { totals: self.totals, label: criterion.label.as_deref(), seconds }
+        let (totals, label) = (self.totals, criterion.label.as_deref());
+        Whole { totals, label, seconds, without_load: self.without_load }
     }
 
     /// Judges a criterion that the run must meet.
@@ -222,7 +241,7 @@ impl AtEnd<'_> {
         let (whole, nothing) = (self.whole(criterion), self.nothing(criterion));
         let mut judged = criterion.judge(&whole);
         judged.reason = Some(match (&nothing, criterion.over) {
-            (Nothing::Run | Nothing::Unknown(_), _) if whole.count() == 0 => {
+            (Nothing::Run | Nothing::Main | Nothing::Unknown(_), _) if whole.count() == 0 => {
                 nothing.words(criterion)
             }
             (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
@@ -236,6 +255,7 @@ impl AtEnd<'_> {
     fn nothing(&self, criterion: &Criterion) -> Nothing {
         match &criterion.label {
             _ if self.totals.rows().iter().all(|row| row.tally.count == 0) => Nothing::Run,
+            None if self.without_load => Nothing::Main,
             Some(label) if !self.planned.contains(label) => {
                 let names = self.totals.rows().iter().map(|row| &*row.name);
                 Nothing::Unknown(nearest(label, names).map(str::to_owned))
@@ -283,7 +303,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// Labels of criteria that the plan has, as far as they are constant.
-pub(crate) fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
+fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
     let labels = criteria.fail.iter().chain(&criteria.abort).filter_map(|one| one.label.as_ref());
     let is_planned = |label: &&String| {
         let samplers = plan.samplers.iter().map(|sampler| &sampler.name);
@@ -304,7 +324,7 @@ mod tests {
             fail: vec![parse("count >= 15"), parse("error% < 50 over 2s")],
             abort: vec![parse("errors > 100")],
         };
-        let mut watch = Watch::new(&criteria, 0);
+        let mut watch = Watch::new(&criteria);
         let mut at_ms = 0;
         let mut good = |errors: u64| {
             watch.windows.iter_mut().for_each(|window| window.add_counts(10, errors));
@@ -330,7 +350,7 @@ mod tests {
         let parse = |text: &str| Criterion::parse(text).expect("a criterion");
         let fail = vec![parse("error% < 30 over 2s"), parse("count > 1 over 2s")];
         let criteria = Criteria { fail, abort: Vec::new() };
-        let mut watch = Watch::new(&criteria, 500);
+        let mut watch = Watch::new(&criteria).starting(500);
         for (at, errors) in [0, 4, 10, 10, 3, 0].into_iter().enumerate() {
             watch.windows.iter_mut().for_each(|window| window.add_counts(10 + at as u64, errors));
             watch.close(1_490 + at as i64 * 1_000);

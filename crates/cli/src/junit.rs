@@ -65,13 +65,22 @@ fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Ta
     let counts =
         format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds}\"");
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"{name}\" {counts} skipped=\"0\" timestamp=\"{stamp}\">\n"
+        "{HEAD}{counts}>\n  <testsuite name=\"{name}\" {counts} skipped=\"0\" timestamp=\"{stamp}\">\n"
     );
     for (text, _) in cases {
         out.push_str(&text);
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
+}
+
+/// How each file begins.
+pub(crate) const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
+
+/// A suite of the one test that a command did not pass which has no result.
+pub(crate) fn without_result(name: &str, why: &str) -> String {
+    let cases = vec![case("the run comes to its end", Some((NO_RESULT, why)), "0.000")];
+    suite(name, jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
 /// The plans of `throng check` as a suite: a test for each, with the reason for which it does not run.
@@ -90,6 +99,7 @@ type Tag = (&'static str, &'static str);
 const FAILURE: Tag = ("failure", "criterion");
 const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
+const NO_RESULT: Tag = ("error", "no result");
 
 /// A test, and its tag where it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {

@@ -147,7 +147,7 @@ fn own(args: &[OsString]) -> Exit {
     match flags::parse(args) {
         Ok(Verb::Run(flags)) => match flags.request() {
             Ok(request) => run::run(request),
-            Err(message) => refused(&message),
+            Err(message) => refused_line(args, &message),
         },
         Ok(Verb::Check(flags)) => check::run(flags),
         Ok(Verb::Preflight(flags)) => preflight::run(flags),
@@ -185,7 +185,7 @@ fn own(args: &[OsString]) -> Exit {
                 styled(&error.render());
                 Exit::Ok
             }
-            _ => refused(&flags::mistake(&error)),
+            _ => refused_line(args, &flags::mistake(&error)),
         },
     }
 }
@@ -202,7 +202,7 @@ fn jmeter(args: &[OsString]) -> Exit {
         Ok(Asked::Report(file, request)) => dashboard::of_file(&file, &request),
         Ok(Asked::Help) => help(&[]),
         Ok(Asked::Version) => version(),
-        Err(message) => refused(&message),
+        Err(message) => refused_line(args, &message),
     }
 }
 
@@ -232,6 +232,12 @@ fn version() -> Exit {
         properties::JMETER_VERSION
     ));
     Exit::Ok
+}
+
+/// The same of a line that may name summaries.
+fn refused_line(args: &[OsString], message: &str) -> Exit {
+    outputs::Promised::refuse_line(args, message);
+    refused(message)
 }
 
 /// A command line that cannot be taken.

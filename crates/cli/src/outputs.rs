@@ -1,7 +1,12 @@
 //! Files that a command writes: none of them may be one that it reads, or another that it writes.
+//! `promised` keeps summaries of an earlier command from being taken for those of this one.
+
+mod promised;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+pub(crate) use promised::{Promised, note_error};
 
 /// A file, and how the user names it, such as `--junit`.
 pub(crate) type Named<'a> = (&'static str, &'a Path);

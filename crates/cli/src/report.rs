@@ -19,6 +19,7 @@ use stats::jtl::source::is_stream;
 use crate::dashboard::Dashboard;
 use crate::exit::Exit;
 use crate::flags::{PropertyFlags, ReportFlags};
+use crate::outputs::Promised;
 use crate::properties::{Properties, Setting};
 use crate::questions::place::Reach;
 use crate::{outputs, questions, terminal, verdict};
@@ -28,6 +29,17 @@ use page::page;
 
 /// `throng report`.
 pub(crate) fn run(flags: &ReportFlags) -> Exit {
+    let promised = Promised {
+        name: "throng report".to_owned(),
+        markdown: flags.markdown.clone(),
+        k6: flags.k6_summary.clone(),
+        ..Promised::default()
+    };
+    promised.around(flags.paths.iter().map(|path| ("a source", &**path)), || make(flags))
+}
+
+/// Makes the reports.
+fn make(flags: &ReportFlags) -> Exit {
     let single = [
         ("-o names one file", flags.output.is_some()),
         ("--markdown names one file", flags.markdown.is_some()),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::criteria::Criteria;
 use crate::flags::Lang;
+use crate::outputs::Promised;
 use crate::properties::{Setting, Sources};
 
 /// The property behind `--overcommit`.
@@ -95,6 +96,13 @@ impl Request {
             ("--k6-summary", &self.k6_summary),
         ];
         files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
+    }
+
+    /// The summaries that the run has to write.
+    pub(crate) fn promised(&self) -> Promised {
+        let name = self.plan.display().to_string();
+        let (junit, markdown) = (self.junit.clone(), self.markdown.clone());
+        Promised { name, junit, markdown, k6: self.k6_summary.clone() }
     }
 
     /// Sets what JMeter's option of that letter says about the proxy.

@@ -15,6 +15,7 @@ pub(crate) mod traces;
 
 pub(crate) use live::Asked as Load;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -62,13 +63,29 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Time for samples in flight behind a criterion that ends the run.
 const ABORT_GRACE: Duration = Duration::from_secs(10);
 
+/// Said of a plan without thread groups for the load.
+const NO_MAIN_GROUP: &str = "all thread groups of the plan are setUp or tearDown thread groups: their samples are taken as the load";
+
 /// The logger of JMeter's engine, whose lines tools look for.
 const ENGINE_LOGGER: &str = "org.apache.jmeter.engine.StandardJMeterEngine";
 
 /// Runs the plan file of the request.
 pub(crate) fn run(mut request: Request) -> Exit {
     terminal::wait_for_nobody();
-    match project::apply(&mut request) {
+    let project = project::apply(&mut request);
+    let promised = request.promised();
+    let kept: Vec<PathBuf> = [Some(&request.plan), request.jtl.as_ref(), request.log.as_ref()]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    promised
+        .around(kept.iter().map(|file| ("another file", &**file)), || run_with(request, project))
+}
+
+/// Runs the plan file of a request beside which a project file was read or not.
+fn run_with(request: Request, project: Result<bool, String>) -> Exit {
+    match project {
         Ok(false) => {}
         Ok(true) if request.quiet => {}
         Ok(true) => terminal::err(&format!("{} beside the plan is read\n", project::NAME)),
@@ -236,8 +253,10 @@ impl Start<'_> {
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), &found);
-        let planned = criteria::planned(&request.criteria, &plan);
-        let has_samplers = !plan.samplers.is_empty();
+        let watch = Watch::new(&request.criteria).knowing(&plan);
+        if !plan.has_main_group && !plan.groups.is_empty() {
+            traces.warn("throng", NO_MAIN_GROUP);
+        }
         let offload = options.offload.clone();
         exports::start(request, now_ms(), traces)?;
         let (hosts, files) = monitors::prepare(request, &plan, &options, &evaluated, traces);
@@ -266,7 +285,7 @@ impl Start<'_> {
         for line in &complaints {
             traces.heard(line);
         }
-        let watch = Watch::new(&request.criteria, start_ms).knowing(planned, has_samplers);
+        let watch = watch.starting(start_ms);
         let requests = ctl::Requests::new();
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
@@ -550,7 +569,7 @@ impl Ending<'_> {
         let length = Duration::from_millis(ran_ms.max(0) as u64);
         let mut judgement = watch.judge(progress.totals(), length);
         let end = self.end(&run, &judgement);
-        judgement.without_samples = without_samples(&end, &progress, watch.has_samplers());
+        judgement.without_samples = without_samples(&end, &progress, &watch);
         progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
@@ -657,7 +676,7 @@ impl Ending<'_> {
             None => false,
         };
         if let Some(why) = judgement.without_samples {
-            console.warn(&format!("the run has no samples: {why}"));
+            console.warn(why);
         }
         let interrupt = self.interrupt;
         // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
@@ -677,21 +696,30 @@ impl Ending<'_> {
 }
 
 /// Why a run that came to its end has no samples, if it has none.
-fn without_samples(end: &End, progress: &Progress, has_samplers: bool) -> Option<&'static str> {
+fn without_samples(end: &End, progress: &Progress, watch: &Watch) -> Option<&'static str> {
     let totals = progress.totals();
-    let ran = matches!(end, End::Completed | End::StoppedByPlan);
-    if !ran || totals.rows().iter().any(|row| row.tally.count > 0) {
+    if !matches!(end, End::Completed | End::StoppedByPlan) {
+        return None;
+    }
+    if watch.lacks_load(totals) {
+        return Some(
+            "the main thread groups have no samples, setUp and tearDown thread groups alone have; look at loops, users, conditions and data files of the main groups",
+        );
+    }
+    if totals.rows().iter().any(|row| row.tally.count > 0) {
         return None;
     }
     let cut: u64 = totals.rows().iter().map(|row| row.tally.cut).sum();
     Some(match () {
-        () if cut > 0 => "all samples were in flight when it ended; run longer",
-        () if progress.users().started == 0 => {
-            "no user was started; look whether the thread groups are enabled and have users"
+        () if cut > 0 => {
+            "the run has no samples: all samples were in flight when it ended; run longer"
         }
-        () if !has_samplers => "no sampler of the plan is enabled",
+        () if progress.users().started == 0 => {
+            "the run has no samples: no user was started; look whether the thread groups are enabled and have users"
+        }
+        () if !watch.has_samplers() => "the run has no samples: no sampler of the plan is enabled",
         () => {
-            "no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
+            "the run has no samples: no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
         }
     })
 }

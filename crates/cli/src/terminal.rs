@@ -13,6 +13,7 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::Mutex;
 
 use crate::exit::Exit;
+use crate::outputs;
 use crate::render::{self, PAINT};
 use crate::tty::{self, Stream};
 
@@ -91,6 +92,7 @@ fn takes(stream: Stream) -> bool {
 
 /// An error of the program, on standard error.
 pub(crate) fn error(message: &str) {
+    outputs::note_error(message);
     err(&render::error(message, tty::error_colour()));
 }
 

@@ -224,12 +224,14 @@ junit = "tests.xml"
 gone = "http://127.0.0.1:1/metrics"
 [properties]
 ms = 5
+lops = 1
 "#;
     program.write("throng.toml", toml);
     let ended = program.run(&["run", "plan.jmx", "--runs", "file"]);
     assert_eq!(ended.code, 4, "{ended:?}");
     assert!(ended.out.contains("load: 3 users, 4 iterations each"), "{ended:?}");
     assert!(ended.out.contains("NOT MET  count > 12: 12"), "{ended:?}");
+    assert!(ended.err.contains("the property lops (throng.toml) has no effect"), "{ended:?}");
     assert!(program.read("tests.xml").contains("failures=\"1\""));
     assert!((ended.out + &ended.err).contains("cannot watch gone: http://127.0.0.1:1/metrics"));
 
@@ -481,4 +483,103 @@ fn starts_that_are_late_show_one_time_everywhere_and_the_other_by_its_name() {
     assert!(next.contains(&format!("p95 {} ", three_digits(service))), "{said}");
     let own = totals["own_share"].as_f64().expect("a share");
     assert!((0.1..=1.0).contains(&own), "{totals}");
+}
+
+/// A setUp group that sends a request, and the group of the plan, which sends some if `loops` is not 0.
+fn with_set_up(text: &str) -> String {
+    let (before, rest) = text.split_once("<ThreadGroup ").expect("a group");
+    let (group, behind) = rest.split_once("<!--more-->").expect("its end");
+    let setup = group
+        .replace("testclass=\"ThreadGroup\"", "testclass=\"SetupThreadGroup\"")
+        .replace("</ThreadGroup>", "</SetupThreadGroup>")
+        .replace("${__P(loops,1)}", "1")
+        .replace("${__P(users,1)}", "1")
+        .replace("testname=\"Sleep\"", "testname=\"Prepare\"");
+    format!("{before}<SetupThreadGroup {setup}</hashTree><ThreadGroup {group}{behind}")
+}
+
+#[test]
+fn requests_of_set_up_groups_alone_meet_nothing() {
+    let program = Program::new();
+    program.write("both.jmx", &with_set_up(program::PLAN));
+    let line = ["run", "both.jmx", "--no-report", "--junit", "t.xml"];
+    let met = ["--fail", "p95 < 1h", "--fail", "error% < 1", "--fail", "count = 4"];
+    let ended = program.run(&[&line[..], &["-Jloops=3"], &met].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for main in [["-Jloops=0", "-Jusers=1"], ["-Jloops=1", "-Jusers=0"]] {
+        let ended = program.run(&[&line[..], &main, &met].concat());
+        assert_eq!(ended.code, 4, "{ended:?}");
+        let words = "NOT MET  error% < 1%: the main thread groups have no samples";
+        assert!(ended.out.contains(words), "{}", ended.out);
+        assert!(program.read("t.xml").contains("setUp and tearDown thread groups alone have"));
+        let ended = program.run(&[&line[..], &main, &["--quiet"]].concat());
+        assert_eq!(ended.code, 6, "{ended:?}");
+        assert!(ended.err.contains("the main thread groups have no samples"), "{ended:?}");
+        // A label says which samples are meant.
+        let own = ["--fail", "count = 1 for label Prepare"];
+        let ended = program.run(&[&line[..], &main, &own].concat());
+        assert_eq!(ended.code, 6, "{ended:?}");
+        assert!(ended.out.contains("met      count = 1 for label Prepare: 1"), "{}", ended.out);
+    }
+    let name = "testclass=\"ThreadGroup\" testname=\"Users\" enabled=\"true\"";
+    let off = with_set_up(program::PLAN).replace(name, &name.replace("true", "false"));
+    program.write("both.jmx", &off);
+    assert_eq!(program.run(&[&line[..], &["--fail", "error% < 1"]].concat()).code, 4);
+}
+
+#[test]
+fn the_samples_of_a_plan_of_set_up_groups_are_its_load() {
+    let program = Program::new();
+    let text = with_set_up(program::PLAN);
+    let (before, rest) = text.split_once("<ThreadGroup ").expect("the main group");
+    let (_, behind) = rest.split_once("<hashTree/>").expect("its sampler");
+    let (_, behind) = behind.split_once("</hashTree>").expect("its end");
+    program.write("only.jmx", &format!("{before}{behind}"));
+    let ended = program.run(&["run", "only.jmx", "--no-report", "--fail", "count = 1"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.err.contains("their samples are taken as the load"), "{ended:?}");
+}
+
+#[test]
+fn a_command_without_a_result_leaves_no_summary_of_an_earlier_one() {
+    let program = Program::new();
+    let files = ["--junit", "t.xml", "--markdown", "s.md", "--k6-summary", "k.json"];
+    let green = || {
+        let ended = program.run(&[&["run", "plan.jmx", "-f"], &files[..]].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert!(!program.read("t.xml").contains("<error"));
+    };
+    program.write("bad.jmx", "<jmeterTestPlan");
+    std::fs::create_dir(program.path("sub")).expect("a folder");
+    program.write("sub/throng.toml", "[laod]\n");
+    program.write("sub/plan.jmx", program::PLAN);
+    for (line, code, why) in [
+        (&["run", "bad.jmx"][..], 3, "the plan has errors and was not run"),
+        (&["run", "none.jmx"], 2, "none.jmx doesn't exist"),
+        (&["run", "sub/plan.jmx"], 2, "laod is not known"),
+        (&["run", "plan.jmx", "--worng"], 2, "--worng"),
+        (&["run", "plan.jmx", "--fail", "p95"], 2, "p95"),
+    ] {
+        green();
+        let ended = program.run(&[line, &files].concat());
+        assert_eq!(ended.code, code, "{ended:?}");
+        let (junit, markdown) = (program.read("t.xml"), program.read("s.md"));
+        assert!(junit.contains("errors=\"1\"") && junit.contains(why), "{line:?}: {junit}");
+        assert!(markdown.contains("No result") && markdown.contains(why), "{markdown}");
+    }
+    green();
+    let none = ["none.jtl", "--markdown", "s.md"];
+    for verb in [&["report"][..], &["compare", "none.csv"]] {
+        let ended = program.run(&[verb, &none].concat());
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(program.read("s.md").contains("No result: throng"), "{ended:?}");
+        green();
+    }
+    let ended = program.run(&["check", "nowhere", "--junit", "t.xml"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(program.read("t.xml").contains("nowhere doesn't exist"), "{}", program.read("t.xml"));
+    // A file that is another one of the command's stays.
+    let ended = program.run(&["run", "plan.jmx", "-l", "rows.jtl", "--junit", "rows.jtl"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(!program.path("rows.jtl").exists());
 }

@@ -233,6 +233,10 @@ impl Walk<'_> {
             }
         }
         self.shared = shared;
+        self.plan.has_main_group = doc.element(root).children.iter().any(|id| {
+            let phase = element::thread_group::phase(class(doc, *id));
+            scope::kind(doc, *id) == Kind::Group && matches!(phase, None | Some(Phase::Main))
+        });
         let mut numbers = HashMap::new();
         for id in groups {
             let phase = element::thread_group::phase(class(doc, id));
@@ -277,6 +281,7 @@ impl Walk<'_> {
         }
         let mut group = element::thread_group::compile(&mut self.ctx, id, phase, number);
         (group.main, group.slots) = (main, self.slots);
+        self.plan.has_groups_aside |= phase != Phase::Main;
         self.plan.groups.push(group);
     }
 

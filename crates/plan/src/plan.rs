@@ -60,6 +60,10 @@ pub struct Plan {
     pub variables: Vec<Vec<(VarId, Template)>>,
     /// Thread groups, in the order of the file.
     pub groups: Vec<Group>,
+    /// The file has a main thread group, enabled or not: setUp and tearDown groups are not the load.
+    pub has_main_group: bool,
+    /// A setUp or tearDown group is enabled.
+    pub has_groups_aside: bool,
     /// Controllers of all groups.
     pub controllers: Vec<Controller>,
     /// Samplers of all groups.

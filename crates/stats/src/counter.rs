@@ -54,6 +54,8 @@ counters! {
     IterationsDone = "iterations_done",
     /// Result rows that could not be written.
     RowsDropped = "rows_dropped",
+    /// Requests of setUp and tearDown groups.
+    RequestsAside = "requests_aside",
     /// Samples in flight when the run ended.
     CutByEnd = "cut_by_end",
     DnsLookups = "dns_lookups",

@@ -8,6 +8,7 @@ use clap::Args;
 use super::Lang;
 use super::load::rate;
 use super::properties::PassedFlags;
+use crate::outputs::Promised;
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepFlags {
@@ -132,6 +133,11 @@ pub(crate) struct OutputFlags {
 }
 
 impl OutputFlags {
+    /// The summary that a verb has to write.
+    pub(crate) fn promised(&self, verb: &str) -> Promised {
+        Promised { name: verb.to_owned(), markdown: self.markdown.clone(), ..Promised::default() }
+    }
+
     /// The plan, if a summary would be written over it: a sentence for the user.
     pub(crate) fn clash(&self, plan: &Path) -> Option<String> {
         let markdown = self.markdown.iter().map(|file| ("--markdown", &**file));

@@ -41,6 +41,11 @@ const LONGEST: u32 = 5;
 pub(crate) const FILE: &str = "capacity.json";
 
 pub(crate) fn run(flags: CapacityFlags) -> Exit {
+    let (promised, plan) = (flags.output.promised("throng capacity"), flags.plan.clone());
+    promised.around([("the plan", &*plan)], || search(flags))
+}
+
+fn search(flags: CapacityFlags) -> Exit {
     let criteria = match criteria(&flags.fail) {
         Ok(criteria) => criteria,
         Err(message) => return fail(&message, Exit::Usage),

@@ -132,6 +132,12 @@ struct Done {
 }
 
 pub(crate) fn run(flags: CompareFlags) -> Exit {
+    let promised = flags.output.promised("throng compare");
+    let read = [flags.sides.clone(), flags.plans.clone()].concat();
+    promised.around(read.iter().map(|side| ("a side", &**side)), || compare(flags))
+}
+
+fn compare(flags: CompareFlags) -> Exit {
     let asked = Asked::of(&flags);
     let fail_if = match FailIf::read(&asked.fail_if) {
         Ok(fail_if) => fail_if,

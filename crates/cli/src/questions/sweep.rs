@@ -41,6 +41,11 @@ struct Sweep {
 }
 
 pub(crate) fn run(flags: SweepFlags) -> Exit {
+    let (promised, plan) = (flags.output.promised("throng sweep"), flags.plan.clone());
+    promised.around([("the plan", &*plan)], || sweep(flags))
+}
+
+fn sweep(flags: SweepFlags) -> Exit {
     let axis = if flags.rps.is_empty() { "users" } else { "rps" };
     if flags.ramp >= flags.at_most {
         let (ramp, most) = (flags.ramp, flags.at_most);

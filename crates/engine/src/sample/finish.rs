@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use plan::plan::{Needs, SamplerId, SamplerKind};
+use plan::plan::{Needs, Phase, SamplerId, SamplerKind};
 use stats::kept::{Reasons, Texts};
 use stats::{Counter, Outcome, Sample};
 
@@ -134,6 +134,10 @@ impl Samples {
             self.count_unconnected(on.cx, sample.outcome, most);
         }
         let mut reasons = on.cx.recorder.record(&sample);
+        if on.cx.plan.has_groups_aside && is_aside(on.cx, index) {
+            let counts = sample.outcome != Outcome::CutByEnd;
+            on.cx.recorder.add(Counter::RequestsAside, u64::from(counts));
+        }
         if on.cx.net.was_stalled(timing) {
             on.cx.recorder.stalled(&sample);
         }
@@ -210,6 +214,12 @@ impl Samples {
             self.watch.remove(index);
         }
     }
+}
+
+/// Whether the user is one of a setUp or tearDown group, which are no part of the load.
+#[inline]
+fn is_aside(cx: &Context<'_>, index: UserId) -> bool {
+    cx.plan.groups[cx.users[index].group.at()].phase != Phase::Main
 }
 
 /// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.

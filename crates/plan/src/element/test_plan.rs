@@ -43,6 +43,8 @@ pub(crate) fn compile(ctx: &mut Context<'_>, id: ElementId) -> Plan {
         gateways: Vec::new(),
         timeouts: Vec::new(),
         throughput_timers: 0,
+        has_main_group: false,
+        has_groups_aside: false,
         serialize_groups: ctx.flag(id, "TestPlan.serialize_threadgroups", false),
         teardown_on_shutdown: ctx.flag(id, "TestPlan.tearDown_on_shutdown", false),
         functional_mode: ctx.flag(id, "TestPlan.functional_mode", false),

@@ -1,0 +1,184 @@
+//! Summaries for CI servers, which must not show those of an earlier command as the result of this one.
+//!
+//! Before a command does anything, its JUnit file and its Markdown say that it has no result, and its k6 summary is gone. A
+//! command that comes to its end writes its own over them; one that is refused or dies leaves what says so. Files that are
+//! not regular, such as pipes, are left alone until there is a result.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::{Named, clash};
+use crate::exit::Exit;
+use crate::junit;
+
+/// The reason until a better one is known: a command that was killed cannot give one.
+const UNKNOWN: &str = "the command did not come to its end";
+
+/// The last error that was printed: the reason of a command that is refused.
+static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
+
+/// Notes an error that was printed.
+pub(crate) fn note_error(message: &str) {
+    if let Ok(mut last) = LAST_ERROR.lock() {
+        *last = Some(message.to_owned());
+    }
+}
+
+/// The summaries that a command has to write.
+#[derive(Debug, Default)]
+pub(crate) struct Promised {
+    /// The plan, or the verb.
+    pub(crate) name: String,
+    pub(crate) junit: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
+    pub(crate) k6: Option<PathBuf>,
+}
+
+impl Promised {
+    /// Runs the command. Summaries that it does not write say why there is no result. Nothing is touched where one of them
+    /// is a file that the command reads: the command refuses that.
+    pub(crate) fn around<'a>(
+        &'a self,
+        read: impl IntoIterator<Item = Named<'a>>,
+        command: impl FnOnce() -> Exit,
+    ) -> Exit {
+        if clash(read, self.named()).is_some() {
+            return command();
+        }
+        self.say(UNKNOWN, |_, _| true);
+        let exit = command();
+        if exit != Exit::Ok {
+            self.explain(exit);
+        }
+        exit
+    }
+
+    /// Says in those files that a command line was refused; of these only in files that such a command has written.
+    pub(crate) fn refuse_line(args: &[OsString], why: &str) {
+        let file = |option| value(args, option).map(PathBuf::from);
+        let (junit, markdown) = (file("--junit"), file("--markdown"));
+        let name = args.get(1).map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
+        let promised = Self { name, junit, markdown, k6: None };
+        let own = |file: &Path, begin: &str| {
+            std::fs::read_to_string(file).is_ok_and(|text| text.starts_with(begin))
+        };
+        promised.say(why, own);
+    }
+
+    fn named(&self) -> impl Iterator<Item = Named<'_>> {
+        let files =
+            [("--junit", &self.junit), ("--markdown", &self.markdown), ("--k6-summary", &self.k6)];
+        files.into_iter().filter_map(|(name, file)| Some((name, file.as_deref()?)))
+    }
+
+    /// Names the reason in files that still say that it is unknown.
+    fn explain(&self, exit: Exit) {
+        let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
+        let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };
+        let unknown = |file: &Path, _: &str| {
+            std::fs::read_to_string(file).is_ok_and(|text| text.contains(UNKNOWN))
+        };
+        self.say(&why, unknown);
+    }
+
+    /// Writes that there is no result, and why, into regular files and such that are not there. `wanted` has the last word:
+    /// it gets the file, and how those of this program begin.
+    fn say(&self, why: &str, wanted: impl Fn(&Path, &str) -> bool) {
+        let may = |file: &Path, begin| is_free(file) && wanted(file, begin);
+        if let Some(file) = self.junit.as_deref().filter(|file| may(file, junit::HEAD)) {
+            let _ = std::fs::write(file, junit::without_result(&self.name, why));
+        }
+        if let Some(file) = self.markdown.as_deref().filter(|file| may(file, "## ")) {
+            let why = why.replace('\n', " ");
+            let _ = std::fs::write(file, format!("## ❌ No result: {}\n\n{why}\n", self.name));
+        }
+        if let Some(file) = self.k6.as_deref().filter(|file| file.is_file()) {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// Whether a file is regular or not there.
+fn is_free(file: &Path) -> bool {
+    std::fs::metadata(file).map_or(true, |about| about.is_file())
+}
+
+/// The reason of an exit code that comes without an error message.
+fn of_exit(exit: Exit) -> Option<&'static str> {
+    match exit {
+        Exit::Interrupted => Some("it was interrupted"),
+        Exit::Plan => Some("the plan has errors and was not run"),
+        _ => None,
+    }
+}
+
+/// The value of an option of a command line that could not be read.
+fn value(args: &[OsString], option: &str) -> Option<OsString> {
+    let at = |arg: &OsString| arg.to_str().and_then(|arg| arg.strip_prefix(option)).is_some();
+    let found = args.iter().position(at)?;
+    match args[found].to_str()?.strip_prefix(option)? {
+        "" => args.get(found + 1).cloned(),
+        rest => rest.strip_prefix('=').map(OsString::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_without_a_result_leaves_summaries_that_say_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(at(name)).expect("a file");
+        for name in ["t.xml", "s.md", "k6.json"] {
+            std::fs::write(at(name), "old").expect("a file");
+        }
+        let promised = Promised {
+            name: "plan.jmx".into(),
+            junit: Some(at("t.xml")),
+            markdown: Some(at("s.md")),
+            k6: Some(at("k6.json")),
+        };
+        let none: [Named<'_>; 0] = [];
+        promised.around(none, || {
+            assert!(read("t.xml").contains(UNKNOWN), "one that is killed");
+            note_error("the plan is <wrong>");
+            Exit::Plan
+        });
+        let junit = read("t.xml");
+        assert!(junit.contains("errors=\"1\"") && junit.contains("is &lt;wrong&gt;"), "{junit}");
+        assert_eq!(read("s.md"), "## ❌ No result: plan.jmx\n\nthe plan is <wrong>\n");
+        assert!(!at("k6.json").exists());
+        promised.around(none, || {
+            std::fs::write(at("t.xml"), "result").expect("a file");
+            note_error("results are lost");
+            Exit::Lost
+        });
+        assert_eq!(read("t.xml"), "result");
+        assert!(read("s.md").contains("results are lost"));
+        std::fs::write(at("s.md"), "read").expect("a file");
+        promised.around([("the plan", &*at("s.md"))], || Exit::Usage);
+        assert_eq!((read("t.xml"), read("s.md")), ("result".into(), "read".into()));
+    }
+
+    #[test]
+    fn a_refused_command_line_replaces_files_of_its_own_kind_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(at(name)).expect("a file");
+        let line = |junit: &Path| {
+            let junit = format!("--junit={}", junit.display());
+            ["throng", "run", "--wrong", &junit].map(OsString::from)
+        };
+        std::fs::write(at("plan.jmx"), "<?xml version=\"1.0\"?><jmeterTestPlan/>").expect("a file");
+        Promised::refuse_line(&line(&at("plan.jmx")), "--wrong is not known");
+        assert!(read("plan.jmx").contains("jmeterTestPlan"));
+        std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
+        Promised::refuse_line(&line(&at("t.xml")), "--wrong is not known");
+        assert!(read("t.xml").contains("--wrong is not known"));
+        Promised::refuse_line(&line(&at("new.xml")), "--wrong is not known");
+        assert!(!at("new.xml").exists());
+    }
+}
