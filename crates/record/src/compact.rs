@@ -13,7 +13,7 @@ use crate::coarse::{Joiner, step_of};
 use crate::file::bytes::{In, Out};
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
-use crate::file::{Found, MAGIC, next_frame, parts, push_frame};
+use crate::file::{Found, Frames, MAGIC, parts, push_frame};
 use crate::kept::Kept;
 use crate::second::Second;
 
@@ -42,23 +42,22 @@ pub fn compact(from: &mut impl Read, to: &mut impl Write, ages: Ages) -> io::Res
     to.write_all(MAGIC)?;
     let mut compaction = Compaction { ages, ..Compaction::default() };
     entries::push(&mut compaction.out, Kind::Columns, |out| Columns::known().write(out));
-    let mut bytes = Vec::new();
-    while let Some(found) = next_frame(from, &mut bytes)? {
+    let mut frames = Frames::new(from);
+    while let Some(found) = frames.next()? {
         match found {
             Found::Frame(entries) if !compaction.is_young(&entries) => {
                 compaction.take(&entries);
                 compaction.write(to, FRAME)?;
             }
-            Found::Damaged => {
+            Found::Damaged(_) => {
                 compaction.write(to, 0)?;
-                to.write_all(&bytes)?;
+                to.write_all(frames.last())?;
             }
             Found::Frame(_) | Found::Torn(_) => {
                 compaction.end();
                 compaction.write(to, 0)?;
-                to.write_all(&bytes)?;
-                io::copy(from, to)?;
-                return Ok(());
+                to.write_all(frames.last())?;
+                return frames.copy_rest(to);
             }
         }
     }

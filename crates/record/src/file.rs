@@ -44,23 +44,122 @@ fn checksum(content: &[u8]) -> u32 {
 pub(crate) enum Found {
     /// Its entries.
     Frame(Vec<u8>),
-    /// A frame whose content is not what was written.
-    Damaged,
+    /// Bytes that are no frame; the next ones may be, too.
+    Damaged(u64),
     /// The beginning of a frame; so many bytes are the last ones of the file.
     Torn(u64),
 }
 
-/// Reads the next frame; `None` at the end of the file. The bytes are room for it, which the next one uses again.
-pub(crate) fn next_frame(from: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<Option<Found>> {
-    bytes.clear();
-    from.by_ref().take(HEAD as u64).read_to_end(bytes)?;
-    if bytes.is_empty() {
-        return Ok(None);
+/// Bytes without a frame that are looked through before they are given back: memory has a bound.
+const MOST_DAMAGED: usize = 1 << 20;
+/// Bytes of a frame that show whether it is deflated data.
+const SAMPLE: usize = 4096;
+
+/// The frames of a file. Where bytes are damaged, it goes on with the next whole frame, wherever that begins.
+pub(crate) struct Frames<R> {
+    from: R,
+    /// Bytes that were read; those before `end` have been given back, from `begin` on at the last time.
+    bytes: Vec<u8>,
+    begin: usize,
+    end: usize,
+}
+
+impl<R: Read> Frames<R> {
+    pub(crate) fn new(from: R) -> Self {
+        Self { from, bytes: Vec::new(), begin: 0, end: 0 }
     }
-    if let Some([length, ..]) = head(bytes) {
-        from.by_ref().take(u64::from(length)).read_to_end(bytes)?;
+
+    /// Reads the next frame; `None` at the end of the file.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Found>> {
+        // Of a sound file, that is all of them.
+        if self.end > self.bytes.len() / 2 {
+            self.bytes.drain(..self.end);
+            self.end = 0;
+        }
+        self.begin = self.end;
+        if !self.has(HEAD)? {
+            let rest = self.rest();
+            return Ok((rest > 0).then(|| self.found(rest, Found::Torn(rest as u64))));
+        }
+        if let Some((length, entries)) = self.frame(0)? {
+            return Ok(Some(self.found(length, Found::Frame(entries))));
+        }
+        let is_torn = match head(&self.bytes[self.begin..]) {
+            Some([length, ..]) if length <= MOST => !self.has(HEAD + length as usize)?,
+            _ => false,
+        };
+        let mut skipped = 1;
+        while self.has(skipped + HEAD)? {
+            // What may be torn has been read to its end already.
+            if !is_torn && skipped == MOST_DAMAGED || self.frame(skipped)?.is_some() {
+                return Ok(Some(self.found(skipped, Found::Damaged(skipped as u64))));
+            }
+            skipped += 1;
+        }
+        let rest = self.rest();
+        let what = if is_torn { Found::Torn } else { Found::Damaged };
+        Ok(Some(self.found(rest, what(rest as u64))))
     }
-    Ok(Some(frame(bytes)))
+
+    /// The bytes of what was found last.
+    pub(crate) fn last(&self) -> &[u8] {
+        &self.bytes[self.begin..self.end]
+    }
+
+    /// Copies all that has not been given back.
+    pub(crate) fn copy_rest(&mut self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&self.bytes[self.end..])?;
+        (self.bytes, self.begin, self.end) = (Vec::new(), 0, 0);
+        io::copy(&mut self.from, to).map(drop)
+    }
+
+    fn found(&mut self, length: usize, found: Found) -> Found {
+        self.end = self.begin + length;
+        found
+    }
+
+    /// Bytes that were read and not given back.
+    fn rest(&self) -> usize {
+        self.bytes.len() - self.begin
+    }
+
+    /// Reads until so many bytes are there. `false`: the file has fewer.
+    fn has(&mut self, bytes: usize) -> io::Result<bool> {
+        let missing = bytes.saturating_sub(self.rest());
+        if missing > 0 {
+            self.from.by_ref().take(missing as u64).read_to_end(&mut self.bytes)?;
+        }
+        Ok(self.rest() >= bytes)
+    }
+
+    /// The frame that begins there: its length and entries.
+    fn frame(&mut self, skipped: usize) -> io::Result<Option<(usize, Vec<u8>)>> {
+        let Some([length, inflated, sum]) = head(&self.bytes[self.begin + skipped..]) else {
+            return Ok(None);
+        };
+        let length = length as usize;
+        if !is_plausible(length, inflated) {
+            return Ok(None);
+        }
+        // A look at its beginning spares reading millions of bytes for a length that is none.
+        let sample = length.min(SAMPLE);
+        if !self.has(skipped + HEAD + sample)?
+            || skipped > 0 && inflate(self.content(skipped, sample), inflated).is_none()
+            || !self.has(skipped + HEAD + length)?
+        {
+            return Ok(None);
+        }
+        let content = self.content(skipped, length);
+        if checksum(content) != sum {
+            return Ok(None);
+        }
+        let entries = inflate(content, inflated).filter(|read| read.len() == inflated as usize);
+        Ok(entries.map(|entries| (HEAD + length, entries)))
+    }
+
+    fn content(&self, skipped: usize, length: usize) -> &[u8] {
+        &self.bytes[self.begin + skipped + HEAD..][..length]
+    }
 }
 
 /// The three numbers at the beginning of a frame.
@@ -69,21 +168,16 @@ fn head(bytes: &[u8]) -> Option<[u32; 3]> {
     Some([0, 1, 2].map(|at| u32::from_le_bytes(numbers[at])))
 }
 
-/// The frame that the bytes are.
-fn frame(bytes: &[u8]) -> Found {
-    let torn = Found::Torn(bytes.len() as u64);
-    let Some([length, inflated, sum]) = head(bytes) else { return torn };
-    let content = &bytes[HEAD..];
-    if content.len() < length as usize {
-        return torn;
-    }
-    if inflated > MOST || checksum(content) != sum {
-        return Found::Damaged;
-    }
+/// Whether a frame can have these lengths: it is not empty, and deflate makes at most 1032 bytes of one, and hardly more of
+/// what it cannot make shorter.
+fn is_plausible(length: usize, inflated: u32) -> bool {
+    let most = inflated as usize + inflated as usize / 1000 + 64;
+    (1..=MOST).contains(&inflated) && length <= most && inflated as usize <= 1032 * length
+}
+
+/// Inflates as much as there is of a frame's content. `None`: it is damaged.
+fn inflate(content: &[u8], inflated: u32) -> Option<Vec<u8>> {
     let mut entries = Vec::new();
-    let read = DeflateDecoder::new(content).take(u64::from(inflated) + 1).read_to_end(&mut entries);
-    if read.is_err() || entries.len() != inflated as usize {
-        return Found::Damaged;
-    }
-    Found::Frame(entries)
+    let mut from = DeflateDecoder::new(content).take(u64::from(inflated) + 1);
+    from.read_to_end(&mut entries).ok().map(|_| entries)
 }

@@ -44,6 +44,7 @@ pub use stats::jtl::stream::Why as RowFault;
 use std::sync::Arc;
 
 use stats::Outcome;
+use stats::grouped::things;
 
 /// A whole run. Numbers of labels, causes, classes and series are indices into the lists here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,8 +80,9 @@ impl Record {
 pub enum Flaw {
     /// The last frame or row is not whole: the program was killed while it wrote.
     TornEnd { bytes: u64 },
-    /// Frames whose checksum is wrong, each a second or an interval.
-    DamagedFrames { frames: u64 },
+    /// Bytes that are not what was written, and the length of the run's time that was in them; 0 where that is not known, or
+    /// no time was.
+    Damaged { bytes: u64, places: u64, missing_ms: i64 },
     /// The frame that says when and of what plan the run was is damaged: its start is that of the first second.
     NoStart,
     /// Entries that are not what a record has.
@@ -103,16 +105,16 @@ impl std::fmt::Display for Flaw {
             Self::TornEnd { bytes } => {
                 write!(out, "the last {bytes} bytes are left out: they were not written whole")
             }
-            Self::DamagedFrames { frames } => {
-                let (what, are) = if *frames == 1 {
-                    ("second or interval is", "its")
-                } else {
-                    ("seconds or intervals are", "their")
-                };
-                write!(
-                    out,
-                    "{frames} {what} left out: {are} bytes are damaged; rates of the whole run are too low by that"
-                )
+            Self::Damaged { bytes, places, missing_ms } => {
+                let (bytes, places) = (things(*bytes, "byte"), things(*places, "place"));
+                write!(out, "{bytes} in {places} could not be read and are left out")?;
+                match missing_ms {
+                    0 => Ok(()),
+                    ms => {
+                        let missing = stats::grouped::seconds(ms.unsigned_abs());
+                        write!(out, ": {missing} of the run; its rates are too low by that")
+                    }
+                }
             }
             Self::NoStart => out.write_str(
                 "the beginning is damaged: plan, settings and start of the run are unknown, and times count from the first second that could be read",

@@ -9,7 +9,7 @@ use crate::coarse::Seconds;
 use crate::file::bytes::In;
 use crate::file::columns::Columns;
 use crate::file::entries::{self, Kind};
-use crate::file::{Found, MAGIC, next_frame, parts};
+use crate::file::{Found, Frames, MAGIC, parts};
 use stats::jtl::source::Source;
 use stats::kept::{AT_RANDOM, Why};
 
@@ -130,12 +130,14 @@ impl Record {
 
 impl Reading {
     fn of_frames(mut self, from: &mut impl Read) -> io::Result<Record> {
-        let (reading, mut bytes) = (&mut self, Vec::new());
-        while let Some(found) = next_frame(from, &mut bytes)? {
+        let (mut frames, mut is_damaged) = (Frames::new(from), false);
+        while let Some(found) = frames.next()? {
+            let was_damaged =
+                std::mem::replace(&mut is_damaged, matches!(found, Found::Damaged(_)));
             match found {
-                Found::Frame(entries) => reading.take(&entries),
-                Found::Damaged => reading.damaged += 1,
-                Found::Torn(bytes) => reading.record.flaws.push(Flaw::TornEnd { bytes }),
+                Found::Frame(entries) => self.take(&entries),
+                Found::Damaged(bytes) => self.damage.add(bytes, !was_damaged),
+                Found::Torn(bytes) => self.record.flaws.push(Flaw::TornEnd { bytes }),
             }
         }
         Ok(self.end())
@@ -164,11 +166,44 @@ struct Reading {
     folded: Vec<(u32, u32)>,
     /// The frame of the run was there.
     framed: bool,
-    damaged: u64,
+    damage: Damage,
     odd: u64,
     length_ms: Option<i64>,
     /// Samples with their ranks.
     kept: Vec<(Kept, u64)>,
+}
+
+/// Bytes of a file that could not be read, and the time of the run that was in them.
+#[derive(Default)]
+struct Damage {
+    bytes: u64,
+    places: u64,
+    missing_ms: i64,
+    /// End of the last second that was read, epoch ms.
+    last_ms: Option<i64>,
+    /// Bytes are missing since then.
+    is_open: bool,
+}
+
+impl Damage {
+    fn add(&mut self, bytes: u64, is_new: bool) {
+        self.bytes += bytes;
+        self.places += u64::from(is_new);
+        self.is_open = true;
+    }
+
+    /// The record goes on with what began and ended at these times.
+    fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
+        let last_ms = self.last_ms.replace(end_ms);
+        if std::mem::take(&mut self.is_open) {
+            self.missing_ms += last_ms.map_or(0, |last| begin_ms.saturating_sub(last).max(0));
+        }
+    }
+
+    fn flaw(&self) -> Option<Flaw> {
+        let Self { bytes, places, missing_ms, .. } = *self;
+        (bytes > 0).then_some(Flaw::Damaged { bytes, places, missing_ms })
+    }
 }
 
 impl Reading {
@@ -191,6 +226,7 @@ impl Reading {
                     (std::mem::take(&mut record.frame.ending), record.frame.ran_ms);
                 record.frame = entries::read_frame(body);
                 self.framed = true;
+                self.damage.last_ms.get_or_insert(record.frame.start_ms);
                 (record.frame.ending, record.frame.ran_ms) = (ending, ran_ms);
             }
             Kind::Label => {
@@ -215,6 +251,7 @@ impl Reading {
                     labels.get(number as usize).is_some_and(|label| label.transaction)
                 };
                 let second = parts::read_second(body, &self.columns, &transaction);
+                self.damage.goes_on(second.at_ms - i64::from(second.ms), second.at_ms);
                 if self.as_written {
                     record.seconds.push(second);
                 } else {
@@ -227,6 +264,8 @@ impl Reading {
                 let (length_ms, ending, ran_ms) = entries::read_ending(body);
                 (self.length_ms, record.frame.ending) = (Some(length_ms), ending);
                 record.frame.ran_ms = ran_ms;
+                let end_ms = record.frame.start_ms.saturating_add(length_ms);
+                self.damage.goes_on(end_ms, end_ms);
             }
             Kind::Served => record.served.push((body.small(), body.small())),
             Kind::Folded => self.folded.push((body.small(), body.small())),
@@ -235,9 +274,7 @@ impl Reading {
 
     fn end(mut self) -> Record {
         let record = &mut self.record;
-        if self.damaged > 0 {
-            record.flaws.push(Flaw::DamagedFrames { frames: self.damaged });
-        }
+        record.flaws.extend(self.damage.flaw());
         if self.odd > 0 {
             record.flaws.push(Flaw::OddEntries { entries: self.odd });
         }

@@ -199,16 +199,72 @@ fn a_file_that_is_cut_anywhere_is_read_up_to_its_last_whole_second() {
     }
 }
 
+/// The flaw of a file in which one place is damaged.
+fn damaged(bytes: usize, missing_ms: i64) -> [Flaw; 1] {
+    [Flaw::Damaged { bytes: bytes as u64, places: 1, missing_ms }]
+}
+
 #[test]
-fn a_damaged_second_is_left_out_and_told() {
+fn a_damaged_second_is_left_out_and_counted() {
     let (bytes, ends) = written(4);
-    for at in ends[1] + 12..ends[2] {
+    // Also the lengths at its beginning: the next second is found nevertheless.
+    for at in ends[1]..ends[2] {
         let mut bytes = bytes.clone();
         bytes[at] ^= 0x10;
         let record = Record::of_bytes(&bytes).expect("a record");
         assert_eq!(record.seconds.len(), 3, "{at}");
-        assert_eq!(record.flaws, [Flaw::DamagedFrames { frames: 1 }]);
+        assert_eq!(record.flaws, damaged(ends[2] - ends[1], 1000), "{at}");
     }
+}
+
+#[test]
+fn bytes_of_zero_or_of_chance_count_as_the_seconds_that_they_replaced() {
+    let (bytes, ends) = written(9);
+    let mut state = 1_u64;
+    let chance = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    });
+    let filler: Vec<u8> = chance.take(2_500_000).collect();
+    for longer in [0, 2_000_000] {
+        for filler in [&vec![0; filler.len()], &filler] {
+            // From within the third second up to within the fifth.
+            let mut bytes = bytes.clone();
+            let hole = ends[1] + 5..ends[4] - 5;
+            let length = hole.len() + longer;
+            bytes.splice(hole, filler[..length].iter().copied());
+            let record = Record::of_bytes(&bytes).expect("a record");
+            assert_eq!(record.seconds.len(), 6);
+            assert_eq!(record.flaws, damaged(length + 10, 3000));
+        }
+    }
+}
+
+#[test]
+fn damage_is_told_with_the_time_that_it_took() {
+    let (mut bytes, ends) = written(9);
+    bytes[ends[0] + 20] ^= 1;
+    bytes[ends[3]..ends[5]].fill(0);
+    let length = (ends[1] - ends[0]) + (ends[5] - ends[3]);
+    let flaw = Flaw::Damaged { bytes: length as u64, places: 2, missing_ms: 3000 };
+    let words = flaw.to_string();
+    assert_eq!(Record::of_bytes(&bytes).expect("a record").flaws, [flaw]);
+    assert!(words.ends_with("in 2 places could not be read and are left out: 3.0 s of the run; its rates are too low by that"), "{words}");
+    // A copy in which all seconds are intervals says the same.
+    let mut copy = Vec::new();
+    let ages = record::compact::Ages { now_ms: START + 100 * 3_600_000, tight: 0 };
+    record::compact::compact(&mut &bytes[..], &mut copy, ages).expect("a copy");
+    let flaws = Record::of_bytes(&copy).expect("a record").flaws;
+    assert_eq!(flaws, [Flaw::Damaged { bytes: length as u64, places: 2, missing_ms: 3000 }]);
+    // Behind the last second no time is known to be missing.
+    let (mut bytes, _) = written(3);
+    bytes.extend([0; 4096]);
+    let record = Record::of_bytes(&bytes).expect("a record");
+    assert_eq!((record.seconds.len(), &record.flaws[..]), (3, &damaged(4096, 0)[..]));
+    assert_eq!(
+        record.flaws[0].to_string(),
+        "4 096 bytes in 1 place could not be read and are left out"
+    );
 }
 
 #[test]
@@ -218,7 +274,7 @@ fn a_run_whose_beginning_is_damaged_starts_with_its_first_second() {
     bytes[30] ^= 0x10;
     let record = Record::of_bytes(&bytes).expect("a record");
     assert!(ends[0] > 30 && record.flaws.contains(&Flaw::NoStart), "{:?}", record.flaws);
-    assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::DamagedFrames { .. })));
+    assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::Damaged { .. })));
     let first = &record.seconds[0];
     assert_eq!(record.frame.start_ms, first.at_ms - i64::from(first.ms));
     assert_eq!(record.seconds.last().map(|s| s.at_ms), whole.seconds.last().map(|s| s.at_ms));

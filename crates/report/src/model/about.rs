@@ -193,7 +193,13 @@ fn flaw(flaw: &record::Flaw) -> Words {
     use record::Flaw;
     let zh = match flaw {
         Flaw::TornEnd { bytes } => format!("最后 {bytes} 字节未写完，已略去"),
-        Flaw::DamagedFrames { frames } => format!("{frames} 秒的数据已损坏，已略去；整个运行的速率因此偏低"),
+        Flaw::Damaged { bytes, places, missing_ms: 0 } => {
+            format!("{places} 处共 {bytes} 字节已损坏，已略去")
+        }
+        Flaw::Damaged { bytes, places, missing_ms } => format!(
+            "{places} 处共 {bytes} 字节已损坏，已略去：缺少运行中的 {}，速率因此偏低",
+            stats::grouped::seconds(missing_ms.unsigned_abs())
+        ),
         Flaw::NoStart => "文件开头已损坏：运行的计划、设置和开始时间未知，时间从可读取的第一秒算起".into(),
         Flaw::OddEntries { entries } => format!("{entries} 个条目无法完整读取"),
         Flaw::Pauses { pauses, longest_ms } => format!(
