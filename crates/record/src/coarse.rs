@@ -5,14 +5,14 @@
 //! histograms of labels share [`MOST_OF_LABELS`] bins, so that an interval has a bound however many labels there are.
 //! Tenths of seconds are dropped: those of different seconds do not add up.
 
-use std::collections::BTreeMap;
-
-use stats::hist::{Bins, Hist};
+use stats::hist::Bins;
 use stats::machine::Machine;
 
-use crate::file::parts::fewer;
+use crate::file::bytes::In;
+use crate::file::parts::{add_part, fewer};
 use crate::labels::Labels;
 use crate::second::{Generator, Part, SLOTS, Second};
+use crate::sum::Sum;
 
 /// Lengths of intervals, ms, and the age from which seconds are merged into them, ms.
 pub const LEVELS: [(u32, i64); 4] = [
@@ -107,8 +107,8 @@ impl Second {
         }
     }
 
-    /// Adds a later second. Both become one interval.
-    pub(crate) fn join(&mut self, other: &Self) {
+    /// Adds a later second, without its samples and histograms. Both become one interval.
+    fn join(&mut self, other: &Self) {
         let mut coarse = self.coarse.take().unwrap_or_else(|| Box::new(Coarse::of(self)));
         self.join_watched(other, &coarse);
         coarse.merge(&Coarse::of(other));
@@ -125,29 +125,12 @@ impl Second {
         self.started = self.started.max(other.started);
         self.due += other.due;
         self.missed += other.missed;
-        self.all.merge(&other.all);
-        let mut labels = std::mem::take(&mut self.labels).into_list();
-        for (number, part) in &other.labels {
-            match labels.binary_search_by_key(&number, |label| label.0) {
-                Ok(at) => labels[at].1.merge(&part),
-                Err(at) => labels.insert(at, (number, part.into_owned())),
-            }
-        }
-        self.labels = labels.into();
         self.counters.merge(&other.counters);
         for (cause, n) in &other.causes {
             match self.causes.binary_search_by_key(cause, |known| known.0) {
                 Ok(at) => self.causes[at].1 += n,
                 Err(at) => self.causes.insert(at, (*cause, *n)),
             }
-        }
-        for (mine, theirs) in [
-            (&mut self.connect, &other.connect),
-            (&mut self.tls, &other.tls),
-            (&mut self.room, &other.room),
-            (&mut self.lag, &other.lag),
-        ] {
-            mine.merge(theirs);
         }
         stats::close::merge(&mut self.closes, &other.closes, &mut Vec::new());
         for (number, class) in &other.classes {
@@ -303,6 +286,7 @@ pub(crate) struct Joiner {
     key: (u32, i64),
     /// Its seconds.
     open: Vec<Second>,
+    sum: Sum,
 }
 
 impl Joiner {
@@ -324,103 +308,64 @@ impl Joiner {
 
     /// The last interval.
     pub(crate) fn end(&mut self) -> Option<Second> {
-        let mut second = joined(std::mem::take(&mut self.open))?;
-        second.finish(self.key.0);
+        let mut second = joined(std::mem::take(&mut self.open), &mut self.sum)?;
+        // One that is an interval already stays as it is.
+        if second.coarse.as_ref().is_none_or(|coarse| coarse.step_ms < self.key.0) {
+            second.finish(self.key.0);
+        }
         Some(second)
     }
 }
 
-/// Joins seconds in order of time. Their histograms are summed bin by bin: to merge each with a list that grows would cost
-/// the length of the list for each second.
-fn joined(seconds: Vec<Second>) -> Option<Second> {
+/// Joins seconds in order of time. Histograms are summed bin by bin.
+fn joined(mut seconds: Vec<Second>, sum: &mut Sum) -> Option<Second> {
+    if seconds.len() <= 1 {
+        return seconds.pop();
+    }
+    let all = sum_of(seconds.iter().map(|second| &second.all), sum);
+    for second in &mut seconds {
+        second.labels.pack();
+    }
+    let labels = labels_of(&seconds, sum);
+    let times = HISTOGRAMS.map(|of| {
+        let service = sum.times(false).service;
+        for second in &mut seconds {
+            service.add(&std::mem::take(of(second)));
+        }
+        service.take()
+    });
     let mut seconds = seconds.into_iter();
     let mut joined = seconds.next()?;
-    if seconds.len() == 0 {
-        return Some(joined);
-    }
-    let mut times = Times::default();
-    times.take(&mut joined);
-    for mut second in seconds {
-        times.take(&mut second);
-        joined.join(&second);
-    }
-    times.give(&mut joined);
+    seconds.for_each(|second| joined.join(&second));
+    (joined.all, joined.labels) = (all, labels.into());
+    HISTOGRAMS.iter().zip(times).for_each(|(of, bins)| *of(&mut joined) = bins);
     Some(joined)
 }
 
-/// Histograms of seconds.
-#[derive(Default)]
-struct Times {
-    all: OfPart,
-    labels: BTreeMap<u32, OfPart>,
-    /// Of connects, TLS, rooms and lag.
-    others: [Hist; 4],
+/// Histograms of a second beside those of its samples.
+const HISTOGRAMS: [fn(&mut Second) -> &mut Bins; 4] = [
+    |second| &mut second.connect,
+    |second| &mut second.tls,
+    |second| &mut second.room,
+    |second| &mut second.lag,
+];
+
+fn sum_of<'p>(parts: impl Iterator<Item = &'p Part>, sum: &mut Sum) -> Part {
+    parts.for_each(|part| sum.add(part));
+    sum.take()
 }
 
-/// Histograms of a part.
-#[derive(Default)]
-struct OfPart {
-    service: Hist,
-    /// `None`: as those of the service.
-    response: Option<Hist>,
-    failed: Hist,
-}
-
-impl Times {
-    /// Moves the histograms of a second here.
-    fn take(&mut self, second: &mut Second) {
-        self.all.take(&mut second.all);
-        let mut labels = std::mem::take(&mut second.labels).into_list();
-        for (number, part) in &mut labels {
-            self.labels.entry(*number).or_default().take(part);
+/// The sums of the labels of seconds, which are packed: one label after the other, so that one sum is there at a time.
+fn labels_of(seconds: &[Second], sum: &mut Sum) -> Vec<(u32, Part)> {
+    let mut parts: Vec<_> = seconds.iter().flat_map(|second| second.labels.packed()).collect();
+    parts.sort_by_key(|part| part.0);
+    let of_label = |label: &[(u32, In<'_>)]| {
+        for (_, part) in label {
+            add_part(part.clone(), sum);
         }
-        second.labels = labels.into();
-        let Second { connect, tls, room, lag, .. } = second;
-        for (sum, bins) in self.others.iter_mut().zip([connect, tls, room, lag]) {
-            sum.add(&std::mem::take(bins));
-        }
-    }
-
-    /// Moves the sums into a second without histograms.
-    fn give(mut self, second: &mut Second) {
-        self.all.give(&mut second.all);
-        let mut labels = std::mem::take(&mut second.labels).into_list();
-        for (number, part) in &mut labels {
-            if let Some(times) = self.labels.remove(number) {
-                times.give(part);
-            }
-        }
-        second.labels = labels.into();
-        let Second { connect, tls, room, lag, .. } = second;
-        for (sum, bins) in self.others.iter().zip([connect, tls, room, lag]) {
-            *bins = bins_of(sum);
-        }
-    }
-}
-
-impl OfPart {
-    fn take(&mut self, part: &mut Part) {
-        let [service, response, failed] =
-            [&mut part.service, &mut part.response, &mut part.failed].map(std::mem::take);
-        if !response.is_empty() && self.response.is_none() {
-            self.response = Some(self.service.clone());
-        }
-        if let Some(sum) = &mut self.response {
-            sum.add(if response.is_empty() { &service } else { &response });
-        }
-        self.service.add(&service);
-        self.failed.add(&failed);
-    }
-
-    fn give(self, part: &mut Part) {
-        part.service = bins_of(&self.service);
-        part.response = self.response.as_ref().map(bins_of).unwrap_or_default();
-        part.failed = bins_of(&self.failed);
-    }
-}
-
-fn bins_of(hist: &Hist) -> Bins {
-    Bins::try_from(hist.iter().collect::<Vec<_>>()).unwrap_or_default()
+        (label[0].0, sum.take())
+    };
+    parts.chunk_by(|a, b| a.0 == b.0).map(of_label).collect()
 }
 
 /// Intervals of that length, made of seconds in order of time.

@@ -16,6 +16,7 @@ use crate::file::entries::{self, Kind};
 use crate::file::{Found, Frames, MAGIC, parts, push_frame};
 use crate::kept::Kept;
 use crate::second::Second;
+use crate::sum::Sum;
 
 /// Bytes of slow samples that are kept in an interval, before compression.
 const KEPT: usize = 64 << 10;
@@ -76,6 +77,7 @@ struct Compaction {
     /// Whether a label is a transaction, and the label that it counts as, by number.
     transactions: Vec<bool>,
     joiner: Joiner,
+    sum: Sum,
     /// Whether a second has come.
     begun: bool,
     /// Slow samples in it.
@@ -146,7 +148,7 @@ impl Compaction {
         let transactions = &self.transactions;
         let transaction =
             |number: u32| transactions.get(number as usize).copied().unwrap_or_default();
-        let mut second = parts::read_second(body, &self.columns, &transaction);
+        let mut second = parts::read_second(body, &self.columns, &transaction, &mut self.sum);
         crate::read::in_order(&mut second.labels);
         let Ages { now_ms, tight } = self.ages;
         let step_ms = step_of(second.at_ms, self.start_ms, now_ms, tight);

@@ -125,14 +125,44 @@ impl Labels {
     /// Packs what is a list.
     pub(crate) fn pack(&mut self) {
         let Form::List(list) = &self.0 else { return };
-        let (mut out, mut one) = (Out::default(), Out::default());
+        let mut packing = Packing::default();
         for (number, part) in list {
-            parts::write_part(part, usize::MAX, &mut one);
-            out.number(u64::from(*number));
-            out.number(one.0.len() as u64);
-            out.0.append(&mut one.0);
+            packing.push(*number, part);
         }
-        self.0 = Form::Packed(out.0.into_boxed_slice());
+        *self = packing.labels();
+    }
+
+    /// The bytes of packed labels by their number; nothing of a list.
+    pub(crate) fn packed(&self) -> impl Iterator<Item = (u32, In<'_>)> {
+        self.forms().1
+    }
+}
+
+/// Labels that are being packed, in the order of their numbers.
+#[derive(Default)]
+pub(crate) struct Packing {
+    out: Out,
+    part: Out,
+}
+
+impl Packing {
+    pub(crate) fn push(&mut self, number: u32, part: &Part) {
+        let mut bytes = std::mem::take(&mut self.part);
+        parts::write_part(part, usize::MAX, &mut bytes);
+        self.push_bytes(number, &bytes.0);
+        bytes.0.clear();
+        self.part = bytes;
+    }
+
+    /// Packs a part that was written.
+    pub(crate) fn push_bytes(&mut self, number: u32, part: &[u8]) {
+        self.out.number(u64::from(number));
+        self.out.number(part.len() as u64);
+        self.out.0.extend_from_slice(part);
+    }
+
+    pub(crate) fn labels(self) -> Labels {
+        Labels(Form::Packed(self.out.0.into_boxed_slice()))
     }
 }
 

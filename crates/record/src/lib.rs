@@ -10,7 +10,7 @@
 //! | `second`, `labels` | a second: parts by label, phases, generator, targets |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
-//! | `coarse`, `compact` | seconds of a long run, joined into intervals; a file made shorter so |
+//! | `coarse`, `sum`, `compact` | seconds of a long run, joined into intervals; their sums; a file made shorter so |
 //! | `file`, `read` | the form of the file; reading it |
 //! | `jtl` | a record from a result file |
 //! | `now` | the second that has just ended, for those who follow a running test |
@@ -30,6 +30,7 @@ pub mod read;
 pub mod recording;
 pub mod second;
 mod shelf;
+mod sum;
 
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;

@@ -16,6 +16,7 @@ use stats::kept::{AT_RANDOM, Why};
 use crate::frame::Ending;
 use crate::kept::Kept;
 use crate::labels::Labels;
+use crate::sum::Sum;
 use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 
 /// The file's name in the folder of a run.
@@ -162,6 +163,7 @@ struct Reading {
     /// Seconds keep the lengths that they have in the file.
     as_written: bool,
     columns: Columns,
+    sum: Sum,
     /// Labels that count as others.
     folded: Vec<(u32, u32)>,
     /// The frame of the run was there.
@@ -250,7 +252,7 @@ impl Reading {
                 let transaction = |number: u32| {
                     labels.get(number as usize).is_some_and(|label| label.transaction)
                 };
-                let second = parts::read_second(body, &self.columns, &transaction);
+                let second = parts::read_second(body, &self.columns, &transaction, &mut self.sum);
                 self.damage.goes_on(second.at_ms - i64::from(second.ms), second.at_ms);
                 if self.as_written {
                     record.seconds.push(second);

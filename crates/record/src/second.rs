@@ -186,13 +186,7 @@ impl Part {
 
     /// Adds another set. Commutative and associative; the empty set changes nothing.
     pub fn merge(&mut self, other: &Self) {
-        self.count = self.count.wrapping_add(other.count);
-        self.errors = self.errors.wrapping_add(other.errors);
-        self.cut = self.cut.wrapping_add(other.cut);
-        self.sent = self.sent.wrapping_add(other.sent);
-        self.received = self.received.wrapping_add(other.received);
-        self.elapsed = self.elapsed.wrapping_add(other.elapsed);
-        self.longest = self.longest.max(other.longest);
+        self.add_numbers(other);
         if !self.response.is_empty() || !other.response.is_empty() {
             if self.response.is_empty() {
                 self.response = self.service.clone();
@@ -201,6 +195,17 @@ impl Part {
         }
         self.service.merge(&other.service);
         self.failed.merge(&other.failed);
+    }
+
+    /// Adds all of another set but its histograms.
+    pub(crate) fn add_numbers(&mut self, other: &Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.errors = self.errors.wrapping_add(other.errors);
+        self.cut = self.cut.wrapping_add(other.cut);
+        self.sent = self.sent.wrapping_add(other.sent);
+        self.received = self.received.wrapping_add(other.received);
+        self.elapsed = self.elapsed.wrapping_add(other.elapsed);
+        self.longest = self.longest.max(other.longest);
         self.phases.add(&other.phases);
         for (mine, theirs) in self.slots.iter_mut().zip(other.slots) {
             *mine = mine.wrapping_add(theirs);

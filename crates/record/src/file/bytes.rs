@@ -3,7 +3,7 @@
 //! Reading never fails: what is not there is 0 or empty, so that a field which a newer program appends is 0 in an older
 //! file, and an older program passes over what it does not know. Whether something was odd, [`In::is_odd`] says.
 
-use stats::hist::Bins;
+use stats::hist::{Adder, Bins};
 
 /// Bytes being written.
 #[derive(Debug, Default)]
@@ -170,6 +170,27 @@ impl<'a> In<'a> {
             list.push(each(self));
         }
         list
+    }
+
+    /// Passes over a histogram.
+    pub(crate) fn pass_bins(&mut self) {
+        if !self.rest.is_empty() {
+            self.odd |= Bins::pass_packed(&mut self.rest).is_none();
+        }
+    }
+
+    /// Adds a histogram that has been checked to sums.
+    pub(crate) fn add_bins<'s>(&mut self, sums: impl IntoIterator<Item = &'s mut Adder>) {
+        let begin = self.rest;
+        for sum in sums.into_iter().filter(|_| !begin.is_empty()) {
+            self.rest = begin;
+            Bins::add_packed(&mut self.rest, sum);
+        }
+    }
+
+    /// The bytes from here up to where the other one is.
+    pub(crate) fn up_to(&self, end: &Self) -> &'a [u8] {
+        &self.rest[..self.rest.len() - end.rest.len()]
     }
 
     pub(crate) fn bins(&mut self) -> Bins {

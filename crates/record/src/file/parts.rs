@@ -7,7 +7,9 @@ use stats::{CloseCause, Phases};
 use super::bytes::{In, Out};
 use super::columns::Columns;
 use crate::coarse::{Coarse, Range};
+use crate::labels::Packing;
 use crate::second::{Class, Part, SLOTS, Second};
+use crate::sum::{Sum, Times};
 
 /// Bins of a histogram of all requests, at most; with more of them, neighbours are counted as one.
 const MOST_OF_ALL: usize = 1024;
@@ -54,9 +56,10 @@ pub(crate) fn write_part(part: &Part, most: usize, out: &mut Out) {
     }
 }
 
-pub(crate) fn read_part(from: &mut In<'_>) -> Part {
+/// The flags of a part, and its numbers before the histograms.
+fn read_numbers(from: &mut In<'_>) -> (u64, Part) {
     let flags = from.number();
-    let mut part = Part {
+    let part = Part {
         count: from.number(),
         errors: from.number(),
         cut: from.number(),
@@ -64,9 +67,24 @@ pub(crate) fn read_part(from: &mut In<'_>) -> Part {
         received: from.number(),
         elapsed: from.number(),
         longest: from.number(),
-        service: from.bins(),
         ..Part::default()
     };
+    (flags, part)
+}
+
+/// The numbers behind the histograms.
+fn read_rest(flags: u64, from: &mut In<'_>, part: &mut Part) {
+    if flags & flag::NO_PHASES == 0 {
+        part.phases = Phases::from_array([(); 9].map(|()| from.number().saturating_mul(1000)));
+    }
+    if flags & flag::NO_SLOTS == 0 {
+        part.slots = [(); SLOTS].map(|()| from.small());
+    }
+}
+
+pub(crate) fn read_part(from: &mut In<'_>) -> Part {
+    let (flags, mut part) = read_numbers(from);
+    part.service = from.bins();
     if flags & flag::RESPONSE_IS_SERVICE == 0 {
         part.response = from.bins();
     }
@@ -76,13 +94,41 @@ pub(crate) fn read_part(from: &mut In<'_>) -> Part {
             _ => part.service.clone(),
         };
     }
-    if flags & flag::NO_PHASES == 0 {
-        part.phases = Phases::from_array([(); 9].map(|()| from.number().saturating_mul(1000)));
-    }
-    if flags & flag::NO_SLOTS == 0 {
-        part.slots = [(); SLOTS].map(|()| from.small());
-    }
+    read_rest(flags, from, &mut part);
     part
+}
+
+/// Passes over a part. Its bytes have the form of a packed label, unless they are odd.
+fn pass_part<'b>(from: &mut In<'b>) -> &'b [u8] {
+    let begin = from.clone();
+    let (flags, mut part) = read_numbers(from);
+    from.pass_bins();
+    if flags & flag::RESPONSE_IS_SERVICE == 0 {
+        from.pass_bins();
+    }
+    if flags & (flag::FAILED_IS_NONE | flag::FAILED_IS_SERVICE) == 0 {
+        from.pass_bins();
+    }
+    read_rest(flags, from, &mut part);
+    begin.up_to(from)
+}
+
+/// Adds the part of a packed label to a sum.
+pub(crate) fn add_part(mut from: In<'_>, sum: &mut Sum) {
+    let (flags, mut part) = read_numbers(&mut from);
+    let is = |flag: u64| flags & flag > 0;
+    let Times { service, mut response, failed } = sum.times(!is(flag::RESPONSE_IS_SERVICE));
+    let also = response.as_deref_mut().filter(|_| is(flag::RESPONSE_IS_SERVICE));
+    let has_failed = is(flag::FAILED_IS_SERVICE) && !is(flag::FAILED_IS_NONE);
+    from.add_bins([Some(service), also, has_failed.then_some(&mut *failed)].into_iter().flatten());
+    if !is(flag::RESPONSE_IS_SERVICE) {
+        from.add_bins(response);
+    }
+    if !is(flag::FAILED_IS_NONE | flag::FAILED_IS_SERVICE) {
+        from.add_bins([failed]);
+    }
+    read_rest(flags, &mut from, &mut part);
+    sum.numbers.add_numbers(&part);
 }
 
 /// Samples and errors of a part.
@@ -240,11 +286,12 @@ fn read_close(from: &mut In<'_>) -> Option<Close> {
     Some(Close { cause, code: u16::try_from(code).unwrap_or(u16::MAX), idle_ms })
 }
 
-/// `transactions`: whether a label is one, by its number.
+/// `transactions`: whether a label is one, by its number. `sum` is empty before and after.
 pub(crate) fn read_second(
     from: &mut In<'_>,
     columns: &Columns,
     transaction: &dyn Fn(u32) -> bool,
+    sum: &mut Sum,
 ) -> Second {
     let mut second = Second { at_ms: from.signed(), ms: from.small(), ..Second::default() };
     second.users = from.number();
@@ -252,18 +299,23 @@ pub(crate) fn read_second(
     second.due = from.number();
     second.missed = from.number();
     let all = from.truth().then(|| read_part(from));
-    let mut before = 0u32;
-    let labels = from.list(|from| {
+    let (mut before, mut packing) = (0u32, Packing::default());
+    from.list(|from| {
         before = before.saturating_add(from.small());
-        (before, read_part(from))
+        let begin = from.clone();
+        let bytes = pass_part(from);
+        if from.is_odd() {
+            packing.push(before, &read_part(&mut begin.clone()));
+        } else {
+            packing.push_bytes(before, bytes);
+        }
     });
+    second.labels = packing.labels();
     second.all = all.unwrap_or_else(|| {
-        let mut all = Part::default();
-        let requests = labels.iter().filter(|label| !transaction(label.0));
-        requests.for_each(|label| all.merge(&label.1));
-        all
+        let requests = second.labels.packed().filter(|label| !transaction(label.0));
+        requests.for_each(|(_, body)| add_part(body, sum));
+        sum.take()
     });
-    second.labels = labels.into();
     second.counters = columns.read_counters(from);
     second.causes = from.list(|from| (from.small(), from.number()));
     (second.connect, second.tls, second.room) = (from.bins(), from.bins(), from.bins());

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::growing::{Growing, MANY, add_to, insert_new};
-use super::layout;
+use super::{Adder, layout};
 
 /// A list is few bins beside one that has more than so many times as many, or will have.
 const FEW_OF: usize = 8;
@@ -205,21 +205,25 @@ impl Bins {
     pub fn shrink(&mut self) {
         self.settle();
         let Some(list) = self.list() else { return };
-        if list.is_empty() {
-            *self = Self::default();
-            return;
+        *self = Self::of_ascending(list.len(), list.iter().copied());
+    }
+
+    /// Packs so many bins that ascend; their counts are above zero.
+    pub(super) fn of_ascending(length: usize, bins: impl Iterator<Item = (u32, u64)>) -> Self {
+        if length == 0 {
+            return Self::default();
         }
-        let mut bytes = Vec::with_capacity(2 + 2 * list.len());
-        push_number(&mut bytes, list.len() as u64);
+        let mut bytes = Vec::with_capacity(2 + 2 * length);
+        push_number(&mut bytes, length as u64);
         let mut before = 0;
-        for (bin, count) in list {
-            push_number(&mut bytes, u64::from(bin - before) << 1 | u64::from(*count != 1));
-            if *count != 1 {
-                push_number(&mut bytes, *count);
+        for (bin, count) in bins {
+            push_number(&mut bytes, u64::from(bin - before) << 1 | u64::from(count != 1));
+            if count != 1 {
+                push_number(&mut bytes, count);
             }
-            before = *bin;
+            before = bin;
         }
-        self.0 = Form::Packed(bytes.into_boxed_slice());
+        Self(Form::Packed(bytes.into_boxed_slice()))
     }
 
     /// The packed form, if the list has it: the number of bins; then of each the distance from the one before, doubled, and
@@ -234,6 +238,13 @@ impl Bins {
     /// Takes a list in the packed form from the beginning of `bytes`, without unpacking it. `None`: what was there, and has
     /// been passed over, is no list.
     pub fn take_packed(bytes: &mut &[u8]) -> Option<Self> {
+        let taken = Self::pass_packed(bytes)?;
+        let is_empty = number(&mut &*taken) == 0;
+        Some(if is_empty { Self::default() } else { Self(Form::Packed(taken.into())) })
+    }
+
+    /// Passes over a list in the packed form, and returns its bytes; `None`: they are no list.
+    pub fn pass_packed<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
         let whole = *bytes;
         let mut is_whole = true;
         let mut next = |bytes: &mut &[u8]| {
@@ -256,8 +267,18 @@ impl Bins {
         if !is_whole || !is_ordered || bin >= u64::from(layout::BINS) {
             return None;
         }
-        let taken = &whole[..whole.len() - bytes.len()];
-        Some(if length == 0 { Self::default() } else { Self(Form::Packed(taken.into())) })
+        Some(&whole[..whole.len() - bytes.len()])
+    }
+
+    /// Adds a list in the packed form, which has been checked, to a sum, and passes over it.
+    pub fn add_packed(bytes: &mut &[u8], sum: &mut Adder) {
+        let mut rest = *bytes;
+        let left = number(&mut rest) as usize;
+        let mut bins = Iter::Packed { rest, left, before: 0 };
+        sum.add_each(&mut bins);
+        if let Iter::Packed { rest, .. } = bins {
+            *bytes = rest;
+        }
     }
 
     /// Adds another list. Memory is allocated only where there are more bins than ever before, and for a moment where what
@@ -400,7 +421,12 @@ fn push_number(bytes: &mut Vec<u8>, mut n: u64) {
 }
 
 /// Takes the number at the beginning of bytes that nobody has checked; `None`: it does not end, or is too long.
+#[inline]
 fn checked_number(rest: &mut &[u8]) -> Option<u64> {
+    if let [byte @ ..0x80, after @ ..] = *rest {
+        *rest = after;
+        return Some(u64::from(*byte));
+    }
     let mut n = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let (byte, after) = rest.split_first()?;
@@ -416,6 +442,10 @@ fn checked_number(rest: &mut &[u8]) -> Option<u64> {
 /// Takes the number at the beginning.
 #[inline]
 fn number(rest: &mut &[u8]) -> u64 {
+    if let [byte @ ..0x80, after @ ..] = *rest {
+        *rest = after;
+        return u64::from(*byte);
+    }
     let (mut n, mut shift) = (0, 0);
     while let Some((byte, after)) = rest.split_first() {
         *rest = after;

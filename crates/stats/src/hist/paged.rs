@@ -102,10 +102,24 @@ impl Hist {
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;
-        for (bin, n) in self.iter() {
+        for (bin, n) in self.few.iter() {
             seen = u64::saturating_add(seen, n);
             if seen >= rank {
                 return layout::highest_of(bin);
+            }
+        }
+        let pages = self.pages.iter().enumerate();
+        for (number, page) in pages.filter_map(|(number, page)| Some((number, page.as_ref()?))) {
+            let before = seen;
+            seen = page.iter().fold(seen, |sum, n| sum.saturating_add(*n));
+            if seen >= rank {
+                let mut seen = before;
+                let is_reached = |n: &u64| {
+                    seen = seen.saturating_add(*n);
+                    seen >= rank
+                };
+                let place = page.iter().position(is_reached).unwrap_or(PAGE - 1);
+                return layout::highest_of((number * PAGE + place) as u32);
             }
         }
         0
