@@ -35,6 +35,7 @@ mod reading;
 mod realism;
 mod resets;
 mod rhythm;
+mod run;
 mod samples;
 mod say;
 mod slow_phase;
@@ -45,7 +46,9 @@ mod timeouts;
 
 use record::Record;
 
-use crate::verdict::{Rule, Said, Verdict, Words};
+pub use run::Run;
+
+use crate::verdict::{Rule, Verdict, Words};
 
 macro_rules! rules {
     ($($id:ident = $module:ident: $en:literal, $zh:literal;)*) => {
@@ -53,7 +56,7 @@ macro_rules! rules {
         pub const ALL: &[Rule] = &[$(Rule {
             id: stringify!($id),
             looks_for: ($en, $zh),
-            judge: $module::$id as fn(&Record) -> Said,
+            judge: |run| $module::$id(run),
         }),*];
     };
 }

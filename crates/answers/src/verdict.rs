@@ -3,6 +3,8 @@
 use record::Record;
 use serde::Serialize;
 
+use crate::rules::Run;
+
 /// How much a finding rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -199,21 +201,21 @@ impl Said {
     }
 }
 
-/// A rule: a pure function of a record.
+/// A rule: a pure function of a run's record.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     pub id: &'static str,
     /// Its subject in a few words, English and Chinese.
     pub looks_for: (&'static str, &'static str),
-    pub judge: fn(&Record) -> Said,
+    pub judge: fn(&Run<'_>) -> Said,
 }
 
 /// Applies rules in their order.
 pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
     let mut verdict = Verdict::default();
-    let mut found = Vec::new();
+    let (mut found, run) = (Vec::new(), Run::new(record));
     for rule in rules {
-        match (rule.judge)(record) {
+        match run.said(rule) {
             Said::Nothing => verdict.silent.push(rule.id),
             Said::Lacks(lacks) => {
                 let (en, zh) = rule.looks_for;
@@ -311,7 +313,7 @@ mod tests {
     fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
         let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
         let lacks =
-            |_: &Record| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
+            |_: &Run<'_>| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
         let limit = Rule { id: "concurrency_limit", looks_for: ("a limit", ""), judge: lacks };
         let closed = verdict(&Record::default(), &[nothing("stalls"), limit]);
         assert_eq!(closed.lacks_for_limit().map(|words| &*words.en), Some("a light load"));

@@ -8,7 +8,7 @@ use stats::hist::{Hist, layout};
 
 use super::figures::{mix, span, steady};
 use super::say::{found, lacks, time, words};
-use super::{backends, realism, stalls};
+use super::{Run, realism};
 use crate::verdict::{About, Confidence, Said};
 
 /// Bins of the smoothed histogram for each doubling of time.
@@ -32,13 +32,13 @@ struct Modes {
     slow_share: f64,
 }
 
-pub(super) fn bimodal(record: &Record) -> Said {
-    let seconds = steady(record);
+pub(super) fn bimodal(run: &Run<'_>) -> Said {
+    let (record, seconds) = (run.record(), steady(run));
     if seconds.len() < SECONDS {
         return lacks!("30 s under the same load", "30 秒不变的负载");
     }
     // What has a cause of its own is said there.
-    if backends::backend_uneven(record).is_found() || stalls::stalls(record).is_found() {
+    if run.finds("backend_uneven") || run.finds("stalls") {
         return Said::Nothing;
     }
     for (at, whole) in good_times(record, seconds) {

@@ -10,6 +10,7 @@ use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::percent;
 
+use super::Run;
 use super::figures::{
     Window, deviation, half_width, in_flight, mean, requests, service, span, sum, variation, whole,
     windows, with_users,
@@ -253,11 +254,12 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
     })
 }
 
-pub(super) fn concurrency_limit(record: &Record) -> Said {
+pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
+    let record = run.record();
     if requests(whole(record)) < 100 {
         return lacks!("100 requests", "100 个请求");
     }
-    if rate_limit::rate_limit(record).is_found() {
+    if run.finds("rate_limit") {
         return Said::Nothing;
     }
     workers(record).map_or_else(
@@ -377,12 +379,13 @@ fn hosts(record: &Record) -> Vec<(String, f64)> {
     .collect()
 }
 
-pub(super) fn plateau(record: &Record) -> Said {
+pub(super) fn plateau(run: &Run<'_>) -> Said {
+    let record = run.record();
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
     // The number says more; a limit of the rate, too.
-    if concurrency_limit(record).is_found() || rate_limit::rate_limit(record).is_found() {
+    if run.finds("concurrency_limit") || run.finds("rate_limit") {
         return Said::Nothing;
     }
     let all = windows(whole(record), WINDOW);

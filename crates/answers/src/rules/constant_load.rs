@@ -10,6 +10,7 @@ use record::{Record, Second};
 use stats::grouped::{bytes, count, percent};
 use stats::hist::Hist;
 
+use super::Run;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
@@ -18,7 +19,6 @@ use super::figures::{
 use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
-use super::rate_limit;
 use super::say::{found, lacks, time, words};
 use crate::shared::shared;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -61,18 +61,14 @@ const IN_WAIT: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
 const BYTES_LEAST: f64 = 1e5;
 
-pub(super) fn constant_load(record: &Record) -> Said {
+pub(super) fn constant_load(run: &Run<'_>) -> Said {
+    let record = run.record();
     if !record.has.users {
         return lacks!("the number of users", "用户数");
     }
     // These say more about the same figures.
-    let more: [fn(&Record) -> Said; 4] = [
-        rate_limit::rate_limit,
-        concurrency::concurrency_limit,
-        concurrency::plateau,
-        network::bandwidth,
-    ];
-    if more.iter().any(|rule| rule(record).is_found()) {
+    let more = ["rate_limit", "concurrency_limit", "plateau", "bandwidth"];
+    if more.iter().any(|id| run.finds(id)) {
         return Said::Nothing;
     }
     let seconds = with_queue(steady(record));

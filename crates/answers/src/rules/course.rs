@@ -10,7 +10,7 @@ use super::figures::{
     times_of, windows,
 };
 use super::say::{clock, found, lacks, time, words};
-use super::{concurrency, errors, realism, stalls, steps};
+use super::{Run, errors, realism, steps};
 use crate::change::{lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
@@ -84,8 +84,8 @@ fn thirds(seconds: &[Second]) -> (&[Second], &[Second]) {
     (&seconds[..third], &seconds[seconds.len() - third..])
 }
 
-pub(super) fn warmup_unfinished(record: &Record) -> Said {
-    let seconds = part(record);
+pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
+    let (record, seconds) = (run.record(), part(run));
     if seconds.len() < SECONDS - STEP_WINDOW {
         return lacks!("60 s under the same load", "60 秒不变的负载");
     }
@@ -106,8 +106,8 @@ pub(super) fn warmup_unfinished(record: &Record) -> Said {
         trend(&values[values.len() / 2..]).is_some_and(|t| t.p < DRIFT_CHANCE && t.slope < 0.0);
     let other = || {
         realism::cached(record).is_some()
-            || concurrency::concurrency_limit(record).is_found()
-            || step_change(record).is_found()
+            || run.finds("concurrency_limit")
+            || run.finds("step_change")
     };
     if !found_at.unsteady || !better || !still || other() {
         return Said::Nothing;
@@ -289,8 +289,8 @@ fn long_step(record: &Record) -> Option<Changed<'_>> {
 }
 
 /// A step to times so much longer that seconds show it.
-fn short_step(record: &Record) -> Option<Changed<'_>> {
-    let changed = steps::step(record)?;
+fn short_step<'r>(run: &Run<'r>) -> Option<Changed<'r>> {
+    let (record, changed) = (run.record(), steps::step(run)?);
     let (early, late) = changed.seconds.split_at(changed.at);
     let is_same = changed.label.is_some() || is_of_same_work(record, early, late, changed.size());
     is_same.then_some(changed)
@@ -320,10 +320,10 @@ fn failures(early: &[Second], late: &[Second]) -> (String, String) {
     (format!(", failures from {before} to {after}"), format!("，失败率从 {before} 变为 {after}"))
 }
 
-pub(super) fn step_change(record: &Record) -> Said {
+pub(super) fn step_change(run: &Run<'_>) -> Said {
     // Stops of the whole service move windows, and failures that come and go move times.
-    let stops = || stalls::stalls(record).is_found();
-    let changed = long_step(record).or_else(|| short_step(record)).filter(|_| !stops());
+    let (record, stops) = (run.record(), || run.finds("stalls"));
+    let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
     let Some(changed) = changed else {
         if part(record).len() < SECONDS - STEP_WINDOW {
             return lacks!("60 s under the same load", "60 秒不变的负载");

@@ -5,9 +5,10 @@ use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
 
 use super::figures::{is_one_load, mean, requests, seconds_in, service, steady, sum};
-use super::{bimodal, down, stalls};
+use super::{Run, bimodal};
 
-/// Requests under the same load.
+/// Seconds and requests under the same load.
+const LEAST: usize = 7;
 pub(super) const SAMPLES: u64 = 200;
 /// Share of failures from which on nothing is compared: failures have times of their own.
 const FAILED: f64 = 0.05;
@@ -135,9 +136,9 @@ pub(super) struct Courses<'r> {
 }
 
 impl<'r> Courses<'r> {
-    /// Those of the seconds whose times can be compared with each other, where there are at least so many.
-    pub(super) fn of(record: &'r Record, least: usize) -> Option<Self> {
-        comparable(record, least).map(|seconds| Self::new(record, seconds))
+    /// Those of the seconds whose times can be compared with each other.
+    pub(super) fn of(run: &Run<'r>) -> Option<Self> {
+        comparable(run).map(|seconds| Self::new(run.record(), seconds))
     }
 
     /// In one pass over the labels of all seconds: there may be many of both.
@@ -221,16 +222,17 @@ pub(super) fn mean_of(seconds: &[Second], label: usize) -> f64 {
     all.ms / all.count.max(1.0)
 }
 
-/// Seconds whose times can be compared with each other, at least so many.
-fn comparable(record: &Record, least: usize) -> Option<&[Second]> {
+/// Seconds whose times can be compared with each other.
+fn comparable<'r>(run: &Run<'r>) -> Option<&'r [Second]> {
+    let record = run.record();
     if !knows_load(record) {
         return None;
     }
     let seconds = steady(record);
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
-    let enough = seconds_in(seconds) >= least && requests(seconds) >= SAMPLES;
+    let enough = seconds_in(seconds) >= LEAST && requests(seconds) >= SAMPLES;
     // They say more about the same time.
-    let other = || stalls::stalls(record).is_found() || down::target_down(record).is_found();
+    let other = || run.finds("stalls") || run.finds("target_down");
     (enough && failed <= FAILED && is_one_load(seconds) && !other()).then_some(seconds)
 }
 

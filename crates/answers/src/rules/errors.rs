@@ -229,6 +229,7 @@ pub(super) fn sheds(cause: &CauseName) -> bool {
 }
 
 /// The first requests of a label: their number, errors, the second in which they end; and the share of errors in all.
+#[derive(Clone, Copy, Default)]
 struct Early {
     n: u64,
     errors: u64,
@@ -238,25 +239,24 @@ struct Early {
     begins_well: bool,
 }
 
-fn early(seconds: &[Second], label: usize) -> Early {
-    let part = |s: &Second| {
-        let found = s.labels.counts().find(|(n, ..)| *n as usize == label);
-        found.map_or((0, 0), |(_, count, errors)| (count, errors))
-    };
-    let (all, errors) =
-        seconds.iter().map(part).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-    let share = errors as f64 / all.max(1) as f64;
-    let mut early = Early { n: 0, errors: 0, end: 0, share, begins_well: false };
-    for (index, second) in seconds.iter().enumerate() {
-        let (n, errors) = part(second);
-        let (n, errors) = (early.n + n, early.errors + errors);
-        let begins_well = early.begins_well || errors == 0 && n >= FIRST_SAMPLES;
-        early = Early { n, errors, end: index, share, begins_well };
-        if early.n >= EARLY_SAMPLES {
-            break;
+/// Those of all labels, in one pass over them: there may be many labels and many seconds.
+fn early(seconds: &[Second], labels: usize) -> Vec<Early> {
+    let mut all = vec![(Early::default(), 0, 0); labels];
+    for (at, second) in seconds.iter().enumerate() {
+        for (label, n, errors) in second.labels.counts() {
+            let Some((early, all, all_errors)) = all.get_mut(label as usize) else { continue };
+            (*all, *all_errors) = (*all + n, *all_errors + errors);
+            if early.n < EARLY_SAMPLES {
+                (early.n, early.errors, early.end) = (early.n + n, early.errors + errors, at);
+                early.begins_well |= early.errors == 0 && early.n >= FIRST_SAMPLES;
+            }
         }
     }
-    early
+    let share = |(early, all, errors): (Early, u64, u64)| Early {
+        share: errors as f64 / all.max(1) as f64,
+        ..early
+    };
+    all.into_iter().map(share).collect()
 }
 
 /// The most frequent cause that a label was the first to have; the most frequent of all where it was the first of none.
@@ -276,8 +276,9 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         return lacks!("100 requests", "100 个请求");
     }
     let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
-    for (at, label) in record.labels.iter().enumerate().filter(|(_, label)| !label.transaction) {
-        let Early { n: early, errors: early_errors, end, share, begins_well } = early(seconds, at);
+    let early = early(seconds, record.labels.len());
+    for (label, early) in record.labels.iter().zip(early).filter(|of| !of.0.transaction) {
+        let Early { n: early, errors: early_errors, end, share, begins_well } = early;
         if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
             continue;
         }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use record::{Record, Second};
 
+use super::Run;
 use super::courses::{
     Course, Courses, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of, paused,
     requests_of,
@@ -63,18 +64,18 @@ fn slower(seconds: &[Second], values: &[f64], clear: f64) -> Vec<Range<usize>> {
     if is_sound && (1..=2).contains(&found.len()) { found } else { Vec::new() }
 }
 
-pub(super) fn slow_phase(record: &Record) -> Said {
-    if !knows_load(record) {
+pub(super) fn slow_phase(run: &Run<'_>) -> Said {
+    if !knows_load(run) {
         return lacks!("the number of users", "用户数");
     }
-    let all = steady(record);
+    let all = steady(run);
     if seconds_in(all) < SECONDS || requests(all) < SAMPLES {
         return lacks!("12 s and 200 requests under the same load", "12 秒不变的负载和 200 个请求");
     }
-    Courses::of(record, SECONDS)
+    run.courses()
         .and_then(|courses| {
-            let phase = courses.each.iter().find_map(|course| phase(&courses, course));
-            phase.or_else(|| courses.each.iter().find_map(|course| rhythm(&courses, course)))
+            let phase = courses.each.iter().find_map(|course| phase(courses, course));
+            phase.or_else(|| courses.each.iter().find_map(|course| rhythm(courses, course)))
         })
         .map_or(Said::Nothing, Finding::said)
 }

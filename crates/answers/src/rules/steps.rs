@@ -1,14 +1,12 @@
 //! A step: answers that are slower from some second on until the end of the run.
 
-use record::{Record, Second};
+use record::Second;
 
-use super::courses::{
-    Course, Courses, Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, is_longer, paused,
-};
+use super::Run;
+use super::courses::{Course, Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, is_longer, paused};
 use super::figures::{is_of_load, length_s, median, ms};
 
-/// Seconds under the same load in which a step can be seen, and on each side of it.
-const SECONDS: usize = 7;
+/// Seconds on each side of a step.
 const AROUND_S: f64 = 2.9;
 /// Both sides of a step are flat up to this factor from their first half to their second.
 const FLAT: f64 = 1.2;
@@ -31,8 +29,8 @@ impl Step<'_> {
     }
 }
 
-pub(super) fn step(record: &Record) -> Option<Step<'_>> {
-    let courses = Courses::of(record, SECONDS)?;
+pub(super) fn step<'r>(run: &Run<'r>) -> Option<Step<'r>> {
+    let courses = run.courses()?;
     let seconds = courses.seconds;
     courses.each.iter().find_map(|course| {
         let (at, of) = (step_at(seconds, course)?, course.of);
