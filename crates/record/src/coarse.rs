@@ -308,9 +308,12 @@ impl Joiner {
 
     /// The last interval.
     pub(crate) fn end(&mut self) -> Option<Second> {
-        let mut second = joined(std::mem::take(&mut self.open), &mut self.sum)?;
-        // One that is an interval already stays as it is.
-        if second.coarse.as_ref().is_none_or(|coarse| coarse.step_ms < self.key.0) {
+        let open = std::mem::take(&mut self.open);
+        let is_single = open.len() == 1;
+        let mut second = joined(open, &mut self.sum)?;
+        // A single one that is an interval already stays as it is.
+        let is_done = |coarse: &Coarse| is_single && coarse.step_ms >= self.key.0;
+        if !second.coarse.as_deref().is_some_and(is_done) {
             second.finish(self.key.0);
         }
         Some(second)

@@ -261,3 +261,36 @@ fn many_labels_share_the_bins_of_an_interval() {
     assert_eq!(second.all.service.quantile(0.99), all.quantile(0.99), "of all requests: exact");
     assert!(short.len() * 10 < bytes.len(), "{} of {} bytes", short.len(), bytes.len());
 }
+
+#[test]
+fn an_interval_that_goes_on_drops_tenths_of_seconds_and_shares_bins_again() {
+    let part = |second: u32| {
+        let mut part = Part { count: 4000, slots: [400; 10], ..Part::default() };
+        (0..4000).for_each(|bin| part.service.add(bin * 4 + second % 4, 1));
+        part
+    };
+    let second = |at: u32| Second {
+        at_ms: i64::from(at + 1) * 1000,
+        ms: 1000,
+        all: part(at),
+        labels: vec![(0, part(at)), (1, part(at)), (7, part(at))].into(),
+        ..Second::default()
+    };
+    let mut record = Record { seconds: (0..5).map(second).collect(), ..Record::default() };
+    record = record.joined(10_000);
+    let begun = record.clone().joined(10_000);
+    assert_eq!(begun, record, "nothing is to be joined");
+    record.seconds.extend((5..10).map(second));
+    record = record.joined(10_000);
+    let [whole] = &record.seconds[..] else { panic!("{} intervals", record.seconds.len()) };
+    assert_eq!(
+        (whole.all.count, whole.all.slots, whole.all.service.len()),
+        (40_000, [0; 10], 16_000)
+    );
+    let labels: Vec<_> = whole.labels.iter().collect();
+    assert_eq!(labels.iter().map(|label| label.0).collect::<Vec<_>>(), [0, 1, 7]);
+    for (_, label) in labels {
+        assert_eq!((label.count, label.slots, label.service.total()), (40_000, [0; 10], 40_000));
+        assert!(label.service.len() <= 8192 / 3, "{}", label.service.len());
+    }
+}
