@@ -4,7 +4,7 @@ use super::read::COLUMNS;
 use super::rows::split;
 
 /// Delimiters that are tried where the properties name another one.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Names and delimiter of a heading.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::io::Read;
 use super::columns::Columns;
 use super::decode::{self, Text};
 use super::elements::{Elements, Next, Sample};
-use super::heading::{self, Heading, Places};
+use super::heading::{self, DELIMITERS, Heading, Places};
 use super::read::{COLUMNS, LONGEST_HEADING, ReadError, field};
-use super::rows::{Row, Rows};
+use super::rows::{Row, Rows, split};
 use super::times::Times;
 
 /// Columns without which a row is none.
@@ -88,8 +88,11 @@ pub enum Why {
     Torn,
     /// It has bytes 0: data were lost where they are.
     Damaged,
-    /// The time stamp or the elapsed time is no number, and no date of a known format.
+    /// The time stamp is no number, and no date of a known format.
     Value,
+    /// The elapsed time is below 0, or no number.
+    Negative,
+    Elapsed,
 }
 
 impl std::fmt::Display for Why {
@@ -100,8 +103,12 @@ impl std::fmt::Display for Why {
             Self::Torn => f.write_str("it was not written whole"),
             Self::Damaged => f.write_str("it has NUL bytes: data were lost there"),
             Self::Value => f.write_str(
-                "its timeStamp or elapsed cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
+                "its timeStamp cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
             ),
+            Self::Negative => f.write_str(
+                "its elapsed is negative: the clock was set back while the sample ran",
+            ),
+            Self::Elapsed => f.write_str("its elapsed is no whole number of milliseconds"),
         }
     }
 }
@@ -150,6 +157,16 @@ impl Fields<'_> {
         text.parse().ok().or_else(|| text.split_once('.').and_then(whole))
     }
 
+    /// The reason why a row with the right number of fields could not be read.
+    fn why(&self) -> Why {
+        match (self.time_ms(), self.number(Column::Elapsed)) {
+            (None, _) => Why::Value,
+            (Some(_), Some(elapsed)) if elapsed < 0 => Why::Negative,
+            (Some(_), None) => Why::Elapsed,
+            (Some(_), Some(_)) => Why::Value,
+        }
+    }
+
     /// The time stamp, ms since 1970. It may be a text of the format that the properties name, or of one that JMeter knows.
     pub fn time_ms(&self) -> Option<i64> {
         self.times.read(&self.get(Column::TimeStamp)?)
@@ -185,8 +202,9 @@ fn each_sample(
         match elements.next()? {
             Next::Whole => {
                 let sample = &elements.sample;
-                if !each(&Fields { kind: Kind::Sample(sample), times }) {
-                    left.add(sample.line, Why::Value);
+                let fields = Fields { kind: Kind::Sample(sample), times };
+                if !each(&fields) {
+                    left.add(sample.line, fields.why());
                 }
             }
             Next::Torn(line) => left.add(line, Why::Torn),
@@ -241,14 +259,26 @@ fn each_row(
         return Err(ReadError::Missing(missing));
     }
     let (mut left, mut open, mut is_heading) = (Left::default(), None, has_heading);
+    // The row at which the delimiter changed last: at a row it changes once.
+    let mut switched = None;
     while let Some(row) = rows.next()? {
         if std::mem::replace(&mut is_heading, false) {
             continue;
         }
+        let offset = row.offset;
+        if switched != Some(offset)
+            && let Some(delimiter) = other_delimiter(&row, form.names)
+        {
+            switched = Some(offset);
+            rows.delimiter = delimiter;
+            rows.back();
+            continue;
+        }
         let is_damaged = row.has_nul();
         let fits = row.is_whole && form.fits(&row) && !is_damaged;
-        let kind = Kind::Row { row, places: &form.places, has_heading };
-        if fits && each(&Fields { kind, times }) {
+        let fields = Fields { kind: Kind::Row { row, places: &form.places, has_heading }, times };
+        let wrong = (fits && !each(&fields)).then(|| fields.why());
+        if fits && wrong.is_none() {
             // The first row says how many variables there are.
             (form.names, form.has_heading) = (row.len(), true);
             open = None;
@@ -266,8 +296,7 @@ fn each_row(
         let why = match () {
             () if is_damaged => Why::Damaged,
             () if !row.is_whole => Why::Torn,
-            () if !fits => Why::Fields(row.len(), form.names),
-            () => Why::Value,
+            () => wrong.unwrap_or(Why::Fields(row.len(), form.names)),
         };
         left.add(row.line, why);
         if row.is_whole {
@@ -278,6 +307,17 @@ fn each_row(
         left = Left { torn: rows.offset() - offset, ..before };
     }
     Ok(left)
+}
+
+/// The delimiter of a row, or of a heading, that another one divides than those before: runs with other properties append to
+/// the same file.
+fn other_delimiter(row: &Row<'_>, names: usize) -> Option<u8> {
+    let line = row.get(0).filter(|_| row.len() == 1 && names > 1)?;
+    DELIMITERS.into_iter().find(|delimiter| {
+        let Some(cells) = split(line, *delimiter) else { return false };
+        cells.len() == names
+            || cells.len() > 1 && heading::known(cells.iter().map(Vec::as_slice)).is_some()
+    })
 }
 
 /// The form that a heading inside of a file gives.

@@ -3,6 +3,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::read::{ReadError, Table};
+use super::stream::{Column, Fields, Left, Why, each};
 use super::*;
 
 fn header(columns: &Columns, variables: &[&str]) -> String {
@@ -257,6 +258,50 @@ fn a_document_is_read_as_far_as_it_goes() {
         let table = Table::read(text, &Columns::default()).unwrap();
         assert_eq!(table.values("label").collect::<Vec<_>>(), ["a <&> \"b\"\n", "c"]);
         assert_eq!(table.values("Connect").collect::<Vec<_>>(), ["7"; 2]);
+    }
+}
+
+/// Labels of the rows that could be read, and what was left.
+fn labels(text: &str) -> (String, Left) {
+    let mut labels = String::new();
+    let read = |fields: &Fields<'_>| {
+        let elapsed = fields.number(Column::Elapsed).filter(|elapsed| *elapsed >= 0);
+        let is_read = fields.time_ms().is_some() && elapsed.is_some();
+        labels.extend(fields.get(Column::Label).filter(|_| is_read));
+        is_read
+    };
+    let left = each(text.as_bytes(), &Columns::default(), read).expect("a result file");
+    (labels, left)
+}
+
+#[test]
+fn rows_that_another_delimiter_divides_are_read_or_counted() {
+    let head = "timeStamp,elapsed,label,Latency\n";
+    let other = head.replace(',', ";");
+    for (text, read, odd) in [
+        (format!("{head}1,2,a,3\n1;2;b;3\n1;2;\"c;\";3\n1,2,d,3\n"), "abc;d", 0),
+        (format!("{head}1,2,a,3\n{other}1;2;b;3\n"), "ab", 0),
+        (format!("{head}1,2,a,3\nlabel;timeStamp;elapsed\nb;1;2\n"), "ab", 0),
+        (format!("{head}1,2,a,3\n1;2;b\n1,2,c,3\n"), "ac", 1),
+        (format!("{head}\"1;2;b;3\"\n1,2,c,3\n"), "c", 1),
+        (format!("{head}\"1;2;b;3,,,\"\n1,2,c,3\n"), "c", 1),
+        (format!("{head}x;y;z;v\n1,2,c,3\n"), "c", 1),
+    ] {
+        let (labels, left) = labels(&text);
+        assert_eq!((&*labels, left.odd), (read, odd), "{text}: {left:?}");
+    }
+}
+
+#[test]
+fn the_reason_names_the_figure_that_cannot_be_read() {
+    for (row, why) in [
+        ("1,-2,a", Why::Negative),
+        ("1,soon,a", Why::Elapsed),
+        ("soon,1,a", Why::Value),
+        ("1,2", Why::Fields(2, 3)),
+    ] {
+        let (_, left) = labels(&format!("timeStamp,elapsed,label\n1,2,a\n{row}\n1,2,a\n"));
+        assert_eq!((left.odd, left.first_line, left.why), (1, 3, Some(why)), "{row}");
     }
 }
 
