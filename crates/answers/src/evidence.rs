@@ -79,7 +79,7 @@ impl Evidence<'_> {
                 return Some((Outcome::NotMet, failed(errors, all)));
             }
             Some(errors) if self.is_doubtful(criterion, errors, all) => {
-                return Some((Outcome::NotMet, unasked(criterion, errors, all)));
+                return Some((Outcome::NotMet, self.unasked(criterion, errors, all)));
             }
             _ => {}
         }
@@ -93,6 +93,23 @@ impl Evidence<'_> {
     fn is_doubtful(&self, criterion: &Criterion, errors: u64, all: u64) -> bool {
         let most = errors > all - errors.min(all);
         most && !is_of_errors(criterion) && !self.asks_for_errors(criterion)
+    }
+
+    /// The reason why a criterion is not met that ignores errors. One on the errors of other samples does not count: the
+    /// share of all requests hides a label that fails.
+    fn unasked(&self, criterion: &Criterion, errors: u64, all: u64) -> Words {
+        let Words { en, zh } = failed(errors, all);
+        let label = criterion.label.as_deref();
+        let of = label.map_or_else(String::new, |label| format!(" for label {label}"));
+        let about = match label {
+            _ if !self.criteria.iter().any(is_of_errors) => ("errors", "错误"),
+            Some(_) => ("the errors of this label", "该标签的错误"),
+            None => ("the errors of all requests", "全部请求的错误"),
+        };
+        words(
+            format!("{en}, and no criterion is about {}: add 'error% < 1{of}'", about.0),
+            format!("{zh}，且没有关于{}的标准：请添加 'error% < 1{of}'", about.1),
+        )
     }
 
     /// Whether a criterion is about the errors of the same samples.
@@ -159,16 +176,6 @@ pub fn failed(errors: u64, all: u64) -> Words {
         _ => format!("{} of {} failed", count(errors), things(all, "sample")),
     };
     words(en, format!("{} 个样本中 {} 个失败", count(all), count(errors)))
-}
-
-fn unasked(criterion: &Criterion, errors: u64, all: u64) -> Words {
-    let Words { en, zh } = failed(errors, all);
-    let of = criterion.label.as_ref().map(|label| format!(" for label {label}"));
-    let of = of.unwrap_or_default();
-    words(
-        format!("{en}, and no criterion is about errors: add 'error% < 1{of}'"),
-        format!("{zh}，且没有关于错误的标准：请添加 'error% < 1{of}'"),
-    )
 }
 
 fn missing(missed: u64, due: u64) -> Words {
@@ -247,6 +254,10 @@ mod tests {
             of(&["p95 < 1s for label A"], 600),
             "5ms (600 of 1 000 samples failed, and no criterion is about errors: add 'error% < 1 for label A')"
         );
+        let other = of(&["p95 < 1s for label A", "error% < 1"], 600);
+        assert!(other.contains("no criterion is about the errors of this label: add"), "{other}");
+        let other = of(&["p95 < 1s", "error% < 1 for label A"], 600);
+        assert!(other.contains("about the errors of all requests: add 'error% < 1')"), "{other}");
     }
 
     #[test]
