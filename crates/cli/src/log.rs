@@ -123,7 +123,12 @@ impl Log {
         // Half a line would spoil the next one that finds room.
         let _ = file.set_len(before);
         let first = !std::mem::replace(&mut self.failed, true);
-        first.then(|| format!("cannot write the log: {error}; the run goes on"))
+        let path = self.path.as_deref().unwrap_or(Path::new("")).display();
+        first.then(|| {
+            format!(
+                "cannot write the log {path}: {error}; lines are missing there, and the run goes on"
+            )
+        })
     }
 }
 
