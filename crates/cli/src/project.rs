@@ -1,11 +1,12 @@
 //! `throng.toml` beside a plan: load, thresholds, watched hosts and properties of its runs.
 //!
-//! The command line has the last word: a load option, a list of criteria, a host or a property that it gives replaces that
-//! of the file. A key that is not known is an error, with the one that was probably meant.
+//! The command line has the last word: a load option, a host or a property that it gives replaces that of the file, and a
+//! criterion that of the same figure, label and window; other criteria of the file hold beside it. Files are looked up
+//! from the file's folder on, properties are as those of `-J`. A key that is not known is an error, with the one that was probably meant.
 
 use std::path::Path;
 
-use answers::criterion::Criterion;
+use answers::criterion::{Criterion, Op};
 use plan::load::Ask;
 use toml::{Table, Value};
 
@@ -20,12 +21,12 @@ pub(crate) const NAME: &str = "throng.toml";
 const TABLES: [&str; 5] = ["load", "thresholds", "watch", "out", "properties"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
-/// Adds what the file beside the request's plan says, if there is one. The error is a sentence for the user.
-pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
+/// Adds what the file beside the request's plan says, if there is one, and says so. The error is a sentence for the user.
+pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     let path = request.folder().join(NAME);
     let text = match plan::input::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     let at = |words: String| format!("{}: {words}", path.display());
@@ -34,8 +35,9 @@ pub(crate) fn apply(request: &mut Request) -> Result<bool, String> {
         Some(line) => at(format!("line {line}: {words}")),
         None => at(words),
     };
-    add(request, &table, &request.folder()).map_err(located)?;
-    Ok(true)
+    let replaced = add(request, &table, &request.folder()).map_err(located)?;
+    let read = vec![format!("{NAME} beside the plan is read")];
+    Ok(Some([read, replaced].concat().join("; ")))
 }
 
 /// A mistake in the file.
@@ -80,13 +82,15 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
     None
 }
 
-fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong> {
+/// Adds all tables. Returns what was replaced, in words.
+fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String>, Wrong> {
+    let mut replaced = Vec::new();
     known(table, &TABLES, &[])?;
     if let Some(load) = table.get("load") {
         add_load(request, of_table(load, "load")?)?;
     }
     if let Some(thresholds) = table.get("thresholds") {
-        add_thresholds(request, of_table(thresholds, "thresholds")?, folder)?;
+        replaced = add_thresholds(request, of_table(thresholds, "thresholds")?, folder)?;
     }
     if let Some(hosts) = table.get("watch") {
         for (name, url) in of_table(hosts, "watch")? {
@@ -104,7 +108,10 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
             Value::Array(list) => list.iter().map(|value| text(value, &path)).collect(),
             one => text(one, &path).map(|text| vec![text]),
         };
-        let targets = export::Target::all(&texts?).map_err(|words| wrong(&path, words))?;
+        let mut targets = export::Target::all(&texts?).map_err(|words| wrong(&path, words))?;
+        for target in &mut targets {
+            target.set_folder(folder);
+        }
         if request.out.is_empty() {
             request.out = targets;
         }
@@ -116,7 +123,7 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong>
         request.sources.of_project += own.len();
         request.sources.settings.splice(0..0, own);
     }
-    Ok(())
+    Ok(replaced)
 }
 
 /// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
@@ -195,7 +202,11 @@ fn over(line: &Ask, file: Ask) -> Ask {
     }
 }
 
-fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result<(), Wrong> {
+fn add_thresholds(
+    request: &mut Request,
+    table: &Table,
+    folder: &Path,
+) -> Result<Vec<String>, Wrong> {
     known(table, &THRESHOLDS, &["thresholds"])?;
     let list = |key: &str| -> Result<Vec<Criterion>, Wrong> {
         let path = ["thresholds", key];
@@ -210,18 +221,30 @@ fn add_thresholds(request: &mut Request, table: &Table, folder: &Path) -> Result
         }
     };
     let (fail, abort) = (list("fail")?, list("abort-if")?);
-    if request.criteria.fail.is_empty() {
-        request.criteria.fail = fail;
-    }
-    if request.criteria.abort.is_empty() {
-        request.criteria.abort = abort;
-    }
+    let mut replaced = join(&mut request.criteria.fail, fail, "--fail");
+    replaced.extend(join(&mut request.criteria.abort, abort, "--abort-if"));
     if let Some(file) = table.get("junit")
         && request.junit.is_none()
     {
         request.junit = Some(folder.join(text(file, &["thresholds", "junit"])?));
     }
-    Ok(())
+    Ok(replaced)
+}
+
+/// Adds criteria of the file to those of the command line. Returns those that are replaced, in words.
+fn join(given: &mut Vec<Criterion>, own: Vec<Criterion>, option: &str) -> Vec<String> {
+    let is_upper = |op| matches!(op, Op::Less | Op::AtMost);
+    let is_replaced = |own: &Criterion| {
+        given.iter().any(|one| {
+            (&one.figure, &one.label, one.over) == (&own.figure, &own.label, own.over)
+                && (one.op == Op::Equal
+                    || own.op == Op::Equal
+                    || is_upper(one.op) == is_upper(own.op))
+        })
+    };
+    let (replaced, kept): (Vec<_>, Vec<_>) = own.into_iter().partition(is_replaced);
+    given.splice(0..0, kept);
+    replaced.iter().map(|one| format!("{option} replaces its '{one}'")).collect()
 }
 
 fn of_table<'a>(value: &'a Value, name: &str) -> Result<&'a Table, Wrong> {
@@ -256,6 +279,27 @@ fn known(table: &Table, keys: &[&str], path: &[&str]) -> Result<(), Wrong> {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn criteria_of_both_hold_but_for_those_of_the_same_figure() {
+        let parse = |text: &str| Criterion::parse(text).expect("a criterion");
+        let joined = |line: &str, file: &[&str]| {
+            let mut given = vec![parse(line)];
+            let words = join(&mut given, file.iter().map(|text| parse(text)).collect(), "--fail");
+            (given.len(), words)
+        };
+        let (all, words) = joined(
+            "p95 < 800ms",
+            &["p95 < 500ms", "error% < 1", "p95 < 1s for label A", "p99 < 2s"],
+        );
+        assert_eq!(
+            (all, words),
+            (4, vec!["--fail replaces its 'response p95 < 500ms'".to_owned()])
+        );
+        assert_eq!(joined("count < 9", &["count > 3"]), (2, vec![]), "both ends of a range");
+        assert_eq!(joined("count = 9", &["count > 12"]).0, 1);
+        assert_eq!(joined("errors < 9 over 5s", &["errors < 9"]).0, 2);
+    }
 
     fn added(mut request: Request, text: &str) -> Result<Request, String> {
         let table: Table = text.parse().expect("TOML");
@@ -299,8 +343,8 @@ mod tests {
         );
         assert_eq!((all.duration, all.hold), (None, Some(Duration::from_secs(1))));
         assert_eq!(request.load.groups.len(), 2);
-        assert_eq!(request.criteria.fail.len(), 1);
-        assert_eq!(request.criteria.fail[0].to_string(), "count > 1");
+        let fail: Vec<String> = request.criteria.fail.iter().map(ToString::to_string).collect();
+        assert_eq!(fail, ["response p99 < 500ms", "count > 1"]);
         assert_eq!(request.criteria.abort.len(), 1);
         assert_eq!(request.junit, Some("plans/tests.xml".into()));
         let last = request.sources.settings.last();

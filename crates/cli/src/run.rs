@@ -84,11 +84,11 @@ pub(crate) fn run(mut request: Request) -> Exit {
 }
 
 /// Runs the plan file of a request beside which a project file was read or not.
-fn run_with(request: Request, project: Result<bool, String>) -> Exit {
+fn run_with(request: Request, project: Result<Option<String>, String>) -> Exit {
     match project {
-        Ok(false) => {}
-        Ok(true) if request.quiet => {}
-        Ok(true) => terminal::err(&format!("{} beside the plan is read\n", project::NAME)),
+        Ok(None) => {}
+        Ok(Some(_)) if request.quiet => {}
+        Ok(Some(words)) => terminal::err(&format!("{words}\n")),
         Err(message) => {
             terminal::error(&message);
             return Exit::Usage;

@@ -240,6 +240,10 @@ lops = 1
     let ended = program.run(&line);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.out.contains("met      count = 8: 8"), "{ended:?}");
+    assert!(ended.out.contains("met      error% = 0% for label Sleep"), "both: {ended:?}");
+    assert!(
+        ended.err.contains("throng.toml beside the plan is read; --fail replaces its 'count > 12'")
+    );
 
     program.write("throng.toml", "[load.scenario]\nUsers = { users = 2, iterations = 3 }\n");
     let ended = program.run(&["run", "plan.jmx", "--fail", "count = 6", "--runs", "scenario"]);

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -56,6 +56,11 @@ impl fmt::Debug for Target {
 }
 
 impl Target {
+    /// Looks up the file of certificates from that folder on, instead of the working folder.
+    pub fn set_folder(&mut self, folder: &Path) {
+        self.roots = self.roots.take().map(|file| folder.join(file));
+    }
+
     /// Reads `KIND=ADDRESS[,application=NAME][,interval=SECONDS][,ca=FILE]`. The error names nothing that could be secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, address) = text.split_once('=').unwrap_or((text, ""));
