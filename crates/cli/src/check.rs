@@ -18,7 +18,9 @@ use jmx::{Diag, Severity};
 use plan::load::Given;
 use plan::plan::Plan;
 use plan::support::{Level, Support};
+use record::mask::source;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::asked_load;
 use crate::exit::Exit;
@@ -185,20 +187,22 @@ impl Checked {
     }
 
     fn tell_json(&self) {
-        let Self { loaded, java, unheeded, load, .. } = self;
-        let report = json(loaded, java.as_ref(), unheeded, load);
-        terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
+        terminal::json(&serde_json::to_string_pretty(&self.data()).unwrap_or_default());
     }
 
-    /// Whether `throng run` would run the plan, with --skip-unsupported or without. Its findings are printed, and where it would not run the reasons, as JSON if
-    /// that is asked for.
+    /// The report as JSON.
+    pub(crate) fn data(&self) -> Value {
+        let Self { loaded, java, unheeded, load, .. } = self;
+        let report = json(loaded, java.as_ref(), unheeded, load);
+        serde_json::to_value(report).unwrap_or_default()
+    }
+
+    /// Whether `throng run` would run the plan, with --skip-unsupported or without. Its findings are printed unless they go
+    /// into JSON, and where it would not run the reasons.
     pub(crate) fn admits(&self, as_json: bool, skip_unsupported: bool) -> bool {
         let loaded = &self.loaded;
         let runs = if skip_unsupported { loaded.is_valid() } else { runs(loaded) };
         if as_json {
-            if !runs {
-                self.tell_json();
-            }
             return runs;
         }
         terminal::err(&loaded.findings(tty::error_colour()));
@@ -384,7 +388,7 @@ fn text(loaded: &Loaded, java: Option<&OfJava>) -> String {
     }
     out.push('\n');
     if let Some(OfJava { place, looked }) = java {
-        out.push_str(&format!("In Java: {place}\n"));
+        out.push_str(&format!("In Java: {}\n", source(place)));
         if !looked {
             out.push_str(&format!("  {UNKNOWN}\n"));
         }
@@ -412,7 +416,7 @@ fn element_lines(file: &str, element: &Support) -> String {
     let path = render::path(&element.path);
     let mut out = format!("  {file}:{}: {path} [{}]\n", element.line, element.class);
     if !element.consequence.is_empty() {
-        out.push_str(&format!("      {}\n", element.consequence));
+        out.push_str(&format!("      {}\n", source(&element.consequence)));
     }
     out
 }
@@ -454,7 +458,7 @@ struct JsonReport<'a> {
     findings: Vec<JsonDiag<'a>>,
     /// The elements that run in Java, and which Java that is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    java: Option<&'a str>,
+    java: Option<String>,
     /// Questions that only a run could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<&'static str>,
@@ -468,11 +472,11 @@ struct JsonReport<'a> {
 struct JsonElement<'a> {
     level: &'static str,
     class: &'a str,
-    name: &'a str,
+    name: String,
     file: &'a str,
     line: u32,
-    path: &'a str,
-    consequence: &'a str,
+    path: String,
+    consequence: String,
 }
 
 fn json<'a>(
@@ -499,7 +503,7 @@ fn json<'a>(
             .iter()
             .map(|diag| render::json(diag, loaded.file(diag.file.as_deref()).0))
             .collect(),
-        java: java.map(|java| java.place.as_str()),
+        java: java.map(|java| source(&java.place)),
         unknown: java.filter(|java| !java.looked).map(|_| UNKNOWN),
         warnings,
         load,
@@ -509,5 +513,6 @@ fn json<'a>(
 fn json_element<'a>(file: &'a str, element: &'a Support) -> JsonElement<'a> {
     let Support { level, class, name, file: own, line, path, consequence } = element;
     let file = own.as_deref().unwrap_or(file);
+    let (name, path, consequence) = (source(name), source(path), source(consequence));
     JsonElement { level: level.word(), class, name, file, line: *line, path, consequence }
 }

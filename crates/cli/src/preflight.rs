@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use plan::plan::Plan;
 use serde::Serialize;
+use serde_json::{Value, json};
 use stats::grouped::{count, things};
 
 use crate::check::Checked;
@@ -98,6 +99,10 @@ fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> 
         Some(path) => {
             let checked = Checked::of_request(request, false).map_err(|message| usage(&message))?;
             if !checked.admits(flags.json, flags.skip_unsupported) {
+                if flags.json {
+                    let refused = refused(&checked);
+                    terminal::json(&serde_json::to_string_pretty(&refused).unwrap_or_default());
+                }
                 return Err(Exit::Plan);
             }
             let Some(plan) = &checked.loaded.plan else { return Err(Exit::Plan) };
@@ -111,6 +116,20 @@ fn demand_of(flags: &PreflightFlags, request: &Request) -> Result<Demand, Exit> 
         }
     };
     demand.map_err(|message| usage(&format!("source addresses: {message}")))
+}
+
+/// The report on a plan that `throng run` would refuse: the form of every report, and that of `check` in `plan`.
+fn refused(checked: &Checked) -> Value {
+    json!({
+        "severity": "refused",
+        "demand": null,
+        "connections": null,
+        "workers": null,
+        "findings": [],
+        "plan": checked.data(),
+        "commands": [],
+        "undo": [],
+    })
 }
 
 /// The properties and the options beside the plan.

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use jmx::{Diag, Severity, Span};
+use record::mask::source;
 use serde::Serialize;
 
 /// Columns of a finding: of a longer line, the part around the finding is shown.
@@ -28,24 +29,27 @@ pub(crate) enum Colour {
     Ansi,
 }
 
-/// One finding. `source` is the plan's text, empty where it is not at hand.
-pub(crate) fn diag(diag: &Diag, file: &str, source: &str, colour: Colour) -> String {
+/// One finding, with its secrets masked. `plan` is the plan's text, empty where it is not at hand.
+pub(crate) fn diag(diag: &Diag, file: &str, plan: &str, colour: Colour) -> String {
     let level = match diag.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut title = level.primary_title(diag.message.as_str());
+    let (message, help) = (source(&diag.message), diag.help.as_deref().map(source));
+    let mut title = level.primary_title(message.as_str());
     if !diag.code.is_empty() {
         title = title.id(diag.code);
     }
     let line = diag.line as usize;
-    let mut report = match line_of(source, line) {
-        Some((start, text)) => {
-            let snippet = Snippet::source(text).line_start(line).path(file);
+    let mut report = match line_of(plan, line) {
+        Some((start, own)) => {
+            let text = source(own);
             // A finding about a property has the element's span: its whole line is marked.
             let whole = text.len() - text.trim_start().len()..text.trim_end().len();
-            let marked = diag.span.and_then(|span| within(span, start, text)).unwrap_or(whole);
+            let marked = diag.span.filter(|_| *own == text);
+            let marked = marked.and_then(|span| within(span, start, own)).unwrap_or(whole);
+            let snippet = Snippet::source(text).line_start(line).path(file);
             title.element(snippet.annotation(AnnotationKind::Primary.span(marked)))
         }
         None if line > 0 => title.element(Origin::path(file).line(line)),
@@ -54,7 +58,7 @@ pub(crate) fn diag(diag: &Diag, file: &str, source: &str, colour: Colour) -> Str
     if let Some(element) = &diag.element {
         report = report.element(Level::NOTE.with_name("in").message(path(element)));
     }
-    if let Some(help) = &diag.help {
+    if let Some(help) = &help {
         report = report.element(Level::HELP.message(help.as_str()));
     }
     let renderer = match colour {
@@ -131,10 +135,11 @@ pub(crate) fn alike(text: &str) -> String {
 /// The path of an element; the middle of a long one is left out.
 pub(crate) fn path(path: &str) -> String {
     const ENDS: usize = 6;
+    let path = source(path);
     let parts: Vec<&str> = path.split(" > ").collect();
     let left_out = parts.len().saturating_sub(2 * ENDS);
     if left_out < 2 {
-        return path.to_owned();
+        return path;
     }
     let (first, last) = (&parts[..ENDS], &parts[ENDS + left_out..]);
     format!("{} > … {left_out} more … > {}", first.join(" > "), last.join(" > "))
@@ -176,22 +181,22 @@ fn paint(code: &str, text: &str, colour: Colour) -> String {
 pub(crate) struct JsonDiag<'a> {
     severity: &'static str,
     code: &'a str,
-    message: &'a str,
+    message: String,
     file: &'a str,
     line: u32,
-    element: Option<&'a str>,
-    help: Option<&'a str>,
+    element: Option<String>,
+    help: Option<String>,
 }
 
 pub(crate) fn json<'a>(diag: &'a Diag, file: &'a str) -> JsonDiag<'a> {
     JsonDiag {
         severity: diag.severity.word(),
         code: diag.code,
-        message: &diag.message,
+        message: source(&diag.message),
         file,
         line: diag.line,
-        element: diag.element.as_deref(),
-        help: diag.help.as_deref(),
+        element: diag.element.as_deref().map(source),
+        help: diag.help.as_deref().map(source),
     }
 }
 

@@ -139,3 +139,32 @@ fn check_and_preflight_read_the_file_beside_the_plan_as_run_does() {
         }
     }
 }
+
+/// A request whose name, path and odd number have secrets, with a timer that cannot run.
+const SECRETS: &str = r#"<HTTPSamplerProxy guiclass="x" testclass="HTTPSamplerProxy" testname="https://me:hidden1@h/?sid=hidden2" enabled="true"><stringProp name="HTTPSampler.path">/x?token=hidden3&amp;a=1</stringProp><stringProp name="HTTPSampler.password">hidden4</stringProp><intProp name="n">http://h/?api_key=hidden5</intProp></HTTPSamplerProxy><hashTree>
+<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="/a?pw=hidden6" enabled="true"/><hashTree/></hashTree>"#;
+
+#[test]
+fn findings_show_no_secrets_of_urls() {
+    let program = Program::new();
+    let (before, rest) = program::PLAN.split_once("<JavaSampler").expect("a sampler");
+    let (_, behind) = rest.split_once("<hashTree/>").expect("its children");
+    program.write("secret.jmx", &format!("{before}{SECRETS}{behind}"));
+    for line in [
+        &["check", "secret.jmx", "--junit", "t.xml"][..],
+        &["check", "secret.jmx", "plan.jmx", "--junit", "t.xml"],
+        &["check", "secret.jmx", "--json"],
+        &["check", "secret.jmx", "plan.jmx", "--json"],
+        &["run", "secret.jmx", "--junit", "t.xml", "--markdown", "s.md"],
+        &["preflight", "secret.jmx"],
+        &["preflight", "secret.jmx", "--json"],
+    ] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 3, "{ended:?}");
+        let files = ["t.xml", "s.md"].map(|file| std::fs::read_to_string(program.path(file)));
+        let files = files.into_iter().flatten().collect::<String>();
+        let all = format!("{}{}{files}", ended.out, ended.err);
+        assert!(all.contains("bad-number") || all.contains("BurstTimer"), "{all}");
+        assert!(!all.contains("hidden"), "{line:?}: {all}");
+    }
+}

@@ -191,7 +191,7 @@ fn no_plan_fits_that_check_and_run_refuse() {
             let line = ["preflight", &file, "--json", property];
             let line = if property.is_empty() { &line[..3] } else { &line };
             let json = json(&program.run(line).out);
-            assert_eq!(json["runs"], false, "{name}: {json}");
+            assert_eq!(json["plan"]["runs"], false, "{name}");
         }
     }
 }
@@ -208,4 +208,23 @@ fn findings_of_a_plan_that_runs_stand_before_the_sums() {
         ended.err.contains("warning[missing-file]: the file names.csv is not there"),
         "{ended:?}"
     );
+}
+
+#[test]
+fn a_plan_that_run_would_refuse_has_the_form_of_every_report() {
+    let program = Program::new();
+    program.write("bad.jmx", "<jmeterTestPlan");
+    let ended = program.run(&["preflight", "bad.jmx", "--json"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let (refused, good) = (json(&ended.out), program.run(&["preflight", "plan.jmx", "--json"]));
+    assert_eq!(
+        (&refused["severity"], &refused["plan"]["runs"]),
+        (&"refused".into(), &false.into())
+    );
+    assert!(refused["plan"]["findings"][0]["message"].is_string(), "{refused}");
+    let names = |report: &Value| -> Vec<String> {
+        let all = report.as_object().expect("an object").keys().cloned();
+        all.filter(|name| name != "plan").collect()
+    };
+    assert_eq!(names(&refused), names(&json(&good.out)));
 }

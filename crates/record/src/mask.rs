@@ -160,6 +160,38 @@ pub fn urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A line of a plan, or words about one, with the secrets of its URLs and the values of secret properties masked.
+pub fn source(text: &str) -> String {
+    let is_end = |char: char| char.is_whitespace() || "\"'<>`\\".contains(char);
+    let mut out = String::with_capacity(text.len());
+    // The name of the property that the line is in, and whether its value has begun.
+    let (mut last, mut name, mut is_value) = ("", "", false);
+    for part in text.split_inclusive(is_end) {
+        let word = part.trim_end_matches(is_end);
+        let mark = &part[word.len()..];
+        match mark {
+            "\"" if last == "name=" => name = word,
+            "<" => name = "",
+            _ => {}
+        }
+        if is_value && !word.is_empty() {
+            out.push_str(MASK);
+        } else if word.contains(['?', '@', '&']) {
+            out.push_str(&url(word));
+        } else {
+            out.push_str(word);
+        }
+        out.push_str(mark);
+        is_value = match mark {
+            ">" => is_secret_parameter(name) && !word.ends_with('/'),
+            "<" => false,
+            _ => is_value,
+        };
+        last = word;
+    }
+    out
+}
+
 /// A head (request or status line, header lines) with secret values masked.
 pub fn head(head: &str) -> String {
     let mut out = String::with_capacity(head.len());
@@ -309,6 +341,31 @@ fn value_behind(bytes: &[u8], end: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_in_lines_of_plans_are_masked() {
+        for (text, expected) in [
+            (
+                "<stringProp name=\"HTTPSampler.path\">/x?token=a1&amp;b=2&amp;key=c3</stringProp>",
+                "<stringProp name=\"HTTPSampler.path\">/x?token=***&amp;b=2&amp;key=***</stringProp>",
+            ),
+            (
+                "<stringProp name=\"Authorization.password\">one two</stringProp><a>b</a>",
+                "<stringProp name=\"Authorization.password\">*** ***</stringProp><a>b</a>",
+            ),
+            ("<p name=\"password\"/><q>b</q>", "<p name=\"password\"/><q>b</q>"),
+            (
+                "holds \"http://me:pw@h/?sid=1\", no number",
+                "holds \"http://***@h/?sid=***\", no number",
+            ),
+            (
+                "Plan > GET /a?api_key=1 > ü, did you mean this?",
+                "Plan > GET /a?api_key=*** > ü, did you mean this?",
+            ),
+        ] {
+            assert_eq!(source(text), expected);
+        }
+    }
 
     #[test]
     fn secrets_of_urls_are_masked() {

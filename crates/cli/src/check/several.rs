@@ -1,6 +1,7 @@
 //! Several plans of `throng check`: a line, a JSON object and a JUnit test for each.
 
 use jmx::Severity;
+use record::mask::source;
 use serde_json::{Value, json};
 use stats::grouped::things;
 
@@ -67,12 +68,12 @@ fn first(checked: &Checked) -> Option<String> {
     let loaded = &checked.loaded;
     let of = |severity| {
         let found = loaded.diags.iter().find(|diag| diag.severity == severity)?;
-        Some(format!("line {}: {}", found.line, found.message))
+        Some(format!("line {}: {}", found.line, source(&found.message)))
     };
     let cannot = || {
         let element = loaded.obstacles().next()?;
         let (class, line) = (&element.class, element.line);
-        Some(format!("line {line}: {class}: {}", element.consequence))
+        Some(format!("line {line}: {class}: {}", source(&element.consequence)))
     };
     of(Severity::Error).or_else(cannot).or_else(|| of(Severity::Warning))
 }
@@ -88,10 +89,7 @@ fn reason(result: &Result<Checked, String>) -> Option<String> {
 
 pub(super) fn data(name: &str, result: &Result<Checked, String>) -> Value {
     match result {
-        Ok(Checked { loaded, java, unheeded, load, .. }) => {
-            serde_json::to_value(super::json(loaded, java.as_ref(), unheeded, load))
-                .unwrap_or_default()
-        }
+        Ok(checked) => checked.data(),
         Err(message) => json!({ "file": name, "runs": false, "error": message }),
     }
 }

@@ -107,7 +107,8 @@ pub(crate) fn warn_of_unheeded(
         console.warn(&line);
     }
     for element in loaded.support.iter().filter(|element| leaves_output_out(element)) {
-        console.warn(&format!("{}: {}", element.path, element.consequence));
+        let words = format!("{}: {}", element.path, element.consequence);
+        console.warn(&record::mask::source(&words));
     }
     if let Some(file) = &request.log_config {
         let file = file.display();
