@@ -168,16 +168,18 @@ fn head(bytes: &[u8]) -> Option<[u32; 3]> {
     Some([0, 1, 2].map(|at| u32::from_le_bytes(numbers[at])))
 }
 
-/// Whether a frame can have these lengths: it is not empty, and deflate makes at most 1032 bytes of one, and hardly more of
-/// what it cannot make shorter.
+/// Bytes that deflate makes of one at most.
+const MOST_OF_BYTE: usize = 1032;
+
+/// Whether a frame can have these lengths: it is not empty, and deflate adds hardly anything to what it cannot make shorter.
 fn is_plausible(length: usize, inflated: u32) -> bool {
     let most = inflated as usize + inflated as usize / 1000 + 64;
-    (1..=MOST).contains(&inflated) && length <= most && inflated as usize <= 1032 * length
+    (1..=MOST).contains(&inflated) && length <= most && inflated as usize <= MOST_OF_BYTE * length
 }
 
 /// Inflates as much as there is of a frame's content. `None`: it is damaged.
 fn inflate(content: &[u8], inflated: u32) -> Option<Vec<u8>> {
-    let mut entries = Vec::new();
+    let mut entries = Vec::with_capacity((inflated as usize).min(MOST_OF_BYTE * content.len()));
     let mut from = DeflateDecoder::new(content).take(u64::from(inflated) + 1);
     from.read_to_end(&mut entries).ok().map(|_| entries)
 }

@@ -148,21 +148,28 @@ pub(crate) fn fewer(bins: &Bins, most: usize) -> Option<Bins> {
     if bins.len() <= most {
         return None;
     }
+    // Neighbours are apart as long as the highest bit in which they differ is not shifted away.
+    let (mut apart, mut before) = ([0_usize; 33], None);
+    for (bin, _) in bins.iter() {
+        let bits =
+            before.replace(bin).map_or(32, |before: u32| 32 - (before ^ bin).leading_zeros());
+        apart[bits as usize] += 1;
+    }
+    let count = |shift: u32| apart[shift as usize + 1..].iter().sum::<usize>();
     let mut shift = 0;
-    let at = |bin: u32, shift: u32| {
-        let half = if shift == 0 { 0 } else { 1 << (shift - 1) };
-        ((bin >> shift << shift) + half).min(layout::BINS - 1)
-    };
-    let count = |shift| {
-        let mut before = None;
-        bins.iter().filter(|bin| before.replace(at(bin.0, shift)) != Some(at(bin.0, shift))).count()
-    };
     while count(shift) > most && shift < 15 {
         shift += 1;
     }
-    let mut fewer = Bins::default();
-    bins.iter().for_each(|(bin, n)| fewer.add(at(bin, shift), n));
-    Some(fewer)
+    let half = if shift == 0 { 0 } else { 1 << (shift - 1) };
+    let mut fewer: Vec<(u32, u64)> = Vec::with_capacity(count(shift));
+    for (bin, n) in bins.iter() {
+        let bin = ((bin >> shift << shift) + half).min(layout::BINS - 1);
+        match fewer.last_mut().filter(|last| last.0 == bin) {
+            Some(last) => last.1 = last.1.saturating_add(n),
+            None => fewer.push((bin, n)),
+        }
+    }
+    Bins::try_from(fewer).ok()
 }
 
 /// Whether the sum of all samples is written: where no histogram is shared or shortened, it follows from the labels. That of an
@@ -349,5 +356,40 @@ fn read_class(from: &mut In<'_>) -> Class {
         retransmitted: from.number(),
         syn_retransmitted: from.number(),
         service: from.bins(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shorter_histogram_joins_as_few_neighbours_as_it_must() {
+        let mut state = 1_u64;
+        let mut random = |most: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % most
+        };
+        for _ in 0..200 {
+            let (mut bins, spread) = (Bins::default(), 1 + random(u64::from(layout::BINS)));
+            let from = layout::BINS - spread as u32;
+            (0..300).for_each(|_| bins.add(from + random(spread) as u32, 1 + random(9)));
+            for most in [1, 7, 64, 200] {
+                let shorter = fewer(&bins, most);
+                assert_eq!(shorter.is_none(), bins.len() <= most);
+                let Some(shorter) = shorter else { continue };
+                let joined = |shift: u32| {
+                    let mut joined = Bins::default();
+                    let half = (1 << shift) / 2;
+                    let middle = |bin: u32| (bin >> shift << shift) + half;
+                    bins.iter().for_each(|(bin, n)| {
+                        joined.add(middle(bin).min(layout::BINS - 1), n);
+                    });
+                    joined
+                };
+                let found = (1..=15).map(joined).find(|joined| joined.len() <= most);
+                assert_eq!(shorter, found.expect("2^15 bins in one"));
+            }
+        }
     }
 }
