@@ -1,13 +1,13 @@
 //! Columns of labels: they have no chart on a page of their own, but one of each label.
 
 use answers::criterion::Times;
-use record::Part;
+use stats::hist::Hist;
 
 use super::source::Source;
 use crate::model::columns::Column;
 use crate::model::labels::{self, Order};
 use crate::model::timeline::Timeline;
-use crate::model::{totals, words};
+use crate::model::words;
 
 pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timeline) {
     let times = Times::judged(source.record);
@@ -15,14 +15,15 @@ pub(super) fn of_labels(source: &Source<'_>, order: &Order, timeline: &mut Timel
     for (place, label) in order.timed() {
         let mut values: [Vec<Option<f64>>; 4] = std::array::from_fn(|_| Vec::new());
         for instant in source.instants {
-            let mut sum = Part::default();
-            let parts =
-                source.seconds(instant).iter().filter_map(|second| second.labels.get(label));
-            parts.for_each(|part| sum.merge(&part));
-            let hist = totals::hist([&sum], times);
+            let (mut hist, mut count, mut errors) = (Hist::new(), 0, 0);
+            for part in source.seconds(instant).iter().filter_map(|second| second.labels.get(label))
+            {
+                hist.add(times.of(&part));
+                (count, errors) = (count + part.count, errors + part.errors);
+            }
             let quantile = |p| (hist.total() > 0).then(|| hist.quantile(p) as f64);
-            values[0].push(Some(sum.count as f64 / instant.length()));
-            values[1].push(knows_errors.then(|| sum.errors as f64 / instant.length()));
+            values[0].push(Some(count as f64 / instant.length()));
+            values[1].push(knows_errors.then(|| errors as f64 / instant.length()));
             values[2].push(quantile(0.5));
             values[3].push(quantile(0.95));
         }
