@@ -75,7 +75,9 @@ impl Labels {
                 Some(Cow::Borrowed(&list[at].1))
             }
             Form::Packed(bytes) => {
-                let (_, mut body) = Entries(In::new(bytes)).find(|entry| entry.0 == number)?;
+                // They ascend.
+                let found = Entries(In::new(bytes)).find(|entry| entry.0 >= number);
+                let (_, mut body) = found.filter(|entry| entry.0 == number)?;
                 Some(Cow::Owned(parts::read_part(&mut body)))
             }
         }
