@@ -75,6 +75,34 @@ pub(super) struct Elements<R> {
     blanks: Option<usize>,
     some: bool,
     has_root: bool,
+    /// The root has ended, and lines of text behind it.
+    is_behind: bool,
+    pub(super) stray: Stray,
+}
+
+/// Lines of text behind the document, such as rows of CSV that were appended to it.
+#[derive(Debug, Default)]
+pub(super) struct Stray {
+    pub(super) lines: u64,
+    pub(super) first_line: u64,
+    /// The last of them goes on.
+    is_open: bool,
+}
+
+impl Stray {
+    fn add(&mut self, text: &[u8], first_line: u64) {
+        for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
+            self.is_open &= at == 0;
+            if self.is_open || line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            self.is_open = true;
+            self.lines += 1;
+            if self.lines == 1 {
+                self.first_line = first_line + at as u64;
+            }
+        }
+    }
 }
 
 impl<R: Read> Elements<R> {
@@ -89,6 +117,8 @@ impl<R: Read> Elements<R> {
             blanks: None,
             some: false,
             has_root: false,
+            is_behind: false,
+            stray: Stray::default(),
         }
     }
 
@@ -161,6 +191,9 @@ impl<R: Read> Elements<R> {
                 let room = MOST_TEXT.saturating_sub(self.sample.texts[at].len());
                 self.sample.texts[at].extend_from_slice(&text[..text.len().min(room)]);
             }
+            if self.is_behind {
+                self.stray.add(text, self.buffer.line);
+            }
             let line = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
             let is_begun = line > 0 || self.buffer.offset == 0;
             let before = if is_begun { Some(0) } else { blanks };
@@ -216,7 +249,7 @@ impl<R: Read> Elements<R> {
         let closed = tag.ends_with(b"/");
         let named = name(tag);
         if named == b"testResults" {
-            self.has_root = true;
+            (self.has_root, self.is_behind) = (true, false);
             if self.is_open {
                 return Ok(self.torn_sample());
             }
@@ -275,6 +308,7 @@ impl<R: Read> Elements<R> {
             }
             return None;
         };
+        self.is_behind |= named == b"testResults";
         self.names.truncate(self.open[at]);
         self.open.truncate(at);
         if self.is_open && at <= self.sample.depth {

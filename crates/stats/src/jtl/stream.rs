@@ -90,6 +90,8 @@ pub enum Why {
     Damaged,
     /// The time stamp is no number, and no date of a known format.
     Value,
+    /// It is text behind the end of an XML document.
+    Stray,
     /// The elapsed time is below 0, or no number.
     Negative,
     Elapsed,
@@ -105,6 +107,7 @@ impl std::fmt::Display for Why {
             Self::Value => f.write_str(
                 "its timeStamp cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
             ),
+            Self::Stray => f.write_str("it is no XML: another form was appended to the file"),
             Self::Negative => f.write_str(
                 "its elapsed is negative: the clock was set back while the sample ran",
             ),
@@ -210,6 +213,11 @@ fn each_sample(
             Next::Torn(line) => left.add(line, Why::Torn),
             Next::End => {
                 left.torn = elements.torn();
+                let stray = &elements.stray;
+                if stray.lines > 0 {
+                    left.add(stray.first_line, Why::Stray);
+                    left.odd += stray.lines - 1;
+                }
                 return Ok(left);
             }
         }

@@ -293,6 +293,15 @@ fn rows_that_another_delimiter_divides_are_read_or_counted() {
 }
 
 #[test]
+fn rows_behind_a_document_are_counted() {
+    let document = "<testResults>\n<sample t=\"1\" ts=\"1\" lb=\"a\"/>\n</testResults>\n";
+    let (read, left) = labels(&format!("{document}\n1,2,b\n1,2,c"));
+    assert_eq!((&*read, left.odd, left.first_line, left.why), ("a", 2, 5, Some(Why::Stray)));
+    let (read, left) = labels(&document.repeat(2));
+    assert_eq!((&*read, left.odd), ("aa", 0));
+}
+
+#[test]
 fn the_reason_names_the_figure_that_cannot_be_read() {
     for (row, why) in [
         ("1,-2,a", Why::Negative),
