@@ -7,28 +7,70 @@
 //! 3. A time is not met without a successful sample.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
 //!    the same samples.
-//! 5. Times and rates are undecided where more than [`MOST_MISSED`] of the starts were not made: the samples that would
-//!    have been the slowest are missing.
+//! 5. Times and rates are undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan
+//!    was not reached: the samples that would have been the slowest are missing.
+//! 6. What the samples of a run that ended early meet is undecided: the rest of the load was not made.
 //!
 //! The cost is a few comparisons per criterion.
 
+use record::Record;
 use stats::grouped::{count, things};
 
 use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit};
+use crate::rules::{self, Cut};
 use crate::verdict::Words;
 
 /// Share of the starts that may be missing before times and rates are undecided.
 pub const MOST_MISSED: f64 = 0.01;
+
+/// Share of the users that errors may have ended before the load counts as one that was not made.
+const MOST_ENDED: f64 = 0.1;
+
+/// The load that a run was to make and did not.
+#[derive(Clone, Debug, Default)]
+pub struct Shortfall {
+    /// Starts that a rate asked for.
+    pub due: u64,
+    /// Those of them that were not made.
+    pub missed: u64,
+    /// Why the run, or the load in it, ended early.
+    pub early: Option<Words>,
+}
+
+impl Shortfall {
+    /// Of a run that has ended; `counted`: starts that were due and missed, by the counters of an open load.
+    pub fn of(counted: (u64, u64), record: Option<&Record>) -> Self {
+        let by_rate = || record.and_then(rules::missed_starts).unwrap_or_default();
+        let (due, missed) = if counted.0 > 0 { counted } else { by_rate() };
+        Self { due, missed, early: record.and_then(early) }
+    }
+}
+
+/// Why errors ended so much of a run that its samples do not stand for all of the load.
+fn early(record: &Record) -> Option<Words> {
+    let cut = rules::cut_by_errors(record)?;
+    // A user of an open load that ends is followed by the next.
+    let counts = match cut {
+        Cut::Run { .. } => true,
+        Cut::Users { ended, of } => {
+            !record.frame.load.open && ended as f64 > MOST_ENDED * of as f64
+        }
+    };
+    let Words { en, zh } = counts.then(|| cut.words())?;
+    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
+    Some(words(
+        format!("met so far; {}{}", en[..1].to_lowercase(), &en[1..]),
+        format!("目前满足；{zh}"),
+    ))
+}
 
 /// Facts about the run in which criteria are judged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
     /// All criteria that must hold.
     pub criteria: &'a [Criterion],
-    /// Starts that a rate asked for.
-    pub due: u64,
-    /// Those of them that were not made.
-    pub missed: u64,
+    /// `None` where all of the load was made.
+    pub shortfall: Option<&'a Shortfall>,
 }
 
 impl Evidence<'_> {
@@ -83,10 +125,16 @@ impl Evidence<'_> {
             }
             _ => {}
         }
-        let share = self.missed as f64 / self.due.max(1) as f64;
+        let Shortfall { due, missed, early } =
+            self.shortfall.filter(|_| *outcome == Outcome::Met)?;
+        let share = *missed as f64 / (*due).max(1) as f64;
         let is_hit = is_time || criterion.figure == Figure::Rate;
-        let missed = *outcome == Outcome::Met && is_hit && share > MOST_MISSED;
-        missed.then(|| (Outcome::Undecided, missing(self.missed, self.due)))
+        let lacks = if is_hit && share > MOST_MISSED {
+            Some(missing(*missed, *due))
+        } else {
+            early.clone().filter(|_| !stays_met(criterion))
+        };
+        lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
     /// Whether a criterion ignores errors, most samples failed, and no other criterion is about that.
@@ -164,6 +212,12 @@ fn asks_for_none(criterion: &Criterion) -> bool {
     criterion.figure == Figure::Count && most <= 0.0
 }
 
+/// Whether more samples cannot change that the criterion is met.
+fn stays_met(criterion: &Criterion) -> bool {
+    matches!(criterion.figure, Figure::Count | Figure::Errors)
+        && matches!(criterion.op, Op::More | Op::AtLeast)
+}
+
 fn is_of_errors(criterion: &Criterion) -> bool {
     matches!(criterion.figure, Figure::Errors | Figure::ErrorShare)
 }
@@ -197,6 +251,7 @@ fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
 mod tests {
     use super::*;
     use crate::criterion::{Stat, Times};
+    use stats::Counter;
 
     struct Set {
         count: u64,
@@ -221,7 +276,8 @@ mod tests {
     fn judged(texts: &[&str], set: &Set, starts: (u64, u64)) -> Judged {
         let read = |text: &&str| Criterion::parse(text).expect("a criterion");
         let criteria: Vec<Criterion> = texts.iter().map(read).collect();
-        let evidence = Evidence { criteria: &criteria, due: starts.0, missed: starts.1 };
+        let shortfall = Shortfall { due: starts.0, missed: starts.1, early: None };
+        let evidence = Evidence { criteria: &criteria, shortfall: Some(&shortfall) };
         evidence.judge(&criteria[0], set)
     }
 
@@ -284,6 +340,59 @@ mod tests {
         assert_eq!(outcome("count = 81", 19), Outcome::Met);
         let words = judged(&["p95 < 1s"], &set, (100, 19)).shown();
         assert!(words.starts_with("5ms (19% of the starts were not made (19 of 100)"), "{words}");
+    }
+
+    #[test]
+    fn the_samples_of_a_run_that_ended_early_meet_nothing_for_good() {
+        use Outcome::{Met, NotMet, Undecided};
+        let early = Some(words("met so far", "目前满足"));
+        let shortfall = Shortfall { early, ..Shortfall::default() };
+        let set = Set { count: 10, errors: Some(1) };
+        for (text, expected) in [
+            ("p95 < 1s", Undecided),
+            ("p95 < 1ms", NotMet),
+            ("error% < 20", Undecided),
+            ("rate > 5", Undecided),
+            ("count < 20", Undecided),
+            ("count >= 10", Met),
+            ("errors > 0", Met),
+        ] {
+            let criterion = Criterion::parse(text).expect("a criterion");
+            let evidence = Evidence { criteria: &[], shortfall: Some(&shortfall) };
+            assert_eq!(evidence.judge(&criterion, &set).outcome, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_that_end_the_run_or_many_users_leave_a_shortfall() {
+        let record = |counter, n, started, open| {
+            let mut record = Record::default();
+            record.seconds.push(record::Second {
+                at_ms: 1000,
+                ms: 1000,
+                started,
+                ..Default::default()
+            });
+            record.seconds[0].counters.add(counter, n);
+            (record.frame.load.length_ms, record.frame.load.open) = (Some(30_000), open);
+            record
+        };
+        let early =
+            |record: &Record| Shortfall::of((0, 0), Some(record)).early.map(|words| words.en);
+        let run = record(Counter::RunStoppedByError, 1, 20, true);
+        assert_eq!(
+            early(&run).as_deref(),
+            Some("met so far; the run ended at 0:01 of 0:30: it was to stop after an error")
+        );
+        let users = |ended, open| early(&record(Counter::UsersStoppedByError, ended, 20, open));
+        assert_eq!(
+            users(20, false).as_deref(),
+            Some("met so far; 20 of 20 users were stopped after an error, as the plan says")
+        );
+        assert_eq!((users(2, false), users(20, true)), (None, None));
+        let mut at_the_end = record(Counter::RunStoppedByError, 1, 20, false);
+        at_the_end.frame.load.length_ms = Some(2_000);
+        assert_eq!(early(&at_the_end), None);
     }
 
     #[test]

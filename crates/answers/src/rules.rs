@@ -46,6 +46,8 @@ mod timeouts;
 
 use record::Record;
 
+pub use errors::{Cut, cut_by_errors};
+pub use late_starts::missed_starts;
 pub use run::Run;
 
 use crate::verdict::{Rule, Verdict, Words};

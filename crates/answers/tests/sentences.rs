@@ -202,7 +202,7 @@ fn users_and_runs_that_a_plan_ends_after_an_error_are_said() {
     assert!(has(&of_record(&record), words), "{:?}", of_record(&record));
     record.seconds[4].counters.add(Counter::RunStoppedByError, 1);
     // At the planned end an error ended nothing.
-    let words = "the plan stops the test after an error.";
+    let words = "it was to stop after an error.";
     assert!(!has(&of_record(&record), words), "{:?}", of_record(&record));
     record.frame.load.length_ms = Some(60_000);
     let said = of_record(&record);

@@ -9,10 +9,10 @@ mod window;
 use std::time::Duration;
 
 use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
-use answers::evidence::{Evidence, Nothing};
+use answers::evidence::{Evidence, Nothing, Shortfall};
 use answers::verdict::Words;
 use plan::plan::Plan;
-use record::Lamp;
+use record::{Lamp, Record};
 use stats::totals::{Row, Totals};
 use stats::{Counter, Snapshot};
 
@@ -122,6 +122,11 @@ impl Watch {
         self.aborted.is_some()
     }
 
+    /// The criterion that has ended the run, with the value at that moment.
+    pub(crate) fn aborted(&self) -> Option<&Judged> {
+        self.aborted.as_ref()
+    }
+
     /// The criteria by now, in the order in which they were given: `--fail`, then `--abort-if`.
     pub(crate) fn lamps(&self) -> Vec<Lamp> {
         self.windows.iter().map(Window::lamp).collect()
@@ -149,7 +154,8 @@ impl Watch {
         self.last_ms = at_ms;
         let since_start = Duration::from_millis((at_ms - self.start_ms).max(0) as u64);
         let (due, missed) = self.starts;
-        let evidence = Evidence { criteria: &self.criteria.fail, due, missed };
+        let shortfall = Shortfall { due, missed, early: None };
+        let evidence = Evidence { criteria: &self.criteria.fail, shortfall: Some(&shortfall) };
         let mut ended = None;
         for window in &mut self.windows {
             let Some(judged) = window.close(ms, &evidence) else { continue };
@@ -167,12 +173,32 @@ impl Watch {
         ended
     }
 
-    /// The judgement at the end of the run.
-    pub(crate) fn judge(&self, totals: &Totals, length: Duration) -> Judgement {
+    /// The load that the run was to make and did not, by its counters and its record. `ended`: what kept it from its end.
+    pub(crate) fn shortfall(
+        &self,
+        totals: &Totals,
+        record: Option<&Record>,
+        ended: Option<Words>,
+    ) -> Shortfall {
         let get = |counter| totals.counters.get(counter);
-        let (due, missed) = (get(Counter::StartsDue), get(Counter::StartsMissed));
+        let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
+        let found = Shortfall::of(counted, record);
+        Shortfall { early: ended.or(found.early), ..found }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.windows.is_empty()
+    }
+
+    /// The judgement at the end of the run.
+    pub(crate) fn judge(
+        &self,
+        totals: &Totals,
+        length: Duration,
+        shortfall: &Shortfall,
+    ) -> Judgement {
         let end = AtEnd {
-            evidence: Evidence { criteria: &self.criteria.fail, due, missed },
+            evidence: Evidence { criteria: &self.criteria.fail, shortfall: Some(shortfall) },
             totals,
             length,
             planned: &self.planned,
@@ -341,7 +367,8 @@ mod tests {
         let shown = (lamps[1].holds, lamps[1].lost, &*lamps[1].value);
         assert_eq!(shown, (Some(true), true, "0% of requests"));
         assert!(lamps[2].ends && lamps[2].criterion == "errors > 100");
-        let judged = watch.judge(&Totals::new(), Duration::from_secs(4)).judged;
+        let judged =
+            watch.judge(&Totals::new(), Duration::from_secs(4), &Shortfall::default()).judged;
         assert!(!judged[0].is_met(), "what has no window is judged by the totals");
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use answers::verdict::Words;
 use record::Ending;
 use serde_json::{Value, json};
 
@@ -32,6 +33,19 @@ impl End {
             Self::Interrupted { .. } => Ending::Interrupted,
             Self::Aborted(reason) | Self::Threshold(reason) => Ending::Aborted(reason.clone()),
         }
+    }
+
+    /// Why what criteria ask for is met by a part of the run alone: something kept the run from its end.
+    pub(crate) fn early(&self) -> Option<Words> {
+        let (en, zh) = match self {
+            Self::Completed | Self::StoppedByPlan | Self::Threshold(_) => return None,
+            Self::Interrupted { .. } => ("interrupted", "中断"),
+            Self::Aborted(_) => ("aborted", "中止"),
+        };
+        Some(Words {
+            en: format!("met so far; the run was {en} before its end"),
+            zh: format!("目前满足；运行在结束前被{zh}"),
+        })
     }
 
     fn word(&self) -> &'static str {

@@ -6,6 +6,7 @@
 
 mod admission;
 mod exports;
+mod judging;
 mod live;
 mod monitors;
 mod phases;
@@ -567,11 +568,11 @@ impl Ending<'_> {
         let (first_ms, last_ms) = progress.totals().span_ms().unwrap_or((start_ms, end_ms));
         let ran_ms = if last_ms > first_ms { last_ms - first_ms } else { end_ms - start_ms };
         let length = Duration::from_millis(ran_ms.max(0) as u64);
-        let mut judgement = watch.judge(progress.totals(), length);
-        let end = self.end(&run, &judgement);
-        judgement.without_samples = without_samples(&end, &progress, &watch);
+        let end = self.end(&run, &watch);
         progress.recording().end((end_ms, ran_ms), &end.recorded());
         traces.record(&mut progress);
+        let mut judgement = judging::judged(&watch, &end, &progress, length, traces);
+        judgement.without_samples = judging::without_samples(&end, &progress, &watch);
         traces.note(Level::Info, ENGINE_LOGGER, "Notifying test listeners of end of test");
         files.tell(&mut progress, traces);
         files.close();
@@ -615,12 +616,10 @@ impl Ending<'_> {
     }
 
     /// The end as the summary names it.
-    fn end(&self, run: &Spread, judgement: &Judgement) -> End {
+    fn end(&self, run: &Spread, watch: &Watch) -> End {
         match run.aborted() {
             Some(reason) => End::Aborted(reason.to_owned()),
-            None if let Some(judged) = &judgement.aborted => {
-                End::Threshold(criteria::words(judged))
-            }
+            None if let Some(judged) = watch.aborted() => End::Threshold(criteria::words(judged)),
             None if self.interrupt.asked() > 0 => {
                 End::Interrupted { at_once: self.interrupt.asked() > 1 }
             }
@@ -693,35 +692,6 @@ impl Ending<'_> {
         ];
         Exit::first(applying.into_iter().filter(|(applies, _)| *applies).map(|(_, exit)| exit))
     }
-}
-
-/// Why a run that came to its end has no samples, if it has none.
-fn without_samples(end: &End, progress: &Progress, watch: &Watch) -> Option<&'static str> {
-    let totals = progress.totals();
-    if !matches!(end, End::Completed | End::StoppedByPlan) {
-        return None;
-    }
-    if watch.lacks_load(totals) {
-        return Some(
-            "the main thread groups have no samples, setUp and tearDown thread groups alone have; look at loops, users, conditions and data files of the main groups",
-        );
-    }
-    if totals.rows().iter().any(|row| row.tally.count > 0) {
-        return None;
-    }
-    let cut: u64 = totals.rows().iter().map(|row| row.tally.cut).sum();
-    Some(match () {
-        () if cut > 0 => {
-            "the run has no samples: all samples were in flight when it ended; run longer"
-        }
-        () if progress.users().started == 0 => {
-            "the run has no samples: no user was started; look whether the thread groups are enabled and have users"
-        }
-        () if !watch.has_samplers() => "the run has no samples: no sampler of the plan is enabled",
-        () => {
-            "the run has no samples: no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
-        }
-    })
 }
 
 /// Lets the Java machine end. A script's own exit code counts.

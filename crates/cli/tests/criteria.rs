@@ -416,6 +416,83 @@ fn times_are_undecided_where_starts_were_not_made() {
     assert!(ended.out.contains("% of the starts were not made ("), "{}", ended.out);
 }
 
+#[test]
+fn times_are_undecided_where_the_plans_own_rate_was_missed() {
+    let program = Program::new();
+    let timer = r#"<ConstantThroughputTimer guiclass="TestBeanGUI" testclass="ConstantThroughputTimer" testname="Rate" enabled="true">
+    <doubleProp><name>throughput</name><value>6000.0</value><savedValue>0.0</savedValue></doubleProp><intProp name="calcMode">0</intProp>
+    </ConstantThroughputTimer><hashTree/>"#;
+    program.write("paced.jmx", &program::PLAN.replace("<!--more-->", timer));
+    let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "4s"];
+    let fail = ["--fail", "p95 < 1h", "--fail", "rate > 0", "--fail", "error% < 1"];
+    let ended = program.run(&[&line[..], &fail, &["--junit", "t.xml"]].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    for words in ["UNDECIDED  response p95 < ", "UNDECIDED  rate > 0/s", "met        error% < 1%"] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(ended.out.contains("% of the starts were not made ("), "{}", ended.out);
+    assert!(program.read("t.xml").contains("failures=\"0\" errors=\"2\""));
+}
+
+/// A plan whose user sleeps and then fails; the group or a handler does that with the failure.
+fn failing_plan(on_error: &str, handler: &str) -> String {
+    let ask = asks(1);
+    let (_, ask) = ask.split_once("<HTTPSamplerProxy").expect("a request");
+    let (ask, _) = ask.split_once("<hashTree/>").expect("its children");
+    let ask = format!("<HTTPSamplerProxy{ask}<hashTree>{handler}</hashTree>");
+    let before = "on_sample_error\">continue";
+    let after = before.replace("continue", on_error);
+    program::PLAN.replace("<!--more-->", &ask).replace(before, &after)
+}
+
+#[test]
+fn a_run_that_an_error_stops_meets_its_criteria_only_so_far() {
+    let handler = r#"<ResultAction guiclass="ResultActionGui" testclass="ResultAction" testname="Stop" enabled="true"><intProp name="OnError.action">2</intProp></ResultAction><hashTree/>"#;
+    for (on_error, handler, words) in [
+        ("stoptest", "", "it was to stop after an error"),
+        ("stoptestnow", "", "it was to stop after an error"),
+        ("continue", handler, "it was to stop after an error"),
+        ("stopthread", "", "met so far; 1 of 1 user was stopped after an error"),
+    ] {
+        let program = Program::new();
+        program.write("plan.jmx", &failing_plan(on_error, handler));
+        let line = ["run", "plan.jmx", "--users", "1", "--duration", "50m", "--junit", "t.xml"];
+        let fail = ["--fail", "service p50 < 1h", "--fail", "error% < 60", "--fail", "count = 2"];
+        let ended = program.run(&[&line[..], &fail, &["--fail", "errors > 0"]].concat());
+        assert_eq!(ended.code, 6, "{on_error}: {ended:?}");
+        assert!(ended.out.contains("UNDECIDED  service p50 < ") && ended.out.contains(words));
+        assert!(ended.out.contains("UNDECIDED  error% < 60%"), "{}", ended.out);
+        assert!(ended.out.contains("met        errors > 0"), "{}", ended.out);
+        assert!(program.read("t.xml").contains("failures=\"0\" errors=\"3\""), "{on_error}");
+        assert_eq!(summary(&program)["criteria"]["passed"], false);
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_meets_its_criteria_only_so_far() {
+    let program = Program::new();
+    let line = ["run", "plan.jmx", "--users", "2", "--duration", "50m", "-Jms=20"];
+    let fail = ["--fail", "p95 < 1h", "--fail", "error% < 1", "--junit", "t.xml"];
+    let child = program.start(&[&line[..], &fail].concat());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let has_begun = || {
+        let folder = std::fs::read_dir(program.path("runs")).ok()?.next()?.ok()?.path();
+        std::fs::read(folder.join("seconds.jsonl")).ok().filter(|lines| !lines.is_empty())
+    };
+    while has_begun().is_none() && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    let ended = program::ended(child.wait_with_output().expect("its output"));
+    assert_eq!(ended.code, 130, "{ended:?}");
+    let words = "(met so far; the run was interrupted before its end)";
+    assert!(ended.out.contains("UNDECIDED  response p95 < ") && ended.out.contains(words));
+    let criteria = &summary(&program)["criteria"];
+    assert_eq!((&criteria["passed"], &criteria["outcome"]), (&false.into(), &"undecided".into()));
+    assert!(program.read("t.xml").contains("failures=\"1\" errors=\"2\""));
+}
+
 /// The text of a time as the terminal's summary writes it, ms.
 fn three_digits(ms: f64) -> String {
     let places = if ms >= 100.0 { 0 } else { 2 - ms.log10().floor().max(0.0) as usize };

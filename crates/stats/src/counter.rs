@@ -48,7 +48,7 @@ counters! {
     StaleRetried = "stale_retried",
     UsersStarted = "users_started",
     UsersFinished = "users_finished",
-    /// Users that ended because a sample failed and their group stops a user then; and users that ended the run for that.
+    /// Users that a failed sample ended, as their group or an element of the plan says; and failed samples that ended the run.
     UsersStoppedByError = "users_stopped_by_error",
     RunStoppedByError = "run_stopped_by_error",
     IterationsDone = "iterations_done",

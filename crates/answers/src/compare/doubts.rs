@@ -6,6 +6,7 @@ use record::frame::PLAN_TEXT;
 use record::{Frame, Record};
 use serde::Serialize;
 
+use crate::evidence::MOST_MISSED;
 use crate::rules;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Words};
@@ -27,8 +28,6 @@ pub struct Doubt {
 /// Share of a processor's time from which on it counts as full, and of the seconds in which that must be so.
 const FULL: f64 = 0.95;
 const MOST_SECONDS: f64 = 0.25;
-/// Share of the starts that may be missing of those that a rate asks for.
-const MISSED: f64 = 0.01;
 
 /// The reason for which one of these runs is not to be compared, if there is one: the processors of its generator were
 /// full, or it did not make the starts that the rate asked for. A pause of the generator, which a verdict names, too, is
@@ -58,7 +57,7 @@ fn at_limit(record: &Record) -> Option<Words> {
         .seconds
         .iter()
         .any(|second| second.users > 0 && second.users >= record.frame.load.users.max(1));
-    (due > 0 && missed as f64 > MISSED * due as f64 && !waits).then(|| Words {
+    (due > 0 && missed as f64 > MOST_MISSED * due as f64 && !waits).then(|| Words {
         en: format!("{missed} of {due} starts were not made"),
         zh: format!("{due} 次启动中有 {missed} 次未执行"),
     })

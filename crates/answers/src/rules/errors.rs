@@ -12,7 +12,7 @@ use super::figures::{
 use super::gateway;
 use super::moment::first_end;
 use super::say::{clock, found, lacks, number, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
@@ -116,34 +116,64 @@ fn only_label(record: &Record, errors: u64) -> Option<&str> {
 /// A run that a plan ends after an error ends so much before its planned end, ms.
 const EARLIER_MS: i64 = 1500;
 
-/// Words on users, or the whole run, that the plan ended after an error.
-fn ended_by_plan(record: &Record) -> (String, String) {
+/// Load that is missing because errors ended users, or the run.
+pub enum Cut {
+    /// The whole run: its end and the planned one, ms from its start.
+    Run { at_ms: i64, of_ms: Option<i64> },
+    /// Users of all that started.
+    Users { ended: u64, of: u64 },
+}
+
+/// Users or the run that errors ended, as the plan says, before the planned end.
+pub fn cut_by_errors(record: &Record) -> Option<Cut> {
+    let of_ms = record.frame.load.length_ms;
+    // An error at the planned end ended nothing.
+    let is_early = |at_ms: i64| of_ms.is_none_or(|of_ms| at_ms + EARLIER_MS <= of_ms);
     let seconds = &record.seconds;
     if counter(seconds, Counter::RunStoppedByError) > 0 {
         let at_ms = stop_ms(record).unwrap_or_else(|| span(seconds).1) - record.frame.start_ms;
-        let of_ms = record.frame.load.length_ms;
-        // An error at the planned end ended nothing.
-        if of_ms.is_some_and(|of_ms| at_ms + EARLIER_MS > of_ms) {
-            return Default::default();
+        return is_early(at_ms).then_some(Cut::Run { at_ms, of_ms });
+    }
+    let early = seconds.iter().filter(|second| is_early(second.at_ms - record.frame.start_ms));
+    let ended = early.map(|second| second.counters.get(Counter::UsersStoppedByError)).sum();
+    let of = seconds.iter().map(|s| s.started).max().unwrap_or(0);
+    (ended > 0 && ended <= of).then_some(Cut::Users { ended, of })
+}
+
+impl Cut {
+    /// A sentence on it.
+    pub fn words(&self) -> Words {
+        match *self {
+            Self::Run { at_ms, of_ms } => {
+                let (at, of) = (clock(at_ms), of_ms.map(clock));
+                let (of, of_zh) = of.map_or_else(Default::default, |of| {
+                    (format!(" of {of}"), format!("（计划 {of}）"))
+                });
+                words!(
+                    "The run ended at {at}{of}: it was to stop after an error.",
+                    "运行在 {at}{of_zh} 结束：按设置在出错后停止。"
+                )
+            }
+            Self::Users { ended, of } => {
+                let noun = if of == 1 { "user" } else { "users" };
+                let verb = if ended == 1 { "was" } else { "were" };
+                let (n, of) = (count(ended), count(of));
+                words!(
+                    "{n} of {of} {noun} {verb} stopped after an error, as the plan says.",
+                    "{of} 个用户中有 {n} 个在出错后被停止：计划如此设置。"
+                )
+            }
         }
-        let (at, of) = (clock(at_ms), of_ms.map(clock));
-        let (of, of_zh) =
-            of.map_or_else(Default::default, |of| (format!(" of {of}"), format!("（计划 {of}）")));
-        return (
-            format!(" The run ended at {at}{of}: the plan stops the test after an error."),
-            format!("运行在 {at}{of_zh} 结束：计划在出错后停止测试。"),
-        );
     }
-    let ended = counter(seconds, Counter::UsersStoppedByError);
-    let all = seconds.iter().map(|s| s.started).max().unwrap_or(0);
-    if ended == 0 || ended > all {
-        return Default::default();
-    }
-    let (n, of, noun) = (count(ended), count(all), if all == 1 { "user" } else { "users" });
-    (
-        format!(" {n} of {of} {noun} were stopped after an error, as the plan says."),
-        format!("{of} 个用户中有 {n} 个在出错后被停止：计划如此设置。"),
-    )
+}
+
+/// Words on users, or the whole run, that the plan ended after an error.
+fn ended_by_plan(record: &Record) -> (String, String) {
+    let of = |cut: Cut| {
+        let Words { en, zh } = cut.words();
+        (format!(" {en}"), zh)
+    };
+    cut_by_errors(record).map_or_else(Default::default, of)
 }
 
 pub(super) fn errors_named(record: &Record) -> Said {

@@ -10,12 +10,12 @@ use super::figures::{
 use super::generator::machine_busy;
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
+use crate::evidence::MOST_MISSED;
 use crate::verdict::{About, Confidence, Finding, Said};
 
 const ID: &str = "late_starts";
 
-/// Share of the starts that were due, and their number, from which on missing ones are a finding.
-const MISSED: f64 = 0.01;
+/// Starts that are missing, beside their share, from which on they are a finding.
 const MISSED_LEAST: u64 = 10;
 /// The same where the plan's rate is held against its samples: there every user may have one that does not count yet, moments
 /// by chance scatter, and timers jitter.
@@ -44,6 +44,13 @@ pub(super) fn late_starts(record: &Record) -> Said {
         return lacks!("the rate that was asked for", "所要求的速率");
     }
     Said::Nothing
+}
+
+/// Starts that a rate of the plan or of the command line asked for, and those of them that were never made; `None` where the
+/// rate was reached, or none was asked for.
+pub fn missed_starts(record: &Record) -> Option<(u64, u64)> {
+    let starts = starts(record);
+    starts.are_missed().then_some((starts.due, starts.missed))
 }
 
 /// Starts that were due.
@@ -80,7 +87,7 @@ fn starts(record: &Record) -> Starts<'_> {
             lost: seconds.iter().filter(|s| s.missed > 0).map(|s| (s, s.missed)).collect(),
             asked: rate.unwrap_or(due as f64 / length_s(seconds).max(1e-3)),
             made: rate_of(steady(record)),
-            tolerated: MISSED * due as f64,
+            tolerated: MOST_MISSED * due as f64,
         };
     }
     // A rate of iterations says nothing of samples; and whoever changed the load may have changed the rate.

@@ -155,7 +155,7 @@ impl Samples {
     }
 
     /// Counts samples in a row that got no connection, and stops the run at a number of them.
-    fn count_unconnected(&mut self, cx: &Context<'_>, outcome: Outcome, most: NonZeroU32) {
+    fn count_unconnected(&mut self, cx: &mut Context<'_>, outcome: Outcome, most: NonZeroU32) {
         if !outcome.is_without_connection() {
             self.unconnected = 0;
             return;
@@ -165,6 +165,7 @@ impl Samples {
             cx.log(format!(
                 "run stopped: {most} samples in a row got no connection (throng.stop.unconnected)"
             ));
+            cx.recorder.add(Counter::RunStoppedByError, 1);
             let _ = cx.reports.send(Report::StopTest { now: false });
         }
     }

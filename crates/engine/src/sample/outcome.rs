@@ -45,20 +45,22 @@ pub(crate) fn after_sample(
     let user = &on.cx.users[index];
     // Of what a group does at a failure, JMeter's branches know nothing.
     if !ok && !user.parallel {
-        let on_error = on.cx.run.groups[user.group.at()].on_error;
-        let stops_run = matches!(on_error, OnError::StopTest | OnError::StopTestNow);
-        if (stops_run || on_error == OnError::StopUser) && !user.stopping {
-            let counter =
-                if stops_run { Counter::RunStoppedByError } else { Counter::UsersStoppedByError };
-            on.cx.recorder.add(counter, 1);
-        }
-        asked.add(match on_error {
+        asked.add(match on.cx.run.groups[user.group.at()].on_error {
             OnError::Continue => Request::Nothing,
             OnError::NextLoop => Request::NextIteration,
             OnError::StopUser => Request::StopUser,
             OnError::StopTest => Request::StopTest,
             OnError::StopTestNow => Request::StopTestNow,
         });
+    }
+    if !ok && !on.cx.users[index].stopping {
+        match asked.stop {
+            Request::StopUser => on.cx.recorder.add(Counter::UsersStoppedByError, 1),
+            Request::StopTest | Request::StopTestNow => {
+                on.cx.recorder.add(Counter::RunStoppedByError, 1);
+            }
+            _ => {}
+        }
     }
     match asked.stop {
         Request::StopUser => on.cx.users[index].stopping = true,

@@ -1,0 +1,59 @@
+//! The judgement of a run that has ended: its criteria, by its figures and its record, and the reason where nothing was sent.
+
+use std::time::Duration;
+
+use record::Record;
+
+use super::traces::Traces;
+use crate::criteria::{Judgement, Watch};
+use crate::identity::End;
+use crate::progress::Progress;
+
+/// The judgement of the run's criteria, whose record is written.
+pub(super) fn judged(
+    watch: &Watch,
+    end: &End,
+    progress: &Progress,
+    length: Duration,
+    traces: &Traces<'_>,
+) -> Judgement {
+    // Criteria alone need the record.
+    let folder = traces.folder.path().filter(|_| !watch.is_empty());
+    let record = folder.and_then(|folder| Record::read(folder).ok());
+    let totals = progress.totals();
+    let shortfall = watch.shortfall(totals, record.as_ref(), end.early());
+    watch.judge(totals, length, &shortfall)
+}
+
+/// Why a run that came to its end has no samples, if it has none.
+pub(super) fn without_samples(
+    end: &End,
+    progress: &Progress,
+    watch: &Watch,
+) -> Option<&'static str> {
+    let totals = progress.totals();
+    if !matches!(end, End::Completed | End::StoppedByPlan) {
+        return None;
+    }
+    if watch.lacks_load(totals) {
+        return Some(
+            "the main thread groups have no samples, setUp and tearDown thread groups alone have; look at loops, users, conditions and data files of the main groups",
+        );
+    }
+    if totals.rows().iter().any(|row| row.tally.count > 0) {
+        return None;
+    }
+    let cut: u64 = totals.rows().iter().map(|row| row.tally.cut).sum();
+    Some(match () {
+        () if cut > 0 => {
+            "the run has no samples: all samples were in flight when it ended; run longer"
+        }
+        () if progress.users().started == 0 => {
+            "the run has no samples: no user was started; look whether the thread groups are enabled and have users"
+        }
+        () if !watch.has_samplers() => "the run has no samples: no sampler of the plan is enabled",
+        () => {
+            "the run has no samples: no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
+        }
+    })
+}
