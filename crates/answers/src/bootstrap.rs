@@ -360,8 +360,9 @@ impl Resampled {
     pub fn figure(&self, metric: Metric) -> (f64, Option<(f64, f64)>) {
         let at = metric as usize;
         let drawn = self.spread(metric);
-        let ends = |p| quantile(&drawn, p);
-        (self.figures[at], (!drawn.is_empty()).then(|| (ends(0.025), ends(0.975))))
+        let (value, ends) = (self.figures[at], |p| quantile(&drawn, p));
+        let interval = || (ends(0.025).min(value), ends(0.975).max(value));
+        (value, (!drawn.is_empty()).then(interval))
     }
 
     /// Resampled values of a metric as an interval needs them: widened to the run's own error, and by how much further
@@ -388,8 +389,16 @@ impl Resampled {
     fn drawn(&self, metric: Metric, wider: f64) -> Vec<f64> {
         let at = metric as usize;
         let drawn: Vec<f64> = self.resamples.iter().map(|figures| figures[at]).collect();
-        let (centre, wider) = (mean(&drawn), wider * self.widening(metric).factor);
-        drawn.into_iter().map(|v| centre + (v - centre) * wider).collect()
+        let wider = wider * self.widening(metric).factor;
+        // Times and rates are above 0 and vary by factors: a wide spread must not reach below 0.
+        if metric != Metric::Errors && drawn.iter().all(|v| *v > 0.0) {
+            let logs: Vec<f64> = drawn.iter().map(|v| v.ln()).collect();
+            let centre = mean(&logs);
+            return logs.into_iter().map(|v| (centre + (v - centre) * wider).exp()).collect();
+        }
+        let centre = mean(&drawn);
+        let most = if metric == Metric::Errors { 1.0 } else { f64::INFINITY };
+        drawn.into_iter().map(|v| (centre + (v - centre) * wider).clamp(0.0, most)).collect()
     }
 }
 

@@ -9,6 +9,7 @@ mod changes;
 mod doubts;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::borrow::Cow;
 
@@ -27,6 +28,8 @@ use crate::interval::least_samples;
 use crate::repeats::{ratio, welch};
 use crate::series::{mean, quantile, variance};
 use crate::steady::{LEAST_MS, Steady, steady};
+use crate::verdict::Words;
+use work::Work;
 
 /// Rate of false discoveries.
 const FALSE: f64 = 0.05;
@@ -73,6 +76,12 @@ pub struct Comparison {
     /// The sides whose records do not say which samples failed; errors are not compared then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors_unknown: Vec<&'static str>,
+    /// Labels that a side lacks: figures of all requests are of other work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_labels: Option<Words>,
+    /// A label with another share of the requests on both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shifted_label: Option<Words>,
 }
 
 /// One label, or all requests.
@@ -127,8 +136,10 @@ pub enum Outcome {
 }
 
 impl Comparison {
-    /// The comparison without errors where a side does not know them.
-    fn knowing_errors(mut self, a: &[Record], b: &[Record]) -> Self {
+    /// The comparison without errors where a side does not know them, and with the difference of the sides' work.
+    fn knowing(mut self, a: &[Record], b: &[Record]) -> Self {
+        let Work { missing, shifted } = Work::of(a, b);
+        (self.missing_labels, self.shifted_label) = (missing, shifted);
         let sides = [("A", a), ("B", b)];
         let unknown = sides.into_iter().filter(|(_, runs)| !runs.iter().all(Record::knows_errors));
         self.errors_unknown = unknown.map(|(name, _)| name).collect();
@@ -184,7 +195,7 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
         })
         .collect();
     finished(all, labels, common, (1, 1), settings)
-        .knowing_errors(std::slice::from_ref(a), std::slice::from_ref(b))
+        .knowing(std::slice::from_ref(a), std::slice::from_ref(b))
 }
 
 /// Compares repeated runs; each side needs two, and three for an interval that is of use.
@@ -222,7 +233,7 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         a[0].labels.get(at.0 as usize).map(|l| (l.name.to_string(), l.transaction))
     };
     let labels = common.both.iter().map(|at| row(name(at))).collect();
-    finished(all, labels, common, (a.len(), b.len()), settings).knowing_errors(a, b)
+    finished(all, labels, common, (a.len(), b.len()), settings).knowing(a, b)
 }
 
 /// Samples of a whole record and those that failed, of all requests and by label.
@@ -437,13 +448,22 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
             } else {
                 0.0
             };
-            difference.interval = Some((quantile(&changes, 0.025), quantile(&changes, 0.975)));
-            difference.p = Some(p);
+            if !changes.is_empty() {
+                let ends = (quantile(&changes, 0.025), quantile(&changes, 0.975));
+                difference.interval = Some(around(difference.change, ends));
+                difference.p = Some(p);
+            }
         }
         difference
     });
     let differences = differences.collect();
     Row::of(label, transaction, (of_a.count, of_b.count), differences, refusal)
+}
+
+/// An interval that contains its estimate. Resamples of a figure that jumps between two values, such as the median of a
+/// run of which half fails at once, may all lie to one side of it.
+fn around(change: f64, (low, high): (f64, f64)) -> (f64, f64) {
+    (low.min(change), high.max(change))
 }
 
 /// The variance of values by the square of their mean.
@@ -483,8 +503,8 @@ fn repeated(
             let test = welch(&of_a, &of_b);
             difference.p = Some(test.p);
             difference.interval = match metric {
-                Metric::Errors => Some((test.low, test.high)),
-                _ => ratio(&of_a, &of_b).map(|(_, low, high)| (low - 1.0, high - 1.0)),
+                Metric::Errors => Some((test.low.max(-1.0), test.high.min(1.0))),
+                _ => ratio(&of_a, &of_b).map(|(_, low, high)| (low.max(0.0) - 1.0, high - 1.0)),
             };
         }
         difference
@@ -531,7 +551,18 @@ fn finished(
     judge(&mut labels, each, settings);
     let Common { only_a, only_b, left_out, .. } = common;
     let (times, errors_unknown) = (settings.times, Vec::new());
-    Comparison { times, all, labels, only_a, only_b, left_out, runs, errors_unknown }
+    Comparison {
+        times,
+        all,
+        labels,
+        only_a,
+        only_b,
+        left_out,
+        runs,
+        errors_unknown,
+        missing_labels: None,
+        shifted_label: None,
+    }
 }
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {

@@ -12,7 +12,7 @@ use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hi
 use answers::evidence::{Evidence, Nothing, Shortfall};
 use answers::verdict::Words;
 use plan::plan::Plan;
-use record::{Lamp, Record};
+use record::Lamp;
 use stats::totals::{Row, Totals};
 use stats::{Counter, Snapshot};
 
@@ -171,19 +171,6 @@ impl Watch {
         }
         self.aborted.clone_from(&ended);
         ended
-    }
-
-    /// The load that the run was to make and did not, by its counters and its record. `ended`: what kept it from its end.
-    pub(crate) fn shortfall(
-        &self,
-        totals: &Totals,
-        record: Option<&Record>,
-        ended: Option<Words>,
-    ) -> Shortfall {
-        let get = |counter| totals.counters.get(counter);
-        let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
-        let found = Shortfall::of(counted, record);
-        Shortfall { early: ended.or(found.early), ..found }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

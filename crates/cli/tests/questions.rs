@@ -689,9 +689,63 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         "{}",
         ended.out
     );
+    for line in [["without.jtl", "good.jtl"], ["good.jtl", "without.jtl"]] {
+        let ended = program.run(&[&["compare"], &line[..], &["--fail-if", "p95 > +5%"]].concat());
+        assert_eq!(ended.code, 6, "times without errors: {ended:?}");
+        assert!(ended.out.contains("do not say which of them failed"), "{}", ended.out);
+    }
     // A side that fails at once is fast.
     program.write("down.jtl", &rows(3, 10, 1, 10).replace(",true,", ",false,"));
     let ended = program.run(&["compare", "good.jtl", "down.jtl", "--fail-if", "p95 > +5%"]);
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(ended.out.contains("B: all 4 800 samples failed"), "{}", ended.out);
+}
+
+#[test]
+fn figures_of_other_work_decide_nothing() {
+    let program = Program::new();
+    let both = rows(1, 100, 0, 10);
+    let (login, search) = (",Login,", ",Search,");
+    let only: Vec<&str> = both.lines().filter(|line| !line.contains(search)).collect();
+    // Every fourth search is one; the others are logins.
+    let shift = |(at, line): (usize, &str)| {
+        if at % 8 < 6 { line.replace(search, login) } else { line.to_owned() }
+    };
+    let shifted: Vec<String> = both.lines().enumerate().map(shift).collect();
+    let (good, bad) = (",200,OK,t,true,", ",500,Broken,t,false,");
+    let failing = |line: &str| {
+        if line.contains(search) { line.replace(good, bad) } else { line.to_owned() }
+    };
+    let failing: Vec<String> = both.lines().map(failing).collect();
+    program.write("both.jtl", &both);
+    program.write("one.jtl", &(only.join("\n") + "\n"));
+    program.write("renamed.jtl", &both.replace(login, ",In,").replace(search, ",Find,"));
+    program.write("shifted.jtl", &(shifted.join("\n") + "\n"));
+    program.write("failing.jtl", &(failing.join("\n") + "\n"));
+    let missing = "label \"Search\" (50 % of A's requests) is missing in B";
+    for (a, b, words) in [
+        ("both.jtl", "one.jtl", missing),
+        ("one.jtl", "both.jtl", "label \"Search\" (50 % of B's requests) is missing in A"),
+        ("both.jtl", "renamed.jtl", "A and B have no label in common"),
+        ("both.jtl", "shifted.jtl", "label \"Search\" is 50 % of A's requests and 12 % of B's"),
+        ("both.jtl", "failing.jtl", "B: of label \"Search\", all 2 400 samples failed"),
+    ] {
+        let ended = program.run(&["compare", a, b, "--anyway", "--fail-if", "p95 > +5%"]);
+        assert_eq!(ended.code, 6, "{a} {b}: {ended:?}");
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    let one =
+        program.run(&["compare", "both.jtl", "one.jtl", "--anyway", "--fail-if", "error% > +1%"]);
+    assert_eq!(one.code, 6, "{one:?}");
+    assert!(one.out.contains(&format!("The work is not the same: {missing}.")), "{}", one.out);
+    assert!(!one.out.contains("No difference that these runs can show"), "{}", one.out);
+    // A label that both sides have is compared, and so are errors that are there.
+    let label = ["--fail-if", "p95 > +5% for label Login"];
+    let ended =
+        program.run(&[&["compare", "both.jtl", "shifted.jtl", "--anyway"], &label[..]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let asked = ["--fail-if", "p95 > +5%", "--fail-if", "error% > +1%"];
+    let ended = program.run(&[&["compare", "both.jtl", "failing.jtl"], &asked[..]].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.out.contains("FAILED: error% > +1%"), "{}", ended.out);
 }

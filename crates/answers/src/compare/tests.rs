@@ -305,3 +305,38 @@ fn totals_count_the_ramp_and_figures_do_not() {
     let found = compare_runs(&runs, &runs, &Settings::default());
     assert_eq!((found.all.recorded.0, found.all.failed.0), (2 * count(0), 2 * failed));
 }
+
+/// Seconds that answer in about 100 ms, or with that chance fail within 2 ms.
+fn jumping(seed: u64, fails: f64) -> Record {
+    let mut random = Random::new(seed);
+    let mut text = "timeStamp,elapsed,label,success\n".to_owned();
+    for second in 0..70 {
+        let failing = random.uniform() < fails;
+        for n in 0..10 {
+            let ms = if failing { random.below(3) } else { 80 + random.below(60) };
+            let at = 1_700_000_000_000u64 + second * 1000 + n * 100;
+            text.push_str(&format!("{at},{ms},a,{}\n", !failing));
+        }
+    }
+    Record::of_rows(text.as_bytes()).expect("rows")
+}
+
+#[test]
+fn intervals_contain_their_estimate_and_are_above_a_loss_of_everything() {
+    let settings = Settings { resamples: 200, ..Settings::default() };
+    let mut checked = 0;
+    for seed in 0..30 {
+        let fails = [0.0, 0.3, 0.5, 0.7, 0.95];
+        let of = |at: u64| jumping(seed * 2 + at % 2, fails[((seed + at) % 5) as usize]);
+        let pair = compare(&of(0), &of(1), &settings);
+        let repeated = compare_runs(&[of(0), of(2)], &[of(1), of(3)], &settings);
+        for difference in pair.all.differences.iter().chain(&repeated.all.differences) {
+            let Some((low, high)) = difference.interval else { continue };
+            checked += 1;
+            let change = difference.change;
+            assert!(low <= change + 1e-12 && change <= high + 1e-12, "{seed}: {difference:?}");
+            assert!(low >= -1.0, "{seed}: {difference:?}");
+        }
+    }
+    assert!(checked > 200, "{checked}");
+}

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use answers::evidence::Shortfall;
 use record::Record;
+use stats::Counter;
 
 use super::traces::Traces;
 use crate::criteria::{Judgement, Watch};
@@ -21,7 +23,10 @@ pub(super) fn judged(
     let folder = traces.folder.path().filter(|_| !watch.is_empty());
     let record = folder.and_then(|folder| Record::read(folder).ok());
     let totals = progress.totals();
-    let shortfall = watch.shortfall(totals, record.as_ref(), end.early());
+    let get = |counter| totals.counters.get(counter);
+    let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
+    let found = Shortfall::of(counted, record.as_ref());
+    let shortfall = Shortfall { early: end.early().or(found.early), ..found };
     watch.judge(totals, length, &shortfall)
 }
 

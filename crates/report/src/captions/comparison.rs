@@ -14,7 +14,8 @@ const MOST: usize = 10;
 /// The differences, or the smallest that would have shown: a sentence each.
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let mut out = differences(comparison);
-    if comparison.all.refusal.is_none() && comparison.different().next().is_none() {
+    let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
+    if is_silent && comparison.missing_labels.is_none() {
         out.push(nothing(comparison));
     }
     out
@@ -30,7 +31,19 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
     };
     let different: Vec<_> = comparison.different().collect();
     let mut out = Vec::new();
-    for (_, difference) in different.iter().filter(|(row, _)| row.label.is_empty()) {
+    if let Some(Words { en, zh }) = &comparison.missing_labels {
+        out.push(words(
+            format!("The work is not the same: {en}. Figures of all requests cannot be compared."),
+            format!("工作内容不同：{zh}。全部请求的数据无法比较。"),
+        ));
+    } else if let Some(Words { en, zh }) = &comparison.shifted_label {
+        out.push(words(
+            format!("The mix is not the same: {en}. Compare labels rather than all requests."),
+            format!("请求比例不同：{zh}。应比较各标签，而非全部请求。"),
+        ));
+    }
+    let of_all = |row: &Row| row.label.is_empty() && comparison.missing_labels.is_none();
+    for (_, difference) in different.iter().filter(|(row, _)| of_all(row)) {
         let change = change(difference);
         let name = metric(difference.metric, comparison.times);
         out.push(words(

@@ -2,7 +2,8 @@
 //!
 //! A change is there if it is beyond chance and as large as that: the estimate is past the limit, and the interval does
 //! not contain 0. Of errors the limit is in points. It is not there if the runs would have shown it: the interval leaves
-//! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided.
+//! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided, and so are
+//! figures of all requests where a side lacks labels of the other: a change of its errors alone is there.
 
 use answers::compare::{Comparison, Difference, Row};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat, Times};
@@ -98,16 +99,24 @@ impl FailIf {
         let name = metric(criterion);
         let difference =
             row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
-        let is_there = difference.is_some_and(|difference| is_there(criterion, difference));
+        let is_of_all = criterion.label.is_none();
+        let missing = comparison.missing_labels.clone().filter(|_| is_of_all);
+        let is_there = difference.is_some_and(|difference| is_there(criterion, difference))
+            && (missing.is_none() || is_of_errors(criterion));
+        let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
         let reason = match (row, difference) {
             _ if is_there => None,
+            _ if missing.is_some() => missing,
             (None, _) => Some(no_row(&label, comparison)),
-            (Some(_), None) if is_of_errors(criterion) && !comparison.errors_unknown.is_empty() => {
+            // Without errors, neither are times: a side that fails at once is fast.
+            (Some(_), _) if !comparison.errors_unknown.is_empty() => {
                 Some(unknown_errors(comparison))
             }
             (Some(row), None) => Some(few(row)),
             (Some(row), Some(difference)) => {
-                self.failed(criterion, row).or_else(|| open(criterion, row, difference))
+                let failed = self.failed(criterion, row);
+                let failed = failed.or_else(|| self.failed_label(criterion, comparison));
+                failed.or(shifted).or_else(|| open(criterion, row, difference))
             }
         };
         Judged {
@@ -136,6 +145,32 @@ impl FailIf {
             (lacks && all > 0).then(|| words(format!("{side}: {en}"), format!("{side}：{zh}")))
         })
     }
+
+    /// The reason where a label failed mostly on one side alone, and nobody asks for errors: its samples are in the figures
+    /// of all requests.
+    fn failed_label(&self, criterion: &Criterion, comparison: &Comparison) -> Option<Words> {
+        let asks = |one: &Criterion| is_of_errors(one) && one.label.is_none();
+        if criterion.label.is_some() || self.0.iter().any(asks) {
+            return None;
+        }
+        let fails = |(_, all, errors): &(&str, u64, u64)| 2 * errors > *all;
+        comparison.labels.iter().filter(|row| !row.transaction).find_map(|row| {
+            let mut failing = sides(row).into_iter().filter(fails);
+            let ((side, all, errors), None) = (failing.next()?, failing.next()) else {
+                return None;
+            };
+            let (label, Words { en, zh }) = (&row.label, evidence::failed(errors, all));
+            Some(words(
+                format!("{side}: of label {label:?}, {en}"),
+                format!("{side}：标签 {label:?} 的 {zh}"),
+            ))
+        })
+    }
+}
+
+/// The sides with their samples and failures.
+fn sides(row: &Row) -> [(&'static str, u64, u64); 2] {
+    [("A", row.recorded.0, row.failed.0), ("B", row.recorded.1, row.failed.1)]
 }
 
 /// The criterion as one of the times that were compared.
