@@ -4,6 +4,8 @@
 //! is about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
 //! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
 
+mod alike;
+mod asked;
 mod backend_names;
 mod backends;
 mod bimodal;

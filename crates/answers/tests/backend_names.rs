@@ -6,19 +6,28 @@ use std::sync::Arc;
 
 use answers::rules;
 use record::kept::Why;
-use record::{Kept, Record};
+use record::{ClassName, Kept, Record};
 use situations::all::quiet;
+use situations::{Answer, MS, good, run, users};
 use stats::{Outcome, Phases};
 
 /// A run with 60 answers that were kept at random: label, header line, ms, and whether the answer failed.
 fn with_kept(of: impl Fn(usize) -> (u32, String, u64, bool)) -> Record {
+    with_more(of, |_, _| ())
+}
+
+/// The same, with further changes to each.
+fn with_more(
+    of: impl Fn(usize) -> (u32, String, u64, bool),
+    change: impl Fn(usize, &mut Kept),
+) -> Record {
     let mut record = quiet();
     record.labels.push(record.labels[0].clone());
     record.kept = (0..60)
         .map(|n| {
             let (label, line, ms, failed) = of(n);
             let text = |text: &str| -> Arc<str> { text.into() };
-            Kept {
+            let mut kept = Kept {
                 why: Why::Random,
                 label,
                 cause: None,
@@ -34,7 +43,9 @@ fn with_kept(of: impl Fn(usize) -> (u32, String, u64, bool)) -> Record {
                 received: 100,
                 request: text(""),
                 response: format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n").into(),
-            }
+            };
+            change(n, &mut kept);
+            kept
         })
         .collect();
     record
@@ -88,4 +99,132 @@ fn names_that_do_not_go_with_the_times_say_nothing() {
     assert_eq!(said(&few), "");
     let each = with_kept(|n| (0, format!("X-Host: h{n}"), 20 + n as u64, false));
     assert_eq!(said(&each), "");
+}
+
+/// Answers of which each third is slow, with one header line for these and another for the others.
+fn two_lines(slow: &str, fast: &str) -> Record {
+    with_kept(|n| {
+        let (line, ms) = if n % 3 == 1 { (slow, 120) } else { (fast, 10 + n as u64 % 5) };
+        (0, line.to_owned(), ms, false)
+    })
+}
+
+#[test]
+fn states_of_caches_and_chains_of_proxies_are_no_backends() {
+    for (slow, fast) in [
+        ("Server-Timing: cdn-cache; desc=MISS", "Server-Timing: cdn-cache; desc=HIT"),
+        ("Server-Timing: db;desc=\"full scan\";dur=100", "Server-Timing: db;desc=index;dur=1"),
+        ("Server-Timing: db;desc=\"scan 2\"", "Server-Timing: db;desc=\"scan 1\""),
+        ("Via: 1.1 origin-gw, 1.1 varnish", "Via: 1.1 varnish"),
+        ("X-Served-By: cache-iad-1, cache-fra-7", "X-Served-By: cache-fra-7"),
+        ("X-Served-By: shield-2, cache-fra-7", "X-Served-By: cache-fra-7"),
+        ("X-Served-By: app", "X-Served-By: static"),
+        ("X-Host: origin-1", "X-Host: edge-1"),
+        ("X-Node: node-1\r\nX-Cache: MISS", "X-Node: node-2\r\nX-Cache: HIT"),
+        ("X-Node: node-1\r\nCF-Cache-Status: MISS", "X-Node: node-2\r\nCF-Cache-Status: HIT"),
+        ("X-Node: node-1\r\nAge: 0", "X-Node: node-2\r\nAge: 31"),
+    ] {
+        assert_eq!(said(&two_lines(slow, fast)), "", "{slow}");
+    }
+    // Nodes of a list that are alike, and a node that is slow whatever the cache says.
+    for (slow, fast) in [
+        ("X-Served-By: cache-iad-1, cache-fra-7", "X-Served-By: cache-iad-2, cache-fra-7"),
+        ("X-Node: node-1\r\nX-Cache: MISS", "X-Node: node-2\r\nX-Cache: MISS"),
+        ("Server-Timing: host;desc=app-7", "Server-Timing: host;desc=app-8"),
+        ("X-Pod: shop-7d4b9c5f8-x2k4q", "X-Pod: shop-7d4b9c5f8-bcdfg"),
+    ] {
+        assert!(said(&two_lines(slow, fast)).starts_with("One of 2 backends is slow"), "{slow}");
+    }
+}
+
+/// Two nodes of which one is slow, with requests and addresses of each answer's number.
+fn two_nodes(request: impl Fn(usize) -> String, address: impl Fn(usize) -> String) -> String {
+    let line = |n: usize| format!("X-Node: node-{}", n % 3 % 2);
+    let ms = |n: usize| if n % 3 == 1 { 120 } else { 10 + n as u64 % 5 };
+    said(&with_more(
+        |n| (0, line(n), ms(n), false),
+        |n, kept| {
+            kept.request = request(n).into();
+            kept.address = address(n).into();
+        },
+    ))
+}
+
+#[test]
+fn a_difference_of_requests_is_none_of_backends() {
+    let get = |target: String| format!("GET {target} HTTP/1.1\r\nHost: shop\r\n\r\n");
+    let port = |_| "10.0.0.1:80".to_owned();
+    let big = |n: usize| if n % 3 == 1 { "big" } else { "small" };
+    assert_eq!(two_nodes(|n| get(format!("/{}/{n}", big(n))), port), "");
+    assert_eq!(two_nodes(|n| get(format!("/list?kind={}", big(n))), port), "");
+    let service = |n: usize| format!("10.0.0.1:{}", if n % 3 == 1 { 81 } else { 80 });
+    assert_eq!(two_nodes(|_| get("/".into()), service), "");
+    // The same requests at both, and requests that differ in data alone.
+    for said in [
+        two_nodes(|n| get(format!("/item/{n}?size={}", n % 2)), port),
+        two_nodes(|n| get(format!("/search?q={}", "zo".repeat(n + 1))), port),
+    ] {
+        assert!(said.starts_with("One of 2 backends is slow: X-Node: node-1"), "{said}");
+    }
+}
+
+#[test]
+fn a_node_that_took_the_place_of_another_is_none_beside_it() {
+    let rolling = with_more(
+        |n| (0, format!("X-Served-By: v{}", 1 + n / 20), if n < 20 { 80 } else { 20 }, false),
+        |n, kept| kept.start_ms += 500 * n as i64,
+    );
+    assert_eq!(said(&rolling), "");
+}
+
+#[test]
+fn pages_of_errors_of_a_gateway_are_no_backend() {
+    let with = |header: &'static str, code: &'static str, usual: &'static str| {
+        let is_ill = |n: usize| n % 5 == 1;
+        let line = move |n| format!("{header}: {}", if is_ill(n) { "10.0.0.9" } else { usual });
+        said(&with_more(
+            move |n| (0, line(n), 20, is_ill(n)),
+            move |n, kept| {
+                if is_ill(n) {
+                    kept.code = code.into();
+                }
+            },
+        ))
+    };
+    assert_eq!(with("X-Served-By", "502", "10.0.0.1"), "");
+    assert_eq!(with("X-Served-By", "500", "app-1"), "");
+    assert!(with("X-Served-By", "500", "10.0.0.1").starts_with("One of 2 backends fails"));
+    assert!(with("X-Upstream-Addr", "502", "10.0.0.1").starts_with("One of 2 backends fails"));
+}
+
+/// A run of one label that two addresses served, one of them slow; the paths that kept samples asked of each.
+fn two_addresses(addresses: [&str; 2], paths: [&str; 2]) -> String {
+    let mut record = run(&users(20).pause(80), |request, _| {
+        let is_slow = request.number % 2 == 1;
+        let class = Some(("address", if is_slow { "1" } else { "0" }));
+        Answer { class, ..good(if is_slow { 100 * MS } else { 10 * MS }) }
+    });
+    for class in &mut record.classes {
+        let ClassName::Header { value, .. } = class else { continue };
+        *class = ClassName::Address(addresses[usize::from(&**value == "1")].into());
+    }
+    record.served = vec![(0, 0), (1, 0)];
+    let kept = with_more(
+        |_| (0, "Age: 0".into(), 10, false),
+        |n, kept| {
+            kept.request = format!("GET {} HTTP/1.1\r\n", paths[n % 2]).into();
+            kept.address = addresses[n % 2].into();
+        },
+    );
+    record.kept = kept.kept;
+    said(&record)
+}
+
+#[test]
+fn addresses_of_another_port_or_path_are_no_backends() {
+    let hosts = ["10.0.0.1:80", "10.0.0.2:80"];
+    let words = two_addresses(hosts, ["/item/1", "/item/2"]);
+    assert!(words.starts_with("One of 2 backends is slow: 10.0.0.2:80 takes 10"), "{words}");
+    assert_eq!(two_addresses(hosts, ["/item/1", "/report/1"]), "");
+    assert_eq!(two_addresses(["10.0.0.1:80", "10.0.0.1:81"], ["/", "/"]), "");
 }

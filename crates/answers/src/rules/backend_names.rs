@@ -1,15 +1,19 @@
 //! Backends by the headers with which answers usually name them, of samples that were kept.
 //!
 //! Nothing is read for it while the run goes on: the samples chosen at random are some 64, a fair choice of all. Samples are
-//! compared within a label, since two services of one plan have other names and other times. A name counts if nearly
-//! all of its samples are slower, or fail, and nearly all others do not.
+//! compared within a label, since two services of one plan have other names and other times, and within what they asked
+//! for. Only names of instances of one kind, seen at the same time, are backends. A name counts if nearly all of its
+//! samples are slower, or fail, and nearly all others do not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use record::kept::Why;
 use record::{Kept, Record};
 use stats::grouped::percent;
 
+use super::alike::are_alike;
+use super::asked::asked;
 use super::figures::{median, span, whole};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
@@ -34,6 +38,21 @@ const HEADERS: [&str; 17] = [
     "x-pod-name",
     "via",
 ];
+/// Metrics of `Server-Timing` whose description names who answered; those of others are states and queries.
+const METRICS: [&str; 10] = [
+    "app",
+    "backend",
+    "host",
+    "hostname",
+    "instance",
+    "node",
+    "pod",
+    "server",
+    "served-by",
+    "upstream",
+];
+/// Statuses with which a gateway answers in place of a backend.
+const OF_GATEWAY: [&str; 3] = ["502", "503", "504"];
 /// Samples of a name, and of all others together.
 const EACH: usize = 5;
 const OTHERS: usize = 10;
@@ -47,74 +66,132 @@ const APART: f64 = 0.9;
 const FAILS: f64 = 0.3;
 const FAIL_NOT: f64 = 0.05;
 
-/// A sample as one of a backend: its time relative to the median of its label, and as it is, ms.
+/// A sample as one of a backend: its start, its time relative to the median of its like, and as it is, ms.
 struct Answer {
+    at_ms: i64,
     relative: f64,
     ms: f64,
     failed: bool,
+    code: Arc<str>,
 }
+
+/// Answers by the name of a backend.
+type Backends = BTreeMap<String, Vec<Answer>>;
+/// A sample and the names in its head, by header.
+type Named<'k> = (&'k Kept, Vec<(String, String)>);
 
 /// The finding on a backend that is ill by the names in kept answers.
 pub(super) fn ill_by_name(record: &Record) -> Option<Finding> {
-    let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
-    let named: Vec<(&Kept, Vec<(String, String)>)> =
-        random.map(|kept| (kept, names(&kept.response))).collect();
-    let mut headers: Vec<&str> =
-        named.iter().flat_map(|(_, names)| names).map(|(header, _)| &**header).collect();
-    headers.sort_unstable();
-    headers.dedup();
-    headers.into_iter().find_map(|header| {
-        let backends = of_header(&named, header);
-        let fits = backends.len() > 1 && backends.len() <= MOST;
-        fits.then(|| ill(record, header, &backends)).flatten()
+    let named = named(record.kept.iter().filter(|kept| kept.why == Why::Random));
+    headers(&named).into_iter().find_map(|header| {
+        of_header(&named, header).into_iter().find_map(|backends| {
+            let fits = backends.len() > 1 && backends.len() <= MOST;
+            fits.then(|| ill(record, header, &backends)).flatten()
+        })
     })
 }
 
 /// Whether kept answers name more than one backend.
 pub(super) fn has_names(record: &Record) -> bool {
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    record.kept.iter().flat_map(|kept| names(&kept.response)).any(|(header, value)| {
-        let first = seen.entry(header).or_insert_with(|| value.clone());
-        *first != value
-    })
+    let named = named(record.kept.iter());
+    headers(&named)
+        .into_iter()
+        .any(|header| kinds(&named, header).iter().any(|kind| kind.len() > 1))
 }
 
-/// Answers by the value of a header, of labels with more than one value.
-fn of_header(
-    named: &[(&Kept, Vec<(String, String)>)],
-    header: &str,
-) -> BTreeMap<String, Vec<Answer>> {
-    let mut by_label: BTreeMap<u32, Vec<(&Kept, &str)>> = BTreeMap::new();
-    for (kept, names) in named {
-        if let Some((_, value)) = names.iter().find(|(name, _)| name == header) {
-            by_label.entry(kept.label).or_default().push((kept, value));
-        }
-    }
-    let mut backends: BTreeMap<String, Vec<Answer>> = BTreeMap::new();
-    for samples in by_label.into_values() {
-        if samples.iter().all(|(_, value)| *value == samples[0].1) {
-            continue;
-        }
-        let ms = |kept: &Kept| kept.elapsed as f64 / 1e6;
-        let middle = median(&samples.iter().map(|(kept, _)| ms(kept)).collect::<Vec<_>>());
-        for (kept, value) in samples {
-            let (ms, failed) = (ms(kept), kept.outcome != stats::Outcome::Ok);
-            let relative = ms / middle.max(1e-6);
-            backends.entry(value.to_owned()).or_default().push(Answer { relative, ms, failed });
-        }
-    }
-    backends
+fn named<'k>(kept: impl Iterator<Item = &'k Kept>) -> Vec<Named<'k>> {
+    kept.map(|kept| (kept, names(&kept.response))).collect()
 }
 
-fn ill(record: &Record, header: &str, backends: &BTreeMap<String, Vec<Answer>>) -> Option<Finding> {
+fn headers<'n>(named: &'n [Named<'_>]) -> BTreeSet<&'n str> {
+    named.iter().flat_map(|(_, names)| names).map(|(header, _)| &**header).collect()
+}
+
+fn value<'n>((_, names): &'n Named<'_>, header: &str) -> Option<&'n str> {
+    names.iter().find(|(name, _)| name == header).map(|(_, value)| &**value)
+}
+
+/// Values of a header by the kind of instances that they name.
+fn kinds<'n>(named: &'n [Named<'_>], header: &str) -> Vec<BTreeSet<&'n str>> {
+    let values: BTreeSet<&str> = named.iter().filter_map(|one| value(one, header)).collect();
+    let mut kinds: Vec<BTreeSet<&str>> = Vec::new();
+    for value in values {
+        let is_alike =
+            |kind: &&mut BTreeSet<&str>| kind.first().is_some_and(|one| are_alike(one, value));
+        match kinds.iter_mut().find(is_alike) {
+            Some(kind) => _ = kind.insert(value),
+            None => kinds.push(BTreeSet::from([value])),
+        }
+    }
+    kinds
+}
+
+/// Answers by the value of a header, for each kind of instances: those beside answers of others to the same requests.
+fn of_header(named: &[Named<'_>], header: &str) -> Vec<Backends> {
+    let of_kind = |kind: BTreeSet<&str>| {
+        let mut by_label: BTreeMap<u32, Vec<(&Kept, &str)>> = BTreeMap::new();
+        for one in named {
+            if let Some(value) = value(one, header).filter(|value| kind.contains(value)) {
+                by_label.entry(one.0.label).or_default().push((one.0, value));
+            }
+        }
+        let mut backends = Backends::new();
+        for samples in by_label.into_values() {
+            let keys = asked(&samples.iter().map(|(kept, _)| *kept).collect::<Vec<_>>(), true);
+            let mut by_request: BTreeMap<String, Vec<(&Kept, &str)>> = BTreeMap::new();
+            for (key, sample) in keys.into_iter().zip(samples) {
+                by_request.entry(key).or_default().push(sample);
+            }
+            for samples in by_request.into_values() {
+                add(&mut backends, samples);
+            }
+        }
+        backends
+    };
+    kinds(named, header).into_iter().map(of_kind).collect()
+}
+
+/// Adds samples that asked for the same, if several backends answered them.
+fn add(backends: &mut Backends, samples: Vec<(&Kept, &str)>) {
+    if samples.iter().all(|(_, value)| *value == samples[0].1) {
+        return;
+    }
+    let ms = |kept: &Kept| kept.elapsed as f64 / 1e6;
+    let middle = median(&samples.iter().map(|(kept, _)| ms(kept)).collect::<Vec<_>>());
+    for (kept, value) in samples {
+        let (ms, failed) = (ms(kept), kept.outcome != stats::Outcome::Ok);
+        let (at_ms, relative, code) =
+            (kept.start_ms, ms / middle.max(1e-6), Arc::clone(&kept.code));
+        backends.entry(value.to_owned()).or_default().push(Answer {
+            at_ms,
+            relative,
+            ms,
+            failed,
+            code,
+        });
+    }
+}
+
+/// The answers of two sets in the time that both have in common: who came in another's place is no backend beside it.
+fn together<'a>(mine: &[&'a Answer], others: &[&'a Answer]) -> [Vec<&'a Answer>; 2] {
+    let ends = |all: &[&Answer]| {
+        let times = all.iter().map(|one| one.at_ms);
+        (times.clone().min().unwrap_or(i64::MAX), times.max().unwrap_or(i64::MIN))
+    };
+    let (a, b) = (ends(mine), ends(others));
+    let both = a.0.max(b.0)..=a.1.min(b.1);
+    [mine, others].map(|all| all.iter().copied().filter(|one| both.contains(&one.at_ms)).collect())
+}
+
+fn ill(record: &Record, header: &str, backends: &Backends) -> Option<Finding> {
     let total = backends.len();
     backends.iter().find_map(|(value, mine)| {
         let others: Vec<&Answer> =
             backends.iter().filter(|(name, _)| *name != value).flat_map(|(_, all)| all).collect();
-        if mine.len() < EACH || others.len() < OTHERS {
+        let [mine, others] = together(&mine.iter().collect::<Vec<_>>(), &others);
+        if mine.len() < EACH || others.len() < OTHERS || is_gateway(header, &mine, &others) {
             return None;
         }
-        let mine: Vec<&Answer> = mine.iter().collect();
         let all = mine.len() + others.len();
         let said = slow(&mine, &others).map(|(slow, usual)| {
             let (slow, usual, n) = (time(slow), time(usual), mine.len());
@@ -143,7 +220,15 @@ fn finding(record: &Record, said: Words, mine: &[&Answer], others: &[&Answer]) -
         .with("kept_samples", (mine.len() + others.len()) as f64, "samples", span)
 }
 
-/// Medians of a backend that is slow and of the others, ms.
+/// Whether these are pages of errors that a gateway writes in its own name. A header that names the upstream is none of it.
+fn is_gateway(header: &str, mine: &[&Answer], others: &[&Answer]) -> bool {
+    let by_itself = |one: &&Answer| one.failed && OF_GATEWAY.contains(&&*one.code);
+    mine.iter().all(by_itself)
+        && !others.iter().any(|one| one.failed)
+        && !header.to_ascii_lowercase().starts_with("x-upstream")
+}
+
+/// Medians of a backend that is slow and of the others, ms. Answers of other statuses are other answers.
 fn slow(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
     let of = |all: &[&Answer], value: fn(&Answer) -> f64| {
         median(&all.iter().filter(|one| !one.failed).map(|one| value(one)).collect::<Vec<_>>())
@@ -154,6 +239,12 @@ fn slow(mine: &[&Answer], others: &[&Answer]) -> Option<(f64, f64)> {
     let share = |all: &[&Answer], is: &dyn Fn(f64) -> bool| {
         all.iter().filter(|one| is(one.relative)).count() as f64 / all.len() as f64
     };
+    let codes = |all: &[&Answer]| -> BTreeSet<Arc<str>> {
+        all.iter().filter(|one| !one.failed).map(|one| Arc::clone(&one.code)).collect()
+    };
+    if codes(mine).is_disjoint(&codes(others)) {
+        return None;
+    }
     let apart = share(mine, &|time| time > middle) >= APART
         && share(others, &|time| time < middle) >= APART;
     (apart && slow >= SLOWER * usual && slow_ms - usual_ms >= SLOWER_MS)
@@ -197,11 +288,14 @@ fn route(cookie: &str) -> Option<(String, String)> {
     (!to.is_empty()).then(|| (name.trim().into(), to.into()))
 }
 
-/// The description in a `Server-Timing` header: durations differ with each answer.
+/// The description of the metric in a `Server-Timing` header that names who answered: durations differ with each answer.
 fn described(value: &str) -> Option<String> {
-    let desc = value.split(';').map(str::trim).find_map(|part| part.strip_prefix("desc="))?;
-    let desc = desc.split(',').next()?.trim().trim_matches('"');
-    (!desc.is_empty()).then(|| desc.to_owned())
+    value.split(',').find_map(|metric| {
+        let mut parts = metric.split(';').map(str::trim);
+        let name = parts.next()?.to_ascii_lowercase();
+        let desc = parts.find_map(|part| part.strip_prefix("desc="))?.trim_matches('"');
+        (METRICS.contains(&&*name) && !desc.is_empty()).then(|| desc.to_owned())
+    })
 }
 
 #[cfg(test)]
@@ -215,7 +309,10 @@ mod tests {
         assert_eq!(of("X-Served-By: web-2"), one("X-Served-By", "web-2"));
         assert_eq!(of("via: 1.1 proxy-1"), one("via", "1.1 proxy-1"));
         assert_eq!(of("Server-Timing: app;desc=\"web-1\";dur=5.2"), one("Server-Timing", "web-1"));
+        assert_eq!(of("Server-Timing: db;dur=3, app; desc=web-1"), one("Server-Timing", "web-1"));
         assert_eq!(of("Server-Timing: app;dur=5.2"), []);
+        assert_eq!(of("Server-Timing: cdn-cache; desc=MISS"), []);
+        assert_eq!(of("Server-Timing: db;desc=\"index 7\";dur=1"), []);
         assert_eq!(
             of("Set-Cookie: JSESSIONID=***.node2; Path=/"),
             one("Set-Cookie JSESSIONID", "node2")

@@ -4,6 +4,8 @@ use record::{ClassName, Record};
 use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
+use super::alike::are_alike;
+use super::asked::asked_otherwise;
 use super::backend_names::{has_names, ill_by_name};
 use super::figures::{classes, ms, span, whole};
 use super::realism::is_shared;
@@ -29,14 +31,15 @@ const MOST: usize = 50;
 const EXPLAINS: &[&str] =
     &["errors_named", "bimodal", "concurrency_limit", "plateau", "fixed_timeout", "constant_load"];
 
-struct Backend {
+struct Backend<'r> {
+    class: &'r ClassName,
     name: String,
     count: u64,
     errors: u64,
     times: Hist,
 }
 
-impl Backend {
+impl Backend<'_> {
     fn failing(&self) -> f64 {
         self.errors as f64 / self.count.max(1) as f64
     }
@@ -103,11 +106,25 @@ impl<'r> Services<'r> {
     }
 }
 
+/// Whether two classes may be backends of each other: a plan asks for another port on purpose, and words that differ are
+/// no names of instances.
+fn are_of_a_kind(a: &ClassName, b: &ClassName) -> bool {
+    let port = |address: &str| address.rsplit(':').next().map(str::to_owned);
+    match (a, b) {
+        (ClassName::Address(a), ClassName::Address(b)) => port(a) == port(b),
+        (
+            ClassName::Header { name: a, value: of_a },
+            ClassName::Header { name: b, value: of_b },
+        ) => a == b && are_alike(of_a, of_b),
+        _ => false,
+    }
+}
+
 /// The classes of each service, by address and by header.
-fn groups(record: &Record) -> Vec<Vec<Backend>> {
+fn groups(record: &Record) -> Vec<Vec<Backend<'_>>> {
     let services = Services::of(record);
     let of_one = record.served.is_empty();
-    let mut groups: Vec<(bool, u32, Vec<Backend>)> = Vec::new();
+    let mut groups: Vec<(u32, Vec<Backend<'_>>)> = Vec::new();
     for (at, class, times) in classes(whole(record)) {
         let Some(name) = record.classes.get(at as usize).filter(|name| !is_cache(name)) else {
             continue;
@@ -116,19 +133,21 @@ fn groups(record: &Record) -> Vec<Vec<Backend>> {
         if class.count == 0 {
             continue;
         }
-        let (is_address, name) = match name {
-            ClassName::Address(address) => (true, address.to_string()),
-            ClassName::Header { name, value } => (false, format!("{name}: {value}")),
+        let words = match name {
+            ClassName::Address(address) => address.to_string(),
+            ClassName::Header { name, value } => format!("{name}: {value}"),
         };
-        let backend = Backend { name, count: class.count, errors: class.errors, times };
-        let is_same =
-            |of: &(bool, u32, _)| of.0 == is_address && (of_one || services.are_one(of.1, at));
+        let (count, errors) = (class.count, class.errors);
+        let backend = Backend { class: name, name: words, count, errors, times };
+        let is_same = |of: &(u32, Vec<Backend<'_>>)| {
+            are_of_a_kind(of.1[0].class, name) && (of_one || services.are_one(of.0, at))
+        };
         match groups.iter().position(is_same) {
-            Some(group) => groups[group].2.push(backend),
-            None => groups.push((is_address, at, vec![backend])),
+            Some(group) => groups[group].1.push(backend),
+            None => groups.push((at, vec![backend])),
         }
     }
-    groups.into_iter().map(|group| group.2).collect()
+    groups.into_iter().map(|group| group.1).collect()
 }
 
 pub(super) fn backend_uneven(record: &Record) -> Said {
@@ -161,7 +180,7 @@ fn take_out() -> Words {
     )
 }
 
-fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
+fn ill(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
     let all: u64 = group.iter().map(|b| b.count).sum();
     if all < SAMPLES {
         return None;
@@ -169,12 +188,13 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
     let span = span(whole(record));
     let total = group.len();
     for (at, backend) in group.iter().enumerate().filter(|(_, b)| b.count >= EACH) {
-        let others: Vec<&Backend> = group
+        let others: Vec<&Backend<'_>> = group
             .iter()
             .enumerate()
             .filter(|(n, b)| *n != at && b.count >= EACH)
             .map(|o| o.1)
             .collect();
+        let classes: Vec<&ClassName> = others.iter().map(|other| other.class).collect();
         if others.is_empty() {
             continue;
         }
@@ -204,6 +224,9 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
         } else {
             continue;
         };
+        if asked_otherwise(record, backend.class, &classes) {
+            continue;
+        }
         return Some(
             found("backend_uneven", About::Target, Confidence::Statistical, said)
                 .with(metric, value, unit, span)
@@ -217,7 +240,7 @@ fn ill(record: &Record, group: &[Backend]) -> Option<Said> {
     None
 }
 
-fn unused(record: &Record, group: &[Backend]) -> Option<Said> {
+fn unused(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
     let all: u64 = group.iter().map(|b| b.count).sum();
     let fair = all as f64 / group.len() as f64;
     let chi: f64 = group.iter().map(|b| (b.count as f64 - fair).powi(2) / fair.max(1.0)).sum();

@@ -18,7 +18,7 @@ const LABELS: u64 = 500;
 
 /// Whether a header says that its answer came from a cache; `None`: it does not speak of that. Headers of caches differ:
 /// `X-Cache: HIT`, `CF-Cache-Status: MISS`, `X-Cache-Hits: 2`, `Age: 17`. `Cache-Control` is none of them.
-fn is_hit(name: &str, value: &str) -> Option<bool> {
+pub(super) fn is_hit(name: &str, value: &str) -> Option<bool> {
     let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
     let counts =
         value.split(',').filter_map(|part| part.trim().parse::<u64>().ok()).collect::<Vec<_>>();

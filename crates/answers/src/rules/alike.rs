@@ -1,0 +1,100 @@
+//! Names of instances of one kind, which differ in a number or an id: `web-1` and `web-2`, `10.0.0.1:80` and `10.0.0.2:80`.
+
+/// Characters of a generated id, at least.
+const ID: usize = 4;
+
+/// Whether two names are those of instances of one kind. Words that differ are other kinds: `static` and `app`, `HIT` and
+/// `MISS`, and so is a list with a further entry.
+pub(super) fn are_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (tokens(a), tokens(b));
+    let same = |(a, b): (&&str, &&str)| a.eq_ignore_ascii_case(b) || are_ids(a, b);
+    a.len() == b.len() && a.iter().zip(&b).all(same)
+}
+
+/// A text with `#` in place of each number and each generated id.
+pub(super) fn without_ids(text: &str) -> String {
+    let is_number = |token: &str| token.contains(|c: char| c.is_ascii_digit());
+    let token = |token| if is_number(token) || is_generated(token) { "#" } else { token };
+    tokens(text).into_iter().map(token).collect()
+}
+
+/// Words and what stands between them.
+fn tokens(text: &str) -> Vec<&str> {
+    let (mut tokens, mut rest) = (Vec::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let is_word = first.is_alphanumeric();
+        let end = rest.find(|c: char| c.is_alphanumeric() != is_word).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at(end);
+        tokens.push(token);
+        rest = behind;
+    }
+    tokens
+}
+
+/// Whether two words are ids: numbers with the same letters around, single letters, a number and a letter, generated ids.
+fn are_ids(a: &str, b: &str) -> bool {
+    let stem = |word: &str| -> String {
+        word.chars().filter(|c| !c.is_ascii_digit()).collect::<String>().to_ascii_lowercase()
+    };
+    let is_letter = |word: &str| word.len() == 1 && word.chars().all(char::is_alphabetic);
+    let numbered = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    let zone = |word: &str| is_letter(&stem(word)) && word.ends_with(char::is_alphabetic);
+    let both = |is: &dyn Fn(&str) -> bool| is(a) && is(b);
+    both(&numbered) && (stem(a) == stem(b) || both(&zone))
+        || both(&is_letter)
+        || both(&is_generated)
+}
+
+/// Whether a word looks like an id that a program made: hexadecimal digits, no vowels, or numbers within letters.
+fn is_generated(word: &str) -> bool {
+    let changes = |word: &str| {
+        let digits = word.bytes().map(|byte| byte.is_ascii_digit()).collect::<Vec<_>>();
+        digits.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    };
+    let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_mute = !word.contains(|c: char| "aeiouyAEIOUY".contains(c));
+    word.len() >= ID && word.is_ascii() && (is_hex || is_mute || changes(word) >= 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_differ_in_numbers_and_ids() {
+        for (a, b) in [
+            ("web-1", "web-2"),
+            ("app01.example.com", "app17.example.com"),
+            ("10.0.0.1:8080", "10.0.0.12:8080"),
+            ("a", "b"),
+            ("1.1 node1", "1.1 node2"),
+            ("ip-10-0-0-1 eu-west-1a", "ip-10-0-3-4 eu-west-1b"),
+            ("shop-7d4b9c5f8-x2k4q", "shop-7d4b9c5f8-bcdfg"),
+            ("3f2a9b1c8d7e", "9e8d7c6b5a40"),
+            ("cache-iad-1, cache-fra-7", "cache-iad-2, cache-fra-7"),
+        ] {
+            assert!(are_alike(a, b) && are_alike(b, a), "{a}, {b}");
+        }
+        for (a, b) in [
+            ("app", "static"),
+            ("app1", "gateway"),
+            ("app1", "static2"),
+            ("HIT", "MISS"),
+            ("full scan", "index"),
+            ("cache-iad-1, cache-fra-7", "cache-fra-7"),
+            ("1.1 varnish", "1.1 origin-gw, 1.1 varnish"),
+            ("edge-1", "origin-1"),
+            ("10.0.0.1:80", "unix:/run/app.sock"),
+        ] {
+            assert!(!are_alike(a, b) && !are_alike(b, a), "{a}, {b}");
+        }
+    }
+
+    #[test]
+    fn paths_are_the_same_without_ids() {
+        assert_eq!(without_ids("GET /item/17?page=2"), without_ids("GET /item/4?page=31"));
+        assert_eq!(without_ids("/c/3f2a9b1c8d7e/x"), "/c/#/x");
+        assert_ne!(without_ids("/small"), without_ids("/big"));
+        assert_eq!(without_ids(""), "");
+    }
+}
