@@ -20,6 +20,7 @@ mod errors;
 pub(crate) mod figures;
 mod gateway;
 mod generator;
+mod hang;
 mod host_ports;
 mod hosts;
 mod java;

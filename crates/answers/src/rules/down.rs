@@ -11,6 +11,7 @@ use stats::grouped::count;
 use stats::{Outcome, Phase};
 
 use super::figures::{classes, span};
+use super::hang::no_answer;
 use super::moment::first_end;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -20,11 +21,15 @@ const FAILED: u64 = 5;
 const GOOD_BEFORE: u64 = 5;
 /// Share of the errors of that time which failed to connect.
 const MOST: f64 = 0.5;
+/// A time of so many seconds may have answers before and behind it in each of them; it has this part of the failures of a
+/// second of a longer one, at least.
+const SHORT: usize = 3;
+const AS_MANY: f64 = 0.5;
 /// Times that a sentence lists at most.
 const LISTED: usize = 4;
 
 /// Rules whose findings follow from a target that is gone.
-const EXPLAINS: &[&str] = &[
+pub(super) const EXPLAINS: &[&str] = &[
     "errors_named",
     "connection_churn",
     "reset_under_load",
@@ -58,13 +63,13 @@ fn is_down(outcome: Outcome) -> bool {
 }
 
 /// Errors of that kind in a second.
-fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
+pub(super) fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
     let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
     second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
 }
 
 /// Good answers and failures of requests by label.
-fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
+pub(super) fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
     let mut sums = BTreeMap::new();
     for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
         if !record.labels.get(label as usize).is_some_and(|label| label.transaction) {
@@ -78,12 +83,46 @@ fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
 /// The times in which a target accepted no connections, in their order.
 pub(super) fn downs(record: &Record) -> Vec<Down> {
     let mut begin = 0;
-    let mut out = Vec::new();
+    let (mut out, mut others) = (Vec::new(), Vec::new());
     for (first, last) in stretches(record) {
-        out.extend(down(record, begin, first, last));
+        match down(record, begin, first, last) {
+            Some(down) => out.push(down),
+            None => others.push((first, last)),
+        }
         begin = last;
     }
+    let short: Vec<Down> =
+        others.into_iter().filter_map(|(first, last)| short(record, &out, first, last)).collect();
+    out.extend(short);
+    out.sort_by_key(|down| down.first);
     out
+}
+
+/// A time that is too short for a second without an answer, of a target that was gone for longer as well.
+fn short(record: &Record, longer: &[Down], first: usize, last: usize) -> Option<Down> {
+    let during = &record.seconds[first..=last];
+    let sum = |kind: fn(Outcome) -> bool| -> u64 {
+        during.iter().map(|second| errors(record, second, kind)).sum()
+    };
+    let each = |down: &Down| down.failed as f64 / (down.last - down.first + 1) as f64;
+    let usual = longer.iter().map(each).fold(f64::MAX, f64::min);
+    let (failed, refused) = (sum(is_down), sum(|outcome| outcome == Outcome::Refused));
+    if during.len() > SHORT || failed < FAILED || (failed as f64) < AS_MANY * usual {
+        return None;
+    }
+    let hit = by_label(record, during).into_iter().filter(|(_, (_, bad))| *bad > 0);
+    let labels: Vec<u32> = hit.map(|(label, _)| label).collect();
+    let known = |label: &u32| longer.iter().any(|down| down.labels.contains(label));
+    let is_whole = longer.iter().all(|down| down.is_whole);
+    labels.iter().all(known).then_some(Down {
+        first,
+        last,
+        failed,
+        refused,
+        is_back: true,
+        labels,
+        is_whole,
+    })
 }
 
 /// First and last seconds of connects that failed, until a label that they hit succeeds again without failing to connect.
@@ -132,7 +171,16 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
         .map(|(label, _)| label)
         .collect();
     let back = is_back(&hit);
-    let end = if back { last } else { seconds.len() };
+    // The last second counts where nothing succeeded in it: they were back behind it.
+    let is_dead_second = || {
+        let last = by_label(record, &seconds[last..=last]);
+        hit.iter().all(|label| last.get(label).is_none_or(|(good, _)| *good == 0))
+    };
+    let end = match back {
+        false => seconds.len(),
+        true if is_dead_second() => last + 1,
+        true => last,
+    };
     let inner = by_label(record, &seconds[(first + 1).min(end)..end]);
     let dead = |label: &u32| inner.get(label).is_some_and(|(good, bad)| *good == 0 && *bad > 0);
     let labels: Vec<u32> = hit.into_iter().filter(dead).collect();
@@ -179,7 +227,9 @@ pub(super) fn target_down(record: &Record) -> Said {
         return lacks!("requests", "请求");
     }
     let downs = downs(record);
-    let [.., last] = &downs[..] else { return never_there(record).unwrap_or(Said::Nothing) };
+    let [.., last] = &downs[..] else {
+        return never_there(record).or_else(|| no_answer(record)).unwrap_or(Said::Nothing);
+    };
     let seconds = &record.seconds;
     let clock_at = |at_ms: i64| clock(at_ms - record.frame.start_ms);
     let begins = downs
@@ -192,14 +242,15 @@ pub(super) fn target_down(record: &Record) -> Said {
     let refused: u64 = downs.iter().map(|down| down.refused).sum();
     let (how, how_zh) = how(refused, failed);
     let (n, times) = (count(failed), downs.len());
+    let (more, more_zh) = at_other_times(record, failed);
     let said: Words = match (&begins[..], last.is_back) {
         ([from], true) => words!(
-            "{who} stopped accepting connections at {from} and accepted them again at about {end_clock}: {n} connects {how} meanwhile.",
-            "{who_zh}在 {from} 停止接受连接，约 {end_clock} 恢复：其间 {n} 次连接{how_zh}。"
+            "{who} stopped accepting connections at {from} and accepted them again at about {end_clock}: {n} connects {how} meanwhile{more}.",
+            "{who_zh}在 {from} 停止接受连接，约 {end_clock} 恢复：其间 {n} 次连接{how_zh}{more_zh}。"
         ),
         ([from], false) => words!(
-            "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}.",
-            "{who_zh}在 {from} 停止接受连接，直到结束都没有恢复：{n} 次连接{how_zh}。"
+            "{who} stopped accepting connections at {from} and accepted none until the end: {n} connects {how}{more}.",
+            "{who_zh}在 {from} 停止接受连接，直到结束都没有恢复：{n} 次连接{how_zh}{more_zh}。"
         ),
         (several, is_back) => {
             let (at, at_zh) = list(several);
@@ -212,8 +263,8 @@ pub(super) fn target_down(record: &Record) -> Said {
                 ("the last time until the end".to_owned(), "最后一次直到结束都没有恢复".to_owned())
             };
             words!(
-                "{who} stopped accepting connections {times} times, at {at}, {end}: {n} connects {how} meanwhile.",
-                "{who_zh}先后 {times} 次停止接受连接（{at_zh}），{end_zh}：其间 {n} 次连接{how_zh}。"
+                "{who} stopped accepting connections {times} times, at {at}, {end}: {n} connects {how} meanwhile{more}.",
+                "{who_zh}先后 {times} 次停止接受连接（{at_zh}），{end_zh}：其间 {n} 次连接{how_zh}{more_zh}。"
             )
         }
     };
@@ -229,6 +280,18 @@ pub(super) fn target_down(record: &Record) -> Said {
         ))
         .explaining(EXPLAINS)
         .said()
+}
+
+/// Words on connects that failed beside those of the times that are told.
+fn at_other_times(record: &Record, failed: u64) -> (String, String) {
+    let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
+    match all.saturating_sub(failed) {
+        0 => Default::default(),
+        others => {
+            let others = count(others);
+            (format!(", and {others} more at other times"), format!("，其他时间还有 {others} 次"))
+        }
+    }
 }
 
 /// Times as a list: the first few, and how many more.

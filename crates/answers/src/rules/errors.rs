@@ -10,6 +10,7 @@ use super::figures::{
     causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
 };
 use super::gateway;
+use super::hang::hang;
 use super::moment::first_end;
 use super::say::{clock, found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -35,6 +36,9 @@ const OVER_MS: i64 = 4000;
 const OVER: f64 = 0.1;
 const SOON_OVER_MS: i64 = 1500;
 const USUAL: f64 = 10.0;
+/// Requests wait for long after the stop from this time on, ms, and from this multiple of the longest request.
+const LONG_WAIT_MS: f64 = 2000.0;
+const LONGER: f64 = 3.0;
 /// Messages of a client that closes its own connections.
 const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
@@ -449,8 +453,12 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
 
 /// Requests that were in flight when the run ended.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
-    if cut == 0 {
+    // Requests that a target left without an answer are told there.
+    if cut == 0 || hang(record).is_some() {
         return Said::Nothing;
+    }
+    if let Some(said) = waits_long(record, cut) {
+        return said;
     }
     let seconds = &record.seconds;
     let typical = super::say::time(ms(&hist(seconds, |s| &s.all.service), 0.5));
@@ -476,6 +484,32 @@ fn in_flight_at_end(record: &Record, cut: u64) -> Said {
         "无需处理；如果数量很多，请让运行时长超过若干个响应时间。"
     ))
     .said()
+}
+
+/// Requests that still waited so long after the stop that they are no usual ones.
+fn waits_long(record: &Record, cut: u64) -> Option<Said> {
+    let seconds = &record.seconds;
+    let times @ (_, end_ms) = span(seconds);
+    let waited = (end_ms - stop_ms(record)?) as f64;
+    let longest = seconds.iter().map(|s| s.all.longest).max().unwrap_or(0) as f64 / 1e6;
+    if waited < LONG_WAIT_MS || waited < LONGER * longest {
+        return None;
+    }
+    let (n, one) = (count(cut), cut == 1);
+    let (requests, they) = if one { ("request", "it is") } else { ("requests", "they are") };
+    let (for_ms, most) = (super::say::time(waited), super::say::time(longest));
+    let said = words!(
+        "{n} {requests} still had no answer {for_ms} after the run was stopped, where no other took longer than {most}; {they} counted apart, neither as answers nor as errors.",
+        "运行停止 {for_ms} 后仍有 {n} 个请求没有响应，而其他请求最长只用了 {most}；它们单独计数，既不算响应也不算错误。"
+    );
+    let finding = found("cut_by_end", About::Run, Confidence::Arithmetic, said)
+        .with("cut", cut as f64, "samples", times)
+        .with("waited", waited, "ms", times)
+        .advise(words!(
+            "Look at the target for requests that it never answers, and give the samplers a response timeout: then such requests are errors.",
+            "检查被测系统从不响应的请求，并为采样器设置响应超时：这样的请求就会算作错误。"
+        ));
+    Some(finding.said())
 }
 
 /// Requests per second, for people.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use record::second::SLOTS;
 use record::{Record, Second};
+use stats::Outcome;
 use stats::grouped::count;
-use stats::hist::layout;
+use stats::hist::{Bins, layout};
 
 use super::down::downs;
 use super::figures::{median, ms, requests, span, times_of, variation, whole};
@@ -128,14 +129,28 @@ fn typical(record: &Record, seconds: &[Second]) -> BTreeMap<u32, f64> {
     times.into_iter().map(|(label, times)| (label, ms(&times, 0.5))).collect()
 }
 
-/// Requests of a second that took so much longer than is usual for their label, ms.
-fn held(second: &Second, typical: &BTreeMap<u32, f64>, longer: f64) -> u64 {
+/// Whether a request ended so without an answer.
+fn has_no_answer(outcome: Outcome) -> bool {
+    use Outcome::{Closed, Refused, Reset, Timeout, Unreachable};
+    matches!(outcome, Timeout(_) | Reset | Closed | Refused | Unreachable)
+}
+
+/// Answers of a second that took so much longer than is usual for their label, ms. Requests that were given up got none.
+fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: f64) -> u64 {
     let mut sum = 0;
+    let is_lost = |(cause, _): &(u32, u64)| {
+        record.causes.get(*cause as usize).is_some_and(|cause| has_no_answer(cause.outcome))
+    };
+    let has_lost = second.causes.iter().any(is_lost);
     for (label, part) in &second.labels {
         let Some(usual) = typical.get(&label) else { continue };
         let long = usual + longer;
         let is_held = |bin: u32| layout::middle_of(bin) as f64 / 1000.0 >= long;
-        sum += part.service.iter().filter(|(bin, _)| is_held(*bin)).map(|(_, n)| n).sum::<u64>();
+        let count = |bins: &Bins| -> u64 {
+            bins.iter().filter(|(bin, _)| is_held(*bin)).map(|(_, n)| n).sum()
+        };
+        let lost = if has_lost { count(&part.failed) } else { 0 };
+        sum += count(&part.service).saturating_sub(lost);
     }
     sum
 }
@@ -169,8 +184,9 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
         });
         let is_gap = lost >= MISSING && length <= LONGEST && !own;
         let behind = [end, (end + SLOTS).min(slots.len() - 1)];
-        let held =
-            || -> u64 { behind.into_iter().map(|slot| held(second(slot), &typical, longer)).sum() };
+        let held = || -> u64 {
+            behind.iter().map(|slot| held(record, second(*slot), &typical, longer)).sum()
+        };
         if is_gap && held() < HELD {
             idle += 1;
         } else if is_gap {

@@ -1,0 +1,192 @@
+//! A target that takes requests and answers none of them, from some moment to the end of the run.
+//!
+//! The requests end by the plan's time limits, or are cut by the end of the run and in no figure: without this finding
+//! nothing would speak of them.
+
+use std::collections::BTreeMap;
+
+use record::{Record, Second};
+use stats::grouped::count;
+use stats::{Outcome, Phase};
+
+use super::down::{EXPLAINS, by_label, errors};
+use super::figures::{mean, span, stop_ms, sum};
+use super::say::{clock, found, words};
+use crate::verdict::{About, Confidence, Said, Words};
+
+/// Good answers before.
+const GOOD_BEFORE: u64 = 10;
+/// The time without an answer, ms, while the load went on; and until the end, as a multiple of the longest request before.
+const QUIET_MS: i64 = 1000;
+const LONGER: f64 = 3.0;
+/// Answers that are missing in it, at the rate before.
+const MISSING: f64 = 12.0;
+/// Share of the errors in it that are time limits.
+const MOST: f64 = 0.9;
+/// Seconds by which the last answers of labels differ where the whole target stops.
+const SOON: usize = 1;
+
+/// Labels that got no answer any more, and the requests that waited.
+pub(super) struct Hang {
+    from_ms: i64,
+    labels: Vec<u32>,
+    /// No label got one.
+    is_whole: bool,
+    gave_up: u64,
+    cut: u64,
+}
+
+fn is_limit(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Timeout(phase) if phase != Phase::Connect)
+}
+
+/// The first and the last second in which each label had a good answer, and their number.
+fn good_seconds(record: &Record) -> BTreeMap<u32, (usize, usize, u64)> {
+    let mut labels: BTreeMap<u32, (usize, usize, u64)> = BTreeMap::new();
+    for (at, second) in record.seconds.iter().enumerate() {
+        for (label, all, bad) in second.labels.counts().filter(|(_, all, bad)| all > bad) {
+            let own = labels.entry(label).or_insert((at, at, 0));
+            (own.1, own.2) = (at, own.2 + all - bad);
+        }
+    }
+    labels.retain(|label, _| {
+        record.labels.get(*label as usize).is_some_and(|label| !label.transaction)
+    });
+    labels
+}
+
+/// Whether a label, with these good answers, should have had more of them behind its last one.
+fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
+    let seconds = &record.seconds;
+    let (_, end_ms) = span(seconds);
+    // From the stop on nobody asks.
+    let planned = record.frame.load.length_ms.map(|length| record.frame.start_ms + length);
+    let asked_until = [stop_ms(record), planned, Some(end_ms)].into_iter().flatten().min();
+    let last_ms = seconds[last].at_ms;
+    let asked_ms = asked_until.unwrap_or(end_ms) - last_ms;
+    let before = &seconds[first..=last];
+    let longest = before.iter().map(|s| s.all.longest).max().unwrap_or(0) as f64 / 1e6;
+    let users =
+        |seconds: &[Second]| mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>());
+    let stay = if record.has.users {
+        (users(&seconds[last + 1..]) / users(before).max(1e-3)).min(1.0)
+    } else {
+        1.0
+    };
+    let length_ms = last_ms - seconds[first].at_ms + i64::from(seconds[first].ms);
+    let missing = good as f64 * asked_ms as f64 / length_ms.max(1) as f64 * stay;
+    good >= GOOD_BEFORE
+        && asked_ms >= QUIET_MS
+        && (end_ms - last_ms) as f64 >= LONGER * longest
+        && missing >= MISSING
+}
+
+/// Requests of a label that were given up in these seconds, and those that the end cut. Other errors are answers.
+fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)> {
+    let own: Vec<(u64, u64)> = seconds
+        .iter()
+        .filter_map(|second| second.labels.get(label))
+        .map(|part| (part.errors, part.cut))
+        .collect();
+    let (bad, cut) = own.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let from_ms = seconds.first().map_or(0, |second| second.at_ms - i64::from(second.ms));
+    let kept = record.kept.iter().filter(|kept| kept.label == label && kept.start_ms >= from_ms);
+    let mut failed = kept.map(|kept| kept.outcome).filter(|outcome| *outcome != Outcome::Ok);
+    (bad + cut > 0 && failed.all(is_limit)).then_some((bad, cut))
+}
+
+/// The end of the last 100 ms of a second with an answer.
+fn last_answer_ms(record: &Record, second: &Second) -> i64 {
+    let begin = second.at_ms - i64::from(second.ms);
+    let slot = second.all.slots.iter().rposition(|n| *n > 0);
+    let is_known = record.has.slots && second.coarse.is_none();
+    slot.filter(|_| is_known).map_or(begin, |slot| begin + 100 * (slot as i64 + 1))
+}
+
+/// The labels that got no answer any more although requests waited for one.
+pub(super) fn hang(record: &Record) -> Option<Hang> {
+    let seconds = &record.seconds;
+    let good = good_seconds(record);
+    let mut labels = Vec::new();
+    let (mut gave_up, mut cut, mut last) = (0, 0, 0);
+    let quiet = good.iter().filter(|(_, own)| own.1 + 1 < seconds.len() && is_quiet(record, **own));
+    for (label, own) in quiet {
+        if let Some((bad, open)) = waited(record, *label, &seconds[own.1 + 1..]) {
+            labels.push(*label);
+            (gave_up, cut, last) = (gave_up + bad, cut + open, last.max(own.1));
+        }
+    }
+    let behind = &seconds[(last + 1).min(seconds.len())..];
+    let limits = |seconds: &[Second]| -> u64 {
+        seconds.iter().map(|second| errors(record, second, is_limit)).sum()
+    };
+    let earliest = labels.iter().filter_map(|label| good.get(label)).map(|own| own.1).min()?;
+    if (limits(&seconds[earliest + 1..]) as f64) < MOST * gave_up as f64 {
+        return None;
+    }
+    let is_silent = by_label(record, behind).values().all(|(good, _)| *good == 0);
+    let others_ended = good.values().all(|own| own.1 <= earliest + SOON);
+    let only_limits = limits(behind) as f64 >= MOST * sum(behind, |s| s.all.errors) as f64;
+    let is_whole = is_silent && others_ended && only_limits;
+    let second = &seconds[last];
+    let from_ms =
+        if is_whole { last_answer_ms(record, second) } else { second.at_ms - i64::from(second.ms) };
+    Some(Hang { from_ms, labels, is_whole, gave_up, cut })
+}
+
+/// The finding on a target, or on some labels, without answers until the end.
+pub(super) fn no_answer(record: &Record) -> Option<Said> {
+    let hang = hang(record)?;
+    let at = clock(hang.from_ms - record.frame.start_ms);
+    let Words { en: waited, zh: waited_zh } = waited_words(&hang);
+    let said = if hang.is_whole {
+        words!(
+            "The target answered nothing from {at} until the end: {waited}.",
+            "被测系统从 {at} 到结束没有任何响应：{waited_zh}。"
+        )
+    } else {
+        let name = record.labels.get(hang.labels[0] as usize).map_or("", |label| &*label.name);
+        let (who, who_zh) = match hang.labels.len() {
+            1 => (format!("\"{name}\""), format!("“{name}”")),
+            n => {
+                let more =
+                    if n == 2 { "1 more label".into() } else { format!("{} more labels", n - 1) };
+                (format!("\"{name}\" and {more}"), format!("“{name}”等 {n} 个标签"))
+            }
+        };
+        words!(
+            "{who} got no answer from {at} until the end: {waited}.",
+            "{who_zh}从 {at} 到结束没有得到任何响应：{waited_zh}。"
+        )
+    };
+    let times = (hang.from_ms, span(&record.seconds).1);
+    Some(
+        found("target_down", About::Run, Confidence::Arithmetic, said)
+            .with("waited", (hang.gave_up + hang.cut) as f64, "requests", times)
+            .with("labels", hang.labels.len() as f64, "labels", times)
+            .advise(words!(
+                "Look at the service and its log at that time: a lock or a pool that nobody gives back, a disk or a dependency that does not answer, a stopped process; a dump of its threads shows where they wait. Figures of the time before are those of a target that worked.",
+                "查看该时刻的服务及其日志：未释放的锁或连接池、无响应的磁盘或依赖、被停止的进程；线程转储可显示等待位置。此前的数据反映的是正常工作的被测系统。"
+            ))
+            .explaining(EXPLAINS)
+            .said(),
+    )
+}
+
+/// How the requests without an answer ended.
+fn waited_words(hang: &Hang) -> Words {
+    let requests = |n: u64| if n == 1 { "1 request".into() } else { count(n) + " requests" };
+    let (gave_up, cut) = (requests(hang.gave_up), requests(hang.cut));
+    let (n_gave_up, n_cut) = (count(hang.gave_up), count(hang.cut));
+    match (hang.gave_up, hang.cut) {
+        (_, 0) => words!(
+            "{gave_up} waited until the plan's time limit",
+            "{n_gave_up} 个请求一直等到计划的超时"
+        ),
+        (0, _) => words!("{cut} waited until the run ended", "{n_cut} 个请求一直等到运行结束"),
+        _ => words!(
+            "{gave_up} waited until the plan's time limit, and {n_cut} until the run ended",
+            "{n_gave_up} 个请求一直等到计划的超时，{n_cut} 个等到运行结束"
+        ),
+    }
+}

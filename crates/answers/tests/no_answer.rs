@@ -1,0 +1,127 @@
+//! Requests that get no answer: until the end of the run, for some seconds, or when the run is stopped.
+mod situations;
+
+use answers::rules;
+use answers::verdict::Finding;
+use record::{Change, Ending, Label, Mark, Record};
+use situations::{MS, S, START, bad, good, run, users};
+use stats::{Outcome, Phase};
+
+fn findings(record: &Record) -> Vec<Finding> {
+    rules::verdict(record).findings
+}
+
+fn said(record: &Record, id: &str) -> String {
+    let found = findings(record).into_iter().find(|finding| finding.id == id);
+    found.map(|finding| finding.words.en).unwrap_or_default()
+}
+
+/// Users whose requests get no answer from one second to another; the plan gives them up after so many ms.
+fn without_answer(from: u64, to: u64, limit: u64) -> Record {
+    run(&users(10).pause(50).seconds(20), move |request, _| {
+        if (from * S..to * S).contains(&request.at) {
+            bad(limit * MS, Outcome::Timeout(Phase::Response), "Read timed out", "Read timed out")
+        } else {
+            good(20 * MS)
+        }
+    })
+}
+
+/// Users who get no answer from that second on, are stopped at the other one, and cut at the end.
+fn cut_at_end(from: u64, stop: i64) -> Record {
+    let mut record = without_answer(from, 20, 100_000);
+    record.seconds[19].all.cut = 10;
+    let all = record.seconds[19].all.clone();
+    record.seconds[19].labels = vec![(0, all)].into();
+    record.frame.ending = Ending::Interrupted;
+    let change = Change::Stop { at_once: false };
+    record.marks = vec![Mark { at_ms: START + 1000 * stop, change }];
+    record
+}
+
+/// A second label with the figures of `of`.
+fn beside(mut record: Record, of: &Record) -> Record {
+    record.labels.push(Label { name: "other".into(), transaction: false, folded: 0 });
+    for (second, other) in record.seconds.iter_mut().zip(&of.seconds) {
+        let labels = vec![(0, second.all.clone()), (1, other.all.clone())];
+        second.labels = labels.into();
+        second.all.merge(&other.all);
+    }
+    record
+}
+
+#[test]
+fn a_target_that_answers_nothing_until_the_end_is_named_first() {
+    let record = without_answer(6, 20, 3000);
+    let first = &findings(&record)[0];
+    let words = "The target answered nothing from 0:06 until the end: 40 requests waited until the plan's time limit.";
+    assert_eq!((first.id, &*first.words.en), ("target_down", words));
+    assert_eq!(said(&record, "stalls"), "");
+    let record = cut_at_end(6, 12);
+    let words = "The target answered nothing from 0:06 until the end: 10 requests waited until the run ended.";
+    assert_eq!(findings(&record)[0].words.en, words);
+    assert_eq!(said(&record, "cut_by_end"), "");
+}
+
+#[test]
+fn one_label_without_answers_is_named_beside_others_that_answer() {
+    let healthy = without_answer(0, 0, 0);
+    let record = beside(without_answer(6, 20, 3000), &healthy);
+    let words = "\"request\" got no answer from 0:06 until the end: 40 requests waited until the plan's time limit.";
+    assert_eq!(said(&record, "target_down"), words);
+    let record = beside(healthy, &without_answer(6, 20, 3000));
+    assert_eq!(said(&record, "target_down"), "");
+}
+
+#[test]
+fn a_label_that_nobody_asks_any_more_waits_for_nothing() {
+    let mut login = without_answer(0, 0, 0);
+    for second in &mut login.seconds[6..] {
+        second.all = record::Part::default();
+        second.causes.clear();
+    }
+    assert_eq!(said(&beside(without_answer(0, 0, 0), &login), "target_down"), "");
+    // Users who went home.
+    let mut left = login;
+    left.seconds.iter_mut().for_each(|second| second.labels = vec![(0, second.all.clone())].into());
+    assert_eq!(said(&left, "target_down"), "");
+}
+
+#[test]
+fn time_limits_are_no_answers_that_came_at_once() {
+    for (from, to, limit) in [(6, 9, 1000), (6, 10, 2000), (6, 7, 900)] {
+        assert_eq!(said(&without_answer(from, to, limit), "stalls"), "", "{from} {to} {limit}");
+    }
+    // The same time, at the end of which all are answered.
+    let held = run(&users(10).pause(50).seconds(20), |request, _| {
+        let is_held = (6 * S..8 * S).contains(&request.at);
+        good(if is_held { 8 * S + 20 * MS - request.at } else { 20 * MS })
+    });
+    assert!(said(&held, "stalls").starts_with("The target stood still for about 1.9 s"));
+}
+
+#[test]
+fn requests_that_wait_for_long_behind_the_stop_are_said() {
+    // Two of ten users wait, the others are answered until the stop.
+    let mut record = without_answer(0, 0, 0);
+    for second in &mut record.seconds[12..] {
+        second.all = record::Part::default();
+        second.labels = Vec::new().into();
+    }
+    record.seconds[19].all.cut = 2;
+    record.frame.ending = Ending::Interrupted;
+    let at = |s: i64| {
+        let change = Change::Stop { at_once: false };
+        vec![Mark { at_ms: START + 1000 * s, change }]
+    };
+    record.marks = at(12);
+    let words = said(&record, "cut_by_end");
+    assert!(
+        words.starts_with("2 requests still had no answer 8.0 s after the run was stopped"),
+        "{words}"
+    );
+    // Stopped a moment before.
+    record.marks = at(19);
+    let words = said(&record, "cut_by_end");
+    assert!(words.starts_with("2 requests were in flight when the run ended"), "{words}");
+}
