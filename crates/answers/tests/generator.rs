@@ -223,3 +223,21 @@ fn connections_lost_with_a_worker_are_the_websockets_that_are_known() {
     let words = said(&record);
     assert!(words.ends_with("noticed), and 30 WebSocket connections with them."), "{words}");
 }
+
+#[test]
+fn one_stop_is_no_limit_of_the_generator_in_a_short_run() {
+    let stopped = |stops: &[usize]| {
+        let mut record = quiet();
+        record.seconds.truncate(10);
+        for stop in stops {
+            record.seconds[*stop].generator.stall = 2_000_000_000;
+            for second in &mut record.seconds[*stop..*stop + 2] {
+                lag(second, 900, 500);
+            }
+        }
+        spoken(&record)
+    };
+    assert_eq!(stopped(&[4])[0], "generator_stalled");
+    // Where it stands still again and again, that is how it runs.
+    assert_eq!(stopped(&[2, 5, 8])[0], "generator_limit");
+}

@@ -14,6 +14,8 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const REUSE: f64 = 0.5;
 const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
+/// Opening that is below this share of the response time costs little: it stands behind all else.
+const COSTS: f64 = 0.05;
 /// Share of the closes that names who closes.
 const MOST: f64 = 0.5;
 /// Requests that failed on a connection that was closed before, in number and as share; and the part of a good request's
@@ -75,7 +77,10 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     let share = percent(by_peer as f64 / closes);
     let of = format!("{opened_words} connections for {all_words} requests, {again} reused");
     let of_zh = format!("{all_words} 个请求用了 {opened_words} 个连接，复用 {again}");
-    let finding = if new_user as f64 >= MOST * closes {
+    let mut finding = if new_user as f64 >= MOST * closes {
+        if cost < COSTS {
+            return Said::Nothing;
+        }
         closed_for_new_users(&of, &of_zh, &cost_words)
     } else if by_plan as f64 >= MOST * closes {
         closed_by_plan(&of, &of_zh, &cost_words)
@@ -84,6 +89,9 @@ pub(super) fn connection_churn(record: &Record) -> Said {
     } else {
         not_kept(&of, &of_zh, &cost_words)
     };
+    if cost < COSTS && finding.about == About::Test {
+        finding.confidence = Confidence::Hint;
+    }
     let span = span(seconds);
     finding
         .with("opened", opened as f64, "connections", span)

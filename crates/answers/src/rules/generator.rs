@@ -47,7 +47,7 @@ const LAG_SHARE: f64 = 0.25;
 const LAG_OF_ALL: f64 = 0.1;
 const LAG_MEAN: f64 = 1.0;
 /// Samples that end so long after a stop of the whole process were held by it, ms; and the share of a run's seconds that
-/// are exceptions at most.
+/// are exceptions at most. A single stop is one in any run.
 const AFTER_STALL: i64 = 1500;
 const EXCEPTIONS: f64 = 0.1;
 
@@ -188,7 +188,8 @@ fn awake(record: &Record) -> Vec<&Second> {
     let held = |s: &Second| stalls.iter().any(|at| (0..=AFTER_STALL).contains(&(s.at_ms - at)));
     let awake: Vec<&Second> = all.iter().copied().filter(|s| !held(s)).collect();
     let are_exceptions = (all.len() - awake.len()) as f64 <= EXCEPTIONS * all.len() as f64;
-    if are_exceptions { awake } else { all }
+    let is_one = stalls.first().zip(stalls.last()).is_some_and(|(a, b)| b - a <= AFTER_STALL);
+    if are_exceptions || is_one && !awake.is_empty() { awake } else { all }
 }
 
 /// Whether samples started late by more than half of their response time, and more than 100 ms.

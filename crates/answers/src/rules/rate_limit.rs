@@ -7,18 +7,22 @@ use stats::grouped::{count, percent};
 
 use super::errors::{per_second, reads};
 use super::figures::{
-    causes, hist, mean, mix_differs, ms, requests, service, span, steady, variation, whole, windows,
+    Span, causes, hist, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
+    windows,
 };
 use super::gateway;
 use super::light::{loaded, nothing_or_lacks};
 use super::say::{found, time, words};
-use crate::verdict::{About, Confidence, Said, Words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
 
 /// Refusals that are a limit, in number and as share of all requests.
 const REFUSED: u64 = 10;
 const REFUSED_SHARE: f64 = 0.001;
+/// Seconds amid refusals that tell the rate which is let through, and the part by which it differs between them at most.
+const REFUSING: usize = 3;
+const ALIKE: f64 = 0.3;
 /// Answers at a fixed rate: their variation over windows at most, and that of the requests at least.
 const FIXED: f64 = 0.02;
 const OFFERED: f64 = 0.3;
@@ -53,21 +57,47 @@ fn passed(seconds: &[Second]) -> f64 {
     good as f64 / super::figures::length_s(seconds).max(1e-3)
 }
 
-/// The rate of answers without failures under the labels that have failures, and words on these labels where there are
-/// others.
-fn passed_of_refused(record: &Record, seconds: &[Second]) -> (f64, Words) {
-    let sums = by_label(record, seconds);
-    let refused: Vec<(&u32, &(u64, u64))> = sums.iter().filter(|(_, sum)| sum.1 > 0).collect();
-    let good: u64 = refused.iter().map(|(_, (all, bad))| all.saturating_sub(*bad)).sum();
+/// The labels of which requests fail in these seconds, and words on them where there are others.
+fn refused_labels(record: &Record, seconds: &[&Second]) -> (Vec<u32>, Words) {
+    let sums = by_label(record, seconds.iter().copied());
+    let refused: Vec<u32> =
+        sums.iter().filter(|(_, sum)| sum.1 > 0).map(|(label, _)| *label).collect();
     let of = match &refused[..] {
         _ if refused.len() == sums.len() => words!("", ""),
-        [(label, _)] => {
-            let name = &record.labels[**label as usize].name;
+        [label] => {
+            let name = &record.labels[*label as usize].name;
             words!(" of \"{name}\"", "“{name}”的")
         }
         _ => words!(" of the labels concerned", "有关标签的"),
     };
-    (good as f64 / super::figures::length_s(seconds).max(1e-3), of)
+    (refused, of)
+}
+
+/// The rate of answers without failures under the labels that are refused, and words on these labels, while there are
+/// refusals; `None`: too short a time, or the rate is not the same throughout.
+fn let_through(record: &Record, cause: usize) -> Option<(f64, Words)> {
+    let seconds = whole(record);
+    let refuses = |second: &Second| second.causes.iter().any(|(at, _)| *at as usize == cause);
+    // Beside a second without refusals, a part of one may be without them.
+    let within = seconds.windows(3).filter(|three| three.iter().all(refuses));
+    let within: Vec<&Second> = within.map(|three| &three[1]).collect();
+    if within.len() < REFUSING {
+        return None;
+    }
+    let (labels, of) = refused_labels(record, &within);
+    let good = |seconds: &[&Second]| -> f64 {
+        let counts = seconds.iter().flat_map(|second| second.labels.counts());
+        let own = counts.filter(|(label, ..)| labels.contains(label));
+        let good: u64 = own.map(|(_, all, bad)| all.saturating_sub(bad)).sum();
+        let ms: u64 = seconds.iter().map(|second| u64::from(second.ms)).sum();
+        good as f64 * 1000.0 / ms.max(1) as f64
+    };
+    let blocks = within.chunks_exact((within.len() / REFUSING).max(1));
+    let rates: Vec<f64> = blocks.map(good).collect();
+    let (least, most) = rates
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(least, most), rate| (least.min(*rate), most.max(*rate)));
+    (most - least <= ALIKE * most).then(|| (good(&within), of))
 }
 
 fn advice() -> Words {
@@ -94,34 +124,52 @@ fn said_by_server(record: &Record) -> Option<Said> {
     if n < REFUSED || (n as f64) < REFUSED_SHARE * all as f64 {
         return None;
     }
-    let refusing: Vec<Second> = seconds
-        .iter()
-        .filter(|s| s.causes.iter().any(|(at, _)| *at as usize == cause))
-        .cloned()
-        .collect();
-    let ((rate, of), span) = (passed_of_refused(record, &refusing), span(seconds));
+    let (through, span) = (let_through(record, cause), span(seconds));
     if !names_a_rate(record, cause) {
-        return Some(asks_to_wait(record, cause, n, (rate, of)));
+        return Some(asks_to_wait(record, cause, n, through));
     }
     let (refused, share, text) = (count(n), percent(n as f64 / all as f64), reads(record, cause));
-    let (through, Words { en: of, zh: of_zh }) = (per_second(rate), of);
+    let (passed, passed_zh) = match &through {
+        None => Default::default(),
+        Some((rate, of)) if *rate > 0.0 => {
+            let (rate, Words { en, zh }) = (per_second(*rate), of);
+            (
+                format!("; about {rate}/s{en} were let through meanwhile"),
+                format!("；其间{zh}放行约 {rate}/s"),
+            )
+        }
+        Some((_, Words { en, zh })) => {
+            (format!("; none{en} was let through meanwhile"), format!("；其间{zh}请求没有放行"))
+        }
+    };
+    let finding = found(
+        ID,
+        About::Target,
+        Confidence::Certain,
+        words!(
+            "A rate limit refuses requests: {refused} of them ({share}) got {text}{passed}.",
+            "限流拒绝了请求：{refused} 个（{share}）得到 {text}{passed_zh}。"
+        ),
+    );
+    let finding = with_rate(finding.with("refused", n as f64, "requests", span), through, span);
     Some(
-        found(
-            ID,
-            About::Target,
-            Confidence::Certain,
-            words!(
-                "A rate limit refuses requests: {refused} of them ({share}) got {text}; about {through}/s{of} were let through.",
-                "限流拒绝了请求：{refused} 个（{share}）得到 {text}；{of_zh}放行约 {through}/s。"
-            ),
-        )
-        .with("refused", n as f64, "requests", span)
-        .with("passed", rate, "1/s", span)
-        .rules_out(words!("the target's capacity: refusals are its choice", "被测系统的容量：拒绝是其主动行为"))
-        .advise(advice())
-        .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
-        .said(),
+        finding
+            .rules_out(words!(
+                "the target's capacity: refusals are its choice",
+                "被测系统的容量：拒绝是其主动行为"
+            ))
+            .advise(advice())
+            .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
+            .said(),
     )
+}
+
+/// Adds the rate that was let through, where there is one.
+fn with_rate(finding: Finding, through: Option<(f64, Words)>, span: Span) -> Finding {
+    match through {
+        Some((rate, _)) => finding.with("passed", rate, "1/s", span),
+        None => finding,
+    }
 }
 
 /// Whether the server speaks of a rate, and not only of a time to wait: it may be overloaded, or closed for a while.
@@ -136,39 +184,48 @@ fn names_a_rate(record: &Record, cause: usize) -> bool {
     &*name.code == "429" || gateway::limits(name) || of_rate()
 }
 
-fn asks_to_wait(record: &Record, cause: usize, n: u64, (rate, of): (f64, Words)) -> Said {
+fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Words)>) -> Said {
     let seconds = whole(record);
     let (refused, text) = (count(n), reads(record, cause));
     let share = percent(n as f64 / requests(seconds).max(1) as f64);
-    let (through, Words { en: of, zh: of_zh }) = (per_second(rate), of);
-    let (meanwhile, meanwhile_zh) = if rate > 0.0 {
-        (format!("about {through}/s{of} were answered"), format!("{of_zh}约 {through}/s 得到响应"))
-    } else {
-        (format!("none{of} was answered"), format!("{of_zh}请求没有得到响应"))
+    let (meanwhile, meanwhile_zh) = match &through {
+        None => Default::default(),
+        Some((rate, of)) if *rate > 0.0 => {
+            let (rate, Words { en, zh }) = (per_second(*rate), of);
+            (
+                format!("; about {rate}/s{en} were answered meanwhile"),
+                format!("；其间{zh}约 {rate}/s 得到响应"),
+            )
+        }
+        Some((_, Words { en, zh })) => {
+            (format!("; none{en} was answered meanwhile"), format!("；其间{zh}请求没有得到响应"))
+        }
     };
-    found(
+    let finding = found(
         ID,
         About::Target,
         Confidence::Certain,
         words!(
-            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}; {meanwhile} meanwhile.",
-            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}；其间{meanwhile_zh}。"
+            "The server turns requests away and names a time to wait (Retry-After): {refused} of them ({share}) got {text}{meanwhile}.",
+            "服务器拒绝请求并给出等待时间（Retry-After）：{refused} 个（{share}）得到 {text}{meanwhile_zh}。"
         ),
-    )
-    .with("refused", n as f64, "requests", span(seconds))
-    .with("passed", rate, "1/s", span(seconds))
-    .advise(words!(
-        "Look which it is: a limiter (raise it for the test), shedding of load (ask for less), or maintenance (end it).",
-        "确认是哪一种：限流（测试期间提高限额）、过载保护（降低负载），或维护状态（结束维护）。"
-    ))
-    .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
-    .said()
+    );
+    with_rate(finding.with("refused", n as f64, "requests", span(seconds)), through, span(seconds))
+        .advise(words!(
+            "Look which it is: a limiter (raise it for the test), shedding of load (ask for less), or maintenance (end it).",
+            "确认是哪一种：限流（测试期间提高限额）、过载保护（降低负载），或维护状态（结束维护）。"
+        ))
+        .explaining(&["errors_named", "plan_fault", "circuit_breaker", "bimodal"])
+        .said()
 }
 
 /// Requests and failures by label, without transactions.
-fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
+fn by_label<'s>(
+    record: &Record,
+    seconds: impl IntoIterator<Item = &'s Second>,
+) -> BTreeMap<u32, (u64, u64)> {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
+    for (label, count, errors) in seconds.into_iter().flat_map(|second| second.labels.counts()) {
         if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
             let sum = sums.entry(label).or_default();
             *sum = (sum.0 + count, sum.1 + errors);

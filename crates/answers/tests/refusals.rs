@@ -1,0 +1,91 @@
+//! Rates let through beside refusals, outages of which some are short, and the cost of opening connections.
+mod situations;
+
+use answers::rules;
+use record::Record;
+use situations::{Answer, MS, Request, S, bad, good, run, users};
+use stats::{Counter, Outcome};
+
+fn said(record: &Record, id: &str) -> String {
+    let found = rules::verdict(record).findings.into_iter().find(|finding| finding.id == id);
+    found.map(|finding| finding.words.en).unwrap_or_default()
+}
+
+/// Users of a service that answers some requests with 429.
+fn limited(mut refuses: impl FnMut(&Request) -> bool) -> String {
+    let record = run(&users(10).pause(30).seconds(12), |request, _| {
+        if refuses(request) {
+            bad(MS, Outcome::Status, "429", "Too Many Requests")
+        } else {
+            good(20 * MS)
+        }
+    });
+    said(&record, "rate_limit")
+}
+
+#[test]
+fn the_rate_let_through_is_that_of_the_time_with_refusals() {
+    // Half of a second at the beginning, and all from some second on.
+    for words in [limited(|request| request.at < S / 2), limited(|request| request.at > 10 * S)] {
+        assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
+    }
+    // A rate that changes while requests are refused.
+    let words = limited(|request| request.number % if request.at > 6 * S { 10 } else { 2 } != 0);
+    assert!(words.ends_with("got 429: Too Many Requests."), "{words}");
+    let mut allowed = 0;
+    let words = limited(|request| {
+        let is_over = allowed >= request.at / (20 * MS);
+        allowed += u64::from(!is_over);
+        is_over
+    });
+    assert!(words.ends_with("; about 50/s were let through meanwhile."), "{words}");
+    let words = limited(|request| request.at > 4 * S);
+    assert!(words.ends_with("; none was let through meanwhile."), "{words}");
+}
+
+/// A target that refuses connections in these times, ms.
+fn away(times: &[(u64, u64)]) -> String {
+    let record = run(&users(10).pause(50).seconds(16), |request, _| {
+        if times.iter().any(|(from, to)| (from * MS..to * MS).contains(&request.at)) {
+            bad(300, Outcome::Refused, "Non HTTP response code", "Connection refused")
+        } else {
+            good(20 * MS)
+        }
+    });
+    said(&record, "target_down")
+}
+
+#[test]
+fn short_outages_beside_longer_ones_are_told() {
+    let words = away(&[(3000, 4500), (7500, 9000)]);
+    assert!(words.contains("2 times, at 0:03 and 0:07"), "{words}");
+    assert!(words.contains("until about 0:09: 5"), "{words}");
+    assert!(!words.contains("at other times"), "{words}");
+    // A few refusals are no outage, and are counted.
+    let words = away(&[(3000, 3040), (7000, 10_000)]);
+    assert!(words.contains("at 0:07") && words.ends_with(" more at other times."), "{words}");
+}
+
+/// Users of which each iteration is a new one.
+fn new_users(connect: u64) -> Record {
+    let mut record = run(&users(10).pause(50).seconds(20), |_, _| Answer {
+        connect,
+        closes: true,
+        ..good(20 * MS)
+    });
+    for second in &mut record.seconds {
+        let closed = second.counters.get(Counter::ConnClosedByPeer);
+        second.counters = stats::Counters::default();
+        second.counters.add(Counter::ConnOpened, closed);
+        second.counters.add(Counter::ConnClosedByUs, closed);
+        second.counters.add(Counter::ConnClosedForNewUser, closed);
+    }
+    record
+}
+
+#[test]
+fn new_users_are_a_finding_where_they_cost_something() {
+    assert_eq!(said(&new_users(100), "connection_churn"), "");
+    let words = said(&new_users(5 * MS), "connection_churn");
+    assert!(words.starts_with("The plan makes every iteration a new user"), "{words}");
+}
