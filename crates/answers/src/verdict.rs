@@ -247,7 +247,7 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
         )
     } else if !record.knows_errors() && !verdict.findings.iter().any(is_firm) {
         (
-            "the file has no column success and does not say which requests failed: whether there were errors is unknown",
+            "the file has no column success, or nothing in it, and does not say which requests failed: whether there were errors is unknown",
             "文件没有 success 列，不能说明哪些请求失败：是否有错误无从得知",
         )
     } else {

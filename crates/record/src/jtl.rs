@@ -113,6 +113,8 @@ pub struct Rows {
     far: Option<Box<Gathered>>,
     left_out: (u64, u64),
     left: Left,
+    /// Some row so far says whether its sample succeeded.
+    says_success: bool,
 }
 
 /// The sums of rows.
@@ -186,7 +188,9 @@ struct Row {
 }
 
 impl Row {
-    fn of(fields: &Fields<'_>, start_ms: i64) -> Option<Self> {
+    /// `empty_fails`: an empty field `success` is a failure, as in JMeter. In a file whose first rows have none, nobody
+    /// wrote there what failed.
+    fn of(fields: &Fields<'_>, start_ms: i64, empty_fails: bool) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
         // A time of 24 days or more is none that a sample had.
         let elapsed_ms = natural(Column::Elapsed).filter(|ms| i32::try_from(*ms).is_ok())?;
@@ -195,6 +199,7 @@ impl Row {
         let idle = fields.number(Column::IdleTime).unwrap_or(0);
         let samples = natural(Column::SampleCount).unwrap_or(1);
         let success = fields.get(Column::Success);
+        let success = success.filter(|success| empty_fails || !success.trim().is_empty());
         let failed = success.map(|success| !success.trim().eq_ignore_ascii_case("true"));
         let errors = natural(Column::ErrorCount).or(failed.map(u64::from));
         Some(Self {
@@ -230,7 +235,8 @@ impl Row {
 impl Rows {
     /// Adds the row of a sample that started at that time, ms since 1970; `None`: it has no time that can be.
     pub fn add(&mut self, fields: &Fields<'_>, start_ms: i64) -> Option<()> {
-        let row = Row::of(fields, start_ms)?;
+        let row = Row::of(fields, start_ms, self.says_success)?;
+        self.says_success |= row.errors_known;
         if TIMES.contains(&row.end_ms) {
             self.near.add(fields, &row);
         } else {

@@ -144,7 +144,7 @@ impl std::fmt::Display for Flaw {
                 "the time stamps are seconds and not milliseconds, and are read as such",
             ),
             Self::NoSuccess => out.write_str(
-                "the result file has no column success: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",
+                "the result file has no column success, or nothing in it: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",
             ),
         }
     }

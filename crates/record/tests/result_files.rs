@@ -147,3 +147,27 @@ fn what_is_no_file_is_refused_by_name_and_a_pipe_is_read() {
     std::fs::remove_dir_all(&folder).expect("removed");
     assert_eq!(count(&record), 1200);
 }
+
+#[test]
+fn time_stamps_in_microseconds_and_nanoseconds_are_read_as_such() {
+    for zeros in ["", "000", "000000"] {
+        let text = format!(
+            "timeStamp,elapsed,label,success\n1700000000123{zeros},5,a,true\n1700000001123{zeros},5,a,true\n"
+        );
+        let record = Record::of_rows(text.as_bytes()).expect("rows");
+        assert_eq!((record.frame.start_ms, record.frame.length_ms), (1_700_000_000_123, 1005));
+    }
+}
+
+#[test]
+fn an_empty_field_success_is_none_that_says_what_failed() {
+    let text = "timeStamp,elapsed,label,success\n1700000000123,5,a,\n1700000001123,5,a,\n";
+    let record = Record::of_rows(text.as_bytes()).expect("rows");
+    assert!(!record.knows_errors());
+    let errors =
+        |record: &Record| record.seconds.iter().map(|second| second.all.errors).sum::<u64>();
+    assert_eq!(errors(&record), 0);
+    // A row that was cut there is a failure, as in JMeter, and leaves the others what they are.
+    let cut = Record::of_rows(text.replacen(",\n", ",true\n", 1).as_bytes()).expect("rows");
+    assert_eq!((cut.knows_errors(), errors(&cut)), (true, 1));
+}

@@ -209,7 +209,7 @@ fn flaw(flaw: &record::Flaw) -> Words {
         Flaw::InSeconds => "时间戳以秒而非毫秒为单位，已按秒读取".into(),
         Flaw::DamagedArchive => "压缩文件已损坏或不完整，无法解压的部分已略去".into(),
         Flaw::Rows { rows, first_line, .. } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),
-        Flaw::NoSuccess => "结果文件没有 success 列：错误数未知，不计入任何数据；请用 jmeter.save.saveservice.successful=true 写出".into(),
+        Flaw::NoSuccess => "结果文件没有 success 列，或该列为空：错误数未知，不计入任何数据；请用 jmeter.save.saveservice.successful=true 写出".into(),
     };
     words(flaw.to_string(), zh)
 }

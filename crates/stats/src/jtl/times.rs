@@ -31,6 +31,12 @@ const LEAST_DATE: i64 = 10_000_000_000_000;
 /// Seconds from 1990 to 2100: read as milliseconds they would be days of the year 1970.
 const SECONDS: Range<i64> = 631_152_000..4_102_444_800;
 
+/// Microseconds and nanoseconds from 1990 to 2100 as milliseconds.
+fn finer(number: i64) -> Option<i64> {
+    let of = |each: i64| SECONDS.contains(&(number / (1000 * each))).then_some(number / each);
+    of(1000).or_else(|| of(1_000_000))
+}
+
 /// Reads time stamps.
 #[derive(Debug)]
 pub(super) struct Times {
@@ -57,7 +63,9 @@ impl Times {
             return Some(at);
         }
         match text.parse::<i64>() {
-            Ok(number) if number >= LEAST_DATE => self.digits(text).or(Some(number)),
+            Ok(number) if number >= LEAST_DATE => {
+                self.digits(text).or_else(|| finer(number)).or(Some(number))
+            }
             Ok(number) if SECONDS.contains(&number) => self.seconds(number, 0),
             Ok(number) => Some(number),
             Err(_) => self.decimal(text).or_else(|| self.written(text)),
