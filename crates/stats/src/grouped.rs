@@ -53,10 +53,16 @@ pub fn seconds(ms: u64) -> String {
     if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
 }
 
-/// A share of 1 in percent: whole from 10 on, else with a digit behind the point.
+/// A share of 1 in percent: whole from 10 on, else with a digit behind the point. A share that is not all is never 100 %,
+/// and one that is not none never 0 %.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
-    if value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+    match value {
+        99.0..100.0 => format!("{:.1} %", value.min(99.9)),
+        9.95.. => format!("{value:.0} %"),
+        _ if value > 0.0 && value < 0.05 => "<0.1 %".to_owned(),
+        _ => format!("{value:.1} %"),
+    }
 }
 
 #[cfg(test)]
@@ -75,5 +81,7 @@ mod tests {
         );
         assert_eq!([0, 9940, 180_049].map(seconds), ["0.0 s", "9.9 s", "180 s"]);
         assert_eq!([0.004, 0.123].map(percent), ["0.4 %", "12 %"]);
+        assert_eq!([0.994, 0.99999, 1.0, 1.4].map(percent), ["99.4 %", "99.9 %", "100 %", "140 %"]);
+        assert_eq!([0.0, 0.0004, 0.0006].map(percent), ["0.0 %", "<0.1 %", "0.1 %"]);
     }
 }

@@ -26,6 +26,9 @@ pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
         "0 %".to_owned()
+    } else if (99.0..100.0).contains(&percent) {
+        // A share that is not all is never 100 %.
+        format!("{:.1} %", percent.min(99.9))
     } else if percent.abs() >= 10.0 {
         format!("{percent:.0} %")
     } else if percent.abs() >= 0.1 {
