@@ -168,3 +168,30 @@ fn findings_show_no_secrets_of_urls() {
         assert!(!all.contains("hidden"), "{line:?}: {all}");
     }
 }
+
+#[test]
+fn data_files_that_are_no_files_are_named() {
+    let program = Program::new();
+    let data = |path: &str| {
+        let set = format!(
+            r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="Data" enabled="true"><stringProp name="filename">{path}</stringProp>
+            <stringProp name="variableNames">a</stringProp></CSVDataSet><hashTree/>"#
+        );
+        program.write("data.jmx", &program::PLAN.replace("<!--more-->", &set));
+        program.run(&["check", "data.jmx"])
+    };
+    std::fs::create_dir(program.path("folder")).expect("a folder");
+    assert_eq!(program.shell("mkfifo pipe").code, 0);
+    program.write("there.csv", "1\n");
+    for (path, words) in [
+        ("folder", "folder is a folder, not a data file"),
+        ("pipe", "pipe is a pipe, not a data file"),
+        ("/dev/null", "/dev/null is a device, not a data file"),
+        ("none.csv", "the file none.csv is not there"),
+    ] {
+        let ended = data(path);
+        assert!((ended.out.clone() + &ended.err).contains(words), "{path}: {ended:?}");
+    }
+    let ended = data("there.csv");
+    assert!(!(ended.out.clone() + &ended.err).contains("there.csv"), "{ended:?}");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use jmx::Diag;
@@ -58,7 +59,7 @@ pub(crate) fn missing(
         let shown = name.map_or(&*loaded.name, |name| name);
         let Ok((document, _)) = jmx::parse(shown, bytes) else { continue };
         for (id, path) in fleet::remote::missing(&document, properties, folder) {
-            let mut diag = Diag::warning("missing-file", format!("the file {path} is not there"))
+            let mut diag = Diag::warning("missing-file", lack(folder, &path))
                 .on(&document, id)
                 .help("paths are relative to the folder of the plan");
             diag.file = name.cloned();
@@ -66,6 +67,19 @@ pub(crate) fn missing(
         }
     }
     found
+}
+
+/// A sentence on a file that cannot be read.
+fn lack(folder: &Path, path: &str) -> String {
+    let about = std::fs::metadata(folder.join(path)).or_else(|_| std::fs::metadata(path));
+    let kind = match about.map(|about| about.file_type()) {
+        Err(_) => return format!("the file {path} is not there"),
+        Ok(kind) if kind.is_dir() => "a folder",
+        Ok(kind) if kind.is_fifo() => "a pipe",
+        Ok(kind) if kind.is_socket() => "a socket",
+        Ok(_) => "a device",
+    };
+    format!("{path} is {kind}, not a data file: its users would stop at once")
 }
 
 #[cfg(test)]

@@ -85,7 +85,8 @@ pub fn manifest(
     Ok(manifest)
 }
 
-/// Files that elements of a plan read and that are not there, each with its element: as far as the text says which.
+/// Files that elements of a plan read and that are not there, each with its element: as far as the text says which. Data
+/// files of CSV Data Sets must be files, not folders, pipes or devices.
 /// Included plans and jars are left out: the compiler and Java look for those.
 pub fn missing(
     document: &Document,
@@ -108,10 +109,12 @@ pub fn missing(
         {
             found.path(path, false);
         }
+        let is_data = class == "CSVDataSet";
         let paths = std::mem::take(&mut found.paths).into_keys();
+        let is_there = |path: &Path| if is_data { path.is_file() } else { path.exists() };
         // Some functions and scripts take a path from the current folder.
-        let is_there = |path: &String| folder.join(path).exists() || Path::new(path).exists();
-        missing.extend(paths.filter(|path| !is_there(path)).map(|path| (id, path)));
+        let lacks = |path: &String| !is_there(&folder.join(path)) && !is_there(Path::new(path));
+        missing.extend(paths.filter(lacks).map(|path| (id, path)));
     }
     missing
 }
