@@ -481,7 +481,7 @@ fn cpu_quota(_: &Demand, host: &Host) -> Option<Finding> {
     Some(Finding {
         what: "CPU quota",
         severity: if fits { Severity::Fits } else { Severity::Tight },
-        now: format!("{quota} of {}", stats::grouped::things(host.processors, "processor")),
+        now: if quota == 1.0 { "1 processor".to_owned() } else { format!("{quota} processors") },
         needed: "none".into(),
         why: "a quota of the control group stops the generator for the rest of each period (100 ms) in which it is used \
               up: response times then are those of the quota"
