@@ -8,6 +8,7 @@ use jmx::{Diag, Included, Severity};
 use plan::compile::{Compiled, Settings, WITHOUT_JAVA, compile};
 use plan::plan::Plan;
 use plan::support::{Level, Support};
+use stats::jtl::source::{Source, is_stream};
 
 use crate::properties::Properties;
 use crate::render::{self, Colour};
@@ -89,7 +90,12 @@ pub(crate) fn read(path: &Path) -> Option<(PathBuf, Vec<u8>)> {
 /// The plan's name and text. `-` is standard input. The error is a sentence for the user.
 pub(crate) fn read_quietly(path: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     let given = is_standard_input(path);
-    let read = if given { standard_input() } else { plan::input::read_any(path) };
+    let read = match () {
+        () if given => standard_input(),
+        // A named pipe that nobody writes to is refused after a while.
+        () if is_stream(path) => Source::open(path).and_then(plan::input::read_stream),
+        () => plan::input::read_any(path),
+    };
     match read {
         Ok(bytes) => Ok((if given { ITS_NAME.into() } else { path.to_owned() }, bytes)),
         Err(error) => {

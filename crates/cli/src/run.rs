@@ -197,7 +197,7 @@ fn stages(
 fn begin(request: &Request) -> Result<(), String> {
     stats::clock::begin();
     terminal::wait_for_nobody();
-    settings::refuse_folders(request)
+    settings::refuse_unwritable(request)
 }
 
 /// Evaluates what is evaluated once, and gives the plan the load that was asked for in place of its own.

@@ -555,3 +555,23 @@ fn options_of_java_are_the_plans_properties() {
     let ended = ended(output);
     assert!(program.read("out.jtl").contains(",two +0800,"), "{ended:?}");
 }
+
+#[test]
+fn pipes_that_nobody_reads_or_writes_are_refused() {
+    let program = Program::new();
+    assert_eq!(program.shell("mkfifo pipe").code, 0);
+    for option in ["-l", "-j", "--junit", "--markdown", "--k6-summary"] {
+        let ended = program.run(&["run", "plan.jmx", "--no-report", option, "pipe"]);
+        assert_eq!(ended.code, 2, "{option}: {ended:?}");
+        let words = format!("{option}: pipe is a pipe that nobody reads");
+        assert!(ended.err.contains(&words), "{option}: {ended:?}");
+    }
+    let ended = program.run(&["run", "pipe"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("it is a pipe that no program writes to"), "{ended:?}");
+    // With a reader, rows go through it.
+    let read = program.shell(
+        "cat pipe > rows & $0 run plan.jmx --no-report -Jloops=3 -l pipe; wait; wc -l < rows",
+    );
+    assert_eq!(read.out.lines().last().map(str::trim), Some("4"), "{read:?}");
+}

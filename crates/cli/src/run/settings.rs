@@ -1,6 +1,8 @@
 //! The settings of a run, as the engine has them: properties, result files, and the Java machine if the plan needs one.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use engine::{Options, ResultFile};
 use plan::plan::{ListenerKind, Plan};
@@ -15,8 +17,8 @@ use crate::properties::Properties;
 use crate::request::Request;
 use crate::spread;
 
-/// Refuses files to write that are folders, before the run rather than at its end.
-pub(super) fn refuse_folders(request: &Request) -> Result<(), String> {
+/// Refuses files to write that are folders, or pipes that nobody reads, before the run rather than at its end.
+pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     let files = [
         ("-l", &request.jtl),
         ("-j", &request.log),
@@ -28,7 +30,31 @@ pub(super) fn refuse_folders(request: &Request) -> Result<(), String> {
         let path = path.as_ref().filter(|path| path.is_dir())?;
         Some(format!("{option}: {} is a folder; name a file in it", path.display()))
     });
-    folder.map_or(Ok(()), Err)
+    folder.map_or(Ok(()), Err)?;
+    let unread = files.into_iter().find_map(|(option, path)| {
+        let path = path.as_ref().filter(|path| is_unread_pipe(path))?;
+        let shown = path.display();
+        Some(format!(
+            "{option}: {shown} is a pipe that nobody reads; start its reader first, or name a file"
+        ))
+    });
+    unread.map_or(Ok(()), Err)
+}
+
+/// Whether that is a named pipe without a reader, at which a writer would wait without end. One with a reader stays open, so
+/// that the reader does not take the end of this look for the end of the file.
+fn is_unread_pipe(path: &Path) -> bool {
+    if !std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo()) {
+        return false;
+    }
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    match OpenOptions::new().write(true).custom_flags(nonblocking).open(path) {
+        Ok(pipe) => {
+            std::mem::forget(pipe);
+            false
+        }
+        Err(error) => error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()),
+    }
 }
 
 /// `port` is that of the control port if the plan uses it.
