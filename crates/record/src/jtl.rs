@@ -5,6 +5,7 @@
 //! sample, as a run counts them: the wall clock's fraction of a second is in no figure. Rows come as samples end: a second
 //! is closed and packed some seconds later, and takes rows that come late nevertheless.
 
+mod groups;
 mod pauses;
 
 use std::collections::btree_map::Entry;
@@ -132,6 +133,7 @@ struct Gathered {
     /// Some time stamp has a fraction of a second.
     fractions: bool,
     users: bool,
+    groups: groups::Groups,
     kept: Vec<Kept>,
     of_causes: HashMap<u32, usize>,
     /// The slowest of each label and minute: its place among those kept.
@@ -316,6 +318,9 @@ impl Gathered {
             }
             self.users = true;
         }
+        if let Some(thread) = fields.get(Column::ThreadName) {
+            self.groups.add(&thread, row.start_ms);
+        }
         if row.errors > 0 && !transaction {
             self.fail(fields, row, second, label, &message);
         } else if row.errors == 0 {
@@ -400,6 +405,7 @@ impl Gathered {
                 ..Frame::default()
             },
             kept: self.kept,
+            marks: self.groups.marks(),
             has: Has { slots: true, users: self.users, kept: true, ..Has::default() },
             seconds,
             ..Record::default()

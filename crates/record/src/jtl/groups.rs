@@ -1,0 +1,53 @@
+//! Thread groups of result rows, by the names of their threads: "Buyers 1-12" is the twelfth thread of the first group,
+//! "Buyers". Another group brings another load, although the file counts as many threads as before.
+
+use crate::frame::{Change, Mark};
+
+/// Groups that are told apart.
+const MOST: usize = 64;
+
+/// The groups that have samples.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// Names with the start of the first sample, epoch ms.
+    seen: Vec<(Box<str>, i64)>,
+    /// The place of the last row's group.
+    last: usize,
+}
+
+impl Groups {
+    pub(super) fn add(&mut self, thread: &str, start_ms: i64) {
+        let Some((group, _)) = thread.rsplit_once('-') else { return };
+        if self.seen.get(self.last).is_none_or(|(name, _)| **name != *group) {
+            match self.seen.iter().position(|(name, _)| **name == *group) {
+                Some(at) => self.last = at,
+                None if self.seen.len() < MOST => {
+                    self.last = self.seen.len();
+                    self.seen.push((group.into(), start_ms));
+                }
+                None => return,
+            }
+        }
+        let first_ms = &mut self.seen[self.last].1;
+        *first_ms = start_ms.min(*first_ms);
+    }
+
+    /// A mark where each group begins but the first.
+    pub(super) fn marks(mut self) -> Vec<Mark> {
+        self.seen.sort_by_key(|(_, first_ms)| *first_ms);
+        let later = self.seen.into_iter().skip(1);
+        later
+            .map(|(name, at_ms)| Mark { at_ms, change: Change::Phase(without_number(&name)) })
+            .collect()
+    }
+}
+
+/// The name of a group, without its number.
+fn without_number(group: &str) -> String {
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    group
+        .rsplit_once(' ')
+        .filter(|(_, word)| is_number(word))
+        .map_or(group, |(name, _)| name)
+        .to_owned()
+}
