@@ -288,7 +288,10 @@ impl Keeper {
             let at = is_full.then(largest).flatten();
             let at = at.unwrap_or_else(|| self.at_random.add(label));
             let kept = &mut self.at_random.places[at];
-            let head = Texts { request: [""; 5], response: [texts.response[0], "", ""], ..*texts };
+            // What was asked for, and the head of the answer.
+            let [method, space, url, end, _] = texts.request;
+            let request = [method, space, url, end, ""];
+            let head = Texts { request, response: [texts.response[0], "", ""], ..*texts };
             kept.set((Why::Random, self.number), sample, (label, address), &head);
         }
     }
