@@ -211,6 +211,7 @@ impl Searched<'_> {
         let mut out = self.up_to(lower);
         if let Some((upper, probe)) = answer.upper.and_then(|upper| Some((upper, self.at(upper)?)))
             && answer.limit == Limit::Criteria
+            && !self.held_on_the_whole(upper)
         {
             let (at, they) = (load(upper), &probe.words);
             out.push(words(
@@ -294,12 +295,24 @@ impl Searched<'_> {
         }
     }
 
+    /// Whether the criteria held over each whole probe at that load: it is a bound for seconds in which they did not.
+    fn held_on_the_whole(&self, load: f64) -> bool {
+        let mut here = self.probes.iter().filter(|probe| probe.load == load).peekable();
+        here.peek().is_some() && here.all(|probe| probe.holds)
+    }
+
     /// The limit in one sentence: the rate beyond it, where that is known, and the loads on both sides of it.
     fn limit(&self, lower: f64, criteria: &str, (en, zh): (&str, &str)) -> Words {
         let (unit, at) = (self.unit_of(lower), load(lower));
         let unit_zh = self.axis.unit().zh;
         let over = self.answer.upper.map_or_else(Default::default, |upper| {
             let (over, it) = (load(upper), if self.criteria.len() == 1 { "it" } else { "they" });
+            if self.held_on_the_whole(upper) {
+                return (
+                    format!("; at {over} {it} did not in part of the time"),
+                    format!("；{over} {unit_zh}时有一部分时间未达到"),
+                );
+            }
             (format!("; at {over} {it} did not"), format!("；{over} {unit_zh}时未达到"))
         });
         let held = (
