@@ -1,7 +1,7 @@
 //! Rules that say what stopped a run: each a pure function of its record, in the order of their use.
 //!
-//! A rule speaks or is silent; silence wins. A statistical one needs 30 s, 1 000 samples and two independent signs. What
-//! is about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
+//! A rule speaks or is silent; silence wins. A statistical one needs two independent signs, each beyond chance. What is
+//! about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
 //! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
 
 mod alike;
@@ -15,6 +15,7 @@ mod connections;
 mod constant_load;
 mod course;
 mod courses;
+mod delayed_ack;
 mod down;
 mod errors;
 pub(crate) mod figures;
@@ -39,6 +40,7 @@ mod realism;
 mod resets;
 mod rhythm;
 mod run;
+mod same_work;
 mod samples;
 mod say;
 mod slow_phase;
@@ -108,6 +110,7 @@ rules! {
     step_change = course: "a sudden change of the target", "被测系统突然变化";
     network_loss = network: "lost segments", "网络丢包";
     bandwidth = network: "a full line", "线路占满";
+    delayed_ack = delayed_ack: "answers held back until an acknowledgement", "等待确认而被延迟的响应";
     constant_load = constant_load: "waiting under a load that does not change", "负载不变时的等待";
     too_few_samples = samples: "too few samples", "样本太少";
     circuit_breaker = breaker: "a circuit breaker", "熔断";

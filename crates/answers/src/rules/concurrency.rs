@@ -12,8 +12,8 @@ use stats::grouped::percent;
 
 use super::Run;
 use super::figures::{
-    Window, deviation, half_width, in_flight, mean, requests, service, span, sum, variation, whole,
-    windows, with_users,
+    Window, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
+    variation, whole, windows, with_users,
 };
 use super::light::{loaded, nothing_or_lacks};
 use super::say::{found, lacks, number, time, words};
@@ -393,6 +393,9 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         return if all.len() < WINDOWS { few_seconds() } else { nothing_or_lacks(record) };
     };
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
+    if is_other_work(record, low, high) {
+        return nothing_or_lacks(record);
+    }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, width) = (mean(&rates), half_width(&rates));
     let (from, to, each) = (low.round(), high.round(), per_second(rate));
@@ -433,6 +436,15 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         None => finding,
     };
     clear(record, finding).said()
+}
+
+/// Whether more users ask for other labels than fewer did: their times are not those of the same work.
+fn is_other_work(record: &Record, low: f64, high: f64) -> bool {
+    let middle = f64::midpoint(low, high);
+    let seconds = whole(record).iter().filter(|s| s.users as f64 >= 0.9 * low);
+    let (few, many): (Vec<&Second>, Vec<&Second>) =
+        seconds.partition(|s| (s.users as f64) < middle);
+    mix_differs(record, few, many)
 }
 
 /// The windows at the largest loads in which the rate is flat while the users at least double and time follows.

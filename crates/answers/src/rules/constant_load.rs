@@ -58,6 +58,8 @@ const BESIDE_MS: f64 = 50.0;
 const BY_CHANCE: f64 = 2.0;
 /// Share of the time that must pass in waiting for the first byte, where phases are known.
 const IN_WAIT: f64 = 0.5;
+/// Mean time behind the first byte, as a share of the time by which answers became slower, at most.
+const BEHIND: f64 = 0.5;
 /// A line of which something can be said, bytes per second.
 const BYTES_LEAST: f64 = 1e5;
 
@@ -160,6 +162,8 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     if record.has.phases && (phases as f64) < IN_WAIT * all as f64 {
         return None;
     }
+    // What passes behind the first byte is no waiting for a turn.
+    let receive = sum(seconds, |s| s.all.phases.receive) as f64 / requests(seconds) as f64 / 1e6;
     let real = |at: &usize| !record.labels[*at].transaction;
     let mut labels: Vec<usize> = (0..record.labels.len()).filter(real).collect();
     let mut weights = vec![0; record.labels.len()];
@@ -172,6 +176,9 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     labels.sort_by_key(|at| std::cmp::Reverse(weights[*at]));
     let several = (0..record.labels.len()).filter(real).count() > 1;
     let waits = labels.into_iter().find_map(|label| waits(record, seconds, label))?;
+    if record.has.phases && receive > BEHIND * (waits.usual - waits.first) {
+        return None;
+    }
     let Words { en, zh } = known(seconds);
     let (usual, first, name) =
         (time(waits.usual), time(waits.first), &record.labels[waits.label].name);

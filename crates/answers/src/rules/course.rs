@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use record::{Record, Second};
 use stats::grouped::percent;
 
+use super::courses::knows_load;
 use super::figures::{
     Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, span, steady, sum,
     times_of, windows,
 };
-use super::say::{clock, found, lacks, time, words};
+use super::same_work;
+use super::say::{clock, found, lacks, same_load, time, words};
 use super::{Run, errors, realism, steps};
 use crate::change::{lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
@@ -40,6 +42,15 @@ const BETTER: f64 = 0.8;
 fn part(record: &Record) -> &[Second] {
     let seconds = steady(record);
     &seconds[seconds.len().min(STEP_WINDOW)..]
+}
+
+/// The data that are missing to compare the times of a run with each other.
+fn no_load(record: &Record, seconds: &[Second]) -> Option<Said> {
+    if !knows_load(record) {
+        return Some(lacks!("the number of users", "用户数"));
+    }
+    let is_short = seconds.len() < SECONDS - STEP_WINDOW;
+    is_short.then(|| lacks!("60 s under the same load", "60 秒不变的负载"))
 }
 
 /// Residues of the best single step and of the best line, as sums of squares.
@@ -86,8 +97,8 @@ fn thirds(seconds: &[Second]) -> (&[Second], &[Second]) {
 
 pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let (record, seconds) = (run.record(), part(run));
-    if seconds.len() < SECONDS - STEP_WINDOW {
-        return lacks!("60 s under the same load", "60 秒不变的负载");
+    if let Some(lacks) = no_load(record, seconds) {
+        return lacks;
     }
     if requests(seconds) < SAMPLES {
         return Said::Nothing;
@@ -114,6 +125,9 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     }
     let (early, late) = thirds(seconds);
     if is_of_load(late, early) || !is_of_same_work(record, early, late, -1.0) {
+        return Said::Nothing;
+    }
+    if same_work::for_others(record, None, [early, late].map(span)) {
         return Said::Nothing;
     }
     let (before, after) = (time(first), time(last));
@@ -202,7 +216,7 @@ impl Growth {
 /// The growth of all requests' median, or of a label by itself where the others hide it.
 fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     let (early, late) = thirds(seconds);
-    if is_of_load(early, late) {
+    if is_of_load(early, late) || same_work::for_others(record, None, [early, late].map(span)) {
         return None;
     }
     let of_all = Growth::of(seconds, None, &medians(&windows(seconds, DRIFT_WINDOW)), 1);
@@ -221,8 +235,8 @@ fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
 
 pub(super) fn drift(record: &Record) -> Said {
     let seconds = part(record);
-    if seconds.len() < SECONDS - STEP_WINDOW {
-        return lacks!("60 s under the same load", "60 秒不变的负载");
+    if let Some(lacks) = no_load(record, seconds) {
+        return lacks;
     }
     if requests(seconds) < SAMPLES {
         return Said::Nothing;
@@ -240,8 +254,8 @@ pub(super) fn drift(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target gets slower under the same load: the median{of} grew from {from} to {to}, by {pace} a minute.",
-            "在相同负载下被测系统越来越慢：{of_zh}中位数从 {from} 增长到 {to}，每分钟增长 {pace}。"
+            "Answers get slower under the same load: the median{of} grew from {from} to {to}, by {pace} a minute.",
+            "在相同负载下响应越来越慢：{of_zh}中位数从 {from} 增长到 {to}，每分钟增长 {pace}。"
         ),
     )
     .between(
@@ -251,10 +265,10 @@ pub(super) fn drift(record: &Record) -> Said {
         Some((growth.in_ten_minutes(low), growth.in_ten_minutes(high))),
         span(seconds),
     )
-    .rules_out(words!("the load: it did not change", "负载：没有变化"))
+    .rules_out(same_load())
     .advise(words!(
-        "Look for what grows in the target: memory and time in garbage collection, a table without an index, a log, open connections; the data that the test itself makes counts, too.",
-        "查找被测系统中不断增长的东西：内存与垃圾回收时间、缺少索引的表、日志、打开的连接；测试自身产生的数据也算。"
+        "Look for what grows in the target: memory and time in garbage collection, a table without an index, a log, open connections; data that the test makes, or pages that grow as its data goes on, count, too.",
+        "查找被测系统中不断增长的东西：内存与垃圾回收时间、缺少索引的表、日志、打开的连接；测试自身产生的数据，或随其数据推进而变大的页面也算。"
     ))
     .explaining(&["warmup_unfinished", "bimodal", "plateau", "step_change"])
     .said()
@@ -324,11 +338,13 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     // Stops of the whole service move windows, and failures that come and go move times.
     let (record, stops) = (run.record(), || run.finds("stalls"));
     let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
-    let Some(changed) = changed else {
-        if part(record).len() < SECONDS - STEP_WINDOW {
-            return lacks!("60 s under the same load", "60 秒不变的负载");
-        }
-        return Said::Nothing;
+    let changed = changed.filter(|changed| {
+        let (early, late) = changed.seconds.split_at(changed.at);
+        !same_work::for_others(record, changed.label, [early, late].map(span))
+    });
+    let no_load = no_load(record, part(record));
+    let Some(changed) = changed.filter(|_| knows_load(record)) else {
+        return no_load.unwrap_or(Said::Nothing);
     };
     let (early, late) = changed.seconds.split_at(changed.at);
     let at_ms = span(late).0;
@@ -346,20 +362,17 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s{failures}.",
-            "在相同负载下，被测系统在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s{failures_zh}。"
+            "Response times changed at about {when}, under the same load: the median{of} went from {before} to {after}, the rate from {slow}/s to {fast}/s{failures}.",
+            "在相同负载下，响应时间在约 {when} 发生了变化：{of_zh}中位数从 {before} 变为 {after}，速率从 {slow}/s 变为 {fast}/s{failures_zh}。"
         ),
     )
     .with("change", changed.size(), "share", (at_ms, at_ms))
     .with("before", changed.before, "ms", span(early))
     .with("after", changed.after, "ms", span(late))
-    .rules_out(words!(
-        "the load: as many users sent the same requests",
-        "负载：同样数量的用户发送同样的请求"
-    ))
+    .rules_out(same_load())
     .advise(words!(
-        "Look at the target at that time: a deployment, a failover, scaling, a job that began, an instance that came or went.",
-        "查看被测系统在该时刻的情况：部署、故障切换、扩缩容、开始的任务、加入或退出的实例。"
+        "Look at the target at that time: a deployment, a failover, scaling, a job that began, an instance that came or went. Or the plan's data changed then: other rows of a file, larger pages.",
+        "查看被测系统在该时刻的情况：部署、故障切换、扩缩容、开始的任务、加入或退出的实例。也可能是计划的数据当时发生了变化：文件的其他行、更大的页面。"
     ))
     .explaining(&["warmup_unfinished", "drift", "bimodal", "plateau"])
     .said()

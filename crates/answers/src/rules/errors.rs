@@ -39,6 +39,8 @@ const USUAL: f64 = 10.0;
 /// Requests wait for long after the stop from this time on, ms, and from this multiple of the longest request.
 const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
+/// A restart takes so long at most, ms.
+const SHORT_MS: i64 = 10_000;
 /// Messages of a client that closes its own connections.
 const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
@@ -76,17 +78,8 @@ fn load_of(record: &Record, at: usize) -> (String, String) {
     }
 }
 
-/// Words on the time in which a cause was there: from its first failure on or, where it has ended long before the run did,
-/// to its last. It was there `n` times, from second `at` to second `last`.
-fn times_of(
-    record: &Record,
-    first_ms: i64,
-    (at, last): (usize, usize),
-    n: u64,
-) -> (String, String) {
-    let seconds = &record.seconds;
-    let shown = |ms: i64| clock(ms - record.frame.start_ms);
-    let (from, to) = (shown(first_ms), shown(seconds[last].at_ms));
+/// Whether a cause has ended long before the run did. It was there `n` times, from second `at` to second `last`.
+fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     let (begins, ends) = span(seconds);
     let answers = |second: &Second| second.all.count > second.all.errors;
     let (during, rest) = seconds.split_at(last + 1);
@@ -94,8 +87,15 @@ fn times_of(
     let is_long = rest_ms >= OVER_MS && rest_ms as f64 >= OVER * (ends - begins) as f64;
     let failing = n as f64 / requests(&during[at..]).max(1) as f64;
     let is_missed = rest_ms >= SOON_OVER_MS && failing * requests(rest) as f64 >= USUAL;
-    let is_over = (is_long || is_missed) && rest.iter().any(answers);
-    if is_over {
+    (is_long || is_missed) && rest.iter().any(answers)
+}
+
+/// Words on the time in which a cause was there: from its first failure on, and to the end of its last second where it is
+/// over.
+fn times_of(record: &Record, first_ms: i64, to: Option<&Second>) -> (String, String) {
+    let shown = |ms: i64| clock(ms - record.frame.start_ms);
+    let from = shown(first_ms);
+    if let Some(to) = to.map(|second| shown(second.at_ms)) {
         (format!("from {from} to {to}"), format!("{from} 至 {to}"))
     } else {
         (format!("since {from}"), format!("自 {from} 起"))
@@ -198,7 +198,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let at = seconds.iter().position(has).unwrap_or(0);
     let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
     let last = seconds.iter().rposition(has).unwrap_or(at);
-    let (when, when_zh) = times_of(record, first_ms, (at, last), n);
+    let to = is_over(seconds, (at, last), n).then(|| &seconds[last]);
+    let (when, when_zh) = times_of(record, first_ms, to);
     let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
     let (of, of_zh) = only_label(record, errors).map_or_else(Default::default, |label| {
@@ -217,6 +218,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
     let kind = cause.map_or("", |cause| cause.outcome.as_str());
+    let is_short = is_short(seconds, at, to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     found(
         "errors_named",
@@ -230,13 +232,25 @@ pub(super) fn errors_named(record: &Record) -> Said {
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
     .with("first_error", first_ms as f64, "epoch ms", (first_ms, first_ms))
-    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(kind)))
+    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(kind, is_short)))
     .said()
 }
 
-/// Advice on an error: the first place to look, by the kind of an error.
-fn advice(kind: &str) -> crate::verdict::Words {
+/// Whether a cause was there for a short time in a run that succeeded before and behind it.
+fn is_short(seconds: &[Second], at: usize, to: Option<&Second>) -> bool {
+    let Some(to) = to else { return false };
+    let good = |second: &Second| second.all.count > second.all.errors;
+    let begins_ms = seconds[at].at_ms - i64::from(seconds[at].ms);
+    seconds[..=at].iter().any(good) && to.at_ms - begins_ms <= SHORT_MS
+}
+
+/// Advice on an error: the first place to look, by the kind of an error, and whether it was there for a short time only.
+fn advice(kind: &str, is_short: bool) -> crate::verdict::Words {
     match kind {
+        "refused" if is_short => words!(
+            "Connects are refused while nothing listens: look whether the service, or one of its instances, was restarted at that time.",
+            "没有监听时连接会被拒绝：请检查服务或其某个实例当时是否重启。"
+        ),
         "refused" => words!(
             "Nothing listens at that address, or the accept queue is full: look whether the service runs.",
             "该地址没有监听，或接受队列已满：请检查服务是否在运行。"

@@ -12,8 +12,11 @@ const SAME_LOAD: f64 = 0.05;
 const MASKED_MS: i64 = 10_000;
 /// A second ends so late at most, ms.
 const OVER_MS: i64 = 500;
-/// Without a request for so long, ms, a load is over.
+/// Without a request for so long, ms, a load is over; and sooner, where the run has no more such gaps than these: users
+/// that pause have many.
 const PAUSE_MS: i64 = 5000;
+const GAP_MS: i64 = 1500;
+const GAPS: usize = 4;
 /// Share of the users that are replaced at once where another group begins as one ends.
 const REPLACED: f64 = 0.25;
 /// Two mixes of labels differ from this share of the requests on, beside what chance makes.
@@ -165,13 +168,18 @@ fn breaks(all: &[Second]) -> Vec<bool> {
             gap_ms > PAUSE_MS || replaced && started(at) > 3.0 * usual
         })
         .collect();
+    let without = |run: &&[Second]| run[0].all.count == 0;
+    let length_of = |run: &[Second]| run.iter().map(|second| i64::from(second.ms)).sum::<i64>();
+    let runs = || all.chunk_by(|a, b| (a.all.count == 0) == (b.all.count == 0));
+    let gaps = runs().filter(without).filter(|run| length_of(run) > GAP_MS).count();
+    let least_ms = if gaps <= GAPS { GAP_MS } else { PAUSE_MS };
     let mut from = 0;
-    for run in all.chunk_by(|a, b| (a.all.count == 0) == (b.all.count == 0)) {
+    for run in runs() {
         let end = from + run.len();
-        let length_ms: i64 = run.iter().map(|second| i64::from(second.ms)).sum();
+        let length_ms = length_of(run);
         // Requests that wait for the target all the while end behind it, and took as long.
         let waited = all.get(end).is_some_and(|s| s.all.longest as f64 >= 0.8e6 * length_ms as f64);
-        if run[0].all.count == 0 && length_ms > PAUSE_MS && !waited {
+        if without(&run) && length_ms > least_ms && !waited {
             breaks[from..all.len().min(end + 1)].fill(true);
         }
         from = end;
@@ -198,9 +206,12 @@ pub(crate) fn is_of_load(usual: &[Second], slower: &[Second]) -> bool {
 }
 
 /// Requests by label, without transactions.
-pub(crate) fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
+pub(crate) fn mix<'s>(
+    record: &Record,
+    seconds: impl IntoIterator<Item = &'s Second>,
+) -> BTreeMap<u32, u64> {
     let mut sums = BTreeMap::new();
-    for (label, count, _) in seconds.iter().flat_map(|second| second.labels.counts()) {
+    for (label, count, _) in seconds.into_iter().flat_map(|second| second.labels.counts()) {
         if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
             *sums.entry(label).or_default() += count;
         }
@@ -209,7 +220,11 @@ pub(crate) fn mix(record: &Record, seconds: &[Second]) -> BTreeMap<u32, u64> {
 }
 
 /// Whether the requests of two times are of other labels, beyond chance: then their times are not those of the same work.
-pub(crate) fn mix_differs(record: &Record, a: &[Second], b: &[Second]) -> bool {
+pub(crate) fn mix_differs<'s>(
+    record: &Record,
+    a: impl IntoIterator<Item = &'s Second>,
+    b: impl IntoIterator<Item = &'s Second>,
+) -> bool {
     let (a, b) = (mix(record, a), mix(record, b));
     let sum = |of: &BTreeMap<u32, u64>| of.values().sum::<u64>().max(1) as f64;
     let (all_a, all_b) = (sum(&a), sum(&b));

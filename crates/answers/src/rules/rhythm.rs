@@ -6,7 +6,7 @@ use record::{Record, Second};
 
 use super::courses::{Course, Courses, PHASE_SAMPLES, SLOWER, is_longer, mean_of, paused};
 use super::figures::{is_of_load, mean, median, mix_differs, span, variation};
-use super::say::{clock, found, time, words};
+use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
 /// Slower times whose beginning is known, and the variation of the time from one to the next.
@@ -103,17 +103,14 @@ fn finding(
         About::Target,
         Confidence::Statistical,
         words!(
-            "The target was slower {n} times, about every {every} s, under the same load: answers{of} took {slow} on average in these seconds, and {usual} in the others (first at about {first}).",
-            "在相同负载下，被测系统有 {n} 次较慢，约每 {every} 秒一次：这些秒内{of_zh}响应平均 {slow}，其余为 {usual}（首次在约 {first}）。"
+            "Answers{of} were slower {n} times, about every {every} s, under the same load: they took {slow} on average in these seconds, and {usual} in the others (first at about {first}).",
+            "在相同负载下，{of_zh}响应有 {n} 次较慢，约每 {every} 秒一次：这些秒内平均 {slow}，其余为 {usual}（首次在约 {first}）。"
         ),
     )
     .with("slower", a, "ms", span(seconds))
     .with("usual", b, "ms", span(seconds))
     .with("every", apart, "ms", span(seconds))
-    .rules_out(words!(
-        "the load: as many users sent the same requests",
-        "负载：同样数量的用户发送同样的请求"
-    ))
+    .rules_out(same_load())
     .advise(words!(
         "Look for what runs in the target every {every} s: a job, a flush, a cache that expires, a collection of garbage.",
         "查找被测系统中每 {every} 秒发生一次的事情：某个任务、刷盘、缓存过期、垃圾回收。"

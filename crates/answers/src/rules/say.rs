@@ -77,6 +77,14 @@ impl Finding {
     }
 }
 
+/// The cause that is ruled out where times are those of the same load.
+pub(crate) fn same_load() -> Words {
+    words!(
+        "more load: as many users asked for the same labels",
+        "更大的负载：同样数量的用户请求同样的标签"
+    )
+}
+
 /// Milliseconds for people: as seconds from 10 s on.
 pub(crate) fn time(ms: f64) -> String {
     match ms {

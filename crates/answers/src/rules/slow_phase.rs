@@ -17,7 +17,8 @@ use super::figures::{
     is_of_load, length_s, mean, median, rate, requests, seconds_in, span, steady,
 };
 use super::rhythm::rhythm;
-use super::say::{clock, found, lacks, time, words};
+use super::same_work;
+use super::say::{clock, found, lacks, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "slow_phase";
@@ -102,7 +103,9 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
         label: courses.label(of, &seconds[first])?,
         several: record.labels.iter().filter(|label| !label.transaction).count() > 1,
     };
+    let asked = [parts.during, parts.behind].map(span);
     if is_of_load(parts.behind, parts.during)
+        || same_work::for_others(record, Some(parts.label as u32), asked)
         || of.count(parts.during) < PHASE_SAMPLES
         || [parts.during, parts.again].map(paused) != [false; 2]
     {
@@ -173,7 +176,7 @@ impl Parts<'_> {
         let n = length_s(self.again).round();
         let at = clock(span(self.again).0 - record.frame.start_ms);
         (
-            format!(" It was slower again for {n} s from about {at} on ({slow} on average)."),
+            format!(" They were slower again for {n} s from about {at} on ({slow} on average)."),
             format!("从约 {at} 起又有 {n} 秒较慢（平均 {slow}）。"),
         )
     }
@@ -187,8 +190,8 @@ impl Parts<'_> {
         let (a, b) = (time(slow), time(fast));
         let (r, q) = (self.rate(self.during), self.rate(self.behind));
         let said = words!(
-            "The target was slower at first, under the same load: answers{of} took {a} on average in the first {n} s ({r}/s), and {b} from then on ({q}/s){fading}.{again} Figures of the whole run mix both.",
-            "在相同负载下，被测系统开始时较慢：前 {n} 秒{of_zh}响应平均 {a}（{r}/s），之后为 {b}（{q}/s）{fading_zh}。{again_zh}整个运行的数据混合了两者。"
+            "Answers{of} were slower at first, under the same load: they took {a} on average in the first {n} s ({r}/s), and {b} from then on ({q}/s){fading}.{again} Figures of the whole run mix both.",
+            "在相同负载下，开始时{of_zh}响应较慢：前 {n} 秒平均 {a}（{r}/s），之后为 {b}（{q}/s）{fading_zh}。{again_zh}整个运行的数据混合了两者。"
         );
         let advice = words!(
             "Warm the target up before (caches, pools of connections, compiled code), or judge the run without these seconds.",
@@ -210,12 +213,12 @@ impl Parts<'_> {
         let (a, b) = (time(slow), time(before));
         let (r, q) = (self.rate(self.during), self.rate(self.before));
         let said = words!(
-            "The target was slower for {n} s from about {at} on, under the same load: answers{of} took {a} on average instead of {b} ({r}/s instead of {q}/s){fading}. Then it was as fast as before.{again}",
-            "在相同负载下，被测系统从约 {at} 起有 {n} 秒较慢：{of_zh}响应平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"
+            "Answers{of} were slower for {n} s from about {at} on, under the same load: they took {a} on average instead of {b} ({r}/s instead of {q}/s){fading}. Then they were as fast as before.{again}",
+            "在相同负载下，从约 {at} 起有 {n} 秒{of_zh}响应较慢：平均 {a}，而非 {b}（{r}/s 而非 {q}/s）{fading_zh}。之后与之前一样快。{again_zh}"
         );
         let advice = words!(
-            "Look at the target at that time: a cache that was emptied, a job, a failover, a collection of garbage, other programs on its machine.",
-            "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序。"
+            "Look at the target at that time: a cache that was emptied, a job, a failover, a collection of garbage, other programs on its machine; or at the plan's data of that time.",
+            "查看被测系统在该时刻的情况：缓存被清空、某个任务、故障切换、垃圾回收、其机器上的其他程序；或查看计划当时的数据。"
         );
         is_sound.then(|| self.finding((slow, before), said, advice))
     }
@@ -226,10 +229,7 @@ impl Parts<'_> {
             .with("slower", slow, "ms", at)
             .with("usual", usual, "ms", span(self.behind))
             .with("length", length_s(self.during), "s", at)
-            .rules_out(words!(
-                "the load: as many users sent the same requests",
-                "负载：同样数量的用户发送同样的请求"
-            ))
+            .rules_out(same_load())
             .advise(advice)
             .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change"])
     }

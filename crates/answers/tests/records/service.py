@@ -11,6 +11,7 @@ Keys, each with its default:
     more=''       further header lines, each ended by \\r\\n
     last=0        true: the connection is closed behind the answer, without a word before
     pool=0        requests at once (a number) in a pool, where each stays for hold=0 ms, after `ms`
+    nagle=0       true: head and body are written apart, without TCP_NODELAY
     parts=1       the body comes in so many parts, `gap=100` ms apart
 
 Names in expressions: t, seconds since the first request; n, its number; c, its number on its connection; k, the
@@ -20,11 +21,12 @@ number of the connection; f, requests in flight with it; path; random(), gauss(1
 import asyncio
 import math
 import random
+import socket
 import sys
 import time
 
 DEFAULTS = {"ms": "10", "status": "200", "body": "'x'", "size": "0", "more": "''", "last": "0"}
-DEFAULTS |= {"pool": "0", "hold": "0", "parts": "1", "gap": "100"}
+DEFAULTS |= {"pool": "0", "hold": "0", "parts": "1", "gap": "100", "nagle": "0"}
 
 
 class Service:
@@ -45,6 +47,8 @@ class Service:
 
     async def connection(self, reader, writer):
         self.connections += 1
+        if eval(self.says["nagle"]):
+            writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
         of, at = self.connections, 0
         try:
             while True:

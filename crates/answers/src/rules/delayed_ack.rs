@@ -1,0 +1,91 @@
+//! Answers that a target sends in two pieces while it waits for an acknowledgement (Nagle's algorithm), which the receiving
+//! kernel delays.
+//!
+//! Linux acknowledges the first segments of a connection at once, later ones 40 ms after they came (`TCP_DELACK_MIN`) if
+//! neither a request nor more data takes the acknowledgement along. A target without `TCP_NODELAY` that writes a head, and
+//! then a body, holds the body back until then: each small answer takes 40 ms longer, whatever the load.
+
+use record::kept::Why;
+use record::{Kept, Second};
+use stats::grouped::count;
+
+use super::Run;
+use super::figures::{median, span, whole};
+use super::say::{found, lacks, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Answers kept at random, at least.
+const ANSWERS: usize = 20;
+/// From the first byte to the last, ms: the kernel's delay, and a busy machine's on top of it.
+const DELAY_MS: (f64, f64) = (38.0, 50.0);
+/// Below, ms, nothing was held back.
+const AT_ONCE_MS: f64 = 10.0;
+/// Share of the answers that were held back, and of those that were either held back or not at all.
+const HELD: f64 = 0.5;
+const EITHER: f64 = 0.95;
+/// Bytes of a small answer: a larger one may take long to send.
+const SMALL: u64 = 16 << 10;
+/// Time of receiving in the first second over that of the others: the first answers of a connection are not held back.
+const SOONER: f64 = 0.9;
+
+fn receive_ms(kept: &Kept) -> f64 {
+    kept.phases.receive as f64 / 1e6
+}
+
+/// Whether answers came in one go in the first second, when connections were new.
+fn begins_at_once(seconds: &[Second]) -> bool {
+    let mean = |part: &[Second]| {
+        let (receive, n) = part.iter().fold((0, 0), |(receive, n), second| {
+            (receive + second.all.phases.receive, n + second.all.count)
+        });
+        receive as f64 / n.max(1) as f64
+    };
+    let Some(first) = seconds.iter().position(|second| second.all.count > 0) else { return false };
+    mean(&seconds[first..=first]) <= SOONER * mean(&seconds[first + 1..])
+}
+
+pub(super) fn delayed_ack(record: &Run<'_>) -> Said {
+    let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
+    let answers: Vec<&Kept> = random.filter(|kept| kept.outcome == stats::Outcome::Ok).collect();
+    if !record.has.phases || answers.len() < ANSWERS {
+        return lacks!("20 answers kept with their phases", "20 个保留的带各阶段时间的响应");
+    }
+    let all = answers.len();
+    let held: Vec<&Kept> = answers
+        .iter()
+        .copied()
+        .filter(|kept| (DELAY_MS.0..=DELAY_MS.1).contains(&receive_ms(kept)))
+        .filter(|kept| kept.received <= SMALL)
+        .collect();
+    let at_once = answers.iter().filter(|kept| receive_ms(kept) < AT_ONCE_MS).count();
+    let share = held.len() as f64 / all as f64;
+    if share < HELD || ((held.len() + at_once) as f64) < EITHER * all as f64 {
+        return Said::Nothing;
+    }
+    let middle =
+        |of: fn(&Kept) -> f64| median(&held.iter().map(|kept| of(kept)).collect::<Vec<_>>());
+    let (late, of) = (middle(receive_ms), middle(|kept| kept.elapsed as f64 / 1e6));
+    let bytes = middle(|kept| kept.received as f64);
+    let (n, size) = (held.len(), count(bytes as u64));
+    let (late_text, of_text) = (time(late), time(of));
+    let confidence =
+        if begins_at_once(&record.seconds) { Confidence::Statistical } else { Confidence::Hint };
+    found(
+        "delayed_ack",
+        About::Target,
+        confidence,
+        words!(
+            "{late_text} of {of_text} pass between the first byte of an answer and its last, of {size} bytes in all ({n} of {all} answers kept at random): the target probably sends an answer in two pieces, and holds back the second until the first is acknowledged, which takes 40 ms.",
+            "{of_text} 中有 {late_text} 花在响应的第一个字节与最后一个字节之间，而整个响应只有 {size} 字节（随机保留的 {all} 个响应中有 {n} 个）：被测系统很可能分两次发送响应，第二部分要等第一部分被确认后才发出，这需要 40 ms。"
+        ),
+    )
+    .with("receive", late, "ms", span(whole(record)))
+    .with("held_back", share, "share", span(whole(record)))
+    .rules_out(words!("the load: this time is the same at any", "负载：任何负载下这段时间都相同"))
+    .advise(words!(
+        "Let the target write head and body in one piece, or set TCP_NODELAY on its connections. Clients on Linux see the same delay.",
+        "让被测系统一次写出响应头和正文，或在其连接上设置 TCP_NODELAY。Linux 上的客户端会遇到同样的延迟。"
+    ))
+    .explaining(&["constant_load", "bimodal"])
+    .said()
+}

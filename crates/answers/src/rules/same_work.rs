@@ -1,0 +1,114 @@
+//! The work that a label's requests asked for, by those that were kept at random: a plan may ask for something else from some
+//! moment on, by the rows of its files or by another sampler of the same name, and then its times say nothing about the
+//! target.
+
+use std::collections::BTreeMap;
+
+use record::Record;
+use record::kept::Why;
+
+use super::alike::without_ids;
+use super::figures::Span;
+
+/// Kept requests of a label in each of two times, at least, and the share of them that both times may have.
+const EACH: usize = 4;
+const OVERLAP: f64 = 0.25;
+
+/// Whether requests of two times asked for other things, as far as those that were kept tell: hardly any of them is in both
+/// times. Numbers and ids are taken as alike, and requests of which hardly two are alike tell nothing.
+pub(super) fn for_others(record: &Record, label: Option<u32>, times: [Span; 2]) -> bool {
+    let mut asked: BTreeMap<u32, [BTreeMap<String, usize>; 2]> = BTreeMap::new();
+    let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
+    for kept in random.filter(|kept| label.is_none_or(|label| kept.label == label)) {
+        let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+        let within = |(from, to): &Span| (*from..*to).contains(&end_ms);
+        if let Some(at) = times.iter().position(within) {
+            *asked.entry(kept.label).or_default()[at].entry(line(&kept.request)).or_default() += 1;
+        }
+    }
+    let (mut same, mut others) = (0, 0);
+    for both in asked.values() {
+        let tells = |of: &BTreeMap<String, usize>| {
+            let n: usize = of.values().sum();
+            n >= EACH && 2 * of.len() <= n
+        };
+        let n: usize = both.iter().flat_map(|of| of.values()).sum();
+        match both {
+            [a, b] if !(tells(a) && tells(b)) => {}
+            [a, b] if overlap(a, b) > OVERLAP => same += n,
+            _ => others += n,
+        }
+    }
+    others > same
+}
+
+/// The share of requests that are the same in both.
+fn overlap(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> f64 {
+    let share = |of: &BTreeMap<String, usize>, line: &String| {
+        of.get(line).copied().unwrap_or(0) as f64 / of.values().sum::<usize>().max(1) as f64
+    };
+    a.keys().map(|line| f64::min(share(a, line), share(b, line))).sum()
+}
+
+/// The first line of a request, without its numbers and ids.
+fn line(request: &str) -> String {
+    without_ids(request.lines().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use record::{Kept, Record};
+    use stats::{Outcome, Phases};
+
+    use super::{Why, for_others};
+
+    fn kept(start_ms: i64, request: &str) -> Kept {
+        let none: Arc<str> = "".into();
+        Kept {
+            why: Why::Random,
+            label: 0,
+            cause: None,
+            outcome: Outcome::Ok,
+            start_ms,
+            elapsed: 10_000_000,
+            phases: Phases::default(),
+            code: Arc::clone(&none),
+            message: Arc::clone(&none),
+            address: Arc::clone(&none),
+            reused: true,
+            sent: 100,
+            received: 100,
+            request: request.into(),
+            response: none,
+        }
+    }
+
+    /// Twenty requests, one each 100 ms, and whether those of the second half ask for others.
+    fn asks(request: impl Fn(i64) -> String) -> bool {
+        let kept = (0..20).map(|n| kept(n * 100, &request(n))).collect();
+        let record = Record { kept, ..Record::default() };
+        for_others(&record, Some(0), [(0, 1000), (1000, 2010)])
+    }
+
+    #[test]
+    fn data_that_ask_for_something_else_are_seen() {
+        let half = |n: i64| if n < 10 { "small" } else { "large" };
+        assert!(asks(|n| format!("GET http://shop.example/{}\n", half(n))));
+        // The last user is late.
+        assert!(asks(|n| format!("GET http://shop.example/{}\n", half(n + 1))));
+    }
+
+    #[test]
+    fn the_same_requests_and_those_that_are_all_different_tell_nothing() {
+        assert!(!asks(|_| "GET http://shop.example/\n".to_owned()));
+        assert!(!asks(|n| format!("GET http://shop.example/item/{n}\n")));
+        let name = |n: i64| (b'a' + n as u8) as char;
+        assert!(!asks(|n| format!("GET http://shop.example/user/{}\n", name(n))));
+        assert!(!asks(|n| format!(
+            "GET http://shop.example/{}\n",
+            ["list", "item"][n as usize % 2]
+        )));
+    }
+}
