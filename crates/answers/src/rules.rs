@@ -1,7 +1,7 @@
 //! Rules that say what stopped a run: each a pure function of its record, in the order of their use.
 //!
 //! A rule speaks or is silent; silence wins. A statistical one needs two independent signs, each beyond chance. What is
-//! about the target is held back while the generator is in doubt ([`crate::verdict::verdict`]). Thresholds are
+//! about the target is held back while the generator is in doubt ([`judge`]). Thresholds are
 //! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
 
 mod alike;
@@ -53,9 +53,9 @@ use record::Record;
 
 pub use errors::{Cut, cut_by_errors};
 pub use late_starts::missed_starts;
-pub use run::Run;
+pub use run::{Rule, Run, judge};
 
-use crate::verdict::{Rule, Verdict, Words};
+use crate::verdict::{Verdict, Words};
 
 macro_rules! rules {
     ($($id:ident = $module:ident: $en:literal, $zh:literal;)*) => {
@@ -119,7 +119,7 @@ rules! {
 
 /// The verdict of all rules.
 pub fn verdict(record: &Record) -> Verdict {
-    crate::verdict::verdict(record, ALL)
+    judge(record, ALL)
 }
 
 /// Adds to the verdict on a run what another one, with so light a load that requests do not wait, says of its limit.
@@ -132,7 +132,7 @@ pub fn add_light_run(verdict: &mut Verdict, light: &Record, record: &Record) {
         // The number says more.
         verdict.remove("plateau");
         verdict.remove("constant_load");
-        verdict.add(finding, ALL);
+        verdict.add(finding, |id| ALL.iter().position(|rule| rule.id == id));
     }
 }
 

@@ -1,9 +1,6 @@
 //! The verdict on a run: findings with their evidence, and the rules that found nothing or could not look.
 
-use record::Record;
 use serde::Serialize;
-
-use crate::rules::Run;
 
 /// How much a finding rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +90,7 @@ pub struct Finding {
 impl Finding {
     /// Whether a generator in doubt makes it doubtful: what it says about the target rests on figures, not on words of the
     /// server or the kernel.
-    fn is_doubtful(&self) -> bool {
+    pub(crate) fn is_doubtful(&self) -> bool {
         self.about == About::Target && self.confidence != Confidence::Certain
     }
 }
@@ -171,9 +168,8 @@ impl Verdict {
         }
     }
 
-    /// Adds a finding of one of the rules that found nothing by itself.
-    pub fn add(&mut self, finding: Finding, rules: &[Rule]) {
-        let place = |id: &str| rules.iter().position(|rule| rule.id == id);
+    /// Adds a finding of one of the rules that found nothing by itself. `place`: where a rule stands among all.
+    pub fn add(&mut self, finding: Finding, place: impl Fn(&str) -> Option<usize>) {
         self.silent.retain(|id| *id != finding.id);
         self.unchecked.retain(|one| one.id != finding.id);
         let hide = self.doubts_generator() && finding.is_doubtful();
@@ -201,63 +197,8 @@ impl Said {
     }
 }
 
-/// A rule: a pure function of a run's record.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    pub id: &'static str,
-    /// Its subject in a few words, English and Chinese.
-    pub looks_for: (&'static str, &'static str),
-    pub judge: fn(&Run<'_>) -> Said,
-}
-
-/// Applies rules in their order.
-pub fn verdict(record: &Record, rules: &[Rule]) -> Verdict {
-    let mut verdict = Verdict::default();
-    let (mut found, run) = (Vec::new(), Run::new(record));
-    for rule in rules {
-        match run.said(rule) {
-            Said::Nothing => verdict.silent.push(rule.id),
-            Said::Lacks(lacks) => {
-                let (en, zh) = rule.looks_for;
-                let looks_for = Words { en: en.into(), zh: zh.into() };
-                verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
-            }
-            Said::Found(finding) => found.push(*finding),
-        }
-    }
-    let doubtful = found.iter().any(|finding| finding.about == About::Generator);
-    let (hidden, shown) = found.into_iter().partition(|finding| doubtful && finding.is_doubtful());
-    verdict.hidden = hidden;
-    verdict.findings = in_order(shown);
-    verdict.undecided = undecided(record, &verdict);
-    verdict
-}
-
-/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Without errors a firm
-/// finding about the target stands nevertheless.
-fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
-    let is_firm = |finding: &Finding| {
-        matches!(finding.about, About::Target | About::Run)
-            && finding.confidence != Confidence::Hint
-    };
-    let (en, zh) = if record.seconds.iter().all(|second| second.all.count == 0) {
-        (
-            "the run has no samples: nothing can be said of the target",
-            "本次运行没有样本：无法对被测系统作出判断",
-        )
-    } else if !record.knows_errors() && !verdict.findings.iter().any(is_firm) {
-        (
-            "the file has no column success, or nothing in it, and does not say which requests failed: whether there were errors is unknown",
-            "文件没有 success 列，不能说明哪些请求失败：是否有错误无从得知",
-        )
-    } else {
-        return None;
-    };
-    Some(Words { en: en.to_owned(), zh: zh.to_owned() })
-}
-
 /// Moves findings behind the one that explains them, and hints behind all others.
-fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
     let mut out = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
         let explained = |at: usize| {
@@ -272,52 +213,4 @@ fn in_order(mut rest: Vec<Finding>) -> Vec<Finding> {
         out.push(rest.remove(next));
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(id: &'static str, about: About, confidence: Confidence) -> Said {
-        let words = |text: &str| Words { en: text.into(), zh: text.into() };
-        let (words, advice) = (words(id), words(""));
-        let (evidence, exonerates, doc) = (Vec::new(), Vec::new(), String::new());
-        Said::Found(Box::new(Finding {
-            id,
-            about,
-            confidence,
-            words,
-            evidence,
-            exonerates,
-            advice,
-            doc,
-            explains: &[],
-        }))
-    }
-
-    #[test]
-    fn a_generator_in_doubt_hides_what_is_not_certain_about_the_target() {
-        let rule = |id, judge| Rule { id, looks_for: ("", ""), judge };
-        let rules = [
-            rule("busy", |_| said("busy", About::Generator, Confidence::Arithmetic)),
-            rule("slow", |_| said("slow", About::Target, Confidence::Statistical)),
-            rule("refused", |_| said("refused", About::Target, Confidence::Certain)),
-        ];
-        let verdict = verdict(&Record::default(), &rules);
-        let ids = |of: &[Finding]| of.iter().map(|finding| finding.id).collect::<Vec<_>>();
-        assert_eq!(ids(&verdict.findings), ["busy", "refused"]);
-        assert_eq!(ids(&verdict.hidden), ["slow"]);
-    }
-
-    #[test]
-    fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
-        let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
-        let lacks =
-            |_: &Run<'_>| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
-        let limit = Rule { id: "concurrency_limit", looks_for: ("a limit", ""), judge: lacks };
-        let closed = verdict(&Record::default(), &[nothing("stalls"), limit]);
-        assert_eq!(closed.lacks_for_limit().map(|words| &*words.en), Some("a light load"));
-        let open = verdict(&Record::default(), &[nothing("queue_grows"), limit]);
-        assert_eq!(open.lacks_for_limit(), None);
-    }
 }

@@ -11,19 +11,16 @@ use plan::load::Ask;
 use toml::{Table, Value};
 
 use crate::flags::load::{self, KEYS};
-use crate::properties::Setting;
+use crate::properties::{PROJECT_FILE, Setting};
 use crate::request::Request;
 use crate::suggest::nearest;
-
-/// Its name.
-pub(crate) const NAME: &str = "throng.toml";
 
 const TABLES: [&str; 5] = ["load", "thresholds", "watch", "out", "properties"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
 /// Adds what the file beside the request's plan says, if there is one, and says so. The error is a sentence for the user.
 pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
-    let path = request.folder().join(NAME);
+    let path = request.folder().join(PROJECT_FILE);
     let text = match plan::input::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -36,7 +33,7 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
         None => at(words),
     };
     let replaced = add(request, &table, &request.folder()).map_err(located)?;
-    let read = vec![format!("{NAME} beside the plan is read")];
+    let read = vec![format!("{PROJECT_FILE} beside the plan is read")];
     Ok(Some([read, replaced].concat().join("; ")))
 }
 

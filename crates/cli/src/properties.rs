@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use lang::property_file;
 
 use crate::log::{Level, Levels, whole};
-use crate::project;
 use crate::terminal;
 
 /// One flag that sets properties, in the order of the command line.
@@ -60,6 +59,8 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// The origin of system properties among the options of Java.
+/// The file beside a plan with settings of its runs, properties among them.
+pub(crate) const PROJECT_FILE: &str = "throng.toml";
 const OPTION_OF_JAVA: &str = "an option of Java";
 
 /// The version of JMeter whose behaviour is followed; the property `jmeter.version`.
@@ -105,7 +106,7 @@ impl Properties {
             properties.jmeter.insert("throng.jmeter.home".into(), home.display().to_string());
         }
         for (number, setting) in sources.settings.iter().enumerate() {
-            let origin = if number < sources.of_project { project::NAME } else { "-J" };
+            let origin = if number < sources.of_project { PROJECT_FILE } else { "-J" };
             properties.apply(setting, origin, &mut refused);
         }
         if !refused.is_empty() {

@@ -6,9 +6,9 @@ use record::{Kept, Record, Second};
 use stats::grouped::percent;
 use stats::hist::{Hist, layout};
 
-use super::figures::{mix, span, steady};
+use super::figures::{mix, span, steady, without};
 use super::say::{found, lacks, time, words};
-use super::{Run, realism};
+use super::{realism, run::Run};
 use crate::verdict::{About, Confidence, Said};
 
 /// Bins of the smoothed histogram for each doubling of time.
@@ -109,19 +109,6 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
         }
     }
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
-}
-
-/// A histogram without those in another: failures have times of their own.
-pub(super) fn without(all: &Hist, failed: &Hist) -> Hist {
-    let failed: std::collections::HashMap<u32, u64> = failed.iter().collect();
-    let mut rest = Hist::new();
-    for (bin, n) in all.iter() {
-        let n = n.saturating_sub(failed.get(&bin).copied().unwrap_or(0));
-        if n > 0 {
-            rest.record(layout::middle_of(bin), n);
-        }
-    }
-    rest
 }
 
 /// The two modes of a histogram, if it has two.

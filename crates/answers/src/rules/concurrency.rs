@@ -10,12 +10,12 @@ use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::Run;
 use super::figures::{
     Window, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
     variation, whole, windows, with_users,
 };
 use super::light::{loaded, nothing_or_lacks};
+use super::run::Run;
 use super::say::{found, lacks, number, time, words};
 use super::{
     errors::per_second,

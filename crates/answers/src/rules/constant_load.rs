@@ -10,15 +10,16 @@ use record::{Record, Second};
 use stats::grouped::{bytes, count, percent};
 use stats::hist::Hist;
 
-use super::Run;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
     is_one_load, length_s, mean, ms, requests, service, span, steady, sum, variation, windows,
+    without,
 };
 use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
 use super::one_thread::one_thread;
+use super::run::Run;
 use super::say::{found, lacks, time, words};
 use crate::shared::shared;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -219,7 +220,7 @@ fn good<'s>(seconds: impl IntoIterator<Item = &'s Second>, label: usize) -> Hist
         all.add(&part.service);
         failed.add(&part.failed);
     }
-    super::bimodal::without(&all, &failed)
+    without(&all, &failed)
 }
 
 /// Whether a label's answers are slow as soon as all users wait: in the first second that begins with nearly all of them

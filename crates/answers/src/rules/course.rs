@@ -12,7 +12,7 @@ use super::figures::{
 };
 use super::same_work;
 use super::say::{clock, found, lacks, same_load, time, words};
-use super::{Run, errors, realism, steps};
+use super::{errors, realism, run::Run, steps};
 use crate::change::{lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};

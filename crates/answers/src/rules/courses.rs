@@ -4,8 +4,7 @@
 use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
 
-use super::figures::{is_one_load, mean, requests, seconds_in, service, steady, sum};
-use super::{Run, bimodal};
+use super::figures::{is_one_load, mean, requests, seconds_in, service, steady, sum, without};
 
 /// Seconds and requests under the same load.
 const LEAST: usize = 7;
@@ -65,7 +64,7 @@ fn times(part: &Part) -> Times {
         let (mut all, mut failed) = (Hist::new(), Hist::new());
         all.add(&part.service);
         failed.add(&part.failed);
-        bimodal::without(&all, &failed).iter().for_each(&mut add);
+        without(&all, &failed).iter().for_each(&mut add);
     }
     times
 }
@@ -136,9 +135,9 @@ pub(super) struct Courses<'r> {
 }
 
 impl<'r> Courses<'r> {
-    /// Those of the seconds whose times can be compared with each other.
-    pub(super) fn of(run: &Run<'r>) -> Option<Self> {
-        comparable(run).map(|seconds| Self::new(run.record(), seconds))
+    /// Those of the seconds whose times can be compared with each other. `finds`: whether a rule has a finding.
+    pub(super) fn of(record: &'r Record, finds: impl Fn(&str) -> bool) -> Option<Self> {
+        comparable(record, finds).map(|seconds| Self::new(record, seconds))
     }
 
     /// In one pass over the labels of all seconds: there may be many of both.
@@ -223,8 +222,7 @@ pub(super) fn mean_of(seconds: &[Second], label: usize) -> f64 {
 }
 
 /// Seconds whose times can be compared with each other.
-fn comparable<'r>(run: &Run<'r>) -> Option<&'r [Second]> {
-    let record = run.record();
+fn comparable(record: &Record, finds: impl Fn(&str) -> bool) -> Option<&[Second]> {
     if !knows_load(record) {
         return None;
     }
@@ -232,7 +230,7 @@ fn comparable<'r>(run: &Run<'r>) -> Option<&'r [Second]> {
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
     let enough = seconds_in(seconds) >= LEAST && requests(seconds) >= SAMPLES;
     // They say more about the same time.
-    let other = || run.finds("stalls") || run.finds("target_down");
+    let other = || finds("stalls") || finds("target_down");
     (enough && failed <= FAILED && is_one_load(seconds) && !other()).then_some(seconds)
 }
 

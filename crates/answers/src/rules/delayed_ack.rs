@@ -9,8 +9,8 @@ use record::kept::Why;
 use record::{Kept, Second};
 use stats::grouped::count;
 
-use super::Run;
 use super::figures::{median, span, whole};
+use super::run::Run;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said};
 

@@ -4,14 +4,14 @@
 //! Refusals beside answers are a limit of connections, and none of this. Refusals from the first request on are an address at
 //! which nothing listens, and a name without an address is a wrong name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use record::{ClassName, Record, Second};
 use stats::grouped::count;
 use stats::{Outcome, Phase};
 
 use super::figures::{classes, span};
-use super::hang::no_answer;
+use super::hang::{EXPLAINS, by_label, errors, no_answer};
 use super::moment::first_end;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -27,22 +27,6 @@ const SHORT: usize = 3;
 const AS_MANY: f64 = 0.5;
 /// Times that a sentence lists at most.
 const LISTED: usize = 4;
-
-/// Rules whose findings follow from a target that is gone.
-pub(super) const EXPLAINS: &[&str] = &[
-    "errors_named",
-    "connection_churn",
-    "reset_under_load",
-    "plan_fault",
-    "circuit_breaker",
-    "fixed_timeout",
-    "step_change",
-    "stalls",
-    "late_starts",
-    "bimodal",
-    "cut_by_end",
-    "accept_queue",
-];
 
 /// A time in which connections could not be had.
 pub(super) struct Down {
@@ -60,24 +44,6 @@ pub(super) struct Down {
 
 fn is_down(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Refused | Outcome::Unreachable | Outcome::Timeout(Phase::Connect))
-}
-
-/// Errors of that kind in a second.
-pub(super) fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
-    let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
-    second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
-}
-
-/// Good answers and failures of requests by label.
-pub(super) fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
-    let mut sums = BTreeMap::new();
-    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
-        if !record.labels.get(label as usize).is_some_and(|label| label.transaction) {
-            let sum: &mut (u64, u64) = sums.entry(label).or_default();
-            *sum = (sum.0 + count.saturating_sub(errors), sum.1 + errors);
-        }
-    }
-    sums
 }
 
 /// The times in which a target accepted no connections, in their order.

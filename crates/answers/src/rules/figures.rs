@@ -420,3 +420,16 @@ pub(crate) fn causes(seconds: &[Second]) -> Vec<(usize, u64)> {
     sums.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     sums
 }
+
+/// A histogram without those in another: failures have times of their own.
+pub(crate) fn without(all: &Hist, failed: &Hist) -> Hist {
+    let failed: std::collections::HashMap<u32, u64> = failed.iter().collect();
+    let mut rest = Hist::new();
+    for (bin, n) in all.iter() {
+        let n = n.saturating_sub(failed.get(&bin).copied().unwrap_or(0));
+        if n > 0 {
+            rest.record(stats::hist::layout::middle_of(bin), n);
+        }
+    }
+    rest
+}

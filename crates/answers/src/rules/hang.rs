@@ -9,7 +9,6 @@ use record::{Record, Second};
 use stats::grouped::count;
 use stats::{Outcome, Phase};
 
-use super::down::{EXPLAINS, by_label, errors};
 use super::figures::{mean, span, stop_ms, sum};
 use super::say::{clock, found, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -25,6 +24,22 @@ const MISSING: f64 = 12.0;
 const MOST: f64 = 0.9;
 /// Seconds by which the last answers of labels differ where the whole target stops.
 const SOON: usize = 1;
+
+/// Rules whose findings follow from a target that is gone, or answers nothing.
+pub(super) const EXPLAINS: &[&str] = &[
+    "errors_named",
+    "connection_churn",
+    "reset_under_load",
+    "plan_fault",
+    "circuit_breaker",
+    "fixed_timeout",
+    "step_change",
+    "stalls",
+    "late_starts",
+    "bimodal",
+    "cut_by_end",
+    "accept_queue",
+];
 
 /// Labels that got no answer any more, and the requests that waited.
 pub(super) struct Hang {
@@ -189,4 +204,22 @@ fn waited_words(hang: &Hang) -> Words {
             "{n_gave_up} 个请求一直等到计划的超时，{n_cut} 个等到运行结束"
         ),
     }
+}
+
+/// Errors of that kind in a second.
+pub(super) fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
+    let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
+    second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
+}
+
+/// Good answers and failures of requests by label.
+pub(super) fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
+    let mut sums = BTreeMap::new();
+    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
+        if !record.labels.get(label as usize).is_some_and(|label| label.transaction) {
+            let sum: &mut (u64, u64) = sums.entry(label).or_default();
+            *sum = (sum.0 + count.saturating_sub(errors), sum.1 + errors);
+        }
+    }
+    sums
 }

@@ -7,9 +7,9 @@
 use record::{Record, Second};
 use stats::grouped::count;
 
-use super::Run;
 use super::errors::per_second;
 use super::figures::{in_all, in_flight, length_s, mean, rate, requests, span, sum, whole};
+use super::run::Run;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 

@@ -1,4 +1,4 @@
-//! A run as rules see it: its record, and what several of them ask for, which is found once.
+//! A run as rules see it: its record, and what several of them ask for, which is found once; and the verdict of rules on it.
 //!
 //! Some rules are silent where another one speaks, and a few read the courses of all labels. To find that anew for each of
 //! them took as long as all else on a record of many labels.
@@ -9,13 +9,22 @@ use std::ops::Deref;
 
 use record::Record;
 
-use super::ALL;
 use super::courses::Courses;
-use crate::verdict::{Rule, Said};
+use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words, in_order};
+
+/// A rule: a pure function of a run's record.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    pub id: &'static str,
+    /// Its subject in a few words, English and Chinese.
+    pub looks_for: (&'static str, &'static str),
+    pub judge: fn(&Run<'_>) -> Said,
+}
 
 /// A record while rules look at it.
 pub struct Run<'r> {
     record: &'r Record,
+    rules: &'r [Rule],
     said: RefCell<BTreeMap<&'static str, Said>>,
     courses: OnceCell<Option<Courses<'r>>>,
 }
@@ -29,8 +38,8 @@ impl Deref for Run<'_> {
 }
 
 impl<'r> Run<'r> {
-    pub fn new(record: &'r Record) -> Self {
-        Self { record, said: RefCell::default(), courses: OnceCell::new() }
+    pub fn new(record: &'r Record, rules: &'r [Rule]) -> Self {
+        Self { record, rules, said: RefCell::default(), courses: OnceCell::new() }
     }
 
     pub(super) fn record(&self) -> &'r Record {
@@ -49,15 +58,61 @@ impl<'r> Run<'r> {
 
     /// Whether the rule of that name has a finding.
     pub(super) fn finds(&self, id: &str) -> bool {
-        let rule = ALL.iter().find(|rule| rule.id == id);
+        let rule = self.rules.iter().find(|rule| rule.id == id);
         debug_assert!(rule.is_some(), "there is no rule {id}");
         rule.is_some_and(|rule| self.said(rule).is_found())
     }
 
     /// The courses of the seconds whose times can be compared with each other.
     pub(super) fn courses(&self) -> Option<&Courses<'r>> {
-        self.courses.get_or_init(|| Courses::of(self)).as_ref()
+        self.courses.get_or_init(|| Courses::of(self.record, |id| self.finds(id))).as_ref()
     }
+}
+
+/// Applies rules in their order.
+pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
+    let mut verdict = Verdict::default();
+    let (mut found, run) = (Vec::new(), Run::new(record, rules));
+    for rule in rules {
+        match run.said(rule) {
+            Said::Nothing => verdict.silent.push(rule.id),
+            Said::Lacks(lacks) => {
+                let (en, zh) = rule.looks_for;
+                let looks_for = Words { en: en.into(), zh: zh.into() };
+                verdict.unchecked.push(Unchecked { id: rule.id, looks_for, lacks });
+            }
+            Said::Found(finding) => found.push(*finding),
+        }
+    }
+    let doubtful = found.iter().any(|finding| finding.about == About::Generator);
+    let (hidden, shown) = found.into_iter().partition(|finding| doubtful && finding.is_doubtful());
+    verdict.hidden = hidden;
+    verdict.findings = in_order(shown);
+    verdict.undecided = undecided(record, &verdict);
+    verdict
+}
+
+/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Without errors a firm
+/// finding about the target stands nevertheless.
+fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
+    let is_firm = |finding: &Finding| {
+        matches!(finding.about, About::Target | About::Run)
+            && finding.confidence != Confidence::Hint
+    };
+    let (en, zh) = if record.seconds.iter().all(|second| second.all.count == 0) {
+        (
+            "the run has no samples: nothing can be said of the target",
+            "本次运行没有样本：无法对被测系统作出判断",
+        )
+    } else if !record.knows_errors() && !verdict.findings.iter().any(is_firm) {
+        (
+            "the file has no column success, or nothing in it, and does not say which requests failed: whether there were errors is unknown",
+            "文件没有 success 列或该列为空，不能说明哪些请求失败：是否有错误无从得知",
+        )
+    } else {
+        return None;
+    };
+    Some(Words { en: en.to_owned(), zh: zh.to_owned() })
 }
 
 #[cfg(test)]
@@ -76,10 +131,52 @@ mod tests {
         };
         let rule = Rule { id: "one", looks_for: ("", ""), judge };
         let record = Record::default();
-        let run = Run::new(&record);
-        assert!((0..3).all(|_| !run.said(&rule).is_found()));
+        let rules = [rule];
+        let run = Run::new(&record, &rules);
+        assert!((0..3).all(|_| !run.said(&rule).is_found() && !run.finds("one")));
         assert_eq!(LOOKS.load(Ordering::Relaxed), 1);
-        assert!(!run.finds("stalls") && !run.finds("step_change"));
-        assert!(["stalls", "step_change"].iter().all(|id| run.said.borrow().contains_key(id)));
+    }
+
+    fn said(id: &'static str, about: About, confidence: Confidence) -> Said {
+        let words = |text: &str| Words { en: text.into(), zh: text.into() };
+        let (words, advice) = (words(id), words(""));
+        let (evidence, exonerates, doc) = (Vec::new(), Vec::new(), String::new());
+        Said::Found(Box::new(Finding {
+            id,
+            about,
+            confidence,
+            words,
+            evidence,
+            exonerates,
+            advice,
+            doc,
+            explains: &[],
+        }))
+    }
+
+    #[test]
+    fn a_generator_in_doubt_hides_what_is_not_certain_about_the_target() {
+        let rule = |id, judge| Rule { id, looks_for: ("", ""), judge };
+        let rules = [
+            rule("busy", |_| said("busy", About::Generator, Confidence::Arithmetic)),
+            rule("slow", |_| said("slow", About::Target, Confidence::Statistical)),
+            rule("refused", |_| said("refused", About::Target, Confidence::Certain)),
+        ];
+        let verdict = judge(&Record::default(), &rules);
+        let ids = |of: &[Finding]| of.iter().map(|finding| finding.id).collect::<Vec<_>>();
+        assert_eq!(ids(&verdict.findings), ["busy", "refused"]);
+        assert_eq!(ids(&verdict.hidden), ["slow"]);
+    }
+
+    #[test]
+    fn a_limit_is_looked_for_in_an_open_load_that_is_kept_up() {
+        let nothing = |id| Rule { id, looks_for: ("", ""), judge: |_| Said::Nothing };
+        let lacks =
+            |_: &Run<'_>| Said::Lacks(Words { en: "a light load".into(), zh: String::new() });
+        let limit = Rule { id: "concurrency_limit", looks_for: ("a limit", ""), judge: lacks };
+        let closed = judge(&Record::default(), &[nothing("stalls"), limit]);
+        assert_eq!(closed.lacks_for_limit().map(|words| &*words.en), Some("a light load"));
+        let open = judge(&Record::default(), &[nothing("queue_grows"), limit]);
+        assert_eq!(open.lacks_for_limit(), None);
     }
 }

@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use record::{Record, Second};
 
-use super::Run;
 use super::courses::{
     Course, Courses, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of, paused,
     requests_of,
@@ -17,6 +16,7 @@ use super::figures::{
     is_of_load, length_s, mean, median, rate, requests, seconds_in, span, steady,
 };
 use super::rhythm::rhythm;
+use super::run::Run;
 use super::same_work;
 use super::say::{clock, found, lacks, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};

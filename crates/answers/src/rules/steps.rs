@@ -2,9 +2,9 @@
 
 use record::Second;
 
-use super::Run;
 use super::courses::{Course, Of, PHASE_SAMPLES, SLOWER, SMOOTH, STRAY, is_longer, paused};
 use super::figures::{is_of_load, length_s, median, ms};
+use super::run::Run;
 
 /// Seconds on each side of a step.
 const AROUND_S: f64 = 2.9;
