@@ -689,7 +689,11 @@ fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
         "{}",
         ended.out
     );
-    for line in [["without.jtl", "good.jtl"], ["good.jtl", "without.jtl"]] {
+    // A change that is there decides no more than one that is not.
+    program.write("slow.jtl", &rows(4, 300, 0, 10));
+    for line in
+        [["without.jtl", "good.jtl"], ["good.jtl", "without.jtl"], ["without.jtl", "slow.jtl"]]
+    {
         let ended = program.run(&[&["compare"], &line[..], &["--fail-if", "p95 > +5%"]].concat());
         assert_eq!(ended.code, 6, "times without errors: {ended:?}");
         assert!(ended.out.contains("do not say which of them failed"), "{}", ended.out);
@@ -722,12 +726,22 @@ fn figures_of_other_work_decide_nothing() {
     program.write("renamed.jtl", &both.replace(login, ",In,").replace(search, ",Find,"));
     program.write("shifted.jtl", &(shifted.join("\n") + "\n"));
     program.write("failing.jtl", &(failing.join("\n") + "\n"));
+    let slow = rows(1, 400, 0, 10);
+    let of_search =
+        |line: &str, slow: &str| if line.contains(search) { slow } else { line }.to_owned();
+    let mixed = both.lines().zip(slow.lines()).map(|(line, slow)| of_search(line, slow));
+    let mixed: Vec<String> = mixed.collect();
+    let few: Vec<String> = mixed.iter().enumerate().map(|(at, line)| shift((at, line))).collect();
+    program.write("mixed.jtl", &(mixed.join("\n") + "\n"));
+    program.write("few.jtl", &(few.join("\n") + "\n"));
     let missing = "label \"Search\" (50 % of A's requests) is missing in B";
     for (a, b, words) in [
         ("both.jtl", "one.jtl", missing),
         ("one.jtl", "both.jtl", "label \"Search\" (50 % of B's requests) is missing in A"),
         ("both.jtl", "renamed.jtl", "A and B have no label in common"),
         ("both.jtl", "shifted.jtl", "label \"Search\" is 50 % of A's requests and 12 % of B's"),
+        // The slow label has become more frequent.
+        ("few.jtl", "mixed.jtl", "label \"Search\" is 12 % of A's requests and 50 % of B's"),
         ("both.jtl", "failing.jtl", "B: of label \"Search\", all 2 400 samples failed"),
     ] {
         let ended = program.run(&["compare", a, b, "--anyway", "--fail-if", "p95 > +5%"]);

@@ -101,24 +101,26 @@ impl FailIf {
             row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
         let is_of_all = criterion.label.is_none();
         let missing = comparison.missing_labels.clone().filter(|_| is_of_all);
-        let is_there = difference.is_some_and(|difference| is_there(criterion, difference))
-            && (missing.is_none() || is_of_errors(criterion));
+        let is_there = difference.is_some_and(|difference| is_there(criterion, difference));
         let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
-        let reason = match (row, difference) {
-            _ if is_there => None,
+        // A change of other work is none, neither for the worse; errors that are known are errors of any work.
+        let doubt = match row {
+            _ if is_there && is_of_errors(criterion) => None,
             _ if missing.is_some() => missing,
-            (None, _) => Some(no_row(&label, comparison)),
+            None => Some(no_row(&label, comparison)),
             // Without errors, neither are times: a side that fails at once is fast.
-            (Some(_), _) if !comparison.errors_unknown.is_empty() => {
-                Some(unknown_errors(comparison))
-            }
-            (Some(row), None) => Some(few(row)),
-            (Some(row), Some(difference)) => {
+            Some(_) if !comparison.errors_unknown.is_empty() => Some(unknown_errors(comparison)),
+            Some(row) => {
                 let failed = self.failed(criterion, row);
-                let failed = failed.or_else(|| self.failed_label(criterion, comparison));
-                failed.or(shifted).or_else(|| open(criterion, row, difference))
+                failed.or_else(|| self.failed_label(criterion, comparison)).or(shifted)
             }
         };
+        let is_there = is_there && doubt.is_none();
+        let undecided = || match (row?, difference) {
+            (row, None) => Some(few(row)),
+            (row, Some(difference)) => open(criterion, row, difference),
+        };
+        let reason = if is_there { None } else { doubt.or_else(undecided) };
         Judged {
             change: of_times(criterion, comparison.times).to_string(),
             label,
