@@ -75,9 +75,10 @@ pub(super) fn page(capacity: &Capacity) -> String {
 fn what_limited(capacity: &Capacity, searched: &Searched<'_>) -> String {
     let Some(done) = capacity.speaking() else { return String::new() };
     let (at, unit) = (load(done.probe.load), searched.unit_of(done.probe.load));
-    // The probes had the samples that the criteria need.
+    // The probes had the samples that the criteria need, and what was in flight when they ended limited nothing.
     let mut found = done.verdict.clone();
     found.remove("too_few_samples");
+    found.remove("cut_by_end");
     if found.findings.is_empty() {
         let looked = things(found.silent.len() as u64, "check");
         let words = match capacity.answer.upper {
