@@ -24,7 +24,7 @@ use crate::verdict::Words;
 pub const MOST_MISSED: f64 = 0.01;
 
 /// Share of the users that errors may have ended before the load counts as one that was not made.
-const MOST_ENDED: f64 = 0.1;
+pub const MOST_ENDED: f64 = 0.1;
 
 /// The load that a run was to make and did not.
 #[derive(Clone, Debug, Default)]

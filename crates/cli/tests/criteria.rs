@@ -423,7 +423,7 @@ fn times_are_undecided_where_the_plans_own_rate_was_missed() {
     <doubleProp><name>throughput</name><value>6000.0</value><savedValue>0.0</savedValue></doubleProp><intProp name="calcMode">0</intProp>
     </ConstantThroughputTimer><hashTree/>"#;
     program.write("paced.jmx", &program::PLAN.replace("<!--more-->", timer));
-    let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "4s"];
+    let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "10s"];
     let fail = ["--fail", "p95 < 1h", "--fail", "rate > 0", "--fail", "error% < 1"];
     let ended = program.run(&[&line[..], &fail, &["--junit", "t.xml"]].concat());
     assert_eq!(ended.code, 6, "{ended:?}");

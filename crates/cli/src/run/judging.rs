@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use answers::evidence::Shortfall;
+use answers::verdict::Words;
 use record::Record;
 use stats::Counter;
 
@@ -26,8 +27,21 @@ pub(super) fn judged(
     let get = |counter| totals.counters.get(counter);
     let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
     let found = Shortfall::of(counted, record.as_ref());
-    let shortfall = Shortfall { early: end.early().or(found.early), ..found };
+    let unrecorded = || record.is_none().then(|| ended_by_errors(progress)).flatten();
+    let early = end.early().or(found.early).or_else(unrecorded);
+    let shortfall = Shortfall { early, ..found };
     watch.judge(totals, length, &shortfall)
+}
+
+/// Whether errors ended the run, or too many of its users, by its counters: where it has no record, they alone tell.
+fn ended_by_errors(progress: &Progress) -> Option<Words> {
+    let get = |counter| progress.totals().counters.get(counter);
+    let (ended, all) = (get(Counter::UsersStoppedByError), get(Counter::UsersStarted));
+    let of_users = ended as f64 > answers::evidence::MOST_ENDED * all as f64;
+    (get(Counter::RunStoppedByError) > 0 || of_users).then(|| Words {
+        en: "met so far; errors ended the run or its users before the load was made".to_owned(),
+        zh: "目前满足；错误在负载完成之前结束了运行或其用户".to_owned(),
+    })
 }
 
 /// Why a run that came to its end has no samples, if it has none.
