@@ -44,7 +44,10 @@ pub(crate) fn run(flags: CheckFlags) -> Exit {
     let name = "throng check".to_owned();
     let promised = Promised { name, junit: flags.junit.clone(), ..Promised::default() };
     // What a folder has is known only when it is read.
-    let plans = files::plans(&flags.plans).unwrap_or_default();
+    let of = |given: &PathBuf| {
+        files::plans(std::slice::from_ref(given)).unwrap_or_else(|_| vec![given.clone()])
+    };
+    let plans: Vec<PathBuf> = flags.plans.iter().flat_map(of).collect();
     promised.around(plans.iter().map(|plan| ("a plan", &**plan)), || check_all(flags))
 }
 

@@ -141,8 +141,8 @@ fn check_and_preflight_read_the_file_beside_the_plan_as_run_does() {
 }
 
 /// A request whose name, path and odd number have secrets, with a timer that cannot run.
-const SECRETS: &str = r#"<HTTPSamplerProxy guiclass="x" testclass="HTTPSamplerProxy" testname="https://me:hidden1@h/?sid=hidden2" enabled="true"><stringProp name="HTTPSampler.path">/x?token=hidden3&amp;a=1</stringProp><stringProp name="HTTPSampler.password">hidden4</stringProp><intProp name="n">http://h/?api_key=hidden5</intProp></HTTPSamplerProxy><hashTree>
-<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="/a?pw=hidden6" enabled="true"/><hashTree/></hashTree>"#;
+const SECRETS: &str = r#"<HTTPSamplerProxy guiclass="x" testclass="HTTPSamplerProxy" testname="https://me:hidden1@h/?sid=hidden2" enabled="true"><stringProp name="HTTPSampler.path">/x;jsessionid=hidden7?token=hidden3&amp;a=1</stringProp><stringProp name="HTTPSampler.password">hidden4</stringProp><intProp name="n">http://h/?api_key=hidden5</intProp></HTTPSamplerProxy><hashTree>
+<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="/a?pw=hidden6 password=hidden8" enabled="true"/><hashTree/></hashTree>"#;
 
 #[test]
 fn findings_show_no_secrets_of_urls() {
@@ -167,6 +167,16 @@ fn findings_show_no_secrets_of_urls() {
         assert!(all.contains("bad-number") || all.contains("BurstTimer"), "{all}");
         assert!(!all.contains("hidden"), "{line:?}: {all}");
     }
+}
+
+#[test]
+fn a_summary_is_not_written_over_a_plan() {
+    let program = Program::new();
+    program.write("good.jmx", program::PLAN);
+    std::fs::create_dir(program.path("empty")).expect("a folder");
+    let ended = program.run(&["check", "good.jmx", "empty", "--junit", "good.jmx"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert_eq!(program.read("good.jmx"), program::PLAN);
 }
 
 #[test]

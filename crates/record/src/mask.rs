@@ -176,7 +176,7 @@ pub fn source(text: &str) -> String {
         }
         if is_value && !word.is_empty() {
             out.push_str(MASK);
-        } else if word.contains(['?', '@', '&']) {
+        } else if word.contains(['?', '@', '&', ';', '=']) {
             out.push_str(&url(word));
         } else {
             out.push_str(word);
