@@ -47,6 +47,9 @@ impl Promised {
             return command();
         }
         self.say(UNKNOWN, |_, _| true);
+        if let Some(file) = self.k6.as_deref().filter(|file| file.is_file()) {
+            let _ = std::fs::remove_file(file);
+        }
         let exit = command();
         if exit != Exit::Ok {
             self.explain(exit);
@@ -60,8 +63,8 @@ impl Promised {
         let (junit, markdown) = (file("--junit"), file("--markdown"));
         let name = args.get(1).map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
         let promised = Self { name, junit, markdown, k6: None };
-        let own = |file: &Path, begin: &str| {
-            std::fs::read_to_string(file).is_ok_and(|text| text.starts_with(begin))
+        let own = |file: &Path, is_ours: fn(&str) -> bool| {
+            std::fs::read_to_string(file).is_ok_and(|text| is_ours(&text))
         };
         promised.say(why, own);
     }
@@ -76,27 +79,34 @@ impl Promised {
     fn explain(&self, exit: Exit) {
         let why = LAST_ERROR.lock().ok().and_then(|mut last| last.take());
         let Some(why) = why.or_else(|| of_exit(exit).map(str::to_owned)) else { return };
-        let unknown = |file: &Path, _: &str| {
+        let unknown = |file: &Path, _: fn(&str) -> bool| {
             std::fs::read_to_string(file).is_ok_and(|text| text.contains(UNKNOWN))
         };
         self.say(&why, unknown);
     }
 
     /// Writes that there is no result, and why, into regular files and such that are not there. `wanted` has the last word:
-    /// it gets the file, and how those of this program begin.
-    fn say(&self, why: &str, wanted: impl Fn(&Path, &str) -> bool) {
-        let may = |file: &Path, begin| is_free(file) && wanted(file, begin);
-        if let Some(file) = self.junit.as_deref().filter(|file| may(file, junit::HEAD)) {
+    /// it gets the file, and what tells texts of this program.
+    fn say(&self, why: &str, wanted: impl Fn(&Path, fn(&str) -> bool) -> bool) {
+        let may = |file: &Path, is_ours| is_free(file) && wanted(file, is_ours);
+        if let Some(file) = self.junit.as_deref().filter(|file| may(file, is_our_junit)) {
             let _ = std::fs::write(file, junit::without_result(&self.name, why));
         }
-        if let Some(file) = self.markdown.as_deref().filter(|file| may(file, "## ")) {
+        if let Some(file) = self.markdown.as_deref().filter(|file| may(file, is_our_markdown)) {
             let why = why.replace('\n', " ");
             let _ = std::fs::write(file, format!("## ❌ No result: {}\n\n{why}\n", self.name));
         }
-        if let Some(file) = self.k6.as_deref().filter(|file| file.is_file()) {
-            let _ = std::fs::remove_file(file);
-        }
     }
+}
+
+fn is_our_junit(text: &str) -> bool {
+    text.starts_with(junit::HEAD)
+}
+
+/// Whether a text is Markdown of this program, whose heading begins with the sign of the result.
+fn is_our_markdown(text: &str) -> bool {
+    let sign = text.strip_prefix("## ").and_then(|title| title.chars().next());
+    sign.is_some_and(|sign| !sign.is_ascii() && !sign.is_alphabetic())
 }
 
 /// Whether a file is regular or not there.
@@ -152,11 +162,13 @@ mod tests {
         assert_eq!(read("s.md"), "## ❌ No result: plan.jmx\n\nthe plan is <wrong>\n");
         assert!(!at("k6.json").exists());
         promised.around(none, || {
-            std::fs::write(at("t.xml"), "result").expect("a file");
+            for name in ["t.xml", "k6.json"] {
+                std::fs::write(at(name), "result").expect("a file");
+            }
             note_error("results are lost");
             Exit::Lost
         });
-        assert_eq!(read("t.xml"), "result");
+        assert_eq!((read("t.xml"), read("k6.json")), ("result".into(), "result".into()));
         assert!(read("s.md").contains("results are lost"));
         std::fs::write(at("s.md"), "read").expect("a file");
         promised.around([("the plan", &*at("s.md"))], || Exit::Usage);
@@ -178,6 +190,12 @@ mod tests {
         std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
         Promised::refuse_line(&line(&at("t.xml")), "--wrong is not known");
         assert!(read("t.xml").contains("--wrong is not known"));
+        let notes =
+            ["throng", "run", "--wrong", "--markdown", &at("notes.md").display().to_string()]
+                .map(OsString::from);
+        std::fs::write(at("notes.md"), "## My notes\n").expect("a file");
+        Promised::refuse_line(&notes, "--wrong is not known");
+        assert_eq!(read("notes.md"), "## My notes\n");
         Promised::refuse_line(&line(&at("new.xml")), "--wrong is not known");
         assert!(!at("new.xml").exists());
     }

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use engine::{Options, ResultFile};
 use plan::plan::{ListenerKind, Plan};
@@ -41,6 +42,10 @@ pub(super) fn refuse_unwritable(request: &Request) -> Result<(), String> {
     unread.map_or(Ok(()), Err)
 }
 
+/// Time for a reader that is started beside the run to open its pipe.
+const READER: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 /// Whether that is a named pipe without a reader, at which a writer would wait without end. One with a reader stays open, so
 /// that the reader does not take the end of this look for the end of the file.
 fn is_unread_pipe(path: &Path) -> bool {
@@ -48,12 +53,19 @@ fn is_unread_pipe(path: &Path) -> bool {
         return false;
     }
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-    match OpenOptions::new().write(true).custom_flags(nonblocking).open(path) {
-        Ok(pipe) => {
-            std::mem::forget(pipe);
-            false
+    let begin = Instant::now();
+    loop {
+        match OpenOptions::new().write(true).custom_flags(nonblocking).open(path) {
+            Ok(pipe) => {
+                std::mem::forget(pipe);
+                return false;
+            }
+            Err(error) if error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                return false;
+            }
+            Err(_) if begin.elapsed() >= READER => return true,
+            Err(_) => std::thread::sleep(LOOK_AGAIN),
         }
-        Err(error) => error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()),
     }
 }
 
