@@ -198,7 +198,8 @@ impl Damage {
     fn goes_on(&mut self, begin_ms: i64, end_ms: i64) {
         let last_ms = self.last_ms.replace(end_ms);
         if std::mem::take(&mut self.is_open) {
-            self.missing_ms += last_ms.map_or(0, |last| begin_ms.saturating_sub(last).max(0));
+            let gap_ms = last_ms.map_or(0, |last| begin_ms.saturating_sub(last).max(0));
+            self.missing_ms = self.missing_ms.saturating_add(gap_ms);
         }
     }
 
@@ -253,7 +254,8 @@ impl Reading {
                     labels.get(number as usize).is_some_and(|label| label.transaction)
                 };
                 let second = parts::read_second(body, &self.columns, &transaction, &mut self.sum);
-                self.damage.goes_on(second.at_ms - i64::from(second.ms), second.at_ms);
+                let begin_ms = second.at_ms.saturating_sub(i64::from(second.ms));
+                self.damage.goes_on(begin_ms, second.at_ms);
                 if self.as_written {
                     record.seconds.push(second);
                 } else {

@@ -18,7 +18,7 @@ pub struct Cause {
     pub message: String,
     pub first_label: String,
     pub count: u64,
-    /// Start of the first sample where it was kept, otherwise the begin of the second in which it ended.
+    /// Start of the first sample where it was kept, otherwise the start of the second in which it ended.
     pub first_ms: i64,
     /// End of the last second with such an error.
     pub last_ms: i64,

@@ -93,7 +93,7 @@ impl Stray {
     fn add(&mut self, text: &[u8], first_line: u64) {
         for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
             self.is_open &= at == 0;
-            if self.is_open || line.iter().all(u8::is_ascii_whitespace) {
+            if self.is_open || line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
                 continue;
             }
             self.is_open = true;

@@ -125,7 +125,7 @@ impl<R: Read> Rows<R> {
         self.buffer.give_back(bytes, lines);
     }
 
-    /// Goes back to the begin of the row that was given last.
+    /// Goes back to the start of the row that was given last.
     pub(super) fn back(&mut self) {
         let text = self.buffer.before(self.last);
         let (bytes, lines) = (text.len(), memchr::memchr_iter(b'\n', text).count() as u64);
