@@ -7,8 +7,8 @@
 //! 3. A time is not met without a successful sample.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
 //!    the same samples.
-//! 5. Times and rates are undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan
-//!    was not reached: the samples that would have been the slowest are missing.
+//! 5. What holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan was not
+//!    reached: the samples that are missing would have been the slowest, and the first to fail.
 //! 6. What the samples of a run that ended early meet is undecided: the rest of the load was not made.
 //!
 //! The cost is a few comparisons per criterion.
@@ -128,12 +128,8 @@ impl Evidence<'_> {
         let Shortfall { due, missed, early } =
             self.shortfall.filter(|_| *outcome == Outcome::Met)?;
         let share = *missed as f64 / (*due).max(1) as f64;
-        let is_hit = is_time || criterion.figure == Figure::Rate;
-        let lacks = if is_hit && share > MOST_MISSED {
-            Some(missing(*missed, *due))
-        } else {
-            early.clone().filter(|_| !stays_met(criterion))
-        };
+        let missing = (share > MOST_MISSED).then(|| missing(*missed, *due));
+        let lacks = missing.or_else(|| early.clone()).filter(|_| !stays_met(criterion));
         lacks.map(|reason| (Outcome::Undecided, reason))
     }
 
