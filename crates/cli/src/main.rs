@@ -236,7 +236,7 @@ fn version() -> Exit {
 
 /// The same of a line that may name summaries.
 fn refused_line(args: &[OsString], message: &str) -> Exit {
-    outputs::Promised::refuse_line(args, message);
+    outputs::Promised::refuse_line(args, message, project::junit_of);
     refused(message)
 }
 

@@ -4,7 +4,7 @@
 //! criterion that of the same figure, label and window; other criteria of the file hold beside it. Files are looked up
 //! from the file's folder on, properties are as those of `-J`. A key that is not known is an error, with the one that was probably meant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use answers::criterion::{Criterion, Op};
 use plan::load::Ask;
@@ -35,6 +35,16 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
     let replaced = add(request, &table, &request.folder()).map_err(located)?;
     let read = vec![format!("{PROJECT_FILE} beside the plan is read")];
     Ok(Some([read, replaced].concat().join("; ")))
+}
+
+/// The JUnit file that the file in that folder asks for, as far as it can be read.
+pub(crate) fn junit_of(folder: &Path) -> Option<PathBuf> {
+    let text = plan::input::read_to_string(&folder.join(PROJECT_FILE)).ok()?;
+    junit(&text.parse().ok()?, folder)
+}
+
+fn junit(table: &Table, folder: &Path) -> Option<PathBuf> {
+    Some(folder.join(table.get("thresholds")?.get("junit")?.as_str()?))
 }
 
 /// A mistake in the file.
@@ -82,12 +92,14 @@ fn line_of(text: &str, path: &[String]) -> Option<usize> {
 /// Adds all tables. Returns what was replaced, in words.
 fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String>, Wrong> {
     let mut replaced = Vec::new();
+    // A mistake in the rest must not leave the result of an earlier run in it.
+    request.junit = request.junit.take().or_else(|| junit(table, folder));
     known(table, &TABLES, &[])?;
     if let Some(load) = table.get("load") {
         add_load(request, of_table(load, "load")?)?;
     }
     if let Some(thresholds) = table.get("thresholds") {
-        replaced = add_thresholds(request, of_table(thresholds, "thresholds")?, folder)?;
+        replaced = add_thresholds(request, of_table(thresholds, "thresholds")?)?;
     }
     if let Some(hosts) = table.get("watch") {
         for (name, url) in of_table(hosts, "watch")? {
@@ -199,11 +211,7 @@ fn over(line: &Ask, file: Ask) -> Ask {
     }
 }
 
-fn add_thresholds(
-    request: &mut Request,
-    table: &Table,
-    folder: &Path,
-) -> Result<Vec<String>, Wrong> {
+fn add_thresholds(request: &mut Request, table: &Table) -> Result<Vec<String>, Wrong> {
     known(table, &THRESHOLDS, &["thresholds"])?;
     let list = |key: &str| -> Result<Vec<Criterion>, Wrong> {
         let path = ["thresholds", key];
@@ -220,10 +228,8 @@ fn add_thresholds(
     let (fail, abort) = (list("fail")?, list("abort-if")?);
     let mut replaced = join(&mut request.criteria.fail, fail, "--fail");
     replaced.extend(join(&mut request.criteria.abort, abort, "--abort-if"));
-    if let Some(file) = table.get("junit")
-        && request.junit.is_none()
-    {
-        request.junit = Some(folder.join(text(file, &["thresholds", "junit"])?));
+    if let Some(file) = table.get("junit") {
+        text(file, &["thresholds", "junit"])?;
     }
     Ok(replaced)
 }

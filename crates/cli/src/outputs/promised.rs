@@ -58,9 +58,16 @@ impl Promised {
     }
 
     /// Says in those files that a command line was refused; of these only in files that such a command has written.
-    pub(crate) fn refuse_line(args: &[OsString], why: &str) {
+    /// `junit_of`: the JUnit file that settings in the folder of a plan ask for.
+    pub(crate) fn refuse_line(
+        args: &[OsString],
+        why: &str,
+        junit_of: impl Fn(&Path) -> Option<PathBuf>,
+    ) {
         let file = |option| value(args, option).map(PathBuf::from);
-        let (junit, markdown) = (file("--junit"), file("--markdown"));
+        let plan = args.iter().map(Path::new).find(|arg| arg.extension() == Some("jmx".as_ref()));
+        let beside = || plan.and_then(|plan| junit_of(plan.parent()?));
+        let (junit, markdown) = (file("--junit").or_else(beside), file("--markdown"));
         let name = args.get(1).map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
         let promised = Self { name, junit, markdown, k6: None };
         let own = |file: &Path, is_ours: fn(&str) -> bool| {
@@ -185,18 +192,30 @@ mod tests {
             ["throng", "run", "--wrong", &junit].map(OsString::from)
         };
         std::fs::write(at("plan.jmx"), "<?xml version=\"1.0\"?><jmeterTestPlan/>").expect("a file");
-        Promised::refuse_line(&line(&at("plan.jmx")), "--wrong is not known");
+        let refuse = |line: &[OsString]| {
+            Promised::refuse_line(line, "--wrong is not known", |folder| {
+                Some(folder.join("t.xml"))
+            });
+        };
+        refuse(&line(&at("plan.jmx")));
         assert!(read("plan.jmx").contains("jmeterTestPlan"));
         std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
-        Promised::refuse_line(&line(&at("t.xml")), "--wrong is not known");
+        refuse(&line(&at("t.xml")));
         assert!(read("t.xml").contains("--wrong is not known"));
         let notes =
             ["throng", "run", "--wrong", "--markdown", &at("notes.md").display().to_string()]
                 .map(OsString::from);
         std::fs::write(at("notes.md"), "## My notes\n").expect("a file");
-        Promised::refuse_line(&notes, "--wrong is not known");
+        refuse(&notes);
         assert_eq!(read("notes.md"), "## My notes\n");
-        Promised::refuse_line(&line(&at("new.xml")), "--wrong is not known");
+        // The file that settings beside the plan name.
+        std::fs::write(at("t.xml"), junit::without_result("run", "green")).expect("a file");
+        refuse(
+            &["throng", "run", "--wrong", &at("plan.jmx").display().to_string()]
+                .map(OsString::from),
+        );
+        assert!(read("t.xml").contains("--wrong is not known"));
+        refuse(&line(&at("new.xml")));
         assert!(!at("new.xml").exists());
     }
 }
