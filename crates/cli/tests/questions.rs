@@ -638,6 +638,7 @@ fn mistakes_are_sentences() {
         (&["compare", "nothing.jtl", "nowhere.jtl"], "nothing.jtl"),
         (&["compare", "plan.jmx", "a.jtl"], "only be compared with a plan"),
         (&["compare", "a", "b", "--fail-if", "p95 > 5s"], "is no change"),
+        (&["compare", "a", "b", "--fail-if", "p95 < +5%"], "would fail where B is as good as A"),
         (&["compare", "a.jtl", "a.jtl", "--fail-if", "p95 > +5% for label Nope"], "has a label"),
         (&["compare", ".", "a.jtl"], ". is not the folder of a run: "),
     ] {

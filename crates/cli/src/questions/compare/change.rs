@@ -51,6 +51,17 @@ impl FailIf {
                     "{text:?}: compared are rate, error%, mean, p50, p90, p95, p99 and p99.9"
                 ));
             }
+            // A side that is not worse would fail.
+            let is_cost = criterion.figure != Figure::Rate;
+            if let Limit::Relative(limit) = criterion.limit
+                && matches!(criterion.op, Op::Less | Op::AtMost)
+                && is_cost
+                && limit > 0.0
+            {
+                return Err(format!(
+                    "{text:?} would fail where B is as good as A: a change that fails is written like 'p95 > +5%'"
+                ));
+            }
             if !matches!(criterion.op, Op::More | Op::AtLeast | Op::Less | Op::AtMost) {
                 return Err(format!("{text:?}: a change is more or less than something"));
             }
