@@ -450,7 +450,7 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
             };
             if !changes.is_empty() {
                 let ends = (quantile(&changes, 0.025), quantile(&changes, 0.975));
-                difference.interval = Some(around(difference.change, ends));
+                difference.interval = Some(ends);
                 difference.p = Some(p);
             }
         }
@@ -458,12 +458,6 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
     });
     let differences = differences.collect();
     Row::of(label, transaction, (of_a.count, of_b.count), differences, refusal)
-}
-
-/// An interval that contains its estimate. Resamples of a figure that jumps between two values, such as the median of a
-/// run of which half fails at once, may all lie to one side of it.
-fn around(change: f64, (low, high): (f64, f64)) -> (f64, f64) {
-    (low.min(change), high.max(change))
 }
 
 /// The variance of values by the square of their mean.

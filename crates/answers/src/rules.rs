@@ -5,7 +5,6 @@
 //! constants beside the rules with their sources; `docs/verdict.md` has a heading for each rule.
 
 mod alike;
-mod asked;
 mod backend_names;
 mod backends;
 mod bimodal;
@@ -37,6 +36,7 @@ mod quota;
 mod rate_limit;
 mod reading;
 mod realism;
+mod request_keys;
 mod resets;
 mod rhythm;
 mod run;
@@ -110,8 +110,8 @@ rules! {
     step_change = course: "a sudden change of the target", "被测系统突然变化";
     network_loss = network: "lost segments", "网络丢包";
     bandwidth = network: "a full line", "线路占满";
-    delayed_ack = delayed_ack: "answers held back until an acknowledgement", "等待确认而被延迟的响应";
     constant_load = constant_load: "waiting under a load that does not change", "负载不变时的等待";
+    delayed_ack = delayed_ack: "answers held back until an acknowledgement", "等待确认而被延迟的响应";
     too_few_samples = samples: "too few samples", "样本太少";
     circuit_breaker = breaker: "a circuit breaker", "熔断";
     test_realism = realism: "a test unlike its users", "与真实用户不符的测试";

@@ -125,3 +125,76 @@ fn requests_that_wait_for_long_behind_the_stop_are_said() {
     let words = said(&record, "cut_by_end");
     assert!(words.starts_with("2 requests were in flight when the run ended"), "{words}");
 }
+
+/// A result file with these samples: start and length in ms, label, and code.
+fn of_rows(samples: impl IntoIterator<Item = (u64, u64, &'static str, &'static str)>) -> Record {
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
+    let row = |(at, ms, label, code): (u64, u64, &str, &str)| {
+        let code = if code.is_empty() { LIMIT } else { code };
+        let words = if code == LIMIT { "Non HTTP response message: Read timed out" } else { "m" };
+        format!("{},{ms},{label},{code},{words},{},10\n", START as u64 + at, code == "200")
+    };
+    let rows: String = samples.into_iter().map(row).collect();
+    Record::of_rows((head.to_owned() + &rows).as_bytes()).expect("rows")
+}
+
+const LIMIT: &str = "Non HTTP response code: java.net.SocketTimeoutException";
+
+#[test]
+fn errors_of_a_label_are_no_time_limits_of_another() {
+    let fails = (0..3000).map(|n| (n * 10, 20, "a", if n < 1000 { "200" } else { "500" }));
+    let waits = (0..6000).map(|n| {
+        let is_late = n > 2400 && n % 2 == 0;
+        (n * 5, if is_late { 100 } else { 20 }, "b", if is_late { "" } else { "200" })
+    });
+    let mut samples: Vec<_> = fails.chain(waits).collect();
+    samples.sort_by_key(|(at, ms, ..)| at + ms);
+    assert_eq!(said(&of_rows(samples), "target_down"), "");
+}
+
+/// A login of 10 s of which so many requests are lost then, beside pages of which a third fails.
+fn lost(n: u64) -> Record {
+    let login = (0..100).map(|n| (n * 100, 20, "login", "200"));
+    let lost = (0..n).map(|n| (10_050 + n * 100, 6000, "login", ""));
+    let pages = (0..6000).map(|n| (n * 10, 30, "page", if n % 3 == 0 { "500" } else { "200" }));
+    let mut samples: Vec<_> = login.chain(lost).chain(pages).collect();
+    samples.sort_by_key(|(at, ms, ..)| at + ms);
+    of_rows(samples)
+}
+
+#[test]
+fn a_few_lost_requests_are_no_end_of_a_target_and_hide_no_other_errors() {
+    assert_eq!(said(&lost(1), "target_down"), "");
+    let record = lost(6);
+    assert!(said(&record, "target_down").starts_with("\"login\" got no answer"));
+    assert!(said(&record, "errors_named").contains("500"), "{}", said(&record, "errors_named"));
+}
+
+#[test]
+fn a_target_that_answered_with_an_error_answered() {
+    let mut answers = 1;
+    let record = run(&users(10).pause(50).seconds(20), |request, _| match request.at / S {
+        0..6 => good(20 * MS),
+        15.. if answers > 0 => {
+            answers -= 1;
+            bad(MS, Outcome::Status, "500", "Error")
+        }
+        _ => bad(3 * S, Outcome::Timeout(Phase::Response), "Read timed out", "Read timed out"),
+    });
+    assert_eq!(said(&record, "target_down"), "");
+}
+
+#[test]
+fn requests_that_wait_where_none_ended_are_compared_with_none() {
+    let mut record = without_answer(0, 0, 0);
+    for second in &mut record.seconds {
+        second.all = record::Part::default();
+        second.labels = Vec::new().into();
+    }
+    record.seconds[19].all.cut = 2;
+    record.frame.ending = Ending::Interrupted;
+    let change = Change::Stop { at_once: false };
+    record.marks = vec![Mark { at_ms: START + 12_000, change }];
+    let words = said(&record, "cut_by_end");
+    assert!(words.contains("after the run was stopped; they are counted apart"), "{words}");
+}

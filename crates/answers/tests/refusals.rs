@@ -43,6 +43,36 @@ fn the_rate_let_through_is_that_of_the_time_with_refusals() {
     assert!(words.ends_with("; none was let through meanwhile."), "{words}");
 }
 
+/// Users of three labels: of `a` half is refused in some seconds, of `b` each tenth fails if `errors`, `c` succeeds.
+fn three_labels(errors: bool, refuses: impl Fn(u64) -> bool) -> [String; 2] {
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,success,allThreads\n";
+    let row = |n: u64| {
+        let (at, turn) = (n * 10, n / 3);
+        let (label, code) = match n % 3 {
+            0 if turn % 2 == 0 && refuses(at / 1000) => ("a", 429),
+            1 if errors && turn % 10 == 0 => ("b", 500),
+            other => (["a", "b", "c"][other as usize], 200),
+        };
+        format!("{},20,{label},{code},m,{},10\n", 1_700_000_000_000 + at, code == 200)
+    };
+    let rows: String = (0..6000).map(row).collect();
+    let record = Record::of_rows((head.to_owned() + &rows).as_bytes()).expect("rows");
+    let found = rules::verdict(&record).findings;
+    let found = found.into_iter().find(|finding| finding.id == "rate_limit");
+    found.map(|finding| [finding.words.en, finding.words.zh]).unwrap_or_default()
+}
+
+#[test]
+fn the_rate_let_through_is_that_of_the_labels_that_are_refused() {
+    let [en, zh] = three_labels(false, |_| true);
+    assert!(en.ends_with("; about 17/s of \"a\" were let through meanwhile."), "{en}");
+    assert!(zh.ends_with("；其间“a”的请求放行约 17/s。"), "{zh}");
+    // Other causes fail as well, and times of refusals that are short.
+    for [en, _] in [three_labels(true, |_| true), three_labels(false, |second| second % 10 < 3)] {
+        assert!(en.ends_with("got 429: m."), "{en}");
+    }
+}
+
 /// A target that refuses connections in these times, ms.
 fn away(times: &[(u64, u64)]) -> String {
     let record = run(&users(10).pause(50).seconds(16), |request, _| {
@@ -61,6 +91,11 @@ fn short_outages_beside_longer_ones_are_told() {
     assert!(words.contains("2 times, at 0:03 and 0:07"), "{words}");
     assert!(words.contains("until about 0:09: 5"), "{words}");
     assert!(!words.contains("at other times"), "{words}");
+    // One at the end of the run, and one of which the last second does not tell.
+    let words = away(&[(3000, 6000), (15_000, 16_000)]);
+    assert!(words.contains("at 0:03 and 0:15, the last time until the end"), "{words}");
+    let words = away(&[(3000, 6000), (15_000, 15_500)]);
+    assert!(words.contains("again at about 0:06") && words.contains("other times"), "{words}");
     // A few refusals are no outage, and are counted.
     let words = away(&[(3000, 3040), (7000, 10_000)]);
     assert!(words.contains("at 0:07") && words.ends_with(" more at other times."), "{words}");

@@ -2,20 +2,27 @@
 
 /// Characters of a generated id, at least.
 const ID: usize = 4;
+/// Hexadecimal digits that are no word, even if all of them are letters.
+const LONG: usize = 12;
 
 /// Whether two names are those of instances of one kind. Words that differ are other kinds: `static` and `app`, `HIT` and
 /// `MISS`, and so is a list with a further entry.
 pub(super) fn are_alike(a: &str, b: &str) -> bool {
     let (a, b) = (tokens(a), tokens(b));
-    let same = |(a, b): (&&str, &&str)| a.eq_ignore_ascii_case(b) || are_ids(a, b);
-    a.len() == b.len() && a.iter().zip(&b).all(same)
+    let same = |at: usize| {
+        a[at].eq_ignore_ascii_case(b[at])
+            || are_ids(a[at], b[at])
+            || is_generated(&a, at) && is_generated(&b, at)
+    };
+    a.len() == b.len() && (0..a.len()).all(same)
 }
 
 /// A text with `#` in place of each number and each generated id.
 pub(super) fn without_ids(text: &str) -> String {
+    let tokens = tokens(text);
     let is_number = |token: &str| token.contains(|c: char| c.is_ascii_digit());
-    let token = |token| if is_number(token) || is_generated(token) { "#" } else { token };
-    tokens(text).into_iter().map(token).collect()
+    let is_id = |at: usize| is_number(tokens[at]) || is_generated(&tokens, at);
+    (0..tokens.len()).map(|at| if is_id(at) { "#" } else { tokens[at] }).collect()
 }
 
 /// Words and what stands between them.
@@ -31,7 +38,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Whether two words are ids: numbers with the same letters around, single letters, a number and a letter, generated ids.
+/// Whether two words are ids: numbers with the same letters around, single letters, a number and a letter.
 fn are_ids(a: &str, b: &str) -> bool {
     let stem = |word: &str| -> String {
         word.chars().filter(|c| !c.is_ascii_digit()).collect::<String>().to_ascii_lowercase()
@@ -40,20 +47,28 @@ fn are_ids(a: &str, b: &str) -> bool {
     let numbered = |word: &str| word.contains(|c: char| c.is_ascii_digit());
     let zone = |word: &str| is_letter(&stem(word)) && word.ends_with(char::is_alphabetic);
     let both = |is: &dyn Fn(&str) -> bool| is(a) && is(b);
-    both(&numbered) && (stem(a) == stem(b) || both(&zone))
-        || both(&is_letter)
-        || both(&is_generated)
+    both(&numbered) && (stem(a) == stem(b) || both(&zone)) || both(&is_letter)
 }
 
-/// Whether a word looks like an id that a program made: hexadecimal digits, no vowels, or numbers within letters.
-fn is_generated(word: &str) -> bool {
-    let changes = |word: &str| {
-        let digits = word.bytes().map(|byte| byte.is_ascii_digit()).collect::<Vec<_>>();
-        digits.windows(2).filter(|pair| pair[0] != pair[1]).count()
-    };
-    let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+/// Whether a token looks like an id that a program made. One without vowels, or of hexadecimal letters alone, does so only
+/// behind another one, as Kubernetes names pods: there are words of both kinds, such as `https` and `feed`.
+fn is_generated(tokens: &[&str], at: usize) -> bool {
+    let word = tokens[at];
     let is_mute = !word.contains(|c: char| "aeiouyAEIOUY".contains(c));
-    word.len() >= ID && word.is_ascii() && (is_hex || is_mute || changes(word) >= 2)
+    let is_behind = || at >= 2 && tokens[at - 1] == "-" && is_made(tokens[at - 2]);
+    is_made(word) || word.len() >= ID && word.is_ascii() && (is_mute || is_hex(word)) && is_behind()
+}
+
+fn is_hex(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether a word is an id by itself: hexadecimal and long or with a digit first, or with numbers within letters.
+fn is_made(word: &str) -> bool {
+    let digits: Vec<bool> = word.bytes().map(|byte| byte.is_ascii_digit()).collect();
+    let changes = digits.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let is_long = word.len() >= LONG || digits.first() == Some(&true) && changes > 0;
+    word.len() >= ID && word.is_ascii() && (is_hex(word) && is_long || changes >= 2)
 }
 
 #[cfg(test)]
@@ -72,6 +87,10 @@ mod tests {
             ("shop-7d4b9c5f8-x2k4q", "shop-7d4b9c5f8-bcdfg"),
             ("3f2a9b1c8d7e", "9e8d7c6b5a40"),
             ("cache-iad-1, cache-fra-7", "cache-iad-2, cache-fra-7"),
+            ("web-7d9f8c6b5-x2k4q", "web-6c5b9f7d8-q4k2x"),
+            ("web-7d9f8c6b5-x2k4q", "web-7d9f8c6b5-bfdcc"),
+            ("node-facadefacade", "node-deadbeefcafe"),
+            ("app-9fbc", "app-8ade"),
         ] {
             assert!(are_alike(a, b) && are_alike(b, a), "{a}, {b}");
         }
@@ -85,8 +104,25 @@ mod tests {
             ("1.1 varnish", "1.1 origin-gw, 1.1 varnish"),
             ("edge-1", "origin-1"),
             ("10.0.0.1:80", "unix:/run/app.sock"),
+            ("db01", "fe02"),
+            ("grpc-7d9f8c6b5-x2k4q", "http-7d9f8c6b5-x2k4q"),
         ] {
             assert!(!are_alike(a, b) && !are_alike(b, a), "{a}, {b}");
+        }
+    }
+
+    #[test]
+    fn words_are_no_ids() {
+        let words = [
+            "feed", "cafe", "face", "dead", "added", "facade", "http", "https", "html", "grpc",
+            "mssql", "FEED", "nginx",
+        ];
+        for a in words {
+            assert_eq!(without_ids(&format!("/{a}/x-{a}")), format!("/{a}/x-{a}"));
+            for b in words.into_iter().filter(|b| !a.eq_ignore_ascii_case(b)) {
+                assert!(!are_alike(a, b), "{a}, {b}");
+                assert!(!are_alike(&format!("{a}-1"), &format!("{b}-2")), "{a}, {b}");
+            }
         }
     }
 

@@ -13,8 +13,8 @@ use record::{Kept, Record};
 use stats::grouped::percent;
 
 use super::alike::are_alike;
-use super::asked::asked;
 use super::figures::{median, span, whole};
+use super::request_keys::request_keys;
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding, Words};
 
@@ -137,7 +137,8 @@ fn of_header(named: &[Named<'_>], header: &str) -> Vec<Backends> {
         }
         let mut backends = Backends::new();
         for samples in by_label.into_values() {
-            let keys = asked(&samples.iter().map(|(kept, _)| *kept).collect::<Vec<_>>(), true);
+            let keys =
+                request_keys(&samples.iter().map(|(kept, _)| *kept).collect::<Vec<_>>(), true);
             let mut by_request: BTreeMap<String, Vec<(&Kept, &str)>> = BTreeMap::new();
             for (key, sample) in keys.into_iter().zip(samples) {
                 by_request.entry(key).or_default().push(sample);
@@ -172,7 +173,8 @@ fn add(backends: &mut Backends, samples: Vec<(&Kept, &str)>) {
     }
 }
 
-/// The answers of two sets in the time that both have in common: who came in another's place is no backend beside it.
+/// The answers of two sets in the time that both have in common: an instance that replaced another is not compared
+/// with it.
 fn together<'a>(mine: &[&'a Answer], others: &[&'a Answer]) -> [Vec<&'a Answer>; 2] {
     let ends = |all: &[&Answer]| {
         let times = all.iter().map(|one| one.at_ms);

@@ -5,10 +5,10 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::alike::are_alike;
-use super::asked::asked_otherwise;
 use super::backend_names::{has_names, ill_by_name};
 use super::figures::{classes, ms, span, whole};
 use super::realism::is_shared;
+use super::request_keys::answered_other_requests;
 use super::say::{found, lacks, time, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -224,7 +224,7 @@ fn ill(record: &Record, group: &[Backend<'_>]) -> Option<Said> {
         } else {
             continue;
         };
-        if asked_otherwise(record, backend.class, &classes) {
+        if answered_other_requests(record, backend.class, &classes) {
             continue;
         }
         return Some(

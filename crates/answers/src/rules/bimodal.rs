@@ -1,4 +1,4 @@
-//! Answers of two kinds under one label: two peaks, and what tells them apart.
+//! Answers of two kinds under one label: two peaks, and what distinguishes them.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const SAMPLES: u64 = 1000;
 const SECONDS: usize = 30;
 /// Slower modes below this are noise of schedulers and timers, ms.
 const SLOW_LEAST: f64 = 1.0;
-/// Kept samples that tell the two kinds apart: in number, and the share of one kind explained.
+/// Kept samples that distinguish the two kinds: in number, and the share of one kind explained.
 const KEPT: usize = 20;
 const EXPLAINS: f64 = 0.9;
 
@@ -75,7 +75,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
         }
         let (fast, slow, share) = (time(modes.fast), time(modes.slow), percent(modes.slow_share));
         let name = &label.name;
-        let (by, by_zh) = told_apart(record, at, &modes).unwrap_or_default();
+        let (by, by_zh) = distinguished(record, at, &modes).unwrap_or_default();
         return found(
             "bimodal",
             About::Target,
@@ -149,7 +149,7 @@ fn modes(hist: &Hist) -> Option<Modes> {
 }
 
 /// A property of kept samples that goes with the kind, in both languages.
-fn told_apart(record: &Record, label: usize, modes: &Modes) -> Option<(String, String)> {
+fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String, String)> {
     let kept: Vec<&Kept> = record
         .kept
         .iter()

@@ -127,7 +127,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     if is_of_load(late, early) || !is_of_same_work(record, early, late, -1.0) {
         return Said::Nothing;
     }
-    if same_work::for_others(record, None, [early, late].map(span)) {
+    if same_work::asks_for_other_work(record, None, [early, late].map(span)) {
         return Said::Nothing;
     }
     let (before, after) = (time(first), time(last));
@@ -216,7 +216,9 @@ impl Growth {
 /// The growth of all requests' median, or of a label by itself where the others hide it.
 fn growth(record: &Record, seconds: &[Second]) -> Option<Growth> {
     let (early, late) = thirds(seconds);
-    if is_of_load(early, late) || same_work::for_others(record, None, [early, late].map(span)) {
+    if is_of_load(early, late)
+        || same_work::asks_for_other_work(record, None, [early, late].map(span))
+    {
         return None;
     }
     let of_all = Growth::of(seconds, None, &medians(&windows(seconds, DRIFT_WINDOW)), 1);
@@ -340,7 +342,7 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
     let changed = changed.filter(|changed| {
         let (early, late) = changed.seconds.split_at(changed.at);
-        !same_work::for_others(record, changed.label, [early, late].map(span))
+        !same_work::asks_for_other_work(record, changed.label, [early, late].map(span))
     });
     let no_load = no_load(record, part(record));
     let Some(changed) = changed.filter(|_| knows_load(record)) else {

@@ -81,11 +81,11 @@ pub(super) fn delayed_ack(record: &Run<'_>) -> Said {
     )
     .with("receive", late, "ms", span(whole(record)))
     .with("held_back", share, "share", span(whole(record)))
-    .rules_out(words!("the load: this time is the same at any", "负载：任何负载下这段时间都相同"))
+    .rules_out(words!("the load: this time is the same at any load", "负载：任何负载下这段时间都相同"))
     .advise(words!(
         "Let the target write head and body in one piece, or set TCP_NODELAY on its connections. Clients on Linux see the same delay.",
         "让被测系统一次写出响应头和正文，或在其连接上设置 TCP_NODELAY。Linux 上的客户端会遇到同样的延迟。"
     ))
-    .explaining(&["constant_load", "bimodal"])
+    .explaining(&["bimodal"])
     .said()
 }

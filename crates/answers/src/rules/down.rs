@@ -10,8 +10,8 @@ use record::{ClassName, Record, Second};
 use stats::grouped::count;
 use stats::{Outcome, Phase};
 
-use super::figures::{classes, span};
-use super::hang::{EXPLAINS, by_label, errors, no_answer};
+use super::figures::{by_label, classes, span};
+use super::hang::{EXPLAINS, errors, no_answer};
 use super::moment::first_end;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -25,6 +25,8 @@ const MOST: f64 = 0.5;
 /// second of a longer one, at least.
 const SHORT: usize = 3;
 const AS_MANY: f64 = 0.5;
+/// Failures for each answer in the last second of a run, from which on the target was gone until the end.
+const FEW: f64 = 10.0;
 /// Times that a sentence lists at most.
 const LISTED: usize = 4;
 
@@ -80,15 +82,27 @@ fn short(record: &Record, longer: &[Down], first: usize, last: usize) -> Option<
     let labels: Vec<u32> = hit.map(|(label, _)| label).collect();
     let known = |label: &u32| longer.iter().any(|down| down.labels.contains(label));
     let is_whole = longer.iter().all(|down| down.is_whole);
-    labels.iter().all(known).then_some(Down {
+    let is_back = is_back(record, last, &labels);
+    // Many answers in the last second of a run may be from before or from behind.
+    let ends = by_label(record, &record.seconds[last..=last]);
+    let ends = labels.iter().filter_map(|label| ends.get(label));
+    let (good, bad) = ends.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let is_clear = is_back || FEW * good as f64 <= bad as f64;
+    (is_clear && labels.iter().all(known)).then_some(Down {
         first,
         last,
         failed,
         refused,
-        is_back: true,
+        is_back,
         labels,
         is_whole,
     })
+}
+
+/// Whether requests of these labels succeed behind that second.
+fn is_back(record: &Record, last: usize, labels: &[u32]) -> bool {
+    let mut behind = record.seconds[last + 1..].iter().flat_map(|second| second.labels.counts());
+    behind.any(|(label, n, bad)| n > bad && labels.contains(&label))
 }
 
 /// First and last seconds of connects that failed, until a label that they hit succeeds again without failing to connect.
@@ -126,17 +140,13 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
     }
     let before = by_label(record, &seconds[begin..=first]);
     // In the first and the last of these seconds, some succeeded before it and behind it.
-    let is_back = |labels: &[u32]| {
-        let mut behind = seconds[last + 1..].iter().flat_map(|second| second.labels.counts());
-        behind.any(|(label, n, bad)| n > bad && labels.contains(&label))
-    };
     let good_before = |label: &u32| before.get(label).map_or(0, |(good, _)| *good);
     let hit: Vec<u32> = by_label(record, during)
         .into_iter()
         .filter(|(label, (_, bad))| *bad > 0 && good_before(label) > 0)
         .map(|(label, _)| label)
         .collect();
-    let back = is_back(&hit);
+    let back = is_back(record, last, &hit);
     // The last second counts where nothing succeeded in it: they were back behind it.
     let is_dead_second = || {
         let last = by_label(record, &seconds[last..=last]);
@@ -162,7 +172,7 @@ fn down(record: &Record, begin: usize, first: usize, last: usize) -> Option<Down
         return None;
     }
     let refused: u64 = during.iter().map(|s| errors(record, s, |o| o == Outcome::Refused)).sum();
-    let is_back = is_back(&labels);
+    let is_back = is_back(record, last, &labels);
     Some(Down { first, last, failed, refused, is_back, labels, is_whole })
 }
 

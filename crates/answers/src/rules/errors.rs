@@ -362,7 +362,10 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         )
         .with("early_error_share", share_early, "share", span(&seconds[..=end]))
         .with("error_share", share, "share", span(seconds))
-        .rules_out(words!("load: it fails at the lightest, too", "负载：最轻时也失败"))
+        .rules_out(words!(
+            "load: it fails from its first requests on",
+            "负载：从最初的请求就失败"
+        ))
         .advise(words!(
             "Run the plan with one user and look at the kept samples; then correct URL, data, login or assertion.",
             "用一个用户运行计划并查看保留的样本；然后更正 URL、数据、登录或断言。"
@@ -512,9 +515,17 @@ fn waits_long(record: &Record, cut: u64) -> Option<Said> {
     let (n, one) = (count(cut), cut == 1);
     let (requests, they) = if one { ("request", "it is") } else { ("requests", "they are") };
     let (for_ms, most) = (super::say::time(waited), super::say::time(longest));
+    let (others, others_zh) = if longest > 0.0 {
+        (
+            format!(", where no other took longer than {most}"),
+            format!("，而其他请求最长只用了 {most}"),
+        )
+    } else {
+        Default::default()
+    };
     let said = words!(
-        "{n} {requests} still had no answer {for_ms} after the run was stopped, where no other took longer than {most}; {they} counted apart, neither as answers nor as errors.",
-        "运行停止 {for_ms} 后仍有 {n} 个请求没有响应，而其他请求最长只用了 {most}；它们单独计数，既不算响应也不算错误。"
+        "{n} {requests} still had no answer {for_ms} after the run was stopped{others}; {they} counted apart, neither as answers nor as errors.",
+        "运行停止 {for_ms} 后仍有 {n} 个请求没有响应{others_zh}；它们单独计数，既不算响应也不算错误。"
     );
     let finding = found("cut_by_end", About::Run, Confidence::Arithmetic, said)
         .with("cut", cut as f64, "samples", times)

@@ -205,18 +205,27 @@ pub(crate) fn is_of_load(usual: &[Second], slower: &[Second]) -> bool {
     slower_rate > (1.0 + MORE) * usual_rate + chance
 }
 
+/// Good answers and failures of requests by label, without transactions.
+pub(crate) fn by_label<'s>(
+    record: &Record,
+    seconds: impl IntoIterator<Item = &'s Second>,
+) -> BTreeMap<u32, (u64, u64)> {
+    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for (label, count, bad) in seconds.into_iter().flat_map(|second| second.labels.counts()) {
+        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
+            let sum = sums.entry(label).or_default();
+            *sum = (sum.0 + count.saturating_sub(bad), sum.1 + bad);
+        }
+    }
+    sums
+}
+
 /// Requests by label, without transactions.
 pub(crate) fn mix<'s>(
     record: &Record,
     seconds: impl IntoIterator<Item = &'s Second>,
 ) -> BTreeMap<u32, u64> {
-    let mut sums = BTreeMap::new();
-    for (label, count, _) in seconds.into_iter().flat_map(|second| second.labels.counts()) {
-        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
-            *sums.entry(label).or_default() += count;
-        }
-    }
-    sums
+    by_label(record, seconds).into_iter().map(|(label, (good, bad))| (label, good + bad)).collect()
 }
 
 /// Whether the requests of two times are of other labels, beyond chance: then their times are not those of the same work.

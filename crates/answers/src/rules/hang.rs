@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use record::{Record, Second};
+use record::{Kept, Record, Second};
 use stats::grouped::count;
 use stats::{Outcome, Phase};
 
-use super::figures::{mean, span, stop_ms, sum};
+use super::figures::{by_label, mean, span, stop_ms, sum};
 use super::say::{clock, found, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -22,10 +22,14 @@ const LONGER: f64 = 3.0;
 const MISSING: f64 = 12.0;
 /// Share of the errors in it that are time limits.
 const MOST: f64 = 0.9;
+/// Kept samples of a label that tell how its requests ended.
+const TELL: usize = 3;
+/// Requests without an answer: a few are not answered by any target.
+const WAITED: u64 = 5;
 /// Seconds by which the last answers of labels differ where the whole target stops.
 const SOON: usize = 1;
 
-/// Rules whose findings follow from a target that is gone, or answers nothing.
+/// Rules whose findings follow from a target that is gone, or answers nothing. The first one names all other errors as well.
 pub(super) const EXPLAINS: &[&str] = &[
     "errors_named",
     "connection_churn",
@@ -49,10 +53,17 @@ pub(super) struct Hang {
     is_whole: bool,
     gave_up: u64,
     cut: u64,
+    /// Half of all errors are of these requests.
+    is_most: bool,
 }
 
 fn is_limit(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Timeout(phase) if phase != Phase::Connect)
+}
+
+/// An answer that counts as an error.
+fn is_answer(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Status | Outcome::Assertion)
 }
 
 /// The first and the last second in which each label had a good answer, and their number.
@@ -96,7 +107,8 @@ fn is_quiet(record: &Record, (first, last, good): (usize, usize, u64)) -> bool {
         && missing >= MISSING
 }
 
-/// Requests of a label that were given up in these seconds, and those that the end cut. Other errors are answers.
+/// Requests of a label that were given up in these seconds, and those that the end cut. Other errors are answers: where kept
+/// samples do not tell of which label they are, all of them may be this one's.
 fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)> {
     let own: Vec<(u64, u64)> = seconds
         .iter()
@@ -105,9 +117,17 @@ fn waited(record: &Record, label: u32, seconds: &[Second]) -> Option<(u64, u64)>
         .collect();
     let (bad, cut) = own.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let from_ms = seconds.first().map_or(0, |second| second.at_ms - i64::from(second.ms));
-    let kept = record.kept.iter().filter(|kept| kept.label == label && kept.start_ms >= from_ms);
-    let mut failed = kept.map(|kept| kept.outcome).filter(|outcome| *outcome != Outcome::Ok);
-    (bad + cut > 0 && failed.all(is_limit)).then_some((bad, cut))
+    let end_ms = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;
+    let kept = record.kept.iter().filter(|kept| kept.label == label && end_ms(kept) > from_ms);
+    let failed: Vec<Outcome> =
+        kept.map(|kept| kept.outcome).filter(|outcome| *outcome != Outcome::Ok).collect();
+    let sum = |kind: fn(Outcome) -> bool| -> u64 {
+        seconds.iter().map(|second| errors(record, second, kind)).sum()
+    };
+    let few = sum(is_answer) == 0
+        && sum(|outcome| !is_limit(outcome)) as f64 <= (1.0 - MOST) * bad as f64;
+    let is_told = failed.len() >= TELL || few || bad == 0;
+    (bad + cut > 0 && is_told && failed.into_iter().all(is_limit)).then_some((bad, cut))
 }
 
 /// The end of the last 100 ms of a second with an answer.
@@ -136,17 +156,19 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
         seconds.iter().map(|second| errors(record, second, is_limit)).sum()
     };
     let earliest = labels.iter().filter_map(|label| good.get(label)).map(|own| own.1).min()?;
-    if (limits(&seconds[earliest + 1..]) as f64) < MOST * gave_up as f64 {
+    let all = limits(&seconds[earliest + 1..]);
+    if gave_up + cut < WAITED || (all as f64) < MOST * gave_up as f64 {
         return None;
     }
     let is_silent = by_label(record, behind).values().all(|(good, _)| *good == 0);
     let others_ended = good.values().all(|own| own.1 <= earliest + SOON);
-    let only_limits = limits(behind) as f64 >= MOST * sum(behind, |s| s.all.errors) as f64;
+    let only_limits = limits(behind) == sum(behind, |s| s.all.errors);
     let is_whole = is_silent && others_ended && only_limits;
     let second = &seconds[last];
     let from_ms =
         if is_whole { last_answer_ms(record, second) } else { second.at_ms - i64::from(second.ms) };
-    Some(Hang { from_ms, labels, is_whole, gave_up, cut })
+    let is_most = 2 * gave_up >= sum(seconds, |s| s.all.errors);
+    Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
 /// The finding on a target, or on some labels, without answers until the end.
@@ -183,7 +205,7 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
                 "Look at the service and its log at that time: a lock or a pool that nobody gives back, a disk or a dependency that does not answer, a stopped process; a dump of its threads shows where they wait. Figures of the time before are those of a target that worked.",
                 "查看该时刻的服务及其日志：未释放的锁或连接池、无响应的磁盘或依赖、被停止的进程；线程转储可显示等待位置。此前的数据反映的是正常工作的被测系统。"
             ))
-            .explaining(EXPLAINS)
+            .explaining(if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] })
             .said(),
     )
 }
@@ -210,16 +232,4 @@ fn waited_words(hang: &Hang) -> Words {
 pub(super) fn errors(record: &Record, second: &Second, kind: impl Fn(Outcome) -> bool) -> u64 {
     let is = |cause: u32| record.causes.get(cause as usize).is_some_and(|c| kind(c.outcome));
     second.causes.iter().filter(|(cause, _)| is(*cause)).map(|(_, n)| n).sum()
-}
-
-/// Good answers and failures of requests by label.
-pub(super) fn by_label(record: &Record, seconds: &[Second]) -> BTreeMap<u32, (u64, u64)> {
-    let mut sums = BTreeMap::new();
-    for (label, count, errors) in seconds.iter().flat_map(|second| second.labels.counts()) {
-        if !record.labels.get(label as usize).is_some_and(|label| label.transaction) {
-            let sum: &mut (u64, u64) = sums.entry(label).or_default();
-            *sum = (sum.0 + count.saturating_sub(errors), sum.1 + errors);
-        }
-    }
-    sums
 }

@@ -14,7 +14,7 @@ const RETRANSMITS: f64 = 0.02;
 const RETRANSMITS_LEAST: u64 = 100;
 /// Bytes of a segment.
 const SEGMENT: u64 = 1448;
-/// Share of the machine's segments that must be the run's where they are not told apart.
+/// Share of the machine's segments that must be the run's where they are not distinguished.
 const OWN_LEAST: f64 = 0.25;
 /// A full line: variation of its bytes per second over 10 s (a quarter of a shorter time) at most, their number at least, and
 /// the share of the response time that passes in receiving or sending.

@@ -91,11 +91,10 @@ pub(super) fn queue_grows(record: &Run<'_>) -> Said {
     if !is_full(seconds) || !drains_evenly(record, seconds) {
         return Said::Nothing;
     }
-    let part = seconds.len() / PARTS;
     let took = |part: &[Second]| sum(part, |s| s.all.elapsed) as f64 / 1e6 / requests(part) as f64;
-    let (before, after) = (&seconds[..part], &seconds[seconds.len() - part..]);
-    let flying = mean(&after.iter().map(in_flight).collect::<Vec<_>>());
-    let users = mean(&after.iter().map(|s| s.users as f64).collect::<Vec<_>>());
+    let ends = parts(seconds);
+    let (before, after) = (&seconds[..ends[1].max(1)], &seconds[ends[PARTS - 1]..]);
+    let (flying, users) = (over_time(after, in_flight), over_time(after, |s| s.users as f64));
     let is_waiting =
         flying >= WAITING * users || waiting(record, last) >= WAITING * last.users as f64;
     if requests(before) == 0 || requests(after) == 0 || !is_waiting {
@@ -211,7 +210,9 @@ fn drains_evenly(record: &Record, seconds: &[Second]) -> bool {
     let last = &seconds[seconds.len() - 1];
     let from = record.seconds.partition_point(|s| s.at_ms <= last.at_ms);
     let later = &record.seconds[from..];
-    let Some(half) = later.get(later.len() / 2).filter(|_| later.len() >= DRAINS) else {
+    let length_ms = later.last().map_or(0, |end| end.at_ms - last.at_ms);
+    let half = later.partition_point(|s| 2 * (s.at_ms - last.at_ms) <= length_ms);
+    let Some(half) = later.get(half).filter(|_| later.len() >= DRAINS) else {
         return true;
     };
     half.users as f64 >= LEFT * last.users as f64 && rate(later) <= NO_FASTER * rate(seconds)
@@ -240,11 +241,70 @@ fn is_full(seconds: &[Second]) -> bool {
 
 /// Whether users grow in each part of the time, of which so many end in all.
 fn is_even(starts: &[Starts], ended: f64) -> bool {
-    let step = (starts.len() - 1) / PARTS;
-    (0..PARTS).all(|part| {
-        let (from, to) = (part * step, (part + 1) * step);
-        let made = starts[from + 1..=to].iter().map(made_in).sum::<u64>() as f64;
-        let grown = starts[to].0.users as f64 - starts[from].0.users as f64;
-        grown >= EVEN * (made - ended * step as f64 / (starts.len() - 1) as f64)
+    let behind = &starts[1..];
+    let length = |starts: &[Starts]| starts.iter().map(|(s, _)| f64::from(s.ms)).sum::<f64>();
+    let ends = parts(behind.iter().map(|start| start.0));
+    ends.windows(2).all(|ends| {
+        let part = &behind[ends[0]..ends[1]];
+        let made = part.iter().map(made_in).sum::<u64>() as f64;
+        let grown = starts[ends[1]].0.users as f64 - starts[ends[0]].0.users as f64;
+        grown >= EVEN * (made - ended * length(part) / length(behind).max(1.0))
     })
+}
+
+/// The ends of parts of the same length, with the beginning of the first: one of a long run may be an interval of many seconds.
+fn parts<'s>(seconds: impl IntoIterator<Item = &'s Second>) -> [usize; PARTS + 1] {
+    let ends: Vec<u64> = seconds
+        .into_iter()
+        .scan(0, |ms, second| {
+            *ms += u64::from(second.ms);
+            Some(*ms)
+        })
+        .collect();
+    let all = ends.last().copied().unwrap_or(0);
+    std::array::from_fn(|part| ends.partition_point(|end| PARTS as u64 * end <= part as u64 * all))
+}
+
+/// The mean of a figure over the time of these seconds.
+fn over_time(seconds: &[Second], of: impl Fn(&Second) -> f64) -> f64 {
+    let sum: f64 = seconds.iter().map(|second| of(second) * f64::from(second.ms)).sum();
+    sum / (length_s(seconds) * 1000.0).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Users that grow by 5 of 50 starts per second, in seconds of these lengths, s.
+    fn growing(lengths: impl IntoIterator<Item = u32>) -> Vec<Second> {
+        let mut at = 0;
+        let second = |length: u32| {
+            at += u64::from(length);
+            let at_ms = at as i64 * 1000;
+            Second {
+                at_ms,
+                ms: length * 1000,
+                users: 5 * at,
+                due: 50 * u64::from(length),
+                ..Second::default()
+            }
+        };
+        lengths.into_iter().map(second).collect()
+    }
+
+    #[test]
+    fn parts_of_long_runs_have_the_same_length() {
+        assert_eq!(parts(&growing([1; 20])), [0, 5, 10, 15, 20]);
+        assert_eq!(parts(&growing([1; 6])), [0, 1, 3, 4, 6]);
+        let mixed = [1; 10].into_iter().chain([10; 3]);
+        assert_eq!(parts(&growing(mixed.clone())), [0, 10, 11, 12, 13]);
+        for seconds in
+            [growing([1; 40]), growing(mixed), growing([1; 11].into_iter().chain([10, 10]))]
+        {
+            let starts: Vec<Starts> = seconds.iter().map(|second| (second, second.due)).collect();
+            let ended = 45.0 * length_s(&seconds[1..]);
+            assert!(is_even(&starts, ended), "{}", seconds.len());
+        }
+        assert_eq!(over_time(&growing([1, 3]), |second| second.users as f64), 16.25);
+    }
 }

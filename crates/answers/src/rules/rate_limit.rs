@@ -1,14 +1,12 @@
 //! A limit of the rate: requests are refused, or delayed so that answers come at a fixed rate.
 
-use std::collections::BTreeMap;
-
 use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::errors::{per_second, reads};
 use super::figures::{
-    Span, causes, hist, mean, mix_differs, ms, requests, service, span, steady, variation, whole,
-    windows,
+    Span, by_label, causes, hist, mean, mix_differs, ms, requests, service, span, steady,
+    variation, whole, windows,
 };
 use super::gateway;
 use super::light::{loaded, nothing_or_lacks};
@@ -20,8 +18,10 @@ const ID: &str = "rate_limit";
 /// Refusals that are a limit, in number and as share of all requests.
 const REFUSED: u64 = 10;
 const REFUSED_SHARE: f64 = 0.001;
-/// Seconds amid refusals that tell the rate which is let through, and the part by which it differs between them at most.
-const REFUSING: usize = 3;
+/// Adjacent seconds with refusals that tell the rate which is let through, the blocks of them that are compared, and the
+/// part by which it differs between these at most.
+const REFUSING: usize = 5;
+const BLOCKS: usize = 3;
 const ALIKE: f64 = 0.3;
 /// Answers at a fixed rate: their variation over windows at most, and that of the requests at least.
 const FIXED: f64 = 0.02;
@@ -57,20 +57,25 @@ fn passed(seconds: &[Second]) -> f64 {
     good as f64 / super::figures::length_s(seconds).max(1e-3)
 }
 
-/// The labels of which requests fail in these seconds, and words on them where there are others.
-fn refused_labels(record: &Record, seconds: &[&Second]) -> (Vec<u32>, Words) {
+/// The labels of which requests are refused in these seconds, and words on them where there are others. `None`: requests
+/// of several labels fail, and some of them for other causes.
+fn refused_labels(record: &Record, cause: usize, seconds: &[&Second]) -> Option<(Vec<u32>, Words)> {
     let sums = by_label(record, seconds.iter().copied());
     let refused: Vec<u32> =
         sums.iter().filter(|(_, sum)| sum.1 > 0).map(|(label, _)| *label).collect();
+    let mut causes = seconds.iter().flat_map(|second| &second.causes);
+    if refused.len() > 1 && causes.any(|(at, n)| *at as usize != cause && *n > 0) {
+        return None;
+    }
     let of = match &refused[..] {
         _ if refused.len() == sums.len() => words!("", ""),
         [label] => {
             let name = &record.labels[*label as usize].name;
-            words!(" of \"{name}\"", "“{name}”的")
+            words!(" of \"{name}\"", "“{name}”的请求")
         }
-        _ => words!(" of the labels concerned", "有关标签的"),
+        _ => words!(" of the labels concerned", "有关标签的请求"),
     };
-    (refused, of)
+    Some((refused, of))
 }
 
 /// The rate of answers without failures under the labels that are refused, and words on these labels, while there are
@@ -78,13 +83,16 @@ fn refused_labels(record: &Record, seconds: &[&Second]) -> (Vec<u32>, Words) {
 fn let_through(record: &Record, cause: usize) -> Option<(f64, Words)> {
     let seconds = whole(record);
     let refuses = |second: &Second| second.causes.iter().any(|(at, _)| *at as usize == cause);
+    let adjacent = |a: &Second, b: &Second| b.at_ms - i64::from(b.ms) <= a.at_ms;
+    let times = seconds.chunk_by(|a, b| refuses(a) && refuses(b) && adjacent(a, b));
     // Beside a second without refusals, a part of one may be without them.
-    let within = seconds.windows(3).filter(|three| three.iter().all(refuses));
-    let within: Vec<&Second> = within.map(|three| &three[1]).collect();
-    if within.len() < REFUSING {
+    let within =
+        times.filter(|time| time.len() >= REFUSING).flat_map(|time| &time[1..time.len() - 1]);
+    let within: Vec<&Second> = within.collect();
+    if within.is_empty() {
         return None;
     }
-    let (labels, of) = refused_labels(record, &within);
+    let (labels, of) = refused_labels(record, cause, &within)?;
     let good = |seconds: &[&Second]| -> f64 {
         let counts = seconds.iter().flat_map(|second| second.labels.counts());
         let own = counts.filter(|(label, ..)| labels.contains(label));
@@ -92,7 +100,7 @@ fn let_through(record: &Record, cause: usize) -> Option<(f64, Words)> {
         let ms: u64 = seconds.iter().map(|second| u64::from(second.ms)).sum();
         good as f64 * 1000.0 / ms.max(1) as f64
     };
-    let blocks = within.chunks_exact((within.len() / REFUSING).max(1));
+    let blocks = within.chunks_exact((within.len() / BLOCKS).max(1));
     let rates: Vec<f64> = blocks.map(good).collect();
     let (least, most) = rates
         .iter()
@@ -139,7 +147,7 @@ fn said_by_server(record: &Record) -> Option<Said> {
             )
         }
         Some((_, Words { en, zh })) => {
-            (format!("; none{en} was let through meanwhile"), format!("；其间{zh}请求没有放行"))
+            (format!("; none{en} was let through meanwhile"), format!("；其间{zh}均未放行"))
         }
     };
     let finding = found(
@@ -198,7 +206,7 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Wor
             )
         }
         Some((_, Words { en, zh })) => {
-            (format!("; none{en} was answered meanwhile"), format!("；其间{zh}请求没有得到响应"))
+            (format!("; none{en} was answered meanwhile"), format!("；其间{zh}均未得到响应"))
         }
     };
     let finding = found(
@@ -219,26 +227,11 @@ fn asks_to_wait(record: &Record, cause: usize, n: u64, through: Option<(f64, Wor
         .said()
 }
 
-/// Requests and failures by label, without transactions.
-fn by_label<'s>(
-    record: &Record,
-    seconds: impl IntoIterator<Item = &'s Second>,
-) -> BTreeMap<u32, (u64, u64)> {
-    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for (label, count, errors) in seconds.into_iter().flat_map(|second| second.labels.counts()) {
-        if record.labels.get(label as usize).is_some_and(|label| !label.transaction) {
-            let sum = sums.entry(label).or_default();
-            *sum = (sum.0 + count, sum.1 + errors);
-        }
-    }
-    sums
-}
-
 /// Whether requests that fail have answers under the same label: else they are other requests than those that succeed.
 fn fails_and_succeeds(record: &Record, seconds: &[Second]) -> bool {
     let sums = by_label(record, seconds);
     let failed: u64 = sums.values().map(|sum| sum.1).sum();
-    let mixed = sums.values().filter(|(all, bad)| (*bad as f64) < MOSTLY * *all as f64);
+    let mixed = sums.values().filter(|(good, bad)| (*bad as f64) < MOSTLY * (good + bad) as f64);
     10 * mixed.map(|sum| sum.1).sum::<u64>() >= 9 * failed
 }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use record::Record;
 use record::kept::Why;
 
-use super::alike::without_ids;
 use super::figures::Span;
+use super::request_keys::target;
 
 /// Kept requests of a label in each of two times, at least, and the share of them that both times may have.
 const EACH: usize = 4;
@@ -16,14 +16,14 @@ const OVERLAP: f64 = 0.25;
 
 /// Whether requests of two times asked for other things, as far as those that were kept tell: hardly any of them is in both
 /// times. Numbers and ids are taken as alike, and requests of which hardly two are alike tell nothing.
-pub(super) fn for_others(record: &Record, label: Option<u32>, times: [Span; 2]) -> bool {
+pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [Span; 2]) -> bool {
     let mut asked: BTreeMap<u32, [BTreeMap<String, usize>; 2]> = BTreeMap::new();
     let random = record.kept.iter().filter(|kept| kept.why == Why::Random);
     for kept in random.filter(|kept| label.is_none_or(|label| kept.label == label)) {
         let end_ms = kept.start_ms + (kept.elapsed / 1_000_000) as i64;
         let within = |(from, to): &Span| (*from..*to).contains(&end_ms);
         if let Some(at) = times.iter().position(within) {
-            *asked.entry(kept.label).or_default()[at].entry(line(&kept.request)).or_default() += 1;
+            *asked.entry(kept.label).or_default()[at].entry(target(kept)).or_default() += 1;
         }
     }
     let (mut same, mut others) = (0, 0);
@@ -50,11 +50,6 @@ fn overlap(a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>) -> f64 {
     a.keys().map(|line| f64::min(share(a, line), share(b, line))).sum()
 }
 
-/// The first line of a request, without its numbers and ids.
-fn line(request: &str) -> String {
-    without_ids(request.lines().next().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -62,7 +57,7 @@ mod tests {
     use record::{Kept, Record};
     use stats::{Outcome, Phases};
 
-    use super::{Why, for_others};
+    use super::{Why, asks_for_other_work};
 
     fn kept(start_ms: i64, request: &str) -> Kept {
         let none: Arc<str> = "".into();
@@ -89,7 +84,7 @@ mod tests {
     fn asks(request: impl Fn(i64) -> String) -> bool {
         let kept = (0..20).map(|n| kept(n * 100, &request(n))).collect();
         let record = Record { kept, ..Record::default() };
-        for_others(&record, Some(0), [(0, 1000), (1000, 2010)])
+        asks_for_other_work(&record, Some(0), [(0, 1000), (1000, 2010)])
     }
 
     #[test]
@@ -103,6 +98,8 @@ mod tests {
     #[test]
     fn the_same_requests_and_those_that_are_all_different_tell_nothing() {
         assert!(!asks(|_| "GET http://shop.example/\n".to_owned()));
+        let version = |n: i64| if n < 10 { "" } else { " HTTP/1.1" };
+        assert!(!asks(|n| format!("GET /{}\n", version(n))));
         assert!(!asks(|n| format!("GET http://shop.example/item/{n}\n")));
         let name = |n: i64| (b'a' + n as u8) as char;
         assert!(!asks(|n| format!("GET http://shop.example/user/{}\n", name(n))));

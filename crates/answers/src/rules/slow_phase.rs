@@ -105,7 +105,7 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
     };
     let asked = [parts.during, parts.behind].map(span);
     if is_of_load(parts.behind, parts.during)
-        || same_work::for_others(record, Some(parts.label as u32), asked)
+        || same_work::asks_for_other_work(record, Some(parts.label as u32), asked)
         || of.count(parts.during) < PHASE_SAMPLES
         || [parts.during, parts.again].map(paused) != [false; 2]
     {

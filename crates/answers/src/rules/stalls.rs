@@ -20,6 +20,12 @@ const QUIET: f64 = 0.2;
 const MISSING: f64 = 12.0;
 /// Slots in a row: 100 ms to 5 s.
 const LONGEST: usize = 50;
+/// Slots behind a gap, and the share of the usual requests that end in them at least: users in step leave some empty.
+const BURST: usize = 3;
+const AGAIN: f64 = 0.6;
+/// Share of those who waited that are answered in the first of these slots: a user who is answered asks again.
+const AT_ONCE: usize = 2;
+const WAITED: f64 = 0.8;
 /// Requests that ended in the seconds behind the gap and took at least this part of it longer than the median.
 const HELD: u64 = 3;
 const HELD_PART: f64 = 0.5;
@@ -182,7 +188,18 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
             let full = s.machine.as_ref().is_some_and(|machine| machine.cpu >= FULL);
             s.generator.stall >= OWN || full && length < FULL_SLOTS
         });
-        let is_gap = lost >= MISSING && length <= LONGEST && !own;
+        // All who waited are answered then. Users that wait for slow answers each on its own are not.
+        let burst = &slots[end..(end + BURST).min(slots.len())];
+        // As many as start in that time wait, but no more than there are users, who wait for their answers.
+        let waiting = if record.has.users && !record.frame.load.open {
+            lost.min(second(end).users as f64)
+        } else {
+            0.0
+        };
+        let answered = |slots: &[f64]| slots.iter().sum::<f64>();
+        let at_once = answered(burst) >= AGAIN * usual * burst.len() as f64
+            && answered(&burst[..burst.len().min(AT_ONCE)]) >= WAITED * waiting;
+        let is_gap = lost >= MISSING && length <= LONGEST && at_once && !own;
         let behind = [end, (end + SLOTS).min(slots.len() - 1)];
         let held = || -> u64 {
             behind.iter().map(|slot| held(record, second(*slot), &typical, longer)).sum()

@@ -7,16 +7,12 @@ use record::{ClassName, Kept, Record};
 use super::alike::without_ids;
 use super::realism::is_hit;
 
-/// The part of samples whose requests may differ: above, the requests are data and tell nothing apart.
+/// The part of samples whose requests may differ: above, the requests are data and distinguish nothing.
 const MOST: usize = 2;
 
 /// Returns the request of each sample without ids: method, path and query, whether a cache had the answer, and with `host`
 /// the host and port. The query, or the path as well, is left out where most samples differ in it.
-pub(super) fn asked(samples: &[&Kept], host: bool) -> Vec<String> {
-    let target = |kept: &Kept| {
-        let line = kept.request.lines().next().unwrap_or("");
-        without_ids(line.trim_end_matches(" HTTP/1.1"))
-    };
+pub(super) fn request_keys(samples: &[&Kept], host: bool) -> Vec<String> {
     let path = |kept: &Kept| target(kept).split('?').next().unwrap_or("").to_owned();
     let all = |of: &dyn Fn(&Kept) -> String| samples.iter().map(|kept| of(kept)).collect();
     let levels: [Vec<String>; 2] = [all(&target), all(&path)];
@@ -24,6 +20,12 @@ pub(super) fn asked(samples: &[&Kept], host: bool) -> Vec<String> {
         |keys: &Vec<String>| MOST * keys.iter().collect::<BTreeSet<_>>().len() <= keys.len();
     let keys = levels.into_iter().find(is_known).unwrap_or_else(|| all(&|_| String::new()));
     keys.into_iter().zip(samples).map(|(key, kept)| key + &around(kept, host)).collect()
+}
+
+/// The first line of a kept request without its version, numbers and ids.
+pub(super) fn target(kept: &Kept) -> String {
+    let line = kept.request.lines().next().unwrap_or("");
+    without_ids(line.trim_end_matches(" HTTP/1.1"))
 }
 
 /// The host that was asked, and whether a cache had the answer.
@@ -48,7 +50,11 @@ fn around(kept: &Kept, host: bool) -> String {
 }
 
 /// Whether a class answered other requests than the others of its labels: their times and errors are those of the requests.
-pub(super) fn asked_otherwise(record: &Record, mine: &ClassName, others: &[&ClassName]) -> bool {
+pub(super) fn answered_other_requests(
+    record: &Record,
+    mine: &ClassName,
+    others: &[&ClassName],
+) -> bool {
     let mut labels: BTreeMap<u32, Vec<(&Kept, bool)>> = BTreeMap::new();
     for kept in &record.kept {
         let own = is_of(kept, mine);
@@ -60,7 +66,7 @@ pub(super) fn asked_otherwise(record: &Record, mine: &ClassName, others: &[&Clas
     let mut is_apart = false;
     for samples in labels.into_values() {
         let all: Vec<&Kept> = samples.iter().map(|(kept, _)| *kept).collect();
-        let keys = asked(&all, is_header);
+        let keys = request_keys(&all, is_header);
         let of = |own: bool| -> BTreeSet<&String> {
             keys.iter()
                 .zip(&samples)
