@@ -7,6 +7,7 @@
 
 mod groups;
 mod pauses;
+mod wordings;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -554,6 +555,11 @@ fn kept_of(
 fn outcome(code: &str, message: &str, failure: &str) -> Outcome {
     if code.parse::<u16>().is_ok_and(|code| code >= 400) {
         return Outcome::Status;
+    }
+    // The reason of an answer is the server's own.
+    let is_answer = code.parse::<u16>().is_ok();
+    if let Some(outcome) = wordings::outcome(code, message).filter(|_| !is_answer) {
+        return outcome;
     }
     let words = format!("{code} {message}").to_ascii_lowercase();
     let has = |part: &str| words.contains(part);

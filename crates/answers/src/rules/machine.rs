@@ -28,7 +28,8 @@ pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
             continue;
         };
         if sum.0 == 0 {
-            sum.1 = cause.message.to_string();
+            let text = cause.message.strip_prefix("Non HTTP response message: ");
+            text.unwrap_or(&cause.message).clone_into(&mut sum.1);
         }
         sum.0 += n;
     }

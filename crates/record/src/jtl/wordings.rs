@@ -1,0 +1,284 @@
+//! Kinds of failures by their words in result files: those of Linux, Windows and macOS, in the languages in which systems and
+//! Java machines write them.
+//!
+//! The class of an exception decides first, where it says one thing in all languages. Otherwise its text does: Java's own
+//! words, and those of its table of Windows sockets, are always English; the system's are translated, and stand in
+//! `wordings.tsv`. Until JDK 12, Java on Unix adds an English word in brackets. Hosts, paths and URLs stand around such texts
+//! and may hold any word, so that whole texts are compared.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use stats::{Outcome, Phase};
+
+/// The meaning of a text by itself. The class of the exception says what it is of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// No local address or port could be had.
+    Ports,
+    /// An address is in use: on connecting, that of a local port.
+    InUse,
+    Refused,
+    /// An open connection was broken by the peer or a host between.
+    Reset,
+    /// TCP itself gave up.
+    TimedOut,
+    ConnectTimedOut,
+    ReadTimedOut,
+    Unreachable,
+    Files,
+    Dns,
+    Denied,
+}
+
+const LANGUAGES: &str = include_str!("wordings.tsv");
+
+/// English words of Java, and of its table of Windows sockets.
+const JAVA: &[(Kind, &str)] = &[
+    (Kind::Ports, "no buffer space available (maximum connections reached?)"),
+    (Kind::Ports, "cannot assign requested address"),
+    (Kind::InUse, "address already in use"),
+    (Kind::Refused, "connection refused"),
+    (Kind::Reset, "connection reset"),
+    (Kind::Reset, "connection reset by peer"),
+    (Kind::Reset, "network dropped connection on reset"),
+    (Kind::Reset, "software caused connection abort"),
+    (Kind::Reset, "java.net.socketexception: connection reset"),
+    (Kind::Reset, "broken pipe"),
+    (Kind::ConnectTimedOut, "connect timed out"),
+    (Kind::ReadTimedOut, "read timed out"),
+    (Kind::TimedOut, "connection timed out"),
+    (Kind::TimedOut, "operation timed out"),
+    (Kind::Unreachable, "no route to host"),
+    (Kind::Unreachable, "network is unreachable"),
+    (Kind::Unreachable, "host unreachable"),
+    (Kind::Unreachable, "host is unreachable"),
+    (Kind::Denied, "permission denied"),
+];
+/// Words in brackets behind a translated text, until JDK 12 on Unix.
+const BRACKETS: &[(Kind, &str)] = &[
+    (Kind::Ports, "address not available"),
+    (Kind::Refused, "connection refused"),
+    (Kind::TimedOut, "connection timed out"),
+    (Kind::Unreachable, "host unreachable"),
+    (Kind::Files, "too many open files"),
+];
+/// Calls behind a text of Java's table of Windows sockets.
+const CALLS: &[&str] =
+    &["connect", "getsockopt", "no further information", "recv failed", "socket write error"];
+
+static TEXTS: LazyLock<HashMap<String, Kind>> = LazyLock::new(|| {
+    let rows = LANGUAGES.lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.filter_map(|line| {
+        let mut cells = line.split('\t');
+        let kind = kind_of(cells.next()?)?;
+        Some((plain(cells.nth(2)?), kind))
+    });
+    let java = JAVA.iter().map(|(kind, text)| ((*text).to_owned(), *kind));
+    rows.chain(java).collect()
+});
+
+fn kind_of(name: &str) -> Option<Kind> {
+    Some(match name {
+        "ports" => Kind::Ports,
+        "in-use" => Kind::InUse,
+        "refused" => Kind::Refused,
+        "reset" => Kind::Reset,
+        "timeout" => Kind::TimedOut,
+        "unreachable" => Kind::Unreachable,
+        "files" => Kind::Files,
+        "dns" => Kind::Dns,
+        "denied" => Kind::Denied,
+        _ => return None,
+    })
+}
+
+/// A text in small letters, with one blank for each run of white space, and without its last full stop.
+fn plain(text: &str) -> String {
+    let text = text.replace('’', "'").to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['.', '。', ' ']).to_owned()
+}
+
+/// The kind of a message: of it as a whole, or of the part that the system wrote.
+fn kind(message: &str) -> Option<Kind> {
+    let message = message.strip_prefix("Non HTTP response message: ").unwrap_or(message);
+    let text = plain(message);
+    // Connect to shop:80 [shop/10.0.0.1] failed: TEXT
+    let text = text.rsplit_once("failed: ").map_or(&*text, |(_, behind)| behind);
+    let known = |text: &str| TEXTS.get(text.trim_end_matches(['.', '。'])).copied();
+    let in_brackets = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    let bracket = in_brackets.and_then(|(before, within)| {
+        let word = BRACKETS.iter().find(|(_, word)| *word == within).map(|(kind, _)| *kind);
+        // TEXT (connect failed), or PATH (TEXT)
+        word.or_else(|| known(before)).or_else(|| known(within))
+    });
+    let called = || {
+        let (before, call) = text.rsplit_once(": ")?;
+        CALLS.contains(&call).then(|| known(before)).flatten()
+    };
+    // shop.example: TEXT
+    let behind_name = || text.split_once(": ").and_then(|(_, text)| known(text));
+    known(text).or(bracket).or_else(called).or_else(behind_name)
+}
+
+/// The outcome that the class of an exception and its text tell, of a response code such as
+/// `Non HTTP response code: java.net.BindException`; `None`: they tell nothing.
+pub(super) fn outcome(code: &str, message: &str) -> Option<Outcome> {
+    let class = code.strip_prefix("Non HTTP response code: ").unwrap_or(code);
+    let class = class.rsplit(['.', '$']).next().unwrap_or(class);
+    let kind = kind(message);
+    let connecting = |kind: Option<Kind>| match kind {
+        Some(Kind::Ports | Kind::InUse) => Outcome::PortsExhausted,
+        Some(Kind::TimedOut | Kind::ConnectTimedOut) => Outcome::Timeout(Phase::Connect),
+        Some(Kind::Unreachable) => Outcome::Unreachable,
+        Some(Kind::Files) => Outcome::FilesExhausted,
+        _ => Outcome::Refused,
+    };
+    Some(match class {
+        "UnknownHostException" => Outcome::Dns,
+        // HTTP samplers bind no other port than their own. A source address that is not there fails at once.
+        "BindException" if kind != Some(Kind::Denied) => Outcome::PortsExhausted,
+        "ConnectTimeoutException" if kind == Some(Kind::ReadTimedOut) => {
+            Outcome::Timeout(Phase::Tls)
+        }
+        "ConnectTimeoutException" => Outcome::Timeout(Phase::Connect),
+        "SocketTimeoutException" if kind == Some(Kind::ConnectTimedOut) => {
+            Outcome::Timeout(Phase::Connect)
+        }
+        "SocketTimeoutException" => Outcome::Timeout(Phase::Response),
+        "HttpHostConnectException" | "ConnectException" => connecting(kind),
+        "NoRouteToHostException" if kind == Some(Kind::Ports) => Outcome::PortsExhausted,
+        "NoRouteToHostException" => Outcome::Unreachable,
+        "NoHttpResponseException" | "TruncatedChunkException" | "ConnectionClosedException" => {
+            Outcome::Closed
+        }
+        "SSLHandshakeException" if kind.is_none() => Outcome::Tls,
+        "FileNotFoundException" if kind == Some(Kind::Files) => Outcome::FilesExhausted,
+        "FileNotFoundException" => Outcome::File,
+        _ => match kind? {
+            Kind::Ports => Outcome::PortsExhausted,
+            Kind::Refused => Outcome::Refused,
+            Kind::Reset => Outcome::Reset,
+            Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
+            // An open connection, whose peer gives no sign.
+            Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
+            Kind::Unreachable => Outcome::Unreachable,
+            Kind::Files => Outcome::FilesExhausted,
+            Kind::Dns => Outcome::Dns,
+            Kind::InUse | Kind::Denied => return None,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of class and text with the outcome that they are.
+    const SEEN: &[(&str, &str, Outcome)] = &[
+        ("java.net.BindException", "Address already in use: connect", Outcome::PortsExhausted),
+        ("java.net.BindException", "Can't assign requested address", Outcome::PortsExhausted),
+        ("java.net.BindException", "无法指定被请求的地址", Outcome::PortsExhausted),
+        ("java.net.BindException", "無法指定所需的位址", Outcome::PortsExhausted),
+        (
+            "java.net.SocketException",
+            "No buffer space available (maximum connections reached?): connect",
+            Outcome::PortsExhausted,
+        ),
+        (
+            "java.net.NoRouteToHostException",
+            "Die angeforderte Adresse kann nicht zugewiesen werden (Address not available)",
+            Outcome::PortsExhausted,
+        ),
+        (
+            "org.apache.http.conn.HttpHostConnectException",
+            "Connect to shop:80 [shop/10.0.0.1] failed: Cannot assign requested address (connect failed)",
+            Outcome::PortsExhausted,
+        ),
+        (
+            "org.apache.http.conn.HttpHostConnectException",
+            "Connect to shop:80 [shop/10.0.0.1] failed: Connexion refusée (Connection refused)",
+            Outcome::Refused,
+        ),
+        (
+            "org.apache.http.conn.HttpHostConnectException",
+            "Connect to shop:80 [shop/10.0.0.1] failed: 连接被拒绝",
+            Outcome::Refused,
+        ),
+        (
+            "org.apache.http.conn.HttpHostConnectException",
+            "Connect to shop:80 [shop/10.0.0.1] failed: Connection timed out: connect",
+            Outcome::Timeout(Phase::Connect),
+        ),
+        (
+            "java.net.ConnectException",
+            "Expiró el tiempo de conexión (Connection timed out)",
+            Outcome::Timeout(Phase::Connect),
+        ),
+        (
+            "org.apache.http.conn.ConnectTimeoutException",
+            "Connect to shop:443 [shop/10.0.0.1] failed: Read timed out",
+            Outcome::Timeout(Phase::Tls),
+        ),
+        ("java.net.SocketTimeoutException", "Read timed out", Outcome::Timeout(Phase::Response)),
+        ("java.net.SocketTimeoutException", "connect timed out", Outcome::Timeout(Phase::Connect)),
+        ("java.net.SocketException", "Connection reset", Outcome::Reset),
+        ("java.net.SocketException", "接続が相手からリセットされました", Outcome::Reset),
+        ("java.net.SocketException", "你的主机中的软件中止了一个已建立的连接。", Outcome::Reset),
+        (
+            "javax.net.ssl.SSLException",
+            "Eine bestehende Verbindung wurde softwaregesteuert\r\ndurch den Hostcomputer abgebrochen",
+            Outcome::Reset,
+        ),
+        ("javax.net.ssl.SSLException", "Connection reset", Outcome::Reset),
+        (
+            "java.net.SocketException",
+            "Software caused connection abort: socket write error",
+            Outcome::Reset,
+        ),
+        ("java.net.SocketException", "Обрыв канала (Write failed)", Outcome::Reset),
+        ("java.net.NoRouteToHostException", "找不到通往該主機的路由路徑", Outcome::Unreachable),
+        ("java.net.SocketException", "A rede está fora de alcance", Outcome::Unreachable),
+        ("java.net.UnknownHostException", "不知道这样的主机。 (shop.example)", Outcome::Dns),
+        ("java.net.SocketException", "열린 파일이 너무 많음", Outcome::FilesExhausted),
+        (
+            "java.io.FileNotFoundException",
+            "/tmp/data.csv (Demasiados ficheros abiertos)",
+            Outcome::FilesExhausted,
+        ),
+        ("java.io.FileNotFoundException", "C:\\data.csv (系統找不到指定的檔案。)", Outcome::File),
+        ("org.apache.http.NoHttpResponseException", "shop:80 failed to respond", Outcome::Closed),
+    ];
+
+    #[test]
+    fn failures_are_of_one_kind_in_all_languages() {
+        for (class, text, expected) in SEEN {
+            let code = format!("Non HTTP response code: {class}");
+            let message = format!("Non HTTP response message: {text}");
+            assert_eq!(outcome(&code, &message), Some(*expected), "{class}: {text}");
+        }
+    }
+
+    #[test]
+    fn names_of_hosts_and_paths_are_no_words() {
+        let of =
+            |class: &str, text: &str| outcome(&format!("Non HTTP response code: {class}"), text);
+        assert_eq!(
+            of("java.io.FileNotFoundException", "Connection refused.json"),
+            Some(Outcome::File)
+        );
+        assert_eq!(of("java.lang.IllegalStateException", "broken pipe in the plan"), None);
+        assert_eq!(of("java.net.SocketException", "Permission denied: connect"), None);
+    }
+
+    #[test]
+    fn the_table_has_each_text_once_and_only_kinds_that_are_known() {
+        let rows: Vec<&str> = LANGUAGES.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(rows.iter().all(|row| row.split('\t').count() == 4));
+        assert!(rows.iter().all(|row| kind_of(row.split('\t').next().unwrap_or("")).is_some()));
+        let texts: std::collections::BTreeSet<String> =
+            rows.iter().map(|row| plain(row.rsplit('\t').next().unwrap_or(""))).collect();
+        assert_eq!(texts.len(), rows.len());
+    }
+}
