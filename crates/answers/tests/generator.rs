@@ -238,6 +238,6 @@ fn one_stop_is_no_limit_of_the_generator_in_a_short_run() {
         spoken(&record)
     };
     assert_eq!(stopped(&[4])[0], "generator_stalled");
-    // Where it stands still again and again, that is how it runs.
+    // A generator that stops three times in ten seconds is at its limit.
     assert_eq!(stopped(&[2, 5, 8])[0], "generator_limit");
 }

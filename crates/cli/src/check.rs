@@ -43,7 +43,7 @@ const ORDER: [Level; 4] = [Level::Unsupported, Level::Jvm, Level::Ignored, Level
 pub(crate) fn run(flags: CheckFlags) -> Exit {
     let name = "throng check".to_owned();
     let promised = Promised { name, junit: flags.junit.clone(), ..Promised::default() };
-    // What a folder has is known only when it is read.
+    // The plans of a folder are known only once the folder is read.
     let of = |given: &PathBuf| {
         files::plans(std::slice::from_ref(given)).unwrap_or_else(|_| vec![given.clone()])
     };

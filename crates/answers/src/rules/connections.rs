@@ -14,7 +14,7 @@ use crate::verdict::{About, Confidence, Finding, Said};
 const REUSE: f64 = 0.5;
 const REQUESTS_PER_USER: f64 = 2.0;
 const OPENED_LEAST: u64 = 100;
-/// Opening that is below this share of the response time costs little: it stands behind all else.
+/// A connection whose opening takes less than this share of the response time costs little: the finding stands last, as a hint.
 const COSTS: f64 = 0.05;
 /// Share of the closes that names who closes.
 const MOST: f64 = 0.5;

@@ -163,7 +163,7 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
     if record.has.phases && (phases as f64) < IN_WAIT * all as f64 {
         return None;
     }
-    // What passes behind the first byte is no waiting for a turn.
+    // The time from an answer's first byte to its last is not spent in a queue.
     let receive = sum(seconds, |s| s.all.phases.receive) as f64 / requests(seconds) as f64 / 1e6;
     let real = |at: &usize| !record.labels[*at].transaction;
     let mut labels: Vec<usize> = (0..record.labels.len()).filter(real).collect();

@@ -258,7 +258,7 @@ pub(super) fn target_down(record: &Record) -> Said {
         .said()
 }
 
-/// Words on connects that failed beside those of the times that are told.
+/// Words on failed connects outside the outages that the sentence lists.
 fn at_other_times(record: &Record, failed: u64) -> (String, String) {
     let all: u64 = record.seconds.iter().map(|second| errors(record, second, is_down)).sum();
     match all.saturating_sub(failed) {

@@ -470,7 +470,7 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
 
 /// Requests that were in flight when the run ended.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
-    // Requests that a target left without an answer are told there.
+    // The rule target_down reports requests that got no answer until the end.
     if cut == 0 || hang(record).is_some() {
         return Said::Nothing;
     }
