@@ -9,10 +9,12 @@
 //! | `mapping` | common names for their figures |
 //! | `reader` | from one text after the other to figures |
 //! | `scrape` | asking an exporter |
+//! | `once` | asking hosts before a run |
 //! | `perfmon` | the protocol of the server agent |
 //! | `retransmits` | segments that this machine sent again, by destination |
 pub mod exposition;
 mod mapping;
+mod once;
 pub mod perfmon;
 pub mod reader;
 pub mod retransmits;
@@ -25,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use record::{Series, Unit};
 
+pub use once::{Answer, Answered, ask};
 pub use reader::Figure;
 
 /// Time between two questions.

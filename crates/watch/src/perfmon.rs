@@ -11,7 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use record::Unit;
 
 use crate::{Figure, PACE, Teller, is_over};
-use connection::{Connection, PATIENCE};
+pub(crate) use connection::Connection;
+use connection::PATIENCE;
 
 /// An agent, and what it is to tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

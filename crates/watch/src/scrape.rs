@@ -35,6 +35,11 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
     }
 }
 
+/// The text of an exporter that is asked only once.
+pub(crate) fn once(url: &str) -> Result<String, String> {
+    fetch(&agent(url), url)
+}
+
 fn agent(url: &str) -> Agent {
     let config = Agent::config_builder()
         .timeout_global(Some(PATIENCE))

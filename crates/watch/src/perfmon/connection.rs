@@ -25,15 +25,15 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// The reason for which there is no connection.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     /// For the user.
-    pub(super) words: String,
+    pub(crate) words: String,
     /// The exception that the plug-in meets, as it stands in its rows.
     pub(super) exception: String,
 }
 
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     socket: Socket,
     /// Begin of a line whose end is not there yet.
     line: Vec<u8>,
@@ -56,7 +56,7 @@ enum Socket {
 
 impl Connection {
     /// A connection whose agent has answered.
-    pub(super) fn open(agent: &Agent) -> Result<Self, Refused> {
+    pub(crate) fn open(agent: &Agent) -> Result<Self, Refused> {
         let tcp = Self::tcp(agent);
         match tcp {
             Err(refused) if agent.udp => Self::udp(agent).map_err(|also| Refused {

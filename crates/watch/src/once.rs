@@ -1,0 +1,42 @@
+//! Hosts that are asked once, before a run.
+
+use crate::perfmon::Connection;
+use crate::reader::Reader;
+use crate::{Host, Source, exposition, scrape};
+
+/// The answer of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Samples of an exporter, or metrics asked of an agent.
+    pub figures: u64,
+    /// False where an exporter says that it does not reach its server.
+    pub is_up: bool,
+}
+
+/// The answer, or why there is none.
+pub type Answer = Result<Answered, String>;
+
+/// Asks all hosts at the same time, and waits until each has answered or its time is up: a few seconds at most.
+pub fn ask(hosts: &[Host]) -> Vec<Answer> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = hosts.iter().map(|host| scope.spawn(|| ask_one(host))).collect();
+        let lost = |_| Err("the thread that asked it ended".to_owned());
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect()
+    })
+}
+
+fn ask_one(host: &Host) -> Answer {
+    match &host.source {
+        Source::Prometheus(url) => {
+            let text = scrape::once(url)?;
+            let figures = Reader::default().read(&text, 0.0);
+            let is_down = figures.iter().any(|one| one.metric == "up" && one.value == 0.0);
+            let figures = exposition::samples(&text).count() as u64;
+            Ok(Answered { figures, is_up: !is_down })
+        }
+        Source::PerfMon(agent) => {
+            Connection::open(agent).map_err(|refused| refused.words)?;
+            Ok(Answered { figures: agent.metrics.len() as u64, is_up: true })
+        }
+    }
+}
