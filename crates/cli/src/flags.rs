@@ -4,6 +4,7 @@ mod check;
 pub(crate) mod criteria;
 mod fleet;
 pub(crate) mod load;
+mod preflight;
 mod properties;
 mod questions;
 mod web;
@@ -25,6 +26,7 @@ pub(crate) use self::web::WebFlags;
 pub(crate) use check::CheckFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
+pub(crate) use preflight::PreflightFlags;
 pub(crate) use properties::{MachineFlags, PropertyFlags};
 pub(crate) use questions::{CapacityFlags, CompareFlags, OutputFlags, SweepFlags};
 
@@ -448,36 +450,6 @@ impl JmeterFlags {
 enum OnLoss {
     Continue,
     Stop,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PreflightFlags {
-    /// The plan. With --users it may be left out: each user then holds one WebSocket.
-    #[arg(required_unless_present = "users")]
-    pub(crate) plan: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) properties: PropertyFlags,
-    /// Number of users, instead of the plan's.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    pub(crate) users: Option<u64>,
-    /// Addresses to connect from, instead of throng.source.addresses: a list of addresses, ranges and interfaces.
-    #[arg(long, value_name = "ADDRESSES")]
-    pub(crate) source: Option<String>,
-    /// The proxies between this machine and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10".
-    #[arg(long, value_name = "HOPS")]
-    pub(crate) chain: Option<String>,
-    /// Raise the settings of this machine that are too small, and print the commands that undo it.
-    #[arg(long)]
-    pub(crate) fix: bool,
-    /// With --fix: only print the changes.
-    #[arg(long, requires = "fix")]
-    pub(crate) dry_run: bool,
-    /// For a run with the same option: leave out the elements that cannot run.
-    #[arg(long)]
-    pub(crate) skip_unsupported: bool,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

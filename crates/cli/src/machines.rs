@@ -285,7 +285,7 @@ pub(crate) fn instead(found: &mut Look, agents: &[About]) {
     }
     found.processors = agents.iter().map(|about| u64::from(about.processors)).sum();
     found.memory = agents.iter().map(|about| about.memory).sum();
-    (found.ports, found.ports_each) = (None, 0);
+    (found.ports, found.ports_each, found.receive_buffer) = (None, 0, 0);
     found.warnings.clear();
 }
 

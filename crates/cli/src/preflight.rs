@@ -9,6 +9,9 @@
 //! | `demand`, `host` | the need of a plan, the limits of a machine |
 //! | `rules`, `finding` | the comparison of both |
 //! | `chain` | the arithmetic of proxies |
+//! | `settings`, `place` | files of kernel settings, and whose a setting is in a container |
+//! | `watched` | hosts that a run would watch, asked once |
+//! | `report` | text and JSON |
 //! | `fix` | raising settings, and the commands that undo it |
 
 mod chain;
@@ -16,15 +19,17 @@ pub(crate) mod demand;
 mod finding;
 mod fix;
 mod host;
+mod place;
+mod report;
 mod rules;
+mod settings;
+mod watched;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use plan::plan::Plan;
-use serde::Serialize;
 use serde_json::{Value, json};
-use stats::grouped::{count, things};
 
 use crate::check::Checked;
 use crate::exit::Exit;
@@ -35,27 +40,12 @@ use crate::request::Request;
 use crate::terminal;
 use crate::tty::Stream;
 
-use chain::{Chain, Mistake, Reckoned};
+use chain::{Chain, Mistake};
 use demand::{Demand, Given};
 use finding::{Finding, Severity};
-use fix::Outcome;
 pub(crate) use host::Host;
-
-/// All that was found.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// The worst of all findings.
-    severity: Severity,
-    demand: Demand,
-    connections: u64,
-    workers: u64,
-    findings: Vec<Finding>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chain: Option<Reckoned>,
-    /// Commands that make the changes, and those that take them back.
-    commands: Vec<String>,
-    undo: Vec<String>,
-}
+use place::Surroundings;
+use report::Report;
 
 pub(crate) fn run(flags: PreflightFlags) -> Exit {
     let chain = match flags.chain.as_deref().map(Chain::parse).transpose() {
@@ -76,7 +66,15 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         Ok(demand) => demand,
         Err(exit) => return exit,
     };
-    let report = Report::new(demand, &Host::now(), chain.as_ref());
+    let file = match flags.sysctl.as_deref().map(settings::File::read).transpose() {
+        Ok(file) => file,
+        Err(message) => return usage(&message),
+    };
+    let mut report = report(demand, &flags, file.as_ref(), chain.as_ref());
+    if !flags.watch.is_empty() {
+        let given = flags.watch.iter().filter_map(|host| host.0.clone());
+        report.watched = watched::ask(&merged(given.collect(), request.watch));
+    }
     if flags.json {
         terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
     } else {
@@ -86,6 +84,38 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         fix(&report, flags.dry_run, flags.json);
     }
     if report.severity == Severity::TooSmall { Exit::TooSmall } else { Exit::Ok }
+}
+
+/// The report on this machine, or on it with the settings of a file.
+fn report(
+    demand: Demand,
+    flags: &PreflightFlags,
+    file: Option<&settings::File>,
+    chain: Option<&Chain>,
+) -> Report {
+    let host = file.map_or_else(Host::now, |file| Host::with(&file.values()));
+    let mut report = Report::new(demand, &host, chain);
+    report.has_load = flags.plan.is_some() || flags.users.is_some();
+    report.settings = match file {
+        None => settings::lowered(&host),
+        Some(file) => {
+            let proc = Path::new("/proc/sys");
+            let now = |key: &str| std::fs::read_to_string(proc.join(key.replace('.', "/"))).ok();
+            file.judge(&now, &host.surroundings)
+        }
+    };
+    report.file = flags.sysctl.as_ref().map(|path| path.display().to_string());
+    report
+}
+
+/// Hosts of the command line, and those of throng.toml with other names.
+fn merged(mut hosts: Vec<watch::Host>, of_project: Vec<watch::Host>) -> Vec<watch::Host> {
+    for host in of_project {
+        if hosts.iter().all(|one| one.name != host.name) {
+            hosts.push(host);
+        }
+    }
+    hosts
 }
 
 /// The demand of the plan, if it has one that `throng run` would run, or of the users that were asked for. The error is the
@@ -126,6 +156,9 @@ fn refused(checked: &Checked) -> Value {
         "connections": null,
         "workers": null,
         "findings": [],
+        "settings": [],
+        "surroundings": Surroundings::now(),
+        "watched": [],
         "plan": checked.data(),
         "commands": [],
         "undo": [],
@@ -140,6 +173,7 @@ fn given(flags: &PreflightFlags, properties: &Properties) -> Given {
         users: flags.users,
         by_group: None,
         sources: flags.source.clone(),
+        message: flags.message,
     }
 }
 
@@ -178,6 +212,8 @@ pub(crate) struct Look {
     /// Ports that those to each destination may have, and `net.ipv4.tcp_tw_reuse`.
     pub(crate) ports_each: u64,
     pub(crate) time_wait_reuse: u64,
+    /// Bytes of a socket's receive buffer to begin with; 0 where it is not known.
+    pub(crate) receive_buffer: u64,
     /// Connections that users hold at most.
     pub(crate) connections: u64,
     /// The machine's processors and bytes of memory.
@@ -200,7 +236,7 @@ pub(crate) struct About {
 /// Looks at a plan that is about to run on this machine.
 pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     let About { properties, folder, users: by_group, workers } = about;
-    let given = Given { properties, folder, users: None, by_group, sources: None };
+    let given = Given { properties, folder, users: None, by_group, ..Given::default() };
     // What is wrong with the sources, the engine says.
     let (processors, memory) = (host.processors, host.memory_total);
     let Ok(mut demand) = demand::of_plan(plan, &given) else {
@@ -213,7 +249,7 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
     let time_wait_reuse = host.time_wait_reuse;
     let (users, connections) = (demand.users, demand.connections());
     let words = |f: &Finding| {
-        let change = f.change.iter().map(finding::Change::command).chain(f.advice.clone());
+        let change = f.change.iter().map(finding::Change::way).chain(f.advice.clone());
         let what_to_do: Vec<_> = change.collect();
         format!("{}: {}, needed {}; {}", f.what, f.now, f.needed, what_to_do.join("; and "))
     };
@@ -230,128 +266,17 @@ pub(crate) fn look(plan: &Plan, about: About, host: &Host) -> Look {
         ports,
         ports_each,
         time_wait_reuse,
+        receive_buffer: host.tcp_rmem[1],
         connections,
         processors,
         memory,
     }
 }
 
-impl Report {
-    fn new(demand: Demand, host: &Host, chain: Option<&Chain>) -> Self {
-        let findings = rules::findings(&demand, host);
-        let connections = demand.connections();
-        let chain = chain.map(|chain| chain.reckon(connections));
-        let of_chain = chain.as_ref().map(Reckoned::severity);
-        let severity = findings.iter().map(|f| f.severity).chain(of_chain).max();
-        Self {
-            severity: severity.unwrap_or(Severity::Fits),
-            connections,
-            workers: rules::workers(&demand, host),
-            commands: fix::changes(&findings).map(finding::Change::command).collect(),
-            undo: fix::changes(&findings).map(finding::Change::undo).collect(),
-            findings,
-            chain,
-            demand,
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut out = self.load();
-        if !self.findings.is_empty() {
-            out.push_str("\nThis machine\n");
-        }
-        // What does not fit stands first.
-        let mut findings: Vec<_> = self.findings.iter().collect();
-        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        for finding in findings {
-            out.push_str(&finding.text());
-        }
-        if let Some(chain) = &self.chain {
-            out.push('\n');
-            out.push_str(&chain.text());
-        }
-        out.push_str(match self.severity {
-            Severity::Fits => "\nIt fits.\n",
-            Severity::Tight => "\nIt fits, but tightly.\n",
-            Severity::TooSmall => "\nIt does not fit.\n",
-        });
-        out
-    }
-
-    fn load(&self) -> String {
-        let d = &self.demand;
-        let kinds = [
-            (d.websockets, "WebSocket"),
-            (d.secure_websockets, "WebSocket with TLS"),
-            (d.http, "HTTP"),
-            (d.https, "HTTPS"),
-        ];
-        let held: Vec<_> =
-            kinds.iter().filter(|k| k.0 > 0).map(|k| format!("{} {}", count(k.0), k.1)).collect();
-        let held = if held.is_empty() { "no connections".into() } else { held.join(", ") };
-        let unknown = match d.unknown_users {
-            0 => String::new(),
-            1 => " and those of 1 group whose number is known only during a run".into(),
-            n => format!(" and those of {n} groups whose numbers are known only during a run"),
-        };
-        let mut out = format!("Load: {}{unknown}, holding at most {held}", things(d.users, "user"));
-        if !d.destinations.is_empty() {
-            let mut names: Vec<_> = d.destinations.iter().take(5).map(String::as_str).collect();
-            if d.destinations.len() > names.len() {
-                names.push("…");
-            }
-            out.push_str(&format!(", to {}", names.join(", ")));
-        }
-        if self.workers > 1 {
-            out.push_str(&format!(", in {} worker processes", count(self.workers)));
-        }
-        out.push('\n');
-        out
-    }
-
-    /// The changes that `--fix` would make.
-    fn plan_of_changes(&self) -> String {
-        let mut out = String::from("\n");
-        if self.commands.is_empty() {
-            out.push_str("Nothing to change.\n");
-        }
-        for command in &self.commands {
-            out.push_str(&format!("would change: {command}\n"));
-        }
-        push_undo(&mut out, &self.undo);
-        out
-    }
-
-    /// Makes the changes; says what was done, and how to take it back.
-    fn change(&self, root: &Path) -> String {
-        let mut out = String::from("\n");
-        let mut undo = Vec::new();
-        for change in fix::changes(&self.findings) {
-            match fix::apply(change, root) {
-                Outcome::Done => {
-                    out.push_str(&format!("changed: {}\n", change.command()));
-                    undo.push(change.undo());
-                }
-                Outcome::Left => out.push_str(&format!("already large enough: {}\n", change.key)),
-                Outcome::Failed(error) => {
-                    out.push_str(&format!("not changed ({error}): {}\n", change.command()));
-                }
-            }
-        }
-        if self.commands.is_empty() {
-            out.push_str("Nothing to change.\n");
-        }
-        push_undo(&mut out, &undo);
-        out
-    }
-}
-
-/// The commands that take changes back.
-fn push_undo(out: &mut String, undo: &[String]) {
-    for (at, command) in undo.iter().enumerate() {
-        let before = if at == 0 { "To undo this:\n" } else { "" };
-        out.push_str(&format!("{before}  {command}\n"));
-    }
+/// A size of the command line: bytes, or with K, M or G.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let size = chain::size(text).filter(|bytes| *bytes > 0);
+    size.ok_or_else(|| "a size is wanted, such as 4096 or 64K".into())
 }
 
 /// A mistake in a chain, with a mark below it.

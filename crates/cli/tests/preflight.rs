@@ -228,3 +228,115 @@ fn a_plan_that_run_would_refuse_has_the_form_of_every_report() {
     };
     assert_eq!(names(&refused), names(&json(&good.out)));
 }
+
+#[test]
+fn a_chain_with_a_configuration_names_the_hop_without_memory() {
+    let program = Program::new();
+    let conf = "worker_processes 32;\nevents { worker_connections 1000000; }\n\
+        http { server { location / { proxy_pass http://up; } } }\n";
+    program.write("nginx.conf", conf);
+    let run = |memory: &str, json: &[&str]| {
+        let chain = format!("nginx*4:1024-65535 conf=nginx.conf memory={memory} -> ingress*5");
+        let line = ["preflight", "--users", "900000", "--chain", &chain];
+        program.run(&[&line, json].concat())
+    };
+    let ended = run("8G", &[]);
+    assert_eq!(ended.code, 8, "{ended:?}");
+    assert!(
+        ended.out.contains("  nginx runs out of memory first, at 0 connections\n"),
+        "{ended:?}"
+    );
+    assert!(ended.out.contains("13 GiB before the first connection: 32 workers"), "{ended:?}");
+    let report = json(&run("64G", &["--json"]).out);
+    let hop = &report["chain"]["hops"][0];
+    assert_eq!((&hop["workers"], &hop["severity"]), (&32.into(), &"fits".into()), "{report}");
+    assert_eq!(report["chain"]["runs_out"]["of"], "local ports");
+    let chain = "nginx conf=none.conf -> pods";
+    let ended = program.run(&["preflight", "--users", "5", "--chain", chain]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("cannot read none.conf"), "{ended:?}");
+}
+
+#[test]
+fn a_file_of_settings_is_judged_line_by_line() {
+    let program = Program::new();
+    let text = "fs.nr_open = 1000\nnet.ipv4.ip_local_port_range = 60000 60009\n\
+        net.ipv4.tcp_rmem = 4096 4096 6291456\nnet.ipv4.tcp_tw_recycle = 1\n";
+    program.write("sysctl.conf", text);
+    let ended = program.run(&["preflight", "--sysctl", "sysctl.conf"]);
+    assert_eq!(ended.code, 0, "without a load nothing is too small: {ended:?}");
+    for words in ["line 1: fs.nr_open = 1 000: this lowers it from ", "line 4: ", "the line fails"]
+    {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    assert!(!ended.out.contains("It fits") && !ended.out.contains("Load:"), "{ended:?}");
+    let line = ["preflight", "--users", "50", "--message", "3K", "--sysctl", "sysctl.conf"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 8, "{ended:?}");
+    for words in [
+        "This machine, with the settings of sysctl.conf\n",
+        "too small local ports: ",
+        "tight     receive buffer of a socket: 4.0 KiB to begin with, 2.0 KiB of it window, needed 3 072 bytes",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    program.write("odd.conf", "not a setting\n");
+    let ended = program.run(&["preflight", "--sysctl", "odd.conf"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("odd.conf: line 1: key = value is wanted"), "{ended:?}");
+}
+
+/// A server that answers each connection with a text.
+fn serve(text: &'static str) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(text.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn watched_hosts_are_asked_once_and_those_that_do_not_answer_named() {
+    let program = Program::new();
+    let good = serve("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nnode_load1 0.5\nx 1\n");
+    let bad = serve("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let down = serve("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nnginx_up 0\n");
+    program.write("throng.toml", &format!("[watch]\ndown = \"http://{down}\"\n"));
+    let hosts = [format!("good={good}"), format!("bad={bad}")];
+    let line = ["preflight", "plan.jmx", "--watch", &hosts[0], "--watch", &hosts[1], "--watch"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for words in [
+        "  answers   good: 2 figures\n",
+        "  no answer bad: http://",
+        "502",
+        "  not up    down: the exporter answers",
+        "  2 of 3 watched hosts give no figures.\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    let report = json(&program.run(&[&line[..], &["--json"]].concat()).out);
+    assert_eq!(report["watched"][0]["figures"], 2, "{report}");
+    assert!(report["watched"][1]["problem"].as_str().is_some_and(|words| words.contains("502")));
+}
+
+#[test]
+fn the_size_of_a_message_is_read_from_the_plan() {
+    let program = Program::new();
+    let write = format!(
+        r#"<eu.luminis.jmeter.wssampler.SingleWriteWebSocketSampler testclass="eu.luminis.jmeter.wssampler.SingleWriteWebSocketSampler" testname="say" enabled="true">
+<boolProp name="createNewConnection">false</boolProp><stringProp name="payloadType">Text</stringProp><stringProp name="requestData">{}</stringProp>
+</eu.luminis.jmeter.wssampler.SingleWriteWebSocketSampler><hashTree/>
+<HTTPSamplerProxy"#,
+        "m".repeat(5000)
+    );
+    program.write("ws.jmx", &plan("20", "chat.example").replacen("<HTTPSamplerProxy", &write, 1));
+    let report = json(&program.run(&["preflight", "ws.jmx", "--json"]).out);
+    assert_eq!(report["demand"]["message"], 5000, "{report}");
+}

@@ -1,13 +1,21 @@
-//! Capacity of a chain of proxies, in connections: four-tuple arithmetic, hop by hop.
+//! Capacity of a chain of proxies, in connections: four-tuple arithmetic, hop by hop, and memory where it is known.
 //!
 //! A TCP connection is known by two addresses and two ports. An instance that opens connections to
 //! one address and port of the next hop has as many as its local ports; so a hop carries
 //! instances × addresses × ports × instances of the next. The hop with the least is where it ends.
 
+mod memory;
+mod nginx;
+
+use std::path::Path;
+
 use serde::Serialize;
 use stats::grouped::count;
 
 use super::finding::Severity;
+pub(crate) use memory::Load;
+use memory::Memory;
+use nginx::Nginx;
 
 /// Default ports of Linux: `32768 60999`.
 const USUAL: (u16, u16) = (32_768, 60_999);
@@ -28,6 +36,10 @@ struct Hop {
     addresses: u64,
     /// Local ports, both ends included; `None` if not given.
     ports: Option<(u16, u16)>,
+    /// Its nginx.conf, memory of an instance (bytes) and processors, where they were given.
+    nginx: Option<Nginx>,
+    memory: Option<u64>,
+    processors: Option<u64>,
 }
 
 /// An error in a chain's text, and its position.
@@ -62,17 +74,32 @@ pub(crate) struct Link {
 pub(crate) struct Reckoned {
     pub(crate) load: u64,
     pub(crate) links: Vec<Link>,
+    /// Hops whose configuration was given.
+    pub(crate) hops: Vec<Memory>,
+    /// The limit that is reached first.
+    pub(crate) runs_out: RunsOut,
     /// Index of the link that runs out first among those whose ports were given (among all, if none was).
     pub(crate) first_out: usize,
-    /// Connections at which it does.
+    /// Connections at which the chain ends.
     pub(crate) capacity: u64,
-    /// Remedies: the chain's capacity if that hop had more of one resource, in words.
+    /// Remedies: the capacity of the link that runs out first if it had more of one resource, in words.
     pub(crate) remedies: Vec<String>,
 }
 
+/// The limit of a chain that is reached first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct RunsOut {
+    /// A hop, or two with an arrow between them for local ports.
+    pub(crate) hop: String,
+    /// `local ports`, `memory` or `worker_connections`.
+    pub(crate) of: &'static str,
+    /// Connections.
+    pub(crate) capacity: u64,
+}
+
 impl Chain {
-    /// Reads `nginx*4:21000-61000 -> ingress*5 x2 -> pods`: a name, then in any order `*` instances, `x` addresses of
-    /// each, `:` local ports.
+    /// Reads `nginx*4:21000-61000 conf=nginx.conf memory=64G -> ingress*5 x2 -> pods`: a name, then in any order `*`
+    /// instances, `x` addresses of each, `:` local ports, and the configuration, memory and processors of each.
     pub(crate) fn parse(text: &str) -> Result<Self, Mistake> {
         let mut hops = Vec::new();
         let mut reader = Reader { text, at: 0 };
@@ -88,20 +115,22 @@ impl Chain {
         Ok(Self(hops))
     }
 
-    /// Computes the share of `load` connections at each hop.
-    pub(crate) fn reckon(&self, load: u64) -> Reckoned {
+    /// Computes the share of a load at each hop.
+    pub(crate) fn reckon(&self, load: Load) -> Reckoned {
         let links: Vec<Link> =
-            self.0.windows(2).map(|pair| link(&pair[0], &pair[1], load)).collect();
+            self.0.windows(2).map(|pair| link(&pair[0], &pair[1], load.connections)).collect();
+        let hops: Vec<Memory> = self.0.iter().filter_map(|hop| memory::of(hop, load)).collect();
         let told = links.iter().any(|link| link.told);
         let judged = links.iter().enumerate().filter(|(_, link)| link.told || !told);
         let (first_out, least) = judged.min_by_key(|(_, link)| link.capacity).expect("a link");
-        let capacity = least.capacity;
-        let remedies = if load > 0 && least.severity == Severity::Fits {
+        let runs_out = first_of(least, &hops);
+        let remedies = if load.connections > 0 && least.severity == Severity::Fits {
             Vec::new()
         } else {
             self.remedies(first_out)
         };
-        Reckoned { load, links, first_out, capacity, remedies }
+        let capacity = runs_out.capacity;
+        Reckoned { load: load.connections, links, hops, runs_out, first_out, capacity, remedies }
     }
 
     fn remedies(&self, at: usize) -> Vec<String> {
@@ -127,6 +156,41 @@ impl Chain {
         });
         out
     }
+}
+
+/// The least of the local ports of a link, and of memory and connections of hops.
+fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
+    let ports = RunsOut {
+        hop: format!("{} -> {}", link.from, link.to),
+        of: "local ports",
+        capacity: link.capacity,
+    };
+    let of_hop = |hop: &Memory| {
+        let all = [("memory", hop.capacity), ("worker_connections", hop.connections)];
+        all.map(|(of, capacity)| {
+            capacity.map(|capacity| RunsOut { hop: hop.hop.clone(), of, capacity })
+        })
+    };
+    let of_hops = hops.iter().flat_map(of_hop).flatten();
+    // Ports that were only assumed are a question; what a configuration says is an answer.
+    let is_known = link.told || hops.is_empty();
+    let all = of_hops.chain(is_known.then(|| ports.clone()));
+    all.min_by_key(|one| one.capacity).unwrap_or(ports)
+}
+
+/// Bytes: a number with `k`, `m`, `g` or `t` behind it, and `B` or `iB` behind that, all of them powers of 1024.
+pub(super) fn size(text: &str) -> Option<u64> {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(end);
+    let factor = match unit.to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        "t" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Ports of a range, both ends included; of an odd number Linux leaves one out, since it keeps even and odd ports apart
@@ -160,7 +224,9 @@ fn link(hop: &Hop, next: &Hop, load: u64) -> Link {
 
 impl Reckoned {
     pub(crate) fn severity(&self) -> Severity {
-        self.links.iter().map(|link| link.severity).max().unwrap_or(Severity::Fits)
+        let of_hops = self.hops.iter().map(Memory::worst);
+        let all = self.links.iter().map(|link| link.severity).chain(of_hops);
+        all.max().unwrap_or(Severity::Fits)
     }
 
     pub(crate) fn text(&self) -> String {
@@ -193,13 +259,21 @@ impl Reckoned {
                 count(link.descriptors_each)
             ));
         }
+        for hop in &self.hops {
+            out.push_str(&hop.text());
+        }
+        let RunsOut { hop, of, capacity } = &self.runs_out;
+        let of = if *of == "local ports" { String::new() } else { format!(" of {of}") };
+        out.push_str(&format!("  {hop} runs out{of} first, at {} connections\n", count(*capacity)));
         let link = &self.links[self.first_out];
-        out.push_str(&format!(
-            "  {} -> {} runs out first, at {} connections\n",
-            link.from,
-            link.to,
-            count(self.capacity)
-        ));
+        if !self.remedies.is_empty() && self.runs_out.of != "local ports" {
+            out.push_str(&format!(
+                "  local ports of {} -> {}: {}\n",
+                link.from,
+                link.to,
+                count(link.capacity)
+            ));
+        }
         for remedy in &self.remedies {
             out.push_str(&format!("    with {remedy}\n"));
         }
@@ -212,8 +286,8 @@ struct Reader<'t> {
     at: usize,
 }
 
-impl Reader<'_> {
-    fn rest(&self) -> &str {
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
 
@@ -241,7 +315,8 @@ impl Reader<'_> {
             return Ok(true);
         }
         Err(self.mistake(
-            "expected -> and the next hop, or one of *INSTANCES, xADDRESSES, :FIRST-LAST of this one",
+            "expected -> and the next hop, or one of *INSTANCES, xADDRESSES, :FIRST-LAST, conf=FILE, memory=SIZE, \
+             cpus=N of this one",
         ))
     }
 
@@ -252,6 +327,7 @@ impl Reader<'_> {
             return Err(self.mistake("expected the name of a hop"));
         }
         let (mut instances, mut addresses, mut ports) = (None, None, None);
+        let (mut nginx, mut memory, mut processors) = (None, None, None);
         loop {
             self.skip_blanks();
             let start = self.at;
@@ -261,6 +337,12 @@ impl Reader<'_> {
                 addresses.replace(self.number("addresses of each instance")?).is_some()
             } else if self.take(":") {
                 ports.replace(self.range()?).is_some()
+            } else if self.take("conf=") {
+                nginx.replace(self.conf()?).is_some()
+            } else if self.take("memory=") {
+                memory.replace(self.size()?).is_some()
+            } else if self.take("cpus=") {
+                processors.replace(self.number("processors")?).is_some()
             } else {
                 break;
             };
@@ -269,12 +351,43 @@ impl Reader<'_> {
                 return Err(self.mistake(format!("{name} has this already")));
             }
         }
-        Ok(Hop {
-            name,
-            instances: instances.unwrap_or(1),
-            addresses: addresses.unwrap_or(1),
-            ports,
+        if nginx.is_none() && (memory.is_some() || processors.is_some()) {
+            return Err(
+                self.mistake("memory= and cpus= need the hop's configuration: conf=nginx.conf")
+            );
+        }
+        let (instances, addresses) = (instances.unwrap_or(1), addresses.unwrap_or(1));
+        Ok(Hop { name, instances, addresses, ports, nginx, memory, processors })
+    }
+
+    /// The text up to a blank, or within quotes.
+    fn value(&mut self) -> &'t str {
+        let rest = &self.text[self.at..];
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let (begin, length, after) = match quote {
+            Some(quote) => (1, rest[1..].find(quote).unwrap_or(rest.len() - 1), 1),
+            None => (0, rest.find(char::is_whitespace).unwrap_or(rest.len()), 0),
+        };
+        self.at += (begin + length + after).min(rest.len());
+        &rest[begin..begin + length]
+    }
+
+    fn conf(&mut self) -> Result<Nginx, Mistake> {
+        let start = self.at;
+        let read = Nginx::read(Path::new(self.value()));
+        read.map_err(|words| {
+            self.at = start;
+            self.mistake(words)
         })
+    }
+
+    fn size(&mut self) -> Result<u64, Mistake> {
+        let start = self.at;
+        if let Some(bytes) = size(self.value()).filter(|bytes| *bytes > 0) {
+            return Ok(bytes);
+        }
+        self.at = start;
+        Err(self.mistake("expected the memory of each instance, such as 64G"))
     }
 
     /// Letters, digits, `_`, `.` and `-`, but not the `-` of an arrow.

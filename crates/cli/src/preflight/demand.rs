@@ -47,6 +47,9 @@ pub(crate) struct Demand {
     pub(crate) local: bool,
     /// Addresses to connect from.
     pub(crate) sources: u64,
+    /// Bytes of the largest message that the plan sends over a WebSocket, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<u64>,
     /// Connections opened per second, where the plan or a setting says it.
     pub(crate) per_second: Option<f64>,
 }
@@ -62,6 +65,8 @@ pub(crate) struct Given {
     pub(crate) by_group: Option<Vec<u64>>,
     /// Addresses to connect from, in place of the property's.
     pub(crate) sources: Option<String>,
+    /// Bytes of the largest message, in place of the plan's.
+    pub(crate) message: Option<u64>,
 }
 
 impl Given {
@@ -84,6 +89,7 @@ pub(crate) fn without_plan(users: u64, given: &Given) -> Result<Demand, String> 
         users,
         websockets: users,
         sources: given.count_sources()?,
+        message: given.message,
         per_second: given.connect_rate(),
         ..Demand::default()
     })
@@ -152,6 +158,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         at_once |= held > 0 && ramp_s <= 0;
         per_second += held as f64 / ramp_s.max(1) as f64;
     }
+    demand.message = given.message.or(demand.message);
     demand.users = given.users.unwrap_or(planned);
     let by_plan = (per_second > 0.0 && !at_once).then_some(per_second);
     demand.per_second = match (given.connect_rate(), by_plan) {
@@ -224,6 +231,17 @@ impl Demand {
         self.secure_websockets.saturating_add(self.https)
     }
 
+    /// Notes the size of what a sampler sends; returns whether it opens a connection, and its destination in `call`.
+    fn add_socket(
+        &mut self,
+        socket: &websocket::WebSocket,
+        env: &mut Env<'_>,
+        call: &mut websocket::Call,
+    ) -> Option<bool> {
+        self.message = self.message.max(socket.payload_bytes(env, call));
+        socket.destination(env, call)
+    }
+
     /// Adds what so many users of the group hold; returns how many connections that is.
     fn add_group(&mut self, plan: &Plan, group: &Group, users: u64, env: &mut Env<'_>) -> u64 {
         let mut call = websocket::Call::default();
@@ -236,7 +254,7 @@ impl Demand {
                     Target::Unknown => (None, false),
                     Target::Server(to) => (Some(to), false),
                 },
-                SamplerKind::WebSocket(socket) => match socket.destination(env, &mut call) {
+                SamplerKind::WebSocket(socket) => match self.add_socket(socket, env, &mut call) {
                     Some(false) => continue,
                     None => (None, true),
                     Some(true) => {

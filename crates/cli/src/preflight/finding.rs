@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::place::Place;
+
 /// Comparison of the limit with the need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,9 +41,20 @@ pub(crate) struct Change {
     pub(crate) key: &'static str,
     pub(crate) from: String,
     pub(crate) to: String,
+    /// Where it is changed.
+    pub(crate) place: Place,
 }
 
 impl Change {
+    pub(crate) fn new(key: &'static str, from: String, to: String) -> Self {
+        Self { key, from, to, place: Place::default() }
+    }
+
+    /// Words that say how the change is made, here or on another machine.
+    pub(crate) fn way(&self) -> String {
+        self.place.way(self.key, &self.to, &self.command())
+    }
+
     /// The command that makes the change.
     pub(crate) fn command(&self) -> String {
         sysctl(self.key, &self.to)
@@ -95,7 +108,7 @@ impl Finding {
             out.push_str(&format!("            {}\n", self.why));
         }
         if self.severity > Severity::Fits {
-            for line in self.change.iter().map(Change::command).chain(self.advice.clone()) {
+            for line in self.change.iter().map(Change::way).chain(self.advice.clone()) {
                 out.push_str(&format!("            -> {line}\n"));
             }
         }

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn change(key: &'static str, to: &str) -> Change {
-        Change { key, from: String::new(), to: to.into() }
+        Change::new(key, String::new(), to.into())
     }
 
     #[test]

@@ -3,11 +3,14 @@
 //! Filled by hand in tests. 0 stands for what could not be read, and is judged as unknown, never as
 //! nothing.
 
+use std::collections::HashMap;
 use std::fs::read_to_string;
 use std::path::Path;
 
 use stats::control_group::Groups;
 use stats::machine::Reading;
+
+use super::place::Surroundings;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Host {
@@ -26,6 +29,9 @@ pub(crate) struct Host {
     pub(crate) syn_backlog: u64,
     /// Pages: no limit below, pressure, limit.
     pub(crate) tcp_mem: [u64; 3],
+    /// Bytes of a socket's buffers to receive and to send: least, to begin with, most.
+    pub(crate) tcp_rmem: [u64; 3],
+    pub(crate) tcp_wmem: [u64; 3],
     pub(crate) page: u64,
     /// Connections tracked, and how many there may be, where they are tracked at all.
     pub(crate) conntrack: Option<(u64, u64)>,
@@ -34,7 +40,11 @@ pub(crate) struct Host {
     /// Threads there are, and may be.
     pub(crate) threads: u64,
     pub(crate) threads_max: u64,
-    /// Bytes.
+    /// `kernel.threads-max` and `fs.nr_open`.
+    pub(crate) threads_kernel: u64,
+    pub(crate) nr_open: u64,
+    /// Bytes: of the machine, whatever a control group allows, and what may be used.
+    pub(crate) machine_memory: u64,
     pub(crate) memory_total: u64,
     pub(crate) memory_available: u64,
     pub(crate) processors: u64,
@@ -44,6 +54,7 @@ pub(crate) struct Host {
     pub(crate) file_size: u64,
     /// It is a pod of Kubernetes.
     pub(crate) is_pod: bool,
+    pub(crate) surroundings: Surroundings,
 }
 
 /// The variable that Kubernetes sets in each container.
@@ -51,11 +62,17 @@ const POD: &str = "KUBERNETES_SERVICE_HOST";
 
 impl Host {
     pub(crate) fn now() -> Self {
+        Self::with(&HashMap::new())
+    }
+
+    /// This machine, if it had these settings, by their files below /proc.
+    pub(crate) fn with(settings: &HashMap<String, String>) -> Self {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let reading = Reading::now();
         let host = Self {
             descriptors: limit.maximum.unwrap_or(u64::from(u32::MAX)),
             time_wait: reading.sockets.time_wait,
+            machine_memory: reading.memory_total,
             memory_total: reading.memory_total,
             memory_available: reading.memory_available,
             processors: std::thread::available_parallelism().map_or(0, |n| n.get() as u64),
@@ -64,14 +81,18 @@ impl Host {
                 .current
                 .unwrap_or(0),
             is_pod: std::env::var_os(POD).is_some_and(|host| !host.is_empty()),
+            surroundings: Surroundings::now(),
             ..Self::default()
         };
-        host.with_files(Path::new("/proc")).with_groups(&Groups::own())
+        host.with_files(Path::new("/proc"), settings).with_groups(&Groups::own())
     }
 
-    /// Adds what stands in files below `proc`.
-    fn with_files(mut self, proc: &Path) -> Self {
-        let text = |file: &str| read_to_string(proc.join(file)).unwrap_or_default();
+    /// Adds what stands in files below `proc`; settings take the place of files.
+    fn with_files(mut self, proc: &Path, settings: &HashMap<String, String>) -> Self {
+        let text = |file: &str| match settings.get(file) {
+            Some(value) => value.clone(),
+            None => read_to_string(proc.join(file)).unwrap_or_default(),
+        };
         let numbers = |file: &str| numbers(&text(file));
         let first = |file: &str| numbers(file).first().copied().unwrap_or(0);
         let files = numbers("sys/fs/file-nr");
@@ -87,15 +108,22 @@ impl Host {
         self.time_wait_reuse = first("sys/net/ipv4/tcp_tw_reuse");
         self.somaxconn = first("sys/net/core/somaxconn");
         self.syn_backlog = first("sys/net/ipv4/tcp_max_syn_backlog");
-        if let [low, pressure, limit] = numbers("sys/net/ipv4/tcp_mem")[..] {
-            self.tcp_mem = [low, pressure, limit];
-        }
+        let three = |file: &str| numbers(file).try_into().unwrap_or_default();
+        self.tcp_mem = three("sys/net/ipv4/tcp_mem");
+        self.tcp_rmem = three("sys/net/ipv4/tcp_rmem");
+        self.tcp_wmem = three("sys/net/ipv4/tcp_wmem");
         self.conntrack = numbers("sys/net/netfilter/nf_conntrack_max")
             .first()
             .map(|max| (first("sys/net/netfilter/nf_conntrack_count"), *max));
         self.orphans_max = first("sys/net/ipv4/tcp_max_orphans");
         self.time_wait_max = first("sys/net/ipv4/tcp_max_tw_buckets");
-        let least = [first("sys/kernel/threads-max"), first("sys/kernel/pid_max")];
+        // No process may have more descriptors, whatever its own limit.
+        self.nr_open = first("sys/fs/nr_open");
+        if self.nr_open > 0 {
+            self.descriptors = self.descriptors.min(self.nr_open);
+        }
+        self.threads_kernel = first("sys/kernel/threads-max");
+        let least = [self.threads_kernel, first("sys/kernel/pid_max")];
         self.threads_max = least.into_iter().filter(|n| *n > 0).min().unwrap_or(0);
         // The fourth word of loadavg: threads that could run / all threads.
         let all = text("loadavg")
@@ -162,36 +190,44 @@ mod tests {
         }
     }
 
+    const FILES: [(&str, &str); 22] = [
+        ("sys/fs/file-nr", "449\t0\t2466186\n"),
+        ("sys/fs/file-max", "2466186\n"),
+        ("sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
+        ("sys/net/ipv4/ip_local_reserved_ports", "8080,40000-40009,60999\n"),
+        ("sys/net/ipv4/tcp_tw_reuse", "2\n"),
+        ("sys/net/core/somaxconn", "4096\n"),
+        ("sys/net/ipv4/tcp_max_syn_backlog", "2048\n"),
+        ("sys/net/ipv4/tcp_mem", "287901\t383868\t575802\n"),
+        ("sys/net/netfilter/nf_conntrack_max", "262144\n"),
+        ("sys/net/netfilter/nf_conntrack_count", "17\n"),
+        ("sys/net/ipv4/tcp_max_orphans", "131072\n"),
+        ("sys/net/ipv4/tcp_max_tw_buckets", "131073\n"),
+        ("sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
+        ("sys/net/ipv4/tcp_wmem", "4096\t16384\n"),
+        ("sys/fs/nr_open", "1048576\n"),
+        ("sys/kernel/threads-max", "192730\n"),
+        ("sys/kernel/pid_max", "32768\n"),
+        ("loadavg", "1.01 0.59 0.73 2/88 18976\n"),
+        ("group/memory.max", "1000\n"),
+        ("group/memory.current", "400\n"),
+        ("group/pids.max", "max\n"),
+        ("group/cpu.max", "150000 100000\n"),
+    ];
+
     #[test]
     fn everything_is_read_from_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        write(
-            folder.path(),
-            &[
-                ("sys/fs/file-nr", "449\t0\t2466186\n"),
-                ("sys/fs/file-max", "2466186\n"),
-                ("sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
-                ("sys/net/ipv4/ip_local_reserved_ports", "8080,40000-40009,60999\n"),
-                ("sys/net/ipv4/tcp_tw_reuse", "2\n"),
-                ("sys/net/core/somaxconn", "4096\n"),
-                ("sys/net/ipv4/tcp_max_syn_backlog", "2048\n"),
-                ("sys/net/ipv4/tcp_mem", "287901\t383868\t575802\n"),
-                ("sys/net/netfilter/nf_conntrack_max", "262144\n"),
-                ("sys/net/netfilter/nf_conntrack_count", "17\n"),
-                ("sys/net/ipv4/tcp_max_orphans", "131072\n"),
-                ("sys/net/ipv4/tcp_max_tw_buckets", "131073\n"),
-                ("sys/kernel/threads-max", "192730\n"),
-                ("sys/kernel/pid_max", "32768\n"),
-                ("loadavg", "1.01 0.59 0.73 2/88 18976\n"),
-                ("group/memory.max", "1000\n"),
-                ("group/memory.current", "400\n"),
-                ("group/pids.max", "max\n"),
-                ("group/cpu.max", "150000 100000\n"),
-            ],
-        );
-        let host = Host { memory_total: 5000, memory_available: 4000, ..Host::default() };
+        write(folder.path(), &FILES);
+        let host = Host {
+            descriptors: 2_000_000,
+            memory_total: 5000,
+            memory_available: 4000,
+            ..Host::default()
+        };
         let groups = Groups::of("0::/\n", &folder.path().join("group"));
-        let host = host.with_files(folder.path()).with_groups(&groups);
+        let given = [("sys/net/core/somaxconn".to_owned(), "128".to_owned())].into();
+        let host = host.with_files(folder.path(), &given).with_groups(&groups);
         assert_eq!(
             host,
             Host {
@@ -200,9 +236,13 @@ mod tests {
                 ports: (32_768, 60_999),
                 ports_reserved: 11,
                 time_wait_reuse: 2,
-                somaxconn: 4096,
+                somaxconn: 128,
                 syn_backlog: 2048,
                 tcp_mem: [287_901, 383_868, 575_802],
+                tcp_rmem: [4096, 131_072, 6_291_456],
+                nr_open: 1 << 20,
+                descriptors: 1 << 20,
+                threads_kernel: 192_730,
                 conntrack: Some((17, 262_144)),
                 orphans_max: 131_072,
                 time_wait_max: 131_073,
@@ -220,7 +260,7 @@ mod tests {
     #[test]
     fn missing_files_and_odd_numbers_are_unknown() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(Host::default().with_files(folder.path()), Host::default());
+        assert_eq!(Host::default().with_files(folder.path(), &HashMap::new()), Host::default());
         write(
             folder.path(),
             &[
@@ -232,7 +272,7 @@ mod tests {
                 ("loadavg", "1.0 2"),
             ],
         );
-        let host = Host::default().with_files(folder.path());
+        let host = Host::default().with_files(folder.path(), &HashMap::new());
         assert_eq!(host, Host { file_max: u64::MAX, ..Host::default() });
         assert_eq!(host.local_ports(), 0);
     }

@@ -3,6 +3,8 @@
 //! Pure functions of two plain structs. Constants are measured or the kernel's own; docs/preflight.md
 //! has the source of each. A figure of the host that is 0 could not be read, and is passed over.
 
+mod windows;
+
 use stats::grouped::{bytes, count, rate};
 
 use super::demand::Demand;
@@ -48,6 +50,8 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
         syn_backlog,
         conntrack,
         tcp_memory,
+        windows::receive,
+        windows::send,
         memory,
         processors,
         cpu_quota,
@@ -55,7 +59,11 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
         orphans,
         time_wait,
     ];
-    rules.into_iter().filter_map(|rule| rule(demand, host)).collect()
+    let mut found: Vec<_> = rules.into_iter().filter_map(|rule| rule(demand, host)).collect();
+    for change in found.iter_mut().filter_map(|finding| finding.change.as_mut()) {
+        change.place = host.surroundings.place(change.key);
+    }
+    found
 }
 
 /// Worker processes that the demand takes.
@@ -79,7 +87,7 @@ fn number(
     let severity = Severity::of(needed, now);
     // A quarter more than needed, so that the next look does not call it tight.
     let to = needed.saturating_add(needed / 4).max(now);
-    let change = Change { key, from: now.to_string(), to: to.to_string() };
+    let change = Change::new(key, now.to_string(), to.to_string());
     let used = if used > 0 { format!(", {} in use", count(used)) } else { String::new() };
     Some(Finding {
         what,
@@ -202,11 +210,11 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let (low, high) = host.ports;
     let widest = WIDEST.1 - WIDEST.0 + 1;
     let wider = low > WIDEST.0 || high < WIDEST.1;
-    let change = Change {
-        key: "net.ipv4.ip_local_port_range",
-        from: format!("{low} {high}"),
-        to: format!("{} {}", WIDEST.0.min(low), WIDEST.1.max(high)),
-    };
+    let change = Change::new(
+        "net.ipv4.ip_local_port_range",
+        format!("{low} {high}"),
+        format!("{} {}", WIDEST.0.min(low), WIDEST.1.max(high)),
+    );
     let enough = widest.saturating_mul(pairs).saturating_sub(host.ports_reserved);
     // One address more than the sum says, for ports that wait or are reserved.
     let addresses = needed.div_ceil(widest.saturating_mul(destinations)) + 1;
@@ -374,7 +382,7 @@ fn tcp_memory(demand: &Demand, host: &Host) -> Option<Finding> {
     let raised = [needed / 4 * 3, needed, needed / 2 * 3].map(|pages| pages.min(most));
     let to = [raised[0].max(low), raised[1].max(pressure), raised[2].max(limit)];
     let text = |pages: [u64; 3]| format!("{} {} {}", pages[0], pages[1], pages[2]);
-    let change = Change { key: "net.ipv4.tcp_mem", from: text(host.tcp_mem), to: text(to) };
+    let change = Change::new("net.ipv4.tcp_mem", text(host.tcp_mem), text(to));
     Some(Finding {
         what: "memory of TCP",
         severity,

@@ -85,6 +85,32 @@ impl WebSocket {
         Some(call.opens)
     }
 
+    /// Bytes of the payload that the sampler sends, as far as they are known before a run. A file is not read.
+    pub fn payload_bytes(&self, env: &mut Env<'_>, call: &mut Call) -> Option<u64> {
+        call.clear();
+        let bytes = match &self.act {
+            Act::RequestResponse(_) | Act::Write if self.payload.from_file.get(env) => {
+                let mut name = env.core.take();
+                self.payload.file.eval(env, &mut name);
+                let about = std::fs::metadata(&name);
+                env.core.give(name);
+                about.ok().filter(std::fs::Metadata::is_file).map(|about| about.len())
+            }
+            Act::RequestResponse(_) | Act::Write => {
+                self.write_payload(env, call);
+                Some(call.payload.len() as u64)
+            }
+            Act::Exchange(exchange) => {
+                let sent = exchange.render(self, env, call).is_ok();
+                sent.then_some(call.payload.len() as u64)
+            }
+            _ => None,
+        };
+        let is_known = env.core.thrown.take().is_none() && call.problem.is_none();
+        // What only users know is still a reference.
+        bytes.filter(|bytes| is_known && *bytes > 0 && !call.data.contains("${"))
+    }
+
     fn write_payload(&self, env: &mut Env<'_>, call: &mut Call) {
         match self.act {
             Act::RequestResponse(_) | Act::Write => {

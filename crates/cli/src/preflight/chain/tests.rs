@@ -1,7 +1,12 @@
 use super::*;
 
 fn reckoned(text: &str, load: u64) -> Reckoned {
-    Chain::parse(text).unwrap_or_else(|m| panic!("{m:?}")).reckon(load)
+    Chain::parse(text).unwrap_or_else(|m| panic!("{m:?}")).reckon(all(load))
+}
+
+/// A load of WebSockets alone.
+fn all(connections: u64) -> Load {
+    Load { connections, http: 0 }
 }
 
 /// Four proxies with 40 000 local ports each before five upstreams end at 800 000 connections; that is where a team
@@ -70,6 +75,9 @@ fn hops_may_be_told_in_any_order_and_spacing() {
         instances,
         addresses,
         ports,
+        nginx: None,
+        memory: None,
+        processors: None,
     };
     let chain = Chain::parse(" nginx*4x2:1-9→a-b.c_d : 10-20 * 3->x x2 ->  pods").unwrap();
     assert_eq!(
@@ -105,6 +113,9 @@ fn mistakes_are_shown_where_they_are() {
         ("nginx:1-2, -> pods", 9, "expected -> and the next hop"),
         ("nginx > pods", 6, "expected -> and the next hop"),
         ("nginx -> é*3 -> 😀", 17, "the name of a hop"),
+        ("nginx conf=/nowhere/n -> pods", 11, "cannot read /nowhere/n"),
+        ("nginx memory=many -> pods", 13, "such as 64G"),
+        ("nginx memory=64G -> pods", 17, "conf=nginx.conf"),
     ];
     for (text, at, words) in table {
         let mistake = Chain::parse(text).expect_err(text);
@@ -113,11 +124,81 @@ fn mistakes_are_shown_where_they_are() {
     }
 }
 
+/// A chain whose first hop has the configuration, for a million connections over four instances.
+fn with_conf(conf: &str, hop: &str, http: u64) -> Reckoned {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("nginx.conf");
+    std::fs::write(&file, conf).expect("written");
+    let text = format!("nginx*4:1024-65535 conf='{}' {hop} -> ingress*5", file.display());
+    let chain = Chain::parse(&text).unwrap_or_else(|m| panic!("{m:?}"));
+    chain.reckon(Load { connections: 1_000_000, http })
+}
+
+const LARGE: &str = "worker_processes 32; worker_rlimit_nofile 1000000; \
+    events { worker_connections 1000000; } http { server { location / { proxy_pass http://up; ";
+
+/// A team's proxies: 32 workers that allocate a million connections each took 14 GB before the first one came, and with
+/// large buffers a machine of 128 GB ran out of memory while readers were slow; small buffers took 20 GB.
+#[test]
+fn memory_of_a_proxy_is_allocated_ahead_and_grows_with_slow_readers() {
+    let large = format!("{LARGE} proxy_buffer_size 64k; proxy_buffers 8 64k; }} }} }}");
+    let r = with_conf(&large, "memory=128G", 1_000_000);
+    let hop = &r.hops[0];
+    assert_eq!(hop.before, 32 * (432_000_000 + (4 << 20)));
+    assert_eq!((hop.connections_each, hop.slow_each), (250_000, 8 << 16));
+    assert_eq!((hop.severity, r.severity()), (Severity::TooSmall, Severity::TooSmall));
+    assert_eq!((r.runs_out.hop.as_str(), r.runs_out.of), ("nginx", "memory"));
+    assert_eq!(r.capacity, hop.capacity.expect("a capacity"));
+    assert!(r.capacity < 1_000_000, "{r:?}");
+    let text = r.text();
+    for words in [
+        "too small memory of nginx: 128 GiB each, needed ",
+        "13 GiB before the first connection: 32 workers x 1 000 000 worker_connections x 432 bytes",
+        "nginx runs out of memory first, at ",
+        "-> worker_connections 19531: ",
+        "-> proxy_buffering off, proxy_buffer_size 4k: 20 GiB in all",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let small =
+        format!("{LARGE} proxy_buffering off; proxy_buffer_size 4k; proxy_buffers 4 8k; }} }} }}");
+    let r = with_conf(&small, "memory=64G", 1_000_000);
+    let hop = &r.hops[0];
+    assert_eq!((hop.severity, hop.slow), (Severity::Fits, 0));
+    // 19 to 21 GiB: what was seen, and the kernel's sockets.
+    assert!((19..=21).contains(&((hop.before + hop.held) >> 30)), "{hop:?}");
+    assert_eq!(r.runs_out.of, "local ports");
+}
+
+#[test]
+fn upgraded_connections_have_a_buffer_each_way_and_no_others() {
+    let large = format!("{LARGE} proxy_buffer_size 64k; proxy_buffers 8 64k; }} }} }}");
+    let hop = &with_conf(&large, "memory=64G", 0).hops[0];
+    assert_eq!((hop.slow_each, hop.severity), (1 << 16, Severity::Fits));
+    assert_eq!(hop.slow, 250_000 << 16);
+}
+
+#[test]
+fn a_proxy_that_lets_too_few_connections_through_is_named() {
+    let conf = "worker_processes auto; events { worker_connections 10240; }";
+    let r = with_conf(conf, "cpus=8", 0);
+    assert_eq!(r.hops[0].connections, Some(4 * 8 * 10_240 / 2));
+    assert_eq!((r.runs_out.of, r.capacity), ("worker_connections", 163_840));
+    assert_eq!(r.severity(), Severity::TooSmall);
+    let text = r.text();
+    assert!(text.contains("too small connections of nginx: 163 840 "), "{text}");
+    assert!(text.contains("-> worker_connections 78125\n"), "{text}");
+    // Without processors, nothing is known of their number; without memory, nothing is judged.
+    let r = with_conf(conf, "", 0);
+    assert_eq!((r.hops[0].workers, r.severity()), (None, Severity::Fits));
+    assert!(r.text().contains("say cpus=N") && r.text().contains("memory=64G"), "{}", r.text());
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_is_too_odd(text in "[a-x*:0-9> →-]{0,40}") {
         match Chain::parse(&text) {
-            Ok(chain) => { chain.reckon(1_000_000).text(); }
+            Ok(chain) => { chain.reckon(all(1_000_000)).text(); }
             Err(mistake) => assert!(text.is_char_boundary(mistake.at)),
         }
     }

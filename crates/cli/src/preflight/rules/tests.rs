@@ -1,3 +1,4 @@
+use super::super::place::{Place, Surroundings};
 use super::Severity::{Fits, Tight, TooSmall};
 use super::*;
 
@@ -14,18 +15,24 @@ fn host() -> Host {
         somaxconn: 65_535,
         syn_backlog: 65_535,
         tcp_mem: [1_000_000, 2_000_000, 3_000_000],
+        tcp_rmem: [4096, 131_072, 6 << 20],
+        tcp_wmem: [4096, 16_384, 4 << 20],
         page: 4096,
         conntrack: None,
         orphans_max: 2_000_000,
         time_wait_max: 2_000_000,
         threads: 88,
         threads_max: 32_768,
+        threads_kernel: 192_730,
+        nr_open: 1 << 20,
+        machine_memory: 24 << 30,
         memory_total: 24 << 30,
         memory_available: 23 << 30,
         processors: 2,
         quota: 0,
         file_size: 0,
         is_pod: false,
+        surroundings: Surroundings::default(),
     }
 }
 
@@ -314,4 +321,52 @@ fn limits_of_the_process_are_found_at_any_load() {
     let roomy = Host { quota: 2000, file_size: 1 << 40, ..host() };
     let found = findings(&demand(50), &roomy);
     assert!(found.iter().all(|finding| finding.severity == Fits), "{found:?}");
+}
+
+#[test]
+fn a_message_longer_than_a_socket_holds_is_named() {
+    let found = |message, rmem, wmem| {
+        let demand = Demand { message, ..demand(50) };
+        let host = Host { tcp_rmem: rmem, tcp_wmem: wmem, ..host() };
+        let all = findings(&demand, &host).into_iter();
+        all.filter(|finding| finding.what.contains("buffer of a socket")).collect::<Vec<_>>()
+    };
+    let (rmem, wmem) = (host().tcp_rmem, host().tcp_wmem);
+    let short = [4096, 4096, 16 << 20];
+    let both = found(Some(3000), short, wmem);
+    assert_eq!([both[0].severity, both[1].severity], [Tight, Fits], "{both:?}");
+    let change = both[0].change.as_ref().expect("a change");
+    assert_eq!(change.command(), "sysctl -w net.ipv4.tcp_rmem=\"4096 131072 16777216\"");
+    assert_eq!(both[0].needed, "3 000 bytes of the largest message");
+    let both = found(Some(10_000), rmem, [4096, 4096, 4096]);
+    assert_eq!([both[0].severity, both[1].severity], [Fits, Tight], "{both:?}");
+    let change = both[1].change.as_ref().expect("a change");
+    assert_eq!(change.to, "4096 16384 16384");
+    // Linux's own buffers, small messages, and what is not known.
+    for (message, rmem, wmem) in [
+        (Some(60_000), rmem, wmem),
+        (Some(2000), short, [4096, 4096, 4096]),
+        (Some(5000), [0; 3], [0; 3]),
+        (None, short, short),
+    ] {
+        let all = found(message, rmem, wmem);
+        assert!(all.iter().all(|finding| finding.severity == Fits), "{all:?}");
+    }
+}
+
+#[test]
+fn a_change_says_where_it_is_made() {
+    let surroundings = Surroundings { is_container: true, own_network: true, is_read_only: true };
+    let host = Host { surroundings, ..host() };
+    let all = findings(&demand(1_000_000), &host);
+    let ports = find(&all, "local ports").text();
+    let words = "start the container with --sysctl net.ipv4.ip_local_port_range=\"1024 65535\"";
+    assert!(ports.contains(words), "{ports}");
+    let change = find(&all, "closing connections").change.as_ref();
+    assert_eq!(change.map(|change| change.place), None);
+    let few = Host { orphans_max: 1000, ..host };
+    let all = findings(&demand(50_000), &few);
+    let change = find(&all, "closing connections").change.as_ref().expect("a change");
+    assert_eq!(change.place, Place::Host);
+    assert!(change.way().starts_with("on the host of this container: sysctl -w "), "{change:?}");
 }

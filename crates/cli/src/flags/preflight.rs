@@ -1,0 +1,57 @@
+//! Options of `throng preflight`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::PropertyFlags;
+
+#[derive(Debug, Args)]
+pub(crate) struct PreflightFlags {
+    /// The plan. With --users it may be left out: each user then holds one WebSocket.
+    #[arg(required_unless_present_any = ["users", "sysctl", "watch"])]
+    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) properties: PropertyFlags,
+    /// Number of users, instead of the plan's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) users: Option<u64>,
+    /// Addresses to connect from, instead of throng.source.addresses: a list of addresses, ranges and interfaces.
+    #[arg(long, value_name = "ADDRESSES")]
+    pub(crate) source: Option<String>,
+    /// The proxies between this machine and the servers: "nginx*4:21000-61000 -> ingress*5 x2 -> pods*10". With
+    /// conf=nginx.conf memory=64G at a hop, its memory counts, too.
+    #[arg(long, value_name = "HOPS")]
+    pub(crate) chain: Option<String>,
+    /// Size of the largest message, instead of that of the plan's WebSocket messages: bytes, or with K or M.
+    #[arg(long, value_name = "SIZE", value_parser = crate::preflight::parse_size)]
+    pub(crate) message: Option<u64>,
+    /// Judge a file of kernel settings (sysctl.conf): what each line lowers or raises here, and whether the load fits then.
+    #[arg(long, value_name = "FILE", conflicts_with = "fix")]
+    pub(crate) sysctl: Option<PathBuf>,
+    /// Ask a host once that a run would watch; without NAME=URL, those of throng.toml. May be given several times.
+    #[arg(long, value_name = "NAME=URL", num_args = 0..=1, default_missing_value = "", value_parser = Asked::parse)]
+    pub(crate) watch: Vec<Asked>,
+    /// Raise the settings of this machine that are too small, and print the commands that undo it.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With --fix: only print the changes.
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// For a run with the same option: leave out the elements that cannot run.
+    #[arg(long)]
+    pub(crate) skip_unsupported: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A host to ask, or none: then those of throng.toml.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked(pub(crate) Option<watch::Host>);
+
+impl Asked {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Ok(Self(None)) } else { watch::Host::parse(text).map(Some).map(Self) }
+    }
+}

@@ -1,0 +1,430 @@
+//! The directives of an nginx.conf that decide about memory and descriptors of a proxy.
+//!
+//! Reads directives and blocks as nginx does: words, quotes, comments, `include` with patterns in the last part of a path.
+//! Directives that are not asked for are passed over. Of several proxied locations the one with the largest buffers counts.
+
+use std::path::{Path, PathBuf};
+
+/// Bytes of a page, of which nginx's defaults are made.
+const PAGE: u64 = 4096;
+/// `worker_connections` without a directive (`DEFAULT_CONNECTIONS`).
+const CONNECTIONS: u64 = 512;
+/// Files and levels of `include`, and the length of all, beyond which a configuration is refused.
+const MOST_FILES: usize = 1000;
+const MOST_LEVELS: usize = 20;
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The settings of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nginx {
+    /// `worker_processes`; `None` for `auto`.
+    pub(super) workers: Option<u64>,
+    /// Of one worker process.
+    pub(super) connections: u64,
+    /// Descriptors of a worker process, where the configuration sets them.
+    pub(super) descriptors: Option<u64>,
+    pub(super) buffers: Buffers,
+}
+
+/// Buffers of one proxied connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Buffers {
+    /// `proxy_buffering`.
+    pub(super) on: bool,
+    /// `proxy_buffer_size`, bytes.
+    pub(super) first: u64,
+    /// `proxy_buffers`: number, and bytes of each.
+    pub(super) number: u64,
+    pub(super) size: u64,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { on: true, first: PAGE, number: 8, size: PAGE }
+    }
+}
+
+impl Buffers {
+    /// Bytes of the buffers of an answer that nobody reads.
+    pub(super) fn bytes(self) -> u64 {
+        let more = if self.on { self.number.saturating_mul(self.size) } else { 0 };
+        self.first.saturating_add(more)
+    }
+
+    /// These, with what the directives of a block change.
+    fn with(mut self, block: &[Directive]) -> Result<Self, String> {
+        for directive in block {
+            match directive.name() {
+                "proxy_buffering" => self.on = directive.word(1)? != "off",
+                "proxy_buffer_size" => self.first = directive.size(1)?,
+                "proxy_buffers" => {
+                    (self.number, self.size) = (directive.number(1)?, directive.size(2)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// A directive with its words, and the block behind it.
+#[derive(Debug)]
+struct Directive {
+    words: Vec<String>,
+    /// File and line, for messages.
+    place: String,
+    block: Vec<Directive>,
+}
+
+impl Nginx {
+    /// Reads a configuration with all files that it includes.
+    pub(super) fn read(file: &Path) -> Result<Self, String> {
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        let mut files = Files { folder, read: 0, bytes: 0 };
+        let all = files.read(file, 0)?;
+        let mut nginx = Self {
+            workers: Some(1),
+            connections: CONNECTIONS,
+            descriptors: None,
+            buffers: Buffers::default(),
+        };
+        for directive in &all {
+            match directive.name() {
+                "worker_processes" if directive.word(1)? == "auto" => nginx.workers = None,
+                "worker_processes" => nginx.workers = Some(directive.number(1)?),
+                "worker_rlimit_nofile" => nginx.descriptors = Some(directive.number(1)?),
+                "events" => {
+                    let of_events = directive.block.iter();
+                    for one in of_events.filter(|one| one.name() == "worker_connections") {
+                        nginx.connections = one.number(1)?;
+                    }
+                }
+                "http" => {
+                    let (mut found, own) = (None, Buffers::default());
+                    proxied(&directive.block, own, &mut found)?;
+                    nginx.buffers = found.unwrap_or(own.with(&directive.block)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(nginx)
+    }
+}
+
+/// Looks for the largest buffers of a location that leads to a server.
+fn proxied(
+    block: &[Directive],
+    inherited: Buffers,
+    found: &mut Option<Buffers>,
+) -> Result<(), String> {
+    let own = inherited.with(block)?;
+    let leads = block.iter().any(|directive| directive.name() == "proxy_pass");
+    if leads && found.is_none_or(|most| own.bytes() > most.bytes()) {
+        *found = Some(own);
+    }
+    let inner = ["server", "location", "if", "limit_except"];
+    for directive in block.iter().filter(|directive| inner.contains(&directive.name())) {
+        proxied(&directive.block, own, found)?;
+    }
+    Ok(())
+}
+
+impl Directive {
+    fn name(&self) -> &str {
+        &self.words[0]
+    }
+
+    fn word(&self, at: usize) -> Result<&str, String> {
+        let word = self.words.get(at).map(String::as_str);
+        word.ok_or_else(|| format!("{}: {} lacks a value", self.place, self.name()))
+    }
+
+    fn number(&self, at: usize) -> Result<u64, String> {
+        let word = self.word(at)?;
+        let number = word.parse().ok().filter(|n| (1..=u64::from(u32::MAX)).contains(n));
+        number.ok_or_else(|| format!("{}: {word} is no number for {}", self.place, self.name()))
+    }
+
+    /// Bytes: a number, with `k`, `m` or `g` behind it.
+    fn size(&self, at: usize) -> Result<u64, String> {
+        let word = self.word(at)?;
+        let size = super::size(word).filter(|bytes| (1..=1 << 40).contains(bytes));
+        size.ok_or_else(|| format!("{}: {word} is no size for {}", self.place, self.name()))
+    }
+}
+
+/// The files of a configuration.
+struct Files {
+    /// Of the main file, from which relative names count.
+    folder: PathBuf,
+    read: usize,
+    bytes: u64,
+}
+
+impl Files {
+    fn read(&mut self, file: &Path, level: usize) -> Result<Vec<Directive>, String> {
+        let name = file.display();
+        let failed = |error: std::io::Error| format!("cannot read {name}: {error}");
+        let about = std::fs::metadata(file).map_err(failed)?;
+        if !about.is_file() {
+            return Err(format!("{name} is no file"));
+        }
+        (self.read, self.bytes) = (self.read + 1, self.bytes.saturating_add(about.len()));
+        if level > MOST_LEVELS || self.read > MOST_FILES || self.bytes > MOST_BYTES {
+            return Err(format!("{name}: too many files are included, or one includes itself"));
+        }
+        let bytes = std::fs::read(file).map_err(failed)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lexer = Lexer { text: &text, at: 0, line: 1, file: &name.to_string() };
+        self.block(&mut lexer, level, 0)
+    }
+
+    /// The directives up to the end of the block, or of the file on the outermost level.
+    fn block(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        level: usize,
+        depth: usize,
+    ) -> Result<Vec<Directive>, String> {
+        let (mut all, mut words, mut place) = (Vec::new(), Vec::new(), lexer.place());
+        if depth > 100 {
+            return Err(format!("{place}: too many blocks within each other"));
+        }
+        loop {
+            match lexer.next()? {
+                Token::Word(word) => {
+                    if words.is_empty() {
+                        place = lexer.place();
+                    }
+                    words.push(word);
+                }
+                Token::Semicolon if words.len() > 1 && words[0] == "include" => {
+                    for file in self.included(&words[1])? {
+                        all.extend(self.read(&file, level + 1)?);
+                    }
+                    words.clear();
+                }
+                Token::Semicolon if !words.is_empty() => {
+                    let words = std::mem::take(&mut words);
+                    all.push(Directive { words, place: place.clone(), block: Vec::new() });
+                }
+                Token::Open if !words.is_empty() => {
+                    let block = if words[0].ends_with("_by_lua_block") {
+                        lexer.skip_code()?;
+                        Vec::new()
+                    } else {
+                        self.block(lexer, level, depth + 1)?
+                    };
+                    let words = std::mem::take(&mut words);
+                    all.push(Directive { words, place: place.clone(), block });
+                }
+                Token::Close if words.is_empty() && depth > 0 => return Ok(all),
+                Token::End if words.is_empty() && depth == 0 => return Ok(all),
+                Token::End => {
+                    return Err(format!("{}: the file ends within a block", lexer.place()));
+                }
+                _ => return Err(format!("{}: it is no configuration of nginx", lexer.place())),
+            }
+        }
+    }
+
+    /// The files of an `include`: one, or those of a folder whose names fit a pattern. Files that are absent are passed
+    /// over, as those of another machine.
+    fn included(&self, pattern: &str) -> Result<Vec<PathBuf>, String> {
+        let path = self.folder.join(pattern);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        if !name.contains('*') {
+            return Ok(path.is_file().then_some(path).into_iter().collect());
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(Vec::new()) };
+        let mut files = Vec::new();
+        for entry in entries.take(MOST_FILES) {
+            let entry =
+                entry.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+            if fits(&name, &entry.file_name().to_string_lossy()) && entry.path().is_file() {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+}
+
+/// Whether a name fits a pattern in which `*` stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
+    let Some(rest) = name.strip_prefix(before) else { return false };
+    if !after.contains('*') {
+        return rest.ends_with(after);
+    }
+    (0..=rest.len()).any(|at| rest.is_char_boundary(at) && fits(after, &rest[at..]))
+}
+
+/// A part of a configuration.
+enum Token {
+    Word(String),
+    Semicolon,
+    Open,
+    Close,
+    End,
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    line: usize,
+    file: &'t str,
+}
+
+impl Lexer<'_> {
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        self.line += usize::from(c == '\n');
+        Some(c)
+    }
+
+    fn next(&mut self) -> Result<Token, String> {
+        loop {
+            match self.take() {
+                None => return Ok(Token::End),
+                Some('#') => {
+                    while self.peek().is_some_and(|c| c != '\n') {
+                        self.take();
+                    }
+                }
+                Some(';') => return Ok(Token::Semicolon),
+                Some('{') => return Ok(Token::Open),
+                Some('}') => return Ok(Token::Close),
+                Some(c) if c.is_whitespace() => {}
+                Some(quote @ ('"' | '\'')) => return self.quoted(quote),
+                Some(c) => return Ok(self.word(c)),
+            }
+        }
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Token, String> {
+        let (begun, mut word) = (self.place(), String::new());
+        loop {
+            match self.take() {
+                None => return Err(format!("{begun}: a quote has no end")),
+                Some('\\') => word.extend(self.take()),
+                Some(c) if c == quote => return Ok(Token::Word(word)),
+                Some(c) => word.push(c),
+            }
+        }
+    }
+
+    fn word(&mut self, first: char) -> Token {
+        let mut word = String::from(first);
+        while let Some(c) = self.peek() {
+            // The brace of a variable, `${name}`, is a part of the word.
+            let of_variable = c == '{' && word.ends_with('$');
+            if c.is_whitespace() || c == ';' || (c == '{' && !of_variable) {
+                break;
+            }
+            if c == '}' && word.rsplit_once("${").is_none_or(|(_, name)| name.contains('}')) {
+                break;
+            }
+            self.take();
+            word.push(c);
+            if c == '\\' {
+                word.extend(self.take());
+            }
+        }
+        Token::Word(word)
+    }
+
+    /// Skips code in another language up to the brace that closes it.
+    fn skip_code(&mut self) -> Result<(), String> {
+        let mut open = 1;
+        while open > 0 {
+            match self.take() {
+                Some('{') => open += 1,
+                Some('}') => open -= 1,
+                Some(_) => {}
+                None => return Err(format!("{}: the file ends within a block", self.place())),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Result<Nginx, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+        let read = Nginx::read(&folder.path().join(files[0].0));
+        read.map_err(|words| words.replace(&format!("{}/", folder.path().display()), ""))
+    }
+
+    #[test]
+    fn settings_are_read_with_what_they_inherit() {
+        let main = "# workers\nworker_processes 32; worker_rlimit_nofile 1000000;\n\
+            events { worker_connections 65536; use epoll; }\n\
+            http { log_format a '{ \"x\": \"$uri;\" }'; proxy_buffers 4 8k; include conf.d/*.conf; include absent.conf;\n\
+            map $http_upgrade $connection { default upgrade; '' close; } }";
+        let site = "server { set $a \"b\\\"}\"; location ~ ^/a{2}$ { proxy_pass http://${up}x; proxy_buffering off; }\n\
+            location / { content_by_lua_block { if a then b = { c } end } } \n\
+            location /b { proxy_pass http://b; proxy_buffer_size 16k; } }";
+        let read =
+            |site| read(&[("nginx.conf", main), ("conf.d/site.conf", site), ("conf.d/x", "no")]);
+        let quoted = site.replace("^/a{2}$", "\"^/a{2}$\"");
+        let nginx = read(&quoted).expect("a configuration");
+        assert_eq!((nginx.workers, nginx.connections), (Some(32), 65_536));
+        assert_eq!(nginx.descriptors, Some(1_000_000));
+        let most = Buffers { on: true, first: 16 << 10, number: 4, size: 8 << 10 };
+        assert_eq!((nginx.buffers, nginx.buffers.bytes()), (most, 48 << 10));
+        // Without a proxied location, those of all.
+        let nginx = read("server { return 200; }").expect("a configuration");
+        assert_eq!(nginx.buffers, Buffers { first: PAGE, ..most });
+    }
+
+    #[test]
+    fn defaults_are_those_of_nginx() {
+        let nginx = read(&[("n", "events {} http {}")]).expect("a configuration");
+        assert_eq!((nginx.workers, nginx.connections, nginx.descriptors), (Some(1), 512, None));
+        assert_eq!(nginx.buffers.bytes(), 36 << 10);
+        let nginx = read(&[("n", "worker_processes auto; http { proxy_buffering off; }")]);
+        let nginx = nginx.expect("a configuration");
+        assert_eq!((nginx.workers, nginx.buffers.bytes()), (None, 4 << 10));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        for (text, words) in [
+            (
+                "events {\n worker_connections many; }",
+                "n:2: many is no number for worker_connections",
+            ),
+            ("http { proxy_buffers 4\n 8q; }", "n:1: 8q is no size for proxy_buffers"),
+            ("http { proxy_buffer_size; }", "n:1: proxy_buffer_size lacks a value"),
+            ("http { ", "n:1: the file ends within a block"),
+            ("}", "n:1: it is no configuration of nginx"),
+            ("a 'b", "n:1: a quote has no end"),
+            ("include n;", "n: too many files are included, or one includes itself"),
+        ] {
+            assert_eq!(read(&[("n", text)]).expect_err(text), words);
+        }
+        assert!(
+            Nginx::read(Path::new("/nowhere/n")).is_err_and(|words| words.contains("cannot read"))
+        );
+    }
+}

@@ -1,0 +1,314 @@
+//! A file of kernel settings, judged line by line: what each line lowers or raises on this machine, and whose it is.
+//!
+//! Reads the form of sysctl.conf: `key = value`, `#` and `;` before comments, a `-` before keys whose failure is ignored.
+//! Larger is more for all limits that are known; other settings are listed and not judged.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+use stats::grouped::count;
+
+use super::host::Host;
+use super::place::{Place, Surroundings};
+
+/// Limits, of which more is more.
+pub(super) const LIMITS: [&str; 22] = [
+    "net.core.somaxconn",
+    "net.core.netdev_max_backlog",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.core.rmem_default",
+    "net.core.wmem_default",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_max_tw_buckets",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_max_orphans",
+    "net.netfilter.nf_conntrack_max",
+    "fs.file-max",
+    "fs.nr_open",
+    "kernel.threads-max",
+    "kernel.pid_max",
+    "vm.max_map_count",
+    "net.nf_conntrack_max",
+    "fs.inotify.max_user_watches",
+    "fs.inotify.max_user_instances",
+];
+/// Those whose place is named in a container.
+pub(super) const PLACED: &[&str] = LIMITS.first_chunk::<19>().expect("so many limits").as_slice();
+/// Settings that Linux has no longer, and since when.
+const GONE: [(&str, &str); 3] = [
+    ("net.ipv4.tcp_tw_recycle", "4.12"),
+    ("net.ipv4.ip_conntrack_max", "3.9"),
+    ("net.ipv4.netfilter.ip_conntrack_max", "4.9"),
+];
+/// Longest file that is read, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The effect of a line on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    Lowers,
+    Raises,
+    Same,
+    /// It is no limit, or this machine does not say its own.
+    NotJudged,
+    /// The line fails when it is applied.
+    Fails,
+}
+
+/// A line of the file, or a limit of this machine that someone lowered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Setting {
+    /// From 1; absent for limits of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<usize>,
+    pub(crate) key: String,
+    pub(crate) value: String,
+    /// The value of this machine, or the kernel's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<String>,
+    pub(crate) effect: Effect,
+    pub(crate) place: Place,
+    /// A sentence for the user.
+    pub(crate) words: String,
+}
+
+/// The lines of a file: number, key and value.
+#[derive(Debug)]
+pub(super) struct File {
+    lines: Vec<(usize, String, String)>,
+}
+
+impl File {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let failed = |error: std::io::Error| format!("--sysctl: cannot read {name}: {error}");
+        let about = std::fs::metadata(path).map_err(failed)?;
+        if !about.is_file() || about.len() > MOST_BYTES {
+            return Err(format!("--sysctl: {name} is no file of settings"));
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let lines = parse(&String::from_utf8_lossy(&bytes));
+        lines.map(|lines| Self { lines }).map_err(|words| format!("--sysctl: {name}: {words}"))
+    }
+
+    /// The values by their files below /proc, the last of each key.
+    pub(super) fn values(&self) -> HashMap<String, String> {
+        let file = |key: &str| format!("sys/{}", key.replace('.', "/"));
+        self.lines.iter().map(|(_, key, value)| (file(key), value.clone())).collect()
+    }
+
+    /// Each line, judged by what `now` gives for its key.
+    pub(super) fn judge(
+        &self,
+        now: &dyn Fn(&str) -> Option<String>,
+        surroundings: &Surroundings,
+    ) -> Vec<Setting> {
+        let judge = |(line, key, value): &(usize, String, String)| {
+            let before = now(key).map(|text| joined(&text));
+            let (effect, words) = effect(key, value, before.as_deref());
+            Setting {
+                line: Some(*line),
+                key: key.clone(),
+                value: value.clone(),
+                before,
+                effect,
+                place: surroundings.place(key),
+                words,
+            }
+        };
+        self.lines.iter().map(judge).collect()
+    }
+}
+
+fn parse(text: &str) -> Result<Vec<(usize, String, String)>, String> {
+    let mut lines = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let pair = line.trim_start_matches('-').split_once('=');
+        let Some((key, value)) = pair.filter(|(key, _)| !key.trim().is_empty()) else {
+            return Err(format!("line {}: key = value is wanted, not {line:.100}", at + 1));
+        };
+        // With a slash first, slashes divide the parts of a key, and dots belong to names.
+        let key = key.trim().replace('/', ".");
+        lines.push((at + 1, key, joined(value)));
+    }
+    Ok(lines)
+}
+
+/// Words with one blank between them.
+fn joined(text: &str) -> String {
+    text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    // A number that is too large counts as the largest.
+    let number = |word: &str| {
+        let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| word.parse().unwrap_or(u64::MAX))
+    };
+    text.split(' ').map(number).collect()
+}
+
+/// A value for people: thousands apart.
+fn shown(text: &str) -> String {
+    numbers(text).map_or(text.to_owned(), |all| {
+        let all: Vec<_> = all.into_iter().map(count).collect();
+        if all.len() == 1 { all[0].clone() } else { text.to_owned() }
+    })
+}
+
+fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
+    if let Some((_, since)) = GONE.iter().find(|(gone, _)| *gone == key) {
+        return (Effect::Fails, format!("Linux has no such setting since {since}: the line fails"));
+    }
+    if !LIMITS.contains(&key) {
+        return (Effect::NotJudged, "not judged: it is no limit that is known".into());
+    }
+    let Some(new) = numbers(value) else {
+        return (Effect::Fails, "the line fails: numbers are wanted".into());
+    };
+    let Some(before) = before else {
+        return (Effect::NotJudged, "not judged: this machine does not show its own value".into());
+    };
+    let old = numbers(before).unwrap_or_default();
+    if new.len() != old.len() {
+        return (Effect::Fails, format!("the line fails: it takes {} numbers", old.len()));
+    }
+    let is_range = key == "net.ipv4.ip_local_port_range";
+    let (new, old) = if is_range { (ports(&new), ports(&old)) } else { (new, old) };
+    let pairs = || new.iter().zip(&old);
+    let from = shown(before);
+    if pairs().any(|(new, old)| new < old) {
+        (Effect::Lowers, format!("this lowers it from {from}"))
+    } else if pairs().any(|(new, old)| new > old) {
+        (Effect::Raises, format!("this raises it from {from}"))
+    } else {
+        (Effect::Same, "as it is on this machine".into())
+    }
+}
+
+/// The number of ports of a range.
+fn ports(range: &[u64]) -> Vec<u64> {
+    vec![range.last().unwrap_or(&0).saturating_add(1).saturating_sub(range[0])]
+}
+
+/// Limits of this machine that are below what the kernel sets by itself: someone lowered them.
+pub(super) fn lowered(host: &Host) -> Vec<Setting> {
+    let [_, receive, _] = host.tcp_rmem;
+    let [_, send, _] = host.tcp_wmem;
+    // The kernel's own by memory: a file for each 10 KiB, a thread for each eight stacks of 16 KiB.
+    let memory = host.machine_memory;
+    let table = [
+        ("fs.nr_open", host.nr_open, 1 << 20),
+        ("fs.file-max", host.file_max, memory / 10_240),
+        ("kernel.threads-max", host.threads_kernel, memory / (8 * 16_384)),
+        ("net.core.somaxconn", host.somaxconn, 4096),
+        ("net.ipv4.tcp_rmem", receive, 131_072),
+        ("net.ipv4.tcp_wmem", send, 16_384),
+    ];
+    // Memory that the kernel keeps for itself does not count there.
+    let is_lowered = |(_, now, own): &(&str, u64, u64)| *now > 0 && *now < own / 5 * 4;
+    let setting = |(key, now, own): (&str, u64, u64)| Setting {
+        line: None,
+        key: key.to_owned(),
+        value: now.to_string(),
+        before: Some(own.to_string()),
+        effect: Effect::Lowers,
+        place: host.surroundings.place(key),
+        words: format!("this lowers it from the kernel's own, about {}", count(own)),
+    };
+    table.into_iter().filter(is_lowered).map(setting).collect()
+}
+
+impl Setting {
+    pub(super) fn text(&self) -> String {
+        let line = self.line.map_or(String::new(), |line| format!("line {line}: "));
+        let place = self.place.words();
+        format!("  {line}{} = {}: {}{place}\n", self.key, shown(&self.value), self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(text: &str) -> Vec<(Effect, String)> {
+        let now = |key: &str| {
+            let table = [
+                ("fs.file-max", "2466186"),
+                ("net.core.somaxconn", "4096"),
+                ("net.ipv4.tcp_rmem", "4096\t131072\t6291456"),
+                ("net.ipv4.ip_local_port_range", "32768\t60999"),
+            ];
+            table.iter().find(|(one, _)| *one == key).map(|(_, value)| (*value).to_owned())
+        };
+        let file = File { lines: parse(text).expect("settings") };
+        let all = file.judge(&now, &Surroundings::default());
+        all.into_iter().map(|one| (one.effect, one.text())).collect()
+    }
+
+    #[test]
+    fn each_line_is_judged_by_what_the_machine_has() {
+        let text = "# a comment\n\nfs.file-max = 65535\n-net/core/somaxconn=65535\n\
+            net.ipv4.tcp_rmem = 4096 4096   16777216\nnet.ipv4.ip_local_port_range = 1024 65000\n\
+            net.ipv4.tcp_tw_recycle = 1\nnet.ipv4.tcp_fin_timeout = 15\n\
+            net.core.somaxconn = 4096\nnet.ipv4.tcp_rmem = 4096\nfs.file-max = many\n\
+            net.ipv4.ip_local_port_range = 40000 50000\nkernel.threads-max = 65535\n";
+        let found = judged(text);
+        let effects: Vec<_> = found.iter().map(|(effect, _)| *effect).collect();
+        use Effect::{Fails, Lowers, NotJudged, Raises, Same};
+        assert_eq!(
+            effects,
+            [
+                Lowers, Raises, Lowers, Raises, Fails, NotJudged, Same, Fails, Fails, Lowers,
+                NotJudged
+            ]
+        );
+        assert_eq!(found[0].1, "  line 3: fs.file-max = 65 535: this lowers it from 2 466 186\n");
+        let file = File { lines: parse(text).expect("settings") };
+        assert_eq!(file.values()["sys/net/core/somaxconn"], "4096");
+        assert!(parse("a = 1\nnonsense").is_err_and(|words| words.starts_with("line 2: ")));
+    }
+
+    #[test]
+    fn limits_below_the_kernels_own_are_named() {
+        let host = Host {
+            nr_open: 65_535,
+            file_max: 65_535,
+            threads_kernel: 65_535,
+            somaxconn: 4096,
+            machine_memory: 24 << 30,
+            tcp_rmem: [4096, 4096, 16 << 20],
+            ..Host::default()
+        };
+        let keys = |host: &Host| -> Vec<String> {
+            lowered(host).into_iter().map(|setting| setting.key).collect()
+        };
+        let expected = ["fs.nr_open", "fs.file-max", "kernel.threads-max", "net.ipv4.tcp_rmem"];
+        assert_eq!(keys(&host), expected);
+        // The kernel's own, on machines large and small, and what could not be read.
+        let own = Host {
+            nr_open: 1 << 20,
+            file_max: 2_466_186,
+            threads_kernel: 192_730,
+            tcp_rmem: [4096, 131_072, 6 << 20],
+            tcp_wmem: [4096, 16_384, 4 << 20],
+            ..host
+        };
+        assert!(keys(&own).is_empty(), "{:?}", keys(&own));
+        assert!(
+            keys(&Host { machine_memory: 1 << 30, file_max: 95_000, threads_kernel: 7600, ..own })
+                .is_empty()
+        );
+        assert!(keys(&Host::default()).is_empty());
+    }
+}
