@@ -3,6 +3,7 @@
 mod situations;
 
 use answers::rules;
+use record::frame::RECEIVE_BUFFER;
 use record::{Change, Mark, Record, Second};
 use situations::all::quiet;
 use stats::close::Close;
@@ -112,6 +113,22 @@ fn reading_too_slowly_is_found() {
             &[],
         ),
     ]);
+}
+
+/// As many bytes came as fill a window of 2 048 bytes often enough, and one of Linux's own not once.
+#[test]
+fn windows_are_as_large_as_the_records_receive_buffer() {
+    let mut record = quiet();
+    for second in &mut record.seconds {
+        second.counters.add(Counter::BytesIn, second.all.count * 2048);
+        machine(second).zero_windows_offered = second.all.count / 10;
+    }
+    assert!(spoken(&record).is_empty());
+    record.frame.settings.push((RECEIVE_BUFFER.to_owned(), "4096".to_owned()));
+    let verdict = rules::verdict(&record);
+    let found = verdict.findings.iter().find(|finding| finding.id == "zero_windows");
+    let advice = &found.expect("the rule").advice.en;
+    assert!(advice.contains("begin with 4 096 bytes of receive buffer"), "{advice}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ use fleet::Loss;
 use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
-use record::frame::{PORTS_EACH, SHARED_NAMES, TIME_WAIT_REUSE};
+use record::frame::{PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
@@ -751,6 +751,9 @@ fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::
     if found.ports_each > 0 {
         let of = [(PORTS_EACH, found.ports_each), (TIME_WAIT_REUSE, found.time_wait_reuse)];
         settings.extend(of.map(|(name, value)| (name.to_owned(), value.to_string())));
+    }
+    if found.receive_buffer > 0 {
+        settings.push((RECEIVE_BUFFER.to_owned(), found.receive_buffer.to_string()));
     }
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -6,6 +6,8 @@ pub const PLAN_TEXT: &str = "plan text";
 pub const PORTS_EACH: &str = "ports_each";
 /// The setting that says for which destinations the kernel gives ports in TIME_WAIT again: `net.ipv4.tcp_tw_reuse`.
 pub const TIME_WAIT_REUSE: &str = "time_wait_reuse";
+/// The setting that holds the bytes of a socket's receive buffer to begin with: the default of `net.ipv4.tcp_rmem`.
+pub const RECEIVE_BUFFER: &str = "receive_buffer";
 
 /// The setting that lists names which several samplers of the plan have, one a line.
 pub const SHARED_NAMES: &str = "shared_names";

@@ -103,7 +103,7 @@ pub(super) fn ports(record: &Record) -> Said {
 }
 
 /// A number among the settings.
-fn setting(record: &Record, name: &str) -> Option<f64> {
+pub(super) fn setting(record: &Record, name: &str) -> Option<f64> {
     let (_, value) = record.frame.settings.iter().find(|setting| setting.0 == name)?;
     value.parse().ok()
 }

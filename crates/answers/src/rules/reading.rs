@@ -1,12 +1,14 @@
 //! The generator reads too slowly, or not at all: full inboxes, unread data, closed windows.
 
 use record::Record;
+use record::frame::RECEIVE_BUFFER;
 use stats::Counter;
 use stats::grouped::{bytes, count};
 
 use super::figures::{counter, requests, span, sum};
+use super::ports::setting;
 use super::say::{found, lacks, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Unread bytes of a socket that are a backlog, and seconds in a row of growth that show one.
 const UNREAD_BACKLOG: u64 = 64 << 10;
@@ -17,8 +19,8 @@ const UNREAD_SOME: u64 = 4 << 10;
 const ZERO_WINDOWS_HELD: f64 = 0.001;
 const ZERO_WINDOWS_REQUESTS: f64 = 0.05;
 const ZERO_WINDOWS_LEAST: u64 = 10;
-/// Bytes that fill a window at the least: half of what `net.ipv4.tcp_rmem` gives a socket to begin with (131 072).
-const WINDOW_LEAST: u64 = 64 << 10;
+/// Bytes of a socket's receive buffer to begin with, where the record does not say them: Linux's own.
+const RECEIVE_BUFFER_OWN: f64 = 131_072.0;
 
 pub(super) fn reading_stopped(record: &Record) -> Said {
     if !record.has.connections {
@@ -115,6 +117,29 @@ pub(super) fn unread_growing(record: &Record) -> Said {
     .said()
 }
 
+/// Bytes that fill a window at the least: half of a receive buffer, since the rest is not for data.
+fn window_least(record: &Record) -> u64 {
+    let buffer = setting(record, RECEIVE_BUFFER).filter(|bytes| *bytes >= 2.0);
+    (buffer.unwrap_or(RECEIVE_BUFFER_OWN) / 2.0) as u64
+}
+
+/// The remedy: where sockets begin with less than Linux gives them, that.
+fn remedy(record: &Record) -> Words {
+    match setting(record, RECEIVE_BUFFER) {
+        Some(bytes) if bytes > 0.0 && bytes < RECEIVE_BUFFER_OWN => {
+            let bytes = count(bytes as u64);
+            words!(
+                "Sockets begin with {bytes} bytes of receive buffer here, of which half is window: a longer message closes it. Raise the default of net.ipv4.tcp_rmem; Linux's own is 131 072.",
+                "此处套接字的接收缓冲区初始只有 {bytes} 字节，其中一半为窗口：更长的消息会使窗口关闭。请提高 net.ipv4.tcp_rmem 的默认值；Linux 自身的默认值为 131 072。"
+            )
+        }
+        _ => words!(
+            "A peer or proxy that cannot send buffers its data or closes the connection: lost connections may be the generator's fault; see CPU, lag and unread bytes in seconds.jsonl.",
+            "无法发送的对端或代理会缓冲数据或关闭连接：断开的连接可能是负载机造成的；请查看 seconds.jsonl 中的 CPU、lag 和未读字节。"
+        ),
+    }
+}
+
 pub(super) fn zero_windows(record: &Record) -> Said {
     if !record.seconds.iter().any(|s| s.machine.is_some()) {
         return lacks!("figures of the generator's machine", "负载机所在机器的数据");
@@ -129,7 +154,7 @@ pub(super) fn zero_windows(record: &Record) -> Said {
     // A window is closed by what fills it, and those of other programs on the machine are in the figure, too. What lies
     // unread in held connections was never received.
     let received = sum(&record.seconds, |s| s.counters.get(Counter::BytesIn));
-    let n = if most > 0 { all } else { all.min(received / WINDOW_LEAST) };
+    let n = if most > 0 { all } else { all.min(received / window_least(record)) };
     let limit = match most {
         ..=0 => ZERO_WINDOWS_REQUESTS * requests(&record.seconds) as f64,
         most => ZERO_WINDOWS_HELD * most as f64,
@@ -148,9 +173,6 @@ pub(super) fn zero_windows(record: &Record) -> Said {
         ),
     )
     .with("zero_windows", n as f64, "times", span(&record.seconds))
-    .advise(words!(
-        "A peer or proxy that cannot send buffers its data or closes the connection: lost connections may be the generator's fault; see CPU, lag and unread bytes in seconds.jsonl.",
-        "无法发送的对端或代理会缓冲数据或关闭连接：断开的连接可能是负载机造成的；请查看 seconds.jsonl 中的 CPU、lag 和未读字节。"
-    ))
+    .advise(remedy(record))
     .said()
 }
