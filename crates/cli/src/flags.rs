@@ -748,6 +748,7 @@ impl RunFlags {
             listen: false,
             load: self.load.given()?,
             watch: self.watch,
+            prices: None,
             out: export::Target::all(&self.out)?,
             junit: self.criteria.junit.clone(),
             criteria: self.criteria.given(),

@@ -46,6 +46,7 @@ mod asked_load;
 mod check;
 mod console;
 mod control;
+mod cost;
 mod criteria;
 mod ctl;
 mod dashboard;

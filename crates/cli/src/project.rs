@@ -1,4 +1,4 @@
-//! `throng.toml` beside a plan: load, thresholds, watched hosts and properties of its runs.
+//! `throng.toml` beside a plan: load, thresholds, watched hosts, prices and properties of its runs.
 //!
 //! The command line has the last word: a load option, a host or a property that it gives replaces that of the file, and a
 //! criterion that of the same figure, label and window; other criteria of the file hold beside it. Files are looked up
@@ -10,12 +10,14 @@ use answers::criterion::{Criterion, Op};
 use plan::load::Ask;
 use toml::{Table, Value};
 
+use crate::cost::Prices;
 use crate::flags::load::{self, KEYS};
 use crate::properties::{PROJECT_FILE, Setting};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-const TABLES: [&str; 5] = ["load", "thresholds", "watch", "out", "properties"];
+const TABLES: [&str; 6] = ["load", "thresholds", "watch", "prices", "out", "properties"];
+const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
 /// Adds what the file beside the request's plan says, if there is one, and says so. The error is a sentence for the user.
@@ -111,6 +113,9 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
             }
         }
     }
+    if let Some(prices) = table.get("prices") {
+        request.prices = Some(prices_of(of_table(prices, "prices")?)?);
+    }
     if let Some(out) = table.get("out") {
         let path = ["out"];
         let texts = match out {
@@ -148,6 +153,40 @@ fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result
         }
     }
     Ok(())
+}
+
+/// Prices of a table; those that it does not have are nothing.
+fn prices_of(table: &Table) -> Result<Prices, Wrong> {
+    known(table, &PRICES, &["prices"])?;
+    let price = |key: &str| {
+        let Some(value) = table.get(key) else { return Ok(0.0) };
+        let number = match value {
+            Value::Float(number) => Some(*number),
+            Value::Integer(number) => Some(*number as f64),
+            _ => None,
+        };
+        let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+        number.ok_or_else(|| {
+            wrong(&["prices", key], format!("prices.{key} must be a number from 0 on"))
+        })
+    };
+    let currency = match table.get("currency") {
+        None => String::new(),
+        Some(Value::String(name)) if name.len() <= 20 && !name.contains(char::is_control) => {
+            name.clone()
+        }
+        Some(_) => {
+            let words = "prices.currency must be a short text, such as \"EUR\"".to_owned();
+            return Err(wrong(&["prices", "currency"], words));
+        }
+    };
+    Ok(Prices {
+        currency,
+        core_hour: price("core-hour")?,
+        gib_hour: price("gib-hour")?,
+        gib_sent: price("gib-sent")?,
+        gib_received: price("gib-received")?,
+    })
 }
 
 fn add_load(request: &mut Request, table: &Table) -> Result<(), Wrong> {

@@ -60,6 +60,8 @@ pub(crate) struct Request {
     pub(crate) load: plan::load::Given,
     /// Hosts that are watched while the run lasts.
     pub(crate) watch: Vec<watch::Host>,
+    /// Prices of processors, memory and traffic, of throng.toml.
+    pub(crate) prices: Option<crate::cost::Prices>,
     /// Systems that get the run's figures while it runs.
     pub(crate) out: Vec<export::Target>,
     pub(crate) criteria: Criteria,

@@ -40,6 +40,7 @@ use self::monitors::MonitorFiles;
 pub(crate) use self::traces::Traces;
 use crate::console::{Console, used};
 use crate::control::Control;
+use crate::cost;
 use crate::criteria::{self, Judgement, Watch};
 use crate::dashboard::Dashboard;
 use crate::exit::Exit;
@@ -255,6 +256,7 @@ impl Start<'_> {
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), &found);
         let watch = Watch::new(&request.criteria).knowing(&plan);
+        traces.cost = cost::Known::of(&plan, request.prices.as_ref());
         if !plan.has_main_group && !plan.groups.is_empty() {
             traces.warn("throng", NO_MAIN_GROUP);
         }

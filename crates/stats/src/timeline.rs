@@ -61,6 +61,9 @@ pub struct Timeline {
     pub memory_pressures: u64,
     pub time_wait_peak: u64,
     pub load_peak: f64,
+    /// Resident memory of the run's processes over time: bytes times seconds.
+    #[serde(skip)]
+    pub memory_byte_s: f64,
     /// Least bytes available, and all there are; 0 where that is not known.
     pub memory_least: u64,
     pub memory_total: u64,
@@ -111,6 +114,7 @@ impl Timeline {
     pub fn add(&mut self, second: &Second) {
         let ms = second.at_ms - self.at_ms;
         self.at_ms = second.at_ms;
+        self.memory_byte_s += second.rss as f64 * ms.max(0) as f64 / 1000.0;
         self.add_load(second, ms);
         self.add_stalls(second);
         self.add_writing(second);

@@ -11,6 +11,7 @@ use stats::snapshot_file::Second;
 use stats::summary::Summary;
 
 use crate::console::Console;
+use crate::cost::{self, Cost};
 use crate::criteria::Judgement;
 use crate::exit::Exit;
 use crate::failing;
@@ -37,6 +38,8 @@ pub(crate) struct Traces<'a> {
     pub(crate) exports: Option<export::Exports>,
     /// Machines whose agents run the users.
     pub(crate) machines: Machines,
+    /// The facts for the run's cost that are known before it starts.
+    pub(crate) cost: cost::Known,
 }
 
 impl<'a> Traces<'a> {
@@ -95,6 +98,7 @@ impl<'a> Traces<'a> {
             followers: Vec::new(),
             exports: None,
             machines: Machines::default(),
+            cost: cost::Known::default(),
         }
     }
 
@@ -207,7 +211,8 @@ impl<'a> Traces<'a> {
         request: &Request,
         end: &End,
     ) {
-        let Self { console, folder, last, machines, .. } = self;
+        let Self { console, folder, last, machines, cost, .. } = self;
+        let cost = Cost::new(summary, cost);
         folder.end_record();
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
@@ -231,10 +236,12 @@ impl<'a> Traces<'a> {
             machines.text()
         };
         let tables = machines.tables(None);
-        let text = format!("{criteria}{}{missed}{}{lost}{tables}", said(None), summary.text());
+        let taken = cost.text();
+        let text =
+            format!("{criteria}{}{missed}{}{taken}{lost}{tables}", said(None), summary.text());
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-        let json = machines.add_to_json(json);
+        let json = cost.add_to_json(machines.add_to_json(json));
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
         let json = verdict::into_json(json, verdict.as_ref());
@@ -247,7 +254,7 @@ impl<'a> Traces<'a> {
         }
         let shown = match console.table_width() {
             Some(width) => &format!(
-                "{criteria}{}{missed}{}{lost}{}",
+                "{criteria}{}{missed}{}{taken}{lost}{}",
                 said(Some(width)),
                 summary.text_within(Some(width)),
                 machines.tables(Some(width))
