@@ -47,6 +47,7 @@ mod slow_phase;
 mod stalled;
 mod stalls;
 mod steps;
+mod systems;
 mod timeouts;
 
 use record::Record;

@@ -1,13 +1,19 @@
 //! The verdict on result files of other systems and languages: the same failure has the same name.
 
 use answers::rules;
+use answers::verdict::Finding;
 use record::Record;
 
 const BIND: &str = "java.net.BindException";
 const HOST: &str = "org.apache.http.conn.HttpHostConnectException";
 
-/// The verdict's first finding on 50 users of whom, after half of a minute, three in ten requests fail with that class and text.
-fn first(class: &str, text: &str) -> answers::verdict::Finding {
+const SOCKET: &str = "java.net.SocketException";
+const TIMEOUT: &str = "java.net.SocketTimeoutException";
+const DNS: &str = "java.net.UnknownHostException";
+const ROUTE: &str = "java.net.NoRouteToHostException";
+
+/// Rows of 50 users of whom, after half of a minute, three in ten requests fail with that class and text.
+fn rows(class: &str, text: &str) -> String {
     let mut rows = String::from(
         "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,Connect\n",
     );
@@ -23,9 +29,16 @@ fn first(class: &str, text: &str) -> answers::verdict::Finding {
         rows += &row;
         rows.push('\n');
     }
-    let record = Record::of_rows(rows.as_bytes()).expect("rows");
-    let verdict = rules::verdict(&record);
-    verdict.findings.into_iter().next().expect("a finding")
+    rows
+}
+
+fn verdict(class: &str, text: &str) -> Vec<Finding> {
+    let record = Record::of_rows(rows(class, text).as_bytes()).expect("rows");
+    rules::verdict(&record).findings
+}
+
+fn first(class: &str, text: &str) -> Finding {
+    verdict(class, text).into_iter().next().expect("a finding")
 }
 
 #[test]
@@ -65,30 +78,148 @@ fn local_ports_that_run_out_are_named_in_all_languages() {
     }
 }
 
-#[test]
-fn refusals_and_descriptors_are_of_one_kind_in_all_languages() {
-    let failed = |text: &str| format!("Connect to shop:80 [shop/10.0.0.1] failed: {text}");
-    let kinds = |texts: &[(&str, &str)]| -> Vec<&'static str> {
-        texts.iter().map(|(class, text)| first(class, text).id).collect()
+/// The ids of all findings, and the first sentence without what the system wrote.
+fn said(class: &str, text: &str) -> (Vec<&'static str>, [String; 2]) {
+    let findings = verdict(class, text);
+    let words = &findings[0].words;
+    // A long text is cut.
+    let plain = |said: &str| {
+        let name = class.rsplit('.').next().unwrap_or(class);
+        let from = said.find(&format!("{name}: ")).map_or(said.len(), |at| at);
+        said[..from].replace(text, "")
     };
-    let refused = [
-        "Connection refused (Connection refused)",
-        "Connection refused: connect",
-        "拒绝连接",
-        "接続を拒否されました",
-        "В соединении отказано",
-        "Conexión rehusada",
-    ]
-    .map(failed);
-    let refused: Vec<(&str, &str)> = refused.iter().map(|text| (HOST, &**text)).collect();
-    let ids = kinds(&refused);
-    assert!(ids.iter().all(|id| id == &ids[0]), "{ids:?}");
-    let files = [
-        "Too many open files",
-        "Zu viele offene Dateien",
-        "打开的文件过多",
-        "Demasiados ficheros abiertos",
-    ];
-    let files = files.map(|text| ("java.net.SocketException", text));
-    assert_eq!(kinds(&files), ["files_exhausted"; 4]);
+    (findings.iter().map(|finding| finding.id).collect(), [plain(&words.en), plain(&words.zh)])
+}
+
+/// Texts of one cause, by Linux in several languages, macOS, Windows and Java itself.
+const CAUSES: [(&str, &[(&str, &str)]); 8] = [
+    (
+        "refused",
+        &[
+            (
+                HOST,
+                "Connect to shop:80 [shop/10.0.0.1] failed: Connection refused (Connection refused)",
+            ),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Connection refused: connect"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: 拒绝连接"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: 接続を拒否されました"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Verbindungsaufbau abgelehnt"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: В соединении отказано"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Conexión rehusada"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: 연결이 거부됨"),
+        ],
+    ),
+    (
+        "reset",
+        &[
+            (SOCKET, "Connection reset"),
+            (SOCKET, "Connection reset by peer"),
+            (SOCKET, "连接被对方重设"),
+            (SOCKET, "接続が相手からリセットされました"),
+            (SOCKET, "Die Verbindung wurde vom Kommunikationspartner zurückgesetzt"),
+            (SOCKET, "Соединение сброшено другой стороной"),
+            (SOCKET, "Broken pipe (Write failed)"),
+            (SOCKET, "Software caused connection abort: socket write error"),
+            (SOCKET, "你的主机中的软件中止了一个已建立的连接。"),
+            (SOCKET, "Se ha anulado una conexión establecida por el software en su equipo host."),
+        ],
+    ),
+    (
+        "no answer to connect",
+        &[
+            (
+                HOST,
+                "Connect to shop:80 [shop/10.0.0.1] failed: Connection timed out (Connection timed out)",
+            ),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Connection timed out: connect"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Operation timed out"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: 连接超时"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: Expiró el tiempo de conexión"),
+            (HOST, "Connect to shop:80 [shop/10.0.0.1] failed: 接続がタイムアウトしました"),
+        ],
+    ),
+    ("no answer", &[(TIMEOUT, "Read timed out"), (TIMEOUT, "Read timed out.")]),
+    (
+        "unknown host",
+        &[
+            (DNS, "shop: Name or service not known"),
+            (DNS, "shop: 未知的名称或服务"),
+            (DNS, "shop: Der Name oder der Dienst ist nicht bekannt"),
+            (DNS, "shop"),
+            (DNS, "不知道这样的主机。 (shop)"),
+        ],
+    ),
+    (
+        "no route",
+        &[
+            (ROUTE, "No route to host (Host unreachable)"),
+            (ROUTE, "No route to host: connect"),
+            (ROUTE, "没有到主机的路由"),
+            (ROUTE, "Keine Route zum Zielrechner"),
+            (ROUTE, "Нет маршрута до узла"),
+        ],
+    ),
+    (
+        "files",
+        &[
+            (SOCKET, "Too many open files"),
+            (SOCKET, "Too many open files: connect"),
+            (SOCKET, "Zu viele offene Dateien"),
+            (SOCKET, "打开的文件过多"),
+            (SOCKET, "Demasiados ficheros abiertos"),
+            (SOCKET, "Слишком много открытых файлов"),
+        ],
+    ),
+    (
+        "tls",
+        &[
+            ("javax.net.ssl.SSLHandshakeException", "Received fatal alert: handshake_failure"),
+            (
+                "javax.net.ssl.SSLHandshakeException",
+                "Remote host closed connection during handshake",
+            ),
+        ],
+    ),
+];
+
+#[test]
+fn the_verdict_on_a_cause_is_the_same_in_all_languages() {
+    for (cause, texts) in CAUSES {
+        let all: Vec<_> = texts.iter().map(|(class, text)| said(class, text)).collect();
+        for (one, (_, text)) in all.iter().zip(texts) {
+            assert_eq!(*one, all[0], "{cause}: {text}");
+        }
+        if cause == "files" {
+            assert_eq!(all[0].0[0], "files_exhausted");
+        }
+    }
+}
+
+#[test]
+fn advice_is_for_the_system_that_wrote_the_file() {
+    let files = |text: &str| first(SOCKET, text).advice.en;
+    assert!(files("打开的文件过多").contains("ulimit -n"));
+    assert!(files("Too many open files: connect").contains("Windows sets no limit"));
+    let connect = |text: &str| {
+        let text = format!("Connect to shop:80 [shop/10.0.0.1] failed: {text}");
+        first(HOST, &text).advice.en
+    };
+    assert!(connect("连接超时").contains("tcp_syn_retries"));
+    assert!(connect("Connection timed out: connect").contains("Max SYN Retransmissions"));
+    assert!(connect("Operation timed out").contains("firewall"));
+    assert!(!connect("Operation timed out").contains("gives up after"));
+    let reset = |text: &str| first(SOCKET, text).advice.en;
+    assert!(reset("Software caused connection abort: recv failed").contains("10053"));
+    assert!(!reset("Connection reset").contains("10053"));
+}
+
+#[test]
+fn a_file_of_macos_is_known_by_any_of_its_texts() {
+    let mut rows = rows(SOCKET, "Too many open files");
+    rows += &format!(
+        "1700000060000,2,Page,Non HTTP response code: {BIND},Non HTTP response message: Can't assign requested address,Users 1-1,false,0,50,50,0,2\n"
+    );
+    let verdict = rules::verdict(&Record::of_rows(rows.as_bytes()).expect("rows"));
+    let found = verdict.findings.iter().find(|one| one.id == "files_exhausted").expect("files");
+    assert!(found.advice.en.contains("launchctl limit maxfiles"), "{}", found.advice.en);
 }

@@ -7,7 +7,6 @@
 
 mod groups;
 mod pauses;
-mod wordings;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +19,7 @@ use stats::hist::layout;
 use stats::jtl::Columns;
 use stats::jtl::source::Source;
 use stats::jtl::stream::{self, Column, Fields, Left, Why as Cause};
-use stats::{Outcome, Phase, Phases};
+use stats::{Outcome, Phases};
 
 use crate::frame::Frame;
 use crate::gather::Names;
@@ -29,7 +28,7 @@ use crate::labels::Labels;
 use crate::mask;
 use crate::read::{Given, ReadError, fold, given, in_order};
 use crate::second::{Part, SLOTS, Second};
-use crate::{Flaw, Has, Record};
+use crate::{Flaw, Has, Record, wordings};
 
 /// Times that a test can have, ms since 1970: from 1990 to 2100. Rows beyond are left out, unless all are: a sample that
 /// never started has time 0.
@@ -561,26 +560,6 @@ fn outcome(code: &str, message: &str, failure: &str) -> Outcome {
     if let Some(outcome) = wordings::outcome(code, message).filter(|_| !is_answer) {
         return outcome;
     }
-    let words = format!("{code} {message}").to_ascii_lowercase();
-    let has = |part: &str| words.contains(part);
-    let known = [
-        (has("cannot assign requested address"), Outcome::PortsExhausted),
-        (has("too many open files"), Outcome::FilesExhausted),
-        (has("unknownhostexception"), Outcome::Dns),
-        (
-            has("connecttimeoutexception") || has("connect timed out"),
-            Outcome::Timeout(Phase::Connect),
-        ),
-        (has("sockettimeoutexception") || has("timed out"), Outcome::Timeout(Phase::Response)),
-        (has("connection refused"), Outcome::Refused),
-        (has("noroutetohost") || has("unreachable"), Outcome::Unreachable),
-        (has("connection reset") || has("broken pipe"), Outcome::Reset),
-        (has("nohttpresponseexception") || has("connectionclosedexception"), Outcome::Closed),
-        (has("premature end") || has("failed to respond"), Outcome::Closed),
-        (has("javax.net.ssl"), Outcome::Tls),
-        (has("org.apache.http") && has("exception"), Outcome::Protocol),
-        (has("filenotfoundexception"), Outcome::File),
-        (!failure.is_empty(), Outcome::Assertion),
-    ];
-    known.into_iter().find(|known| known.0).map_or(Outcome::Other, |known| known.1)
+    let by_check = if failure.is_empty() { Outcome::Other } else { Outcome::Assertion };
+    wordings::outcome_within(code, message).unwrap_or(by_check)
 }

@@ -14,6 +14,7 @@
 //! | `file`, `read` | the form of the file; reading it |
 //! | `jtl` | a record from a result file |
 //! | `now` | the second that has just ended, for those who follow a running test |
+//! | `wordings` | failures by their words, of all systems and languages |
 //! | `mask` | secrets in what is kept, made unreadable |
 pub mod coarse;
 pub mod compact;
@@ -31,6 +32,7 @@ pub mod recording;
 pub mod second;
 mod shelf;
 mod sum;
+pub mod wordings;
 
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::wordings::System;
 use record::{CauseName, Change, Ending, Mark, Record, Second};
 use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
@@ -13,6 +14,7 @@ use super::gateway;
 use super::hang::hang;
 use super::moment::first_end;
 use super::say::{clock, found, lacks, number, words};
+use super::systems;
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
@@ -41,8 +43,6 @@ const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
 /// A restart takes so long at most, ms.
 const SHORT_MS: i64 = 10_000;
-/// Messages of a client that closes its own connections.
-const CLOSED_HERE: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
 
 /// An error as it reads: code and message, on one line and not too long. JMeter's marks of what is no HTTP are left out.
 pub(super) fn reads(record: &Record, cause: usize) -> String {
@@ -217,7 +217,6 @@ pub(super) fn errors_named(record: &Record) -> Said {
     };
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
-    let kind = cause.map_or("", |cause| cause.outcome.as_str());
     let is_short = is_short(seconds, at, to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     found(
@@ -232,7 +231,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
     .with("first_error", first_ms as f64, "epoch ms", (first_ms, first_ms))
-    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(kind, is_short)))
+    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(record, most, is_short)))
     .said()
 }
 
@@ -245,8 +244,11 @@ fn is_short(seconds: &[Second], at: usize, to: Option<&Second>) -> bool {
 }
 
 /// Advice on an error: the first place to look, by the kind of an error, and whether it was there for a short time only.
-fn advice(kind: &str, is_short: bool) -> crate::verdict::Words {
-    match kind {
+fn advice(record: &Record, cause: usize, is_short: bool) -> Words {
+    let cause = record.causes.get(cause);
+    let text = cause.map_or("", |cause| &cause.message);
+    let system = System::of(text).or_else(|| systems::system(record));
+    match cause.map_or("", |cause| cause.outcome.as_str()) {
         "refused" if is_short => words!(
             "Connects are refused while nothing listens: look whether the service, or one of its instances, was restarted at that time.",
             "没有监听时连接会被拒绝：请检查服务或其某个实例当时是否重启。"
@@ -255,10 +257,8 @@ fn advice(kind: &str, is_short: bool) -> crate::verdict::Words {
             "Nothing listens at that address, or the accept queue is full: look whether the service runs.",
             "该地址没有监听，或接受队列已满：请检查服务是否在运行。"
         ),
-        "reset" | "closed" => words!(
-            "The target or a proxy before it closed the connection: look at its time limits, its limits of connections and its log.",
-            "被测系统或其前面的代理关闭了连接：请查看其超时、连接数上限和日志。"
-        ),
+        "reset" | "closed" => systems::resets(system, text),
+        "timeout (connect)" => systems::connect_timeouts(system),
         "dns" => words!("Check the host name and the name server.", "请检查主机名和域名服务器。"),
         "assertion" => words!(
             "The answer came but is not the one that the plan expects: look at the kept samples.",
@@ -402,8 +402,7 @@ fn by_a_stop(cause: &CauseName) -> bool {
 }
 
 fn closed_here(cause: &CauseName) -> bool {
-    let message = cause.message.to_lowercase();
-    cause.outcome != Outcome::Ok && CLOSED_HERE.iter().any(|words| message.contains(words))
+    cause.outcome != Outcome::Ok && record::wordings::closed_here(&cause.message)
 }
 
 /// Errors that the end of the run made: their number, when they began, and whether a mark says so.

@@ -197,8 +197,8 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let (en, zh, note_en, note_zh) = (after.en, after.zh, note.en, note.zh);
     // The host's word comes in an answer; the same of a connect is the generator's own.
     let is_answer = |c: &CauseName| c.outcome == Outcome::Status;
-    let words = "Cannot assign requested address";
-    let said = record.causes.iter().any(|c| is_answer(c) && c.message.contains(words));
+    let said =
+        record.causes.iter().any(|c| is_answer(c) && record::wordings::names_ports(&c.message));
     let confidence = match (said, gone.borne_out) {
         (true, _) => Confidence::Certain,
         (false, true) => Confidence::Arithmetic,

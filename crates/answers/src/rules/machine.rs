@@ -1,5 +1,6 @@
 //! Descriptors, processes and memory that the generator's machine lacked, and moments in which it stood still.
 
+use record::wordings::System;
 use record::{Change, Record};
 use stats::grouped::{bytes, count};
 use stats::{CloseCause, Outcome};
@@ -8,6 +9,7 @@ use super::down;
 use super::figures::{causes, span, sum};
 use super::say::{clock, found, lacks, time, words};
 use super::stalled::{Effect, effect};
+use super::systems;
 use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of memory below which little is left.
@@ -37,7 +39,7 @@ pub(super) fn failed(record: &Record, outcome: Outcome) -> (u64, String) {
 }
 
 pub(super) fn files_exhausted(record: &Record) -> Said {
-    let (n, _) = failed(record, Outcome::FilesExhausted);
+    let (n, example) = failed(record, Outcome::FilesExhausted);
     if n == 0 {
         return Said::Nothing;
     }
@@ -52,10 +54,7 @@ pub(super) fn files_exhausted(record: &Record) -> Said {
         ),
     )
     .with("files_exhausted", n as f64, "samples", span(&record.seconds))
-    .advise(words!(
-        "Raise the limit of open files (ulimit -n), or spread the users over more worker processes.",
-        "提高打开文件数上限（ulimit -n），或把用户分散到更多工作进程。"
-    ))
+    .advise(systems::files(System::of(&example).or_else(|| systems::system(record))))
     .explaining(&["errors_named", "plan_fault", "reset_under_load"])
     .said()
 }

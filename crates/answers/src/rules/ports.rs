@@ -7,6 +7,7 @@
 use std::net::SocketAddr;
 
 use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
+use record::wordings::System;
 use record::{ClassName, Record, Second};
 use stats::grouped::count;
 use stats::{Counter, Outcome};
@@ -14,8 +15,9 @@ use stats::{Counter, Outcome};
 use super::figures::{mean, span, stop_ms};
 use super::machine::failed;
 use super::say::{clock, found, lacks, number, words};
+use super::systems;
 use crate::host_ports::{Forecast, Reading, TIME_WAIT_S, forecast};
-use crate::verdict::{About, Confidence, Said, Words};
+use crate::verdict::{About, Confidence, Said};
 
 const ID: &str = "ports";
 
@@ -26,29 +28,6 @@ const MUCH_USED: f64 = 0.7;
 /// Seconds from whose trend that time is taken, and how many at least.
 const TREND: usize = 30;
 const TREND_LEAST: usize = 10;
-
-/// Advice for the system that wrote the text of a failure; of Linux without one.
-fn advice(text: &str) -> Words {
-    let is_windows = [": connect", ": getsockopt", ": no further information"]
-        .iter()
-        .any(|call| text.ends_with(call));
-    if is_windows {
-        return words!(
-            "Widen the range of dynamic ports of the Windows machine (netsh int ipv4 set dynamicport tcp start=10000 num=55535; MaxUserPort before Windows Vista), let closed connections wait for less time (TcpTimedWaitDelay), or keep connections open.",
-            "扩大 Windows 机器的动态端口范围（netsh int ipv4 set dynamicport tcp start=10000 num=55535；Windows Vista 之前为 MaxUserPort），缩短已关闭连接的等待时间（TcpTimedWaitDelay），或保持连接。"
-        );
-    }
-    if text == "Can't assign requested address" {
-        return words!(
-            "Widen net.inet.ip.portrange.first to net.inet.ip.portrange.last of the macOS machine, or keep connections open.",
-            "扩大 macOS 机器的 net.inet.ip.portrange.first 到 net.inet.ip.portrange.last，或保持连接。"
-        );
-    }
-    words!(
-        "Widen net.ipv4.ip_local_port_range, add source addresses, or keep connections open; throng preflight computes the need.",
-        "扩大 net.ipv4.ip_local_port_range、增加源地址，或保持连接；throng preflight 会计算需求。"
-    )
-}
 
 pub(super) fn ports(record: &Record) -> Said {
     let all_span = span(&record.seconds);
@@ -65,7 +44,7 @@ pub(super) fn ports(record: &Record) -> Said {
             ),
         )
         .with("ports_exhausted", n as f64, "samples", all_span)
-        .advise(advice(&example))
+        .advise(systems::ports(System::of(&example).or_else(|| systems::system(record))))
         .explaining(&["errors_named", "plan_fault", "reset_under_load"])
         .said();
     }
@@ -96,7 +75,7 @@ pub(super) fn ports(record: &Record) -> Said {
             ),
         )
         .with("ports_left", least, "ports", all_span)
-        .advise(advice(""))
+        .advise(systems::ports(None))
         .said();
     }
     predicted(record, &left, all).unwrap_or_else(towards)
@@ -185,7 +164,7 @@ fn said(record: &Record, (address, found): (&str, Forecast), each: f64) -> Said 
     .with("ports", each, "ports", at)
     .between("ports_per_s", found.per_s, "1/s", interval, span(&record.seconds))
     .with("ports_run_out_at", found.gone_ms as f64, "epoch ms", (found.at_ms, found.gone_ms))
-    .advise(advice(""))
+    .advise(systems::ports(None))
     .said()
 }
 
@@ -220,7 +199,7 @@ fn predicted(record: &Record, left: &[(i64, f64)], all: f64) -> Option<Said> {
     )
     .with("ports_left", left_now, "ports", (at_ms, at_ms))
     .with("ports_run_out_at", gone_ms as f64, "epoch ms", (at_ms, gone_ms))
-    .advise(advice(""))
+    .advise(systems::ports(None))
     .said())
 }
 

@@ -4,7 +4,7 @@
 //! The class of an exception decides first, where it says one thing in all languages. Otherwise its text does: Java's own
 //! words, and those of its table of Windows sockets, are always English; the system's are translated, and stand in
 //! `wordings.tsv`. Until JDK 12, Java on Unix adds an English word in brackets. Hosts, paths and URLs stand around such texts
-//! and may hold any word, so that whole texts are compared.
+//! and may hold any word, so that whole texts are compared. Many texts are those of one system alone ([`System::of`]).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,6 +21,8 @@ enum Kind {
     Refused,
     /// An open connection was broken by the peer or a host between.
     Reset,
+    /// One that the generator's own system ended (10053 of Windows).
+    Aborted,
     /// TCP itself gave up.
     TimedOut,
     ConnectTimedOut,
@@ -29,6 +31,14 @@ enum Kind {
     Files,
     Dns,
     Denied,
+}
+
+/// The system that wrote a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    Linux,
+    MacOs,
+    Windows,
 }
 
 const LANGUAGES: &str = include_str!("wordings.tsv");
@@ -67,16 +77,34 @@ const BRACKETS: &[(Kind, &str)] = &[
 const CALLS: &[&str] =
     &["connect", "getsockopt", "no further information", "recv failed", "socket write error"];
 
-static TEXTS: LazyLock<HashMap<String, Kind>> = LazyLock::new(|| {
+/// The meaning of a text, and the only system that writes it, if there is one.
+type Known = (Kind, Option<System>);
+
+/// Java's text for error 10053 of Windows.
+const ABORT: &str = "software caused connection abort";
+
+static TEXTS: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
     let rows = LANGUAGES.lines().filter(|line| !line.starts_with('#'));
     let rows = rows.filter_map(|line| {
         let mut cells = line.split('\t');
-        let kind = kind_of(cells.next()?)?;
-        Some((plain(cells.nth(2)?), kind))
+        let (kind, systems) = (kind_of(cells.next()?)?, cells.next()?);
+        Some((plain(cells.nth(1)?), (kind, system_of(systems))))
     });
-    let java = JAVA.iter().map(|(kind, text)| ((*text).to_owned(), *kind));
-    rows.chain(java).collect()
+    let mut texts: HashMap<String, Known> = rows.collect();
+    for (kind, text) in JAVA {
+        texts.entry((*text).to_owned()).or_insert((*kind, None));
+    }
+    texts
 });
+
+fn system_of(names: &str) -> Option<System> {
+    match names {
+        "glibc" | "musl" => Some(System::Linux),
+        "macos" => Some(System::MacOs),
+        "windows" => Some(System::Windows),
+        _ => None,
+    }
+}
 
 fn kind_of(name: &str) -> Option<Kind> {
     Some(match name {
@@ -84,6 +112,7 @@ fn kind_of(name: &str) -> Option<Kind> {
         "in-use" => Kind::InUse,
         "refused" => Kind::Refused,
         "reset" => Kind::Reset,
+        "aborted" => Kind::Aborted,
         "timeout" => Kind::TimedOut,
         "unreachable" => Kind::Unreachable,
         "files" => Kind::Files,
@@ -100,8 +129,8 @@ fn plain(text: &str) -> String {
     words.join(" ").trim_end_matches(['.', '。', ' ']).to_owned()
 }
 
-/// The kind of a message: of it as a whole, or of the part that the system wrote.
-fn kind(message: &str) -> Option<Kind> {
+/// The meaning of a message: as a whole, or by the part that the system wrote.
+fn known(message: &str) -> Option<Known> {
     let message = message.strip_prefix("Non HTTP response message: ").unwrap_or(message);
     let text = plain(message);
     // Connect to shop:80 [shop/10.0.0.1] failed: TEXT
@@ -109,22 +138,55 @@ fn kind(message: &str) -> Option<Kind> {
     let known = |text: &str| TEXTS.get(text.trim_end_matches(['.', '。'])).copied();
     let in_brackets = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
     let bracket = in_brackets.and_then(|(before, within)| {
-        let word = BRACKETS.iter().find(|(_, word)| *word == within).map(|(kind, _)| *kind);
+        let word = BRACKETS.iter().find(|(_, word)| *word == within);
+        let system = || known(before).and_then(|(_, system)| system);
         // TEXT (connect failed), or PATH (TEXT)
-        word.or_else(|| known(before)).or_else(|| known(within))
+        word.map(|(kind, _)| (*kind, system())).or_else(|| known(before)).or_else(|| known(within))
     });
     let called = || {
         let (before, call) = text.rsplit_once(": ")?;
-        CALLS.contains(&call).then(|| known(before)).flatten()
+        let (kind, _) = CALLS.contains(&call).then(|| known(before)).flatten()?;
+        let kind = if before == ABORT { Kind::Aborted } else { kind };
+        Some((kind, Some(System::Windows)))
     };
     // shop.example: TEXT
     let behind_name = || text.split_once(": ").and_then(|(_, text)| known(text));
     known(text).or(bracket).or_else(called).or_else(behind_name)
 }
 
+fn kind(message: &str) -> Option<Kind> {
+    known(message).map(|(kind, _)| kind)
+}
+
+impl System {
+    /// The system that wrote this text; `None`: several do, or none is known.
+    pub fn of(message: &str) -> Option<Self> {
+        known(message)?.1
+    }
+}
+
+/// Whether the text is that of a connection which the generator's own system ended.
+pub fn is_abort(message: &str) -> bool {
+    kind(message) == Some(Kind::Aborted)
+}
+
+/// Whether an answer holds the words of a system without a free local port, in any language: those of the server behind it.
+pub fn names_ports(answer: &str) -> bool {
+    let answer = plain(answer);
+    let mut ports = TEXTS.iter().filter(|(_, (kind, _))| *kind == Kind::Ports);
+    ports.any(|(text, _)| answer.contains(&**text))
+}
+
+/// Whether a client says that it closed its own connection: Java's words and those of its HTTP client.
+pub fn closed_here(message: &str) -> bool {
+    const WORDS: [&str; 3] = ["socket closed", "interrupted", "connection pool shut down"];
+    let message = message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
+}
+
 /// The outcome that the class of an exception and its text tell, of a response code such as
 /// `Non HTTP response code: java.net.BindException`; `None`: they tell nothing.
-pub(super) fn outcome(code: &str, message: &str) -> Option<Outcome> {
+pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     let class = code.strip_prefix("Non HTTP response code: ").unwrap_or(code);
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
     let kind = kind(message);
@@ -159,7 +221,7 @@ pub(super) fn outcome(code: &str, message: &str) -> Option<Outcome> {
         _ => match kind? {
             Kind::Ports => Outcome::PortsExhausted,
             Kind::Refused => Outcome::Refused,
-            Kind::Reset => Outcome::Reset,
+            Kind::Reset | Kind::Aborted => Outcome::Reset,
             Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
             // An open connection, whose peer gives no sign.
             Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
@@ -169,6 +231,31 @@ pub(super) fn outcome(code: &str, message: &str) -> Option<Outcome> {
             Kind::InUse | Kind::Denied => return None,
         },
     })
+}
+
+/// The outcome that words within a failure of another form tell: the messages of plug-ins and of other tools.
+pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
+    let words = format!("{code} {message}").to_ascii_lowercase();
+    let has = |part: &str| words.contains(part);
+    let known = [
+        (has("cannot assign requested address"), Outcome::PortsExhausted),
+        (has("too many open files"), Outcome::FilesExhausted),
+        (has("unknownhostexception"), Outcome::Dns),
+        (
+            has("connecttimeoutexception") || has("connect timed out"),
+            Outcome::Timeout(Phase::Connect),
+        ),
+        (has("sockettimeoutexception") || has("timed out"), Outcome::Timeout(Phase::Response)),
+        (has("connection refused"), Outcome::Refused),
+        (has("noroutetohost") || has("unreachable"), Outcome::Unreachable),
+        (has("connection reset") || has("broken pipe"), Outcome::Reset),
+        (has("nohttpresponseexception") || has("connectionclosedexception"), Outcome::Closed),
+        (has("premature end") || has("failed to respond"), Outcome::Closed),
+        (has("javax.net.ssl"), Outcome::Tls),
+        (has("org.apache.http") && has("exception"), Outcome::Protocol),
+        (has("filenotfoundexception"), Outcome::File),
+    ];
+    known.into_iter().find(|known| known.0).map(|known| known.1)
 }
 
 #[cfg(test)]
@@ -258,6 +345,28 @@ mod tests {
             let message = format!("Non HTTP response message: {text}");
             assert_eq!(outcome(&code, &message), Some(*expected), "{class}: {text}");
         }
+    }
+
+    #[test]
+    fn texts_are_those_of_a_system() {
+        for (text, system) in [
+            ("Address already in use: connect", Some(System::Windows)),
+            (
+                "Connect to shop:80 [shop/10.0.0.1] failed: Connection refused: connect",
+                Some(System::Windows),
+            ),
+            ("你的主机中的软件中止了一个已建立的连接。", Some(System::Windows)),
+            ("Can't assign requested address", Some(System::MacOs)),
+            ("Cannot assign requested address", Some(System::Linux)),
+            ("拒绝连接 (Connection refused)", Some(System::Linux)),
+            ("Connection refused (Connection refused)", None),
+            ("Read timed out", None),
+        ] {
+            assert_eq!(System::of(text), system, "{text}");
+        }
+        assert!(names_ports("502: connect() failed (99: Cannot assign requested address)"));
+        assert!(names_ports("I/O error: 无法指定被请求的地址; nested exception"));
+        assert!(!names_ports("Internal Server Error"));
     }
 
     #[test]
