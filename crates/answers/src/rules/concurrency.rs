@@ -18,6 +18,7 @@ use super::light::{loaded, nothing_or_lacks};
 use super::run::Run;
 use super::say::{found, lacks, number, time, words};
 use super::{
+    defaults,
     errors::per_second,
     generator,
     one_thread::{OneThread, one_thread},
@@ -306,9 +307,12 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         .with("rate", w.rate, "1/s", span(seconds))
         .with("alone", w.alone, "ms", span(seconds))
         .with("in_flight", w.in_flight, "requests", span(seconds))
-        .advise(words!(
-            "Look for a limit of {k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
-            "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
+        .advise(defaults::beside(
+            words!(
+                "Look for a limit of {k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
+                "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
+            ),
+            if is_near { nearest } else { 0.0 },
         ))
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
     if nearest == 1.0 {

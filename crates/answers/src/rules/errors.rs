@@ -13,6 +13,7 @@ use super::figures::{
 use super::gateway;
 use super::hang::hang;
 use super::moment::first_end;
+use super::outlasts::outlasts;
 use super::say::{clock, found, lacks, number, words};
 use super::systems;
 use crate::verdict::{About, Confidence, Said, Words};
@@ -470,8 +471,11 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
 /// Requests that were in flight when the run ended.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     // The rule target_down reports requests that got no answer until the end.
-    if cut == 0 || hang(record).is_some() {
+    if hang(record).is_some() {
         return Said::Nothing;
+    }
+    if cut == 0 {
+        return outlasts(record).unwrap_or(Said::Nothing);
     }
     if let Some(said) = waits_long(record, cut) {
         return said;

@@ -8,6 +8,7 @@ use record::{CauseName, Record, Second};
 use stats::Outcome;
 use stats::grouped::{count, percent};
 
+use super::defaults;
 use super::figures::{causes, span, sum, whole};
 use super::say::{clock, found, lacks, number, words};
 use crate::host_ports::{DEFAULT_PORTS, Forecast, Reading, forecast, own};
@@ -227,7 +228,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
             .with("ports", host.ports, "ports", all)
             .with("failed_before", errors(gone.early).0 as f64, "samples", span(gone.early))
             .with("failed_since", errors(gone.late).0 as f64, "samples", late)
-            .advise(advice(host))
+            .advise(defaults::beside(advice(host), host.ports))
             .explaining(EXPLAINS),
     )
 }
@@ -264,7 +265,7 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
                 "epoch ms",
                 (going.at_ms, going.gone_ms),
             )
-            .advise(advice(host))
+            .advise(defaults::beside(advice(host), host.ports))
             .explaining(&["host_churn"]),
     )
 }

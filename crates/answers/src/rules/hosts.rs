@@ -22,6 +22,11 @@ const RATE: f64 = 10.0;
 /// those before it are kept.
 const OPENED: f64 = 0.5;
 const ACCEPTED: f64 = 0.2;
+/// Connections opened for each request, and in a second, throughout, from which on those kept do not last: servers and
+/// proxies let one serve 100 requests and more (nginx: `keepalive_requests`). Those accepted are fewer by this factor.
+const BRIEFLY: f64 = 0.05;
+const BRIEFLY_PER_S: f64 = 10.0;
+const FEWER: f64 = 0.5;
 
 /// Parts of a fair share below which one of several hosts alike takes part too little, and below which not at all.
 const LITTLE: f64 = 0.5;
@@ -80,11 +85,11 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
     let inwards = mean(seconds, accepted).0;
     let (per_request, from_us) = (out / requests, inwards / requests);
     // A host that accepts as many does as its clients do: then they keep none.
-    if n < LEAST || requests < RATE || per_request < OPENED || from_us > ACCEPTED {
+    let keeps_none = per_request >= OPENED && from_us <= ACCEPTED;
+    if n < LEAST || requests < RATE || !keeps_none && !is_brief(seconds, opened, accepted) {
         return None;
     }
     let waiting = place(record, host, "time_wait").map(|at| mean(seconds, at).0);
-    let (each, kept) = (number(per_request), number(from_us));
     let held = waiting.map_or(words!("", ""), |waiting| {
         let waiting = number(waiting);
         words!(
@@ -92,26 +97,49 @@ fn churns(record: &Record, seconds: &[Second], host: &str, opened: u32) -> Optio
             "平均有 {waiting} 个处于 TIME_WAIT。"
         )
     });
-    let (held_en, held_zh) = (held.en, held.zh);
     let all = span(seconds);
-    let finding = found(
-        "host_churn",
-        About::Run,
-        Confidence::Arithmetic,
-        words!(
-            "{host} opens {each} connections behind it for each request, and accepts {kept}: the connections to it are kept, those to the services behind it are not.{held_en}",
-            "主机 {host} 每个请求向后端打开 {each} 个连接，而只接受 {kept} 个：到它的连接被保持，它到后端服务的连接没有。{held_zh}"
-        ),
-    )
-    .with("opened_per_request", per_request, "connections", all)
-    .with("accepted_per_request", from_us, "connections", all)
-    .advise(words!(
-        "Let {host} keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header; a pool). Each new one costs both sides, takes a port for 60 s, and may be where a rate stops growing though no processor is full.",
-        "让 {host} 保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头；连接池）。每个新连接都让两端付出代价，并占用一个端口 60 秒；即使没有处理器跑满，速率也可能因此不再增长。"
-    ));
+    let (each, kept, every) = (number(per_request), number(from_us), number(1.0 / per_request));
+    let (held_en, held_zh) = (held.en, held.zh);
+    let (words, advice) = if keeps_none {
+        (
+            words!(
+                "{host} opens {each} connections behind it for each request, and accepts {kept}: the connections to it are kept, those to the services behind it are not.{held_en}",
+                "主机 {host} 每个请求向后端打开 {each} 个连接，而只接受 {kept} 个：到它的连接被保持，它到后端服务的连接没有。{held_zh}"
+            ),
+            words!(
+                "Let {host} keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header; a pool). Each new one costs both sides, takes a port for 60 s, and may be where a rate stops growing though no processor is full.",
+                "让 {host} 保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头；连接池）。每个新连接都让两端付出代价，并占用一个端口 60 秒；即使没有处理器跑满，速率也可能因此不再增长。"
+            ),
+        )
+    } else {
+        (
+            words!(
+                "{host} keeps its connections to the services behind it too briefly: it still opens one for every {every} requests, all the time ({each} for each; it accepts {kept}).{held_en}",
+                "主机 {host} 到后端服务的连接保持得太短：它始终每 {every} 个请求就打开一个新连接（每个请求 {each} 个；接受 {kept} 个）。{held_zh}"
+            ),
+            words!(
+                "Look at the pool of {host} towards the services behind it: a lifetime or an idle time of milliseconds, a small number of requests for each connection (keepalive_time, keepalive_timeout and keepalive_requests in nginx' upstream, timeToLive of a pool), or fewer connections than are busy at once. Each new one takes a port for 60 s.",
+                "检查 {host} 到后端服务的连接池：以毫秒计的存活时间或空闲时间、每个连接的请求数过小（nginx upstream 的 keepalive_time、keepalive_timeout、keepalive_requests，连接池的 timeToLive），或连接数少于同时使用的数量。每个新连接占用一个端口 60 秒。"
+            ),
+        )
+    };
+    let finding = found("host_churn", About::Run, Confidence::Arithmetic, words)
+        .with("opened_per_request", per_request, "connections", all)
+        .with("accepted_per_request", from_us, "connections", all)
+        .advise(advice);
     Some(match waiting {
         Some(waiting) => finding.with("time_wait", waiting, "connections", all),
         None => finding,
+    })
+}
+
+/// Whether a host goes on opening connections that it does not keep for long, in both halves of the run: one that fills its
+/// pool does so at first.
+fn is_brief(seconds: &[Second], opened: u32, accepted: u32) -> bool {
+    let (first, last) = seconds.split_at(seconds.len() / 2);
+    [first, last].into_iter().all(|half| {
+        let (out, inwards) = (mean(half, opened).0, mean(half, accepted).0);
+        out >= BRIEFLY_PER_S && out >= BRIEFLY * rate(half) && inwards <= FEWER * out
     })
 }
 

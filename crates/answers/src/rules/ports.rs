@@ -12,6 +12,7 @@ use record::{ClassName, Record, Second};
 use stats::grouped::count;
 use stats::{Counter, Outcome};
 
+use super::defaults;
 use super::figures::{mean, span, stop_ms};
 use super::machine::failed;
 use super::say::{clock, found, lacks, number, words};
@@ -75,7 +76,7 @@ pub(super) fn ports(record: &Record) -> Said {
             ),
         )
         .with("ports_left", least, "ports", all_span)
-        .advise(systems::ports(None))
+        .advise(defaults::beside(systems::ports(None), all))
         .said();
     }
     predicted(record, &left, all).unwrap_or_else(towards)

@@ -4,6 +4,7 @@ use record::{Record, Second};
 use stats::grouped::{count, percent};
 
 use super::errors::{per_second, reads};
+use super::fails_above::{self, Fixed};
 use super::figures::{
     Span, by_label, causes, hist, mean, mix_differs, ms, requests, service, span, steady,
     variation, whole, windows,
@@ -258,6 +259,12 @@ fn constant_answers(record: &Record) -> Option<Said> {
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
         return None;
     }
+    let at_once = fails_above::limit(record);
+    if at_once.as_ref().is_some_and(|limit| limit.fixed == Fixed::AtOnce) {
+        return None;
+    }
+    let or = at_once.filter(|limit| limit.fixed == Fixed::Either).map(|limit| limit.or());
+    let Words { en: or, zh: or_zh } = or.unwrap_or_else(|| words!("", ""));
     let rate = mean(&good);
     let (through, most) = (per_second(rate), per_second(asked.iter().copied().fold(0.0, f64::max)));
     Some(
@@ -266,8 +273,8 @@ fn constant_answers(record: &Record) -> Option<Said> {
             About::Target,
             Confidence::Statistical,
             words!(
-                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.",
-                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。"
+                "Answers come at a fixed rate of {through}/s, though up to {most}/s were asked for; the rest fails at once: this is how a rate limit looks.{or}",
+                "无论请求多少（最高 {most}/s），成功响应固定在 {through}/s；其余立即失败：这是限流的特征。{or_zh}"
             ),
         )
         .with("passed", rate, "1/s", span(seconds))

@@ -4,6 +4,7 @@ use record::{Record, Second};
 use stats::Outcome;
 use stats::grouped::count;
 
+use super::defaults;
 use super::figures::{in_flight, requests, span, sum, whole, with_users};
 use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Said};
@@ -56,22 +57,26 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     }
     let (n, flying, calm) =
         (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
+    // The limit lies above the most users without a reset and below the fewest with some.
+    let most_quiet = below.last().map_or(0, |(users, _)| *users);
+    let interval = Some((most_quiet as f64, threshold as f64));
+    let default = defaults::between(most_quiet as f64, threshold as f64 + 1.0);
     found(
         "reset_under_load",
         About::Target,
         Confidence::Statistical,
         words!(
-            "From about {threshold} users on ({flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users not at all in {calm} requests.",
-            "从约 {threshold} 个用户（{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{calm} 个请求中一次也没有。"
+            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users not at all in {calm} requests.",
+            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{calm} 个请求中一次也没有。"
         ),
     )
     .with("resets", all as f64, "connections", span(seconds))
-    .with("threshold", threshold as f64, "users", span(seconds))
+    .between("threshold", threshold as f64, "users", interval, span(seconds))
     .with("reset_share", all as f64 / requests(seconds).max(1) as f64, "share", span(seconds))
-    .advise(words!(
+    .advise(defaults::beside(words!(
         "Look for a limit of connections near that number: of the service, of a proxy (worker_connections), of descriptors (ulimit -n), of the accept queue (somaxconn).",
         "查找接近该数值的连接上限：服务、代理（worker_connections）、文件描述符（ulimit -n）、接受队列（somaxconn）。"
-    ))
+    ), default.map_or(0.0, f64::from)))
     .explaining(&["errors_named", "connection_churn"])
     .said()
 }

@@ -9,6 +9,7 @@ use stats::{CloseCause, Outcome};
 
 use super::figures::{causes, classes, hist, ms, span, sum, whole};
 use super::say::{found, lacks, time, words};
+use super::short_wait::short_wait;
 use crate::shared::target_is_here;
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -82,7 +83,7 @@ fn usual(ms: f64) -> Option<f64> {
 pub(super) fn fixed_timeout(record: &Record) -> Said {
     // What never came out of a full queue ends by the kernel's own limits.
     let by_age = || errors(record).filter(|_| !accept_queue(record).is_found());
-    silence(record).or_else(by_age).unwrap_or(Said::Nothing)
+    silence(record).or_else(by_age).or_else(|| short_wait(record)).unwrap_or(Said::Nothing)
 }
 
 /// Held connections that were cut after the same silence.

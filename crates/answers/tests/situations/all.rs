@@ -6,7 +6,7 @@ use stats::close::Close;
 use stats::hist::{Bins, layout};
 use stats::{CloseCause, Counter, Outcome, Phase};
 
-use super::{Answer, MS, Request, S, START, Users, Workers, about, bad, good, run, users};
+use super::{Answer, MS, Places, Request, S, START, Users, Workers, about, bad, good, run, users};
 
 pub struct Situation {
     pub name: &'static str,
@@ -145,6 +145,42 @@ fn without_ports(from_s: u64) -> Record {
     })
 }
 
+/// A gateway that opens 60 connections a second to what is behind it, and none any more after half of the run.
+fn filling_its_pool() -> Record {
+    let mut record = with_host(quiet(), 28_232.0, 60.0, 0.0, true);
+    for second in record.seconds.iter_mut().skip(30) {
+        second.watched[1].1 = 0.0;
+    }
+    record
+}
+
+/// Users that come over 40 s of 60, against a semaphore of 50.
+fn semaphore() -> Record {
+    let mut places = Places::new(50);
+    run(&users(100).ramp(40), move |request, random| {
+        let takes = about(40 * MS, random);
+        if places.take(request.at, takes) {
+            good(takes)
+        } else {
+            bad(4 * MS, Outcome::Status, "500", "Internal Server Error")
+        }
+    })
+}
+
+/// A pool of 8 connections, for one of which requests wait for 8 ms at most.
+fn impatient_pool() -> Record {
+    let mut pool = Workers::new(8);
+    run(&users(60).ramp(50).pause(10), move |request, random| {
+        let work = about(4 * MS, random);
+        if pool.queue(request.at) > 8 * MS {
+            let late = (200.0 * random.uniform()) as u64;
+            bad(8 * MS + 300 + late, Outcome::Status, "500", "Internal Server Error")
+        } else {
+            good(pool.work(request.at, work))
+        }
+    })
+}
+
 fn of_hosts() -> Vec<Situation> {
     let mut going = with_host(quiet(), 28_232.0, 500.0, 0.0, false);
     going.seconds.truncate(40);
@@ -164,11 +200,18 @@ fn of_hosts() -> Vec<Situation> {
             closing_after(with_host(without_ports(13), 5_000.0, 400.0, 0.0, true), 13),
         ),
         of(
-            "a gateway that closes 60 connections/s",
-            "",
+            "a gateway whose pool keeps connections for 30 ms",
+            "host_churn",
             &[],
             with_host(quiet(), 5_000.0, 60.0, 0.0, true),
         ),
+        of(
+            "a gateway whose connections serve 30 requests each",
+            "",
+            &[],
+            with_host(quiet(), 5_000.0, 6.0, 0.0, true),
+        ),
+        of("a gateway that fills its pool", "", &[], filling_its_pool()),
         of(
             "a gateway that opens a connection for each request",
             "host_churn",
@@ -342,6 +385,13 @@ fn of_errors() -> Vec<Situation> {
                 "Non HTTP response code",
                 "Read timed out",
             ),
+        ),
+        of("a semaphore of 50", "fails_above", &["errors_named", "concurrency_limit"], semaphore()),
+        of(
+            "a pool that waits for 8 ms",
+            "fixed_timeout",
+            &["errors_named", "concurrency_limit", "plateau"],
+            impatient_pool(),
         ),
         of("errors only after the stop", "cut_by_end", &["errors_named"], at_end),
         of("9 requests cut by the end", "cut_by_end", &[], cut),

@@ -132,6 +132,31 @@ impl Workers {
     }
 }
 
+/// Places that turn away who finds none: a semaphore, a pool without a queue.
+pub struct Places {
+    most: usize,
+    /// When those that are taken get free.
+    taken: BinaryHeap<Reverse<u64>>,
+}
+
+impl Places {
+    pub fn new(most: usize) -> Self {
+        Self { most, taken: BinaryHeap::new() }
+    }
+
+    /// Whether there is a place at that time; it is then taken for so long.
+    pub fn take(&mut self, at: u64, takes: u64) -> bool {
+        while self.taken.peek().is_some_and(|Reverse(free)| *free <= at) {
+            self.taken.pop();
+        }
+        let has_room = self.taken.len() < self.most;
+        if has_room {
+            self.taken.push(Reverse(at + takes));
+        }
+        has_room
+    }
+}
+
 /// A time with noise of 20 % to both sides.
 pub fn about(takes: u64, random: &mut Random) -> u64 {
     (takes as f64 * (0.8 + 0.4 * random.uniform())) as u64

@@ -1,0 +1,57 @@
+//! A run that goes on after its planned end, because requests in flight are let finish.
+
+use record::{Ending, Record};
+use stats::grouped::count;
+
+use super::figures::{requests, span, stop_ms};
+use super::say::{clock, found, time, words};
+use crate::verdict::{About, Confidence, Said};
+
+/// Time after the planned end that is a figure: ms, and share of the planned length.
+const LEAST_MS: i64 = 5000;
+const LEAST: f64 = 0.05;
+/// A second that ends so soon after the planned end is the last one of the load, ms.
+const SOON_MS: i64 = 1000;
+
+/// The time that a run took beyond its schedule, and the requests that ended in it.
+pub(super) fn outlasts(record: &Record) -> Option<Said> {
+    let length_ms = record.frame.load.length_ms?;
+    if record.frame.ending != Ending::Completed {
+        return None;
+    }
+    let planned = record.frame.start_ms + length_ms;
+    let planned = stop_ms(record).map_or(planned, |stop| stop.min(planned));
+    let seconds = &record.seconds;
+    let behind = &seconds[seconds.partition_point(|second| second.at_ms <= planned + SOON_MS)..];
+    let last = behind.iter().rposition(|second| second.all.count > 0)?;
+    let behind = &behind[..=last];
+    let over = span(behind).1 - planned;
+    if over < LEAST_MS || (over as f64) < LEAST * length_ms as f64 {
+        return None;
+    }
+    let longest = behind.iter().map(|second| second.all.longest).max()? as f64 / 1e6;
+    let n = requests(behind);
+    let (for_s, at) = (time(over as f64), clock(planned - record.frame.start_ms));
+    let (most, late) = (time(longest), count(n));
+    let (what, were) = if n == 1 { ("request", "was") } else { ("requests", "were") };
+    let times = (planned, span(behind).1);
+    Some(
+        found(
+            "cut_by_end",
+            About::Run,
+            Confidence::Hint,
+            words!(
+                "The run went on for {for_s} after its planned end at {at}: {late} {what} {were} in flight then, and could finish; the longest took {most}.",
+                "运行在计划结束时间 {at} 之后又持续了 {for_s}：当时有 {late} 个请求在途并得以完成，最长的用了 {most}。"
+            ),
+        )
+        .with("overrun", over as f64, "ms", times)
+        .with("ended_late", n as f64, "requests", times)
+        .with("longest", longest, "ms", times)
+        .advise(words!(
+            "Rates of the whole run count that time, with hardly any load in it: look at those until {at}. A response timeout of the samplers ends such requests earlier, as errors.",
+            "整个运行的速率计入了这段几乎没有负载的时间：请看 {at} 之前的速率。为采样器设置响应超时可更早地以错误结束这样的请求。"
+        ))
+        .said(),
+    )
+}
