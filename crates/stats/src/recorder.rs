@@ -31,10 +31,16 @@ const PAGE: usize = 32;
 const DENSE_MS: u32 = 16_384;
 const MS_SLOTS: usize = DENSE_MS as usize / PAGE;
 const US_SLOTS: usize = (layout::BINS as usize).div_ceil(PAGE);
-const SLOTS: usize = MS_SLOTS + 4 * US_SLOTS;
-/// First slot of each histogram of a label: ms, service, response, lag, failed.
-const FIRST: [usize; 5] =
-    [0, MS_SLOTS, MS_SLOTS + US_SLOTS, MS_SLOTS + 2 * US_SLOTS, MS_SLOTS + 3 * US_SLOTS];
+const SLOTS: usize = MS_SLOTS + 5 * US_SLOTS;
+/// First slot of each histogram of a label: ms, service, response, lag, failed, unanswered.
+const FIRST: [usize; 6] = [
+    0,
+    MS_SLOTS,
+    MS_SLOTS + US_SLOTS,
+    MS_SLOTS + 2 * US_SLOTS,
+    MS_SLOTS + 3 * US_SLOTS,
+    MS_SLOTS + 4 * US_SLOTS,
+];
 const MINUTE_MS: i64 = 60_000;
 /// Slots of a chunk, and chunks of a label.
 const CHUNK: usize = 32;
@@ -228,6 +234,7 @@ impl Recorder {
         label.tally.add(sample, (elapsed_ms, value_ms), end_ms);
         if sample.outcome == Outcome::CutByEnd {
             self.counters.add(Counter::CutByEnd, u64::from(n));
+            self.pages.count(label, FIRST[5], layout::index_of(sample.elapsed / 1000), n);
             return Reasons::default();
         }
         let slot = (end_ms - self.began_ms).max(0) as u64 / 100;
@@ -439,7 +446,8 @@ fn move_page(slot: usize, page: &[u32; PAGE], delta: &mut LabelDelta) {
         1 => &mut delta.service,
         2 => &mut delta.response,
         3 => &mut delta.lag,
-        _ => &mut delta.failed,
+        4 => &mut delta.failed,
+        _ => &mut delta.unanswered,
     };
     let first = ((slot - FIRST[which]) * PAGE) as u32;
     for (bin, n) in (first..).zip(page.iter()) {

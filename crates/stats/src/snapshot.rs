@@ -43,6 +43,8 @@ pub struct LabelDelta {
     pub lag: Bins,
     /// Elapsed of those that failed, µs.
     pub failed: Bins,
+    /// Time that samples in flight at the end of the run had waited by then, µs; in none of the other figures.
+    pub unanswered: Bins,
     /// Samples by the tenth of the interval in which they ended.
     pub slots: [u32; SLOTS],
 }
@@ -234,6 +236,7 @@ impl LabelDelta {
             response: Bins::default(),
             lag: Bins::default(),
             failed: Bins::default(),
+            unanswered: Bins::default(),
             slots: [0; SLOTS],
         }
     }
@@ -251,8 +254,9 @@ impl LabelDelta {
     }
 
     /// Its lists.
-    fn bins(&mut self) -> [&mut Bins; 5] {
-        [&mut self.ms, &mut self.service, &mut self.response, &mut self.lag, &mut self.failed]
+    fn bins(&mut self) -> [&mut Bins; 6] {
+        let Self { ms, service, response, lag, failed, unanswered, .. } = self;
+        [ms, service, response, lag, failed, unanswered]
     }
 
     fn merge(&mut self, other: &Self, slots: i64, behind: &mut Vec<Behind>) {
@@ -262,6 +266,7 @@ impl LabelDelta {
         self.response.merge(&other.response);
         self.lag.merge(&other.lag);
         self.failed.merge(&other.failed);
+        self.unanswered.merge(&other.unanswered);
         let by = usize::try_from(slots.unsigned_abs()).unwrap_or(SLOTS);
         if slots < 0 {
             let (before, here) = other.slots.split_at(by.min(SLOTS));

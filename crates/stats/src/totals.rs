@@ -27,6 +27,8 @@ pub struct Row {
     pub response: Hist,
     /// µs spent in this process.
     pub lag: Hist,
+    /// µs that samples in flight at the end had waited by then; in none of the others.
+    pub unanswered: Hist,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,7 @@ impl Row {
             service: Hist::new(),
             response: Hist::new(),
             lag: Hist::new(),
+            unanswered: Hist::new(),
         }
     }
 
@@ -58,6 +61,7 @@ impl Row {
         self.service.add(&delta.service);
         self.response.add(&delta.response);
         self.lag.add(&delta.lag);
+        self.unanswered.add(&delta.unanswered);
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -66,6 +70,7 @@ impl Row {
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.lag.merge(&other.lag);
+        self.unanswered.merge(&other.unanswered);
     }
 }
 

@@ -25,8 +25,18 @@ const FIELDS: &[&str] = &[
     "at_ms", "began_ms", "core", "seq", "labels", "counters", "causes", "spans", "closes",
     "classes", "kept", "stalled",
 ];
-const LABEL: &[&str] =
-    &["name", "transaction", "tally", "ms", "service", "response", "lag", "failed", "slots"];
+const LABEL: &[&str] = &[
+    "name",
+    "transaction",
+    "tally",
+    "ms",
+    "service",
+    "response",
+    "lag",
+    "failed",
+    "unanswered",
+    "slots",
+];
 
 /// The next field.
 fn field<'de, A: SeqAccess<'de>, T: serde::Deserialize<'de>>(
