@@ -21,6 +21,10 @@ pub const LEAST_POINTS: usize = 6;
 pub const KNEE_POINTS: usize = 4;
 /// Rates of points on the flat part differ by this share at most.
 const KNEE_FLAT: f64 = 0.05;
+/// Ratio of loads on the flat part, and of all loads, at least. Users that double are a little less than twice as many
+/// requests in flight: starts and pauses take some.
+const KNEE_REACH: f64 = 1.7;
+const KNEE_SPAN: f64 = 4.0;
 /// Ratio of the largest to the smallest load, at least.
 pub const LEAST_SPAN: f64 = 8.0;
 /// Root of the mean square of relative errors, at most.
@@ -196,7 +200,7 @@ pub fn choose(points: &[Point]) -> Choice {
 }
 
 /// The plateau of a few points that leave no doubt: it fits them well and best of all, the rate grows below the knee, and the
-/// points beyond it agree while their load at least doubles.
+/// points beyond it agree while their load nearly doubles.
 fn clear_knee(points: &[Point], fits: &[Fit]) -> Option<Fit> {
     let (first, last) = (points.first()?, points.last()?);
     let fit = *fits.iter().find(|fit| matches!(fit.model, Model::Plateau { .. }))?;
@@ -206,11 +210,11 @@ fn clear_knee(points: &[Point], fits: &[Fit]) -> Option<Fit> {
     let (low, high) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
     let better = fits.iter().all(|other| other.error >= fit.error);
     let is_clear = points.len() >= KNEE_POINTS
-        && last.load >= LEAST_SPAN * first.load
+        && last.load >= KNEE_SPAN * first.load
         && fit.error <= MOST_ERROR
         && better
         && flat.len() >= 2
-        && last.load >= 2.0 * flat[0].load
+        && last.load >= KNEE_REACH * flat[0].load
         && high - low <= KNEE_FLAT * high
         && first.load <= 0.8 * knee
         && first.rate <= 0.8 * low;

@@ -64,6 +64,10 @@ fn a_clear_knee_is_named_from_few_points() {
     let model = choice.chosen.expect("a plateau").model;
     assert_eq!(model.name(), "plateau");
     assert!((model.knee().unwrap() - 4.0).abs() < 0.3, "{model:?}");
+    // Requests in flight of short points with 1 to 16 users: a little less than twice as many each time.
+    let short = [(0.98, 47.0), (1.94, 92.0), (3.82, 177.0), (7.45, 183.0), (14.5, 185.0)];
+    let model = choose(&points(&short)).chosen.expect("a plateau").model;
+    assert!((model.knee().unwrap() - 4.0).abs() < 0.3, "{model:?}");
     // Without a flat part, with one that differs, or over a narrow span there is none.
     for loads in [[1.0, 2.0, 3.0, 4.0, 16.0], [1.0, 1.5, 2.0, 5.0, 6.0]] {
         assert_eq!(choose(&points(&loads.map(of))).chosen, None, "{loads:?}");
