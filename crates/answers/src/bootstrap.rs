@@ -4,7 +4,8 @@
 //! histograms of the seconds drawn are merged, and rate, mean, percentiles and error ratio all read from that one
 //! resample (D. Politis and J. Romano, "The Stationary Bootstrap", JASA 89, 1994). So dependence within a block stays,
 //! and no distribution is assumed. b is Politis and White's ([`crate::autocorrelation::memory`]), the longest of those
-//! of rate and mean. Blocks of a short series vary less than the series does, and a block length that is estimated from
+//! of rate, mean and median: a mean with rare long times hides that neighbouring seconds have the same level, which the
+//! median shows. Blocks of a short series vary less than the series does, and a block length that is estimated from
 //! it is often too short. So intervals are widened to the error of an autoregression where that is larger
 //! ([`crate::autocorrelation::autoregression`]), and by Student's t with the number of independent seconds. Cost: resamples × seconds × groups of bins additions.
 
@@ -24,6 +25,9 @@ pub const LEAST_WORTH: f64 = 5.0;
 const LEAST_BLOCKS: f64 = 10.0;
 /// Seconds of a longer run are merged until there are at most so many.
 const MOST_UNITS: usize = 720;
+/// Units that are merged to see a level that goes on below the noise of single ones: beside noise an autoregression takes
+/// dependence for shorter than it is.
+const MERGED: [usize; 2] = [2, 3];
 /// Width of a group of bins, as a share of its value: percentiles are interpolated within.
 const GROUP: f64 = 0.004;
 
@@ -121,8 +125,9 @@ pub struct Resampled {
     /// Mean length of blocks, in units; and the units.
     pub block: f64,
     pub units: usize,
-    /// How the rate, and how all else, has to be widened.
+    /// How the rate, the median, and how all else, has to be widened.
     rate: Widening,
+    median: Widening,
     times: Widening,
     /// Empty where there is no interval.
     pub resamples: Vec<Figures>,
@@ -157,7 +162,12 @@ impl Widening {
         let Some(found) = autoregression(series, block) else {
             return Self { factor: short, df: (n / block - 1.0).max(2.0), worth: n };
         };
-        let apart = if found.by_blocks > 0.0 { found.error / found.by_blocks } else { 1.0 };
+        let longer = |parts: usize| {
+            let means: Vec<f64> = series.chunks_exact(parts).map(mean).collect();
+            autoregression(&means, block / parts as f64).map_or(0.0, |found| found.error)
+        };
+        let error = MERGED.into_iter().map(longer).fold(found.error, f64::max);
+        let apart = if found.by_blocks > 0.0 { error / found.by_blocks } else { 1.0 };
         let df = (found.worth - 1.0).min(n / block - 1.0).max(2.0);
         Self { factor: short.max(apart), df, worth: found.worth }
     }
@@ -185,19 +195,20 @@ pub fn resample(units: &[Unit<'_>], resamples: usize, seed: u64) -> Resampled {
     let table = Table::new(units);
     let n = table.count.len();
     let block = table.block();
-    let (rates, means) = (table.rates(), table.means());
+    let (rates, means, medians) = (table.rates(), table.means(), table.medians());
     let mut found = Resampled {
         figures: table.figures((0..n).map(|i| (i, 1.0))),
         count: units.iter().map(|unit| unit.count).sum(),
         block,
         rate: Widening::of(&rates, block),
+        median: Widening::of(&medians, block),
         times: Widening::of(&means, block),
         units: n,
         resamples: Vec::new(),
         refusal: None,
     };
     let seconds: f64 = table.seconds.iter().sum();
-    let blocks = found.rate.worth.min(found.times.worth);
+    let blocks = found.rate.worth.min(found.times.worth).min(found.median.worth);
     if seconds + 0.5 < LEAST_SECONDS as f64 {
         found.refusal = Some(Refusal::Short { seconds });
     } else if blocks < LEAST_WORTH {
@@ -300,13 +311,34 @@ impl Table {
         each.map(|(t, n)| if *n > 0.0 { t / n } else { all }).collect()
     }
 
-    /// Mean length of blocks: the longest that rate and mean ask for, and errors within bounds.
+    /// Medians of the units' times, ms; of a unit without times that of all.
+    fn medians(&self) -> Vec<f64> {
+        let whole = self.figures((0..self.count.len()).map(|unit| (unit, 1.0)));
+        let all = whole[Metric::P50 as usize];
+        let each = self.times.iter().map(|groups| self.median(groups).unwrap_or(all));
+        each.collect()
+    }
+
+    /// The median of counts by group, ms.
+    fn median(&self, groups: &[(u32, f64)]) -> Option<f64> {
+        let mut left = groups.iter().map(|(_, n)| n).sum::<f64>() / 2.0;
+        for (group, n) in groups {
+            if left <= *n {
+                let (low, high) = self.groups[*group as usize];
+                return Some(low + (high - low) * left / n);
+            }
+            left -= n;
+        }
+        None
+    }
+
+    /// Mean length of blocks: the longest that rate, mean and median ask for, and errors within bounds.
     fn block(&self) -> f64 {
-        let (rates, means) = (self.rates(), self.means());
+        let (rates, means, medians) = (self.rates(), self.means(), self.medians());
         let block = |series: &[f64]| memory(series).block;
         // Few errors in a regular row look like a long memory: they may not take the intervals of all else.
         let errors = block(&self.errors).min(self.count.len() as f64 / LEAST_BLOCKS);
-        block(&rates).max(block(&means)).max(errors)
+        block(&rates).max(block(&means)).max(block(&medians)).max(errors)
     }
 
     /// Figures of units, each taken so many times.
@@ -383,7 +415,11 @@ impl Resampled {
     }
 
     fn widening(&self, metric: Metric) -> Widening {
-        if metric == Metric::Rate { self.rate } else { self.times }
+        match metric {
+            Metric::Rate => self.rate,
+            Metric::P50 => self.median,
+            _ => self.times,
+        }
     }
 
     fn drawn(&self, metric: Metric, wider: f64) -> Vec<f64> {

@@ -89,6 +89,37 @@ fn five_percent_are_found_in_two_minutes() {
     assert!(all >= 80, "{all}");
 }
 
+/// Shares of pairs of 120 s, B slower by 5 %, whose intervals hold the true change: of the rate, the mean, p50, p95 and p99.
+fn coverage(pairs: u64, seed: u64) -> Vec<(&'static str, f64)> {
+    const TRUE: [(&str, f64); 5] =
+        [("rate", 1.0 / 1.05 - 1.0), ("mean", 0.05), ("p50", 0.05), ("p95", 0.05), ("p99", 0.05)];
+    let settings = Settings { resamples: 500, ..Settings::default() };
+    let mut held = [0; TRUE.len()];
+    for pair in 0..pairs {
+        let at = seed + pair * 2;
+        let found = compare(&run(at, 1.0, 0.0, 120), &run(at + 1, 1.05, 0.0, 120), &settings);
+        for (held, (name, change)) in held.iter_mut().zip(TRUE) {
+            let of = found.all.differences.iter().find(|difference| difference.metric == name);
+            let (low, high) = of.and_then(|of| of.interval).expect("an interval");
+            *held += u64::from(low <= change && change <= high);
+        }
+    }
+    let share = |(held, (name, _)): (u64, (&'static str, f64))| (name, held as f64 / pairs as f64);
+    held.into_iter().zip(TRUE).map(share).collect()
+}
+
+#[test]
+fn intervals_of_changes_hold_the_true_change() {
+    for seed in [100_001, 200_001] {
+        let held = coverage(250, seed);
+        println!("250 pairs from seed {seed}: {held:?}");
+        for (name, share) in held {
+            // Of 250 pairs 95 % hold it; four standard errors less are 89.5 %.
+            assert!(share >= 0.895, "{name}: {share}");
+        }
+    }
+}
+
 #[test]
 fn a_difference_has_its_size_and_its_interval() {
     let found = compare(&run(1, 1.0, 0.0, 120), &run(2, 1.2, 0.05, 120), &Settings::default());
