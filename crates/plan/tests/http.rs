@@ -213,6 +213,41 @@ fn followed(base: &str, reference: &str) -> Result<String, Unsendable> {
 }
 
 #[test]
+fn the_type_of_a_file_stays_where_httpclient_follows() {
+    let file = |mime: &str| {
+        format!(
+            r#"<elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs"><collectionProp name="HTTPFileArgs.files">
+        <elementProp name="" elementType="HTTPFileArg"><stringProp name="File.path">/dev/null</stringProp>
+        <stringProp name="File.paramname"></stringProp><stringProp name="File.mimetype">{mime}</stringProp></elementProp></collectionProp></elementProp>"#
+        )
+    };
+    for (mime, methods, kept) in [
+        ("text/x-own", ("GET", "GET"), true),
+        ("text/x-own", ("GET", "POST"), true),
+        ("text/x-own", ("GET", "HEAD"), false),
+        ("", ("GET", "POST"), false),
+    ] {
+        let mut world = World::literal(&http_sampler(&[], &file(mime), ""));
+        let mut request = Request::default();
+        let rendered = world.with(|plan, env| match &plan.samplers[0].kind {
+            SamplerKind::Http(http) => {
+                http.render_silent_redirect("http://h/b", methods, env, &mut request)
+            }
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(rendered, Ok(()));
+        let mut lines =
+            "Connection: keep-alive\r\nContent-Type: text/x-own\r\nHost: h\r\n".to_owned();
+        if !kept {
+            lines = lines.replace("Content-Type: text/x-own\r\n", "");
+        }
+        let head = String::from_utf8_lossy(&request.headers);
+        assert!(head.starts_with(&lines), "{mime} {methods:?}: {head}");
+        assert!(request.body.is_empty());
+    }
+}
+
+#[test]
 fn redirects_to_nowhere() {
     for (base, reference, message) in [
         ("http://h/a", "ftp://h/", "ftp protocol is not supported"),

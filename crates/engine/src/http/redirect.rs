@@ -267,10 +267,15 @@ fn send_hop(
     let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
     let SamplerKind::Http(http) = kind else { return false };
     let mut request = std::mem::take(&mut outgoing.request);
+    let chain = cx.users[index].extra().redirect.as_ref();
+    let first = chain.map_or_else(String::new, |chain| chain.result.method.clone());
     let rendered = target.and_then(|()| {
         cx.with_env(index, id, |env, _| {
             if next.stripped {
                 http.render_stripped(&next.url, env, &mut request)
+            } else if next.by == Follower::HttpClient {
+                let methods = (&*next.method, &*first);
+                http.render_silent_redirect(&next.url, methods, env, &mut request)
             } else {
                 http.render_redirect(&next.url, &next.method, env, &mut request)
             }

@@ -155,7 +155,12 @@ impl Http {
     }
 
     /// Writes the content type that a file gives to its request, or the one that forms have by default.
-    fn write_content_type(&self, env: &mut Env<'_>, body: Body, out: &mut Request) -> bool {
+    pub(super) fn write_content_type(
+        &self,
+        env: &mut Env<'_>,
+        body: Body,
+        out: &mut Request,
+    ) -> bool {
         let mut mime = env.core.take();
         if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
             file.mime.eval(env, &mut mime);

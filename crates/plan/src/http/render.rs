@@ -58,6 +58,31 @@ impl Http {
         self.render_at(url, method, false, env, out)
     }
 
+    /// The same where HttpClient follows without JMeter, in place of a request of the method `from`: it keeps the header
+    /// lines that JMeter set for that one, with the content type of a file that is not sent again.
+    pub fn render_silent_redirect(
+        &self,
+        url: &str,
+        (method, from): (&str, &str),
+        env: &mut Env<'_>,
+        out: &mut Request,
+    ) -> Result<(), Unsendable> {
+        self.render_redirect(url, method, env, out)?;
+        let was = self.body_of(env, from, true, out.changed.adds());
+        let kept = was.filter(|body| *body != Body::Multipart && out.body.is_empty());
+        let present = header::Present::of(&out.headers);
+        if let Some(body) = kept
+            && !present.content_type_value
+        {
+            // It stands where the body's lines would: before those of HttpClient.
+            let mut rest = out.headers.split_off(out.own_end);
+            self.write_content_type(env, body, out);
+            out.agent_at += out.headers.len() - out.own_end;
+            out.headers.append(&mut rest);
+        }
+        thrown(env)
+    }
+
     /// Renders the request for what is embedded in a page, at `url` (absolute). It has the body of the page's own request, where that
     /// is not a form: JMeter sends it as if the sampler had the method GET.
     pub fn render_embedded(
