@@ -9,7 +9,7 @@ use super::place::Place;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
     Fits,
-    /// More than nine tenths would be used, or it holds only if nothing else goes on.
+    /// More than nine tenths would be used, or the need is a bound that the run may never reach.
     Tight,
     TooSmall,
 }

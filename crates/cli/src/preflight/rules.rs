@@ -66,6 +66,9 @@ pub(crate) fn findings(demand: &Demand, host: &Host) -> Vec<Finding> {
     found
 }
 
+/// Worker processes for each processor that a run starts by itself, at most: more only wait for each other.
+const WORKERS_EACH: u64 = 100;
+
 /// Worker processes that the demand takes.
 pub(crate) fn workers(demand: &Demand, host: &Host) -> u64 {
     let by_need = || fleet::workers_for(demand.connections().max(demand.users), host.descriptors);
@@ -117,15 +120,22 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
             count(each)
         )
     };
+    let by_processors = host.processors.max(1).saturating_mul(WORKERS_EACH);
+    let is_many = workers > 1000 || demand.workers.is_none() && workers > by_processors;
     Some(Finding {
         what: "descriptors of a process",
-        severity: if workers > 1000 { Severity::TooSmall } else { Severity::Fits },
+        severity: if is_many { Severity::TooSmall } else { Severity::Fits },
         now: count(host.descriptors),
         needed: count(connections.max(demand.users).saturating_add(fleet::RESERVE)),
         why,
         change: None,
-        advice: (workers > 1000)
-            .then(|| "raise the hard limit of open files (ulimit -Hn, LimitNOFILE=)".into()),
+        advice: is_many.then(|| {
+            format!(
+                "{} worker processes are too many for {} processors: raise the hard limit of open files (ulimit -Hn, LimitNOFILE=), run fewer users, or spread them over machines (--fleet)",
+                count(workers),
+                count(host.processors)
+            )
+        }),
     })
 }
 
@@ -191,6 +201,32 @@ pub(crate) fn ports_there(demand: &Demand, host: &Host) -> Option<u64> {
     (each > 0).then(|| each.saturating_mul(pairs(demand)))
 }
 
+/// Advice to connect from several addresses: instead of a wider range of ports, if there are `enough` in that, beside it, or
+/// where the range is as wide as can be.
+fn more_addresses(demand: &Demand, host: &Host, wider: bool, enough: u64) -> String {
+    let destinations = (demand.destinations.len() as u64).max(1);
+    // One address more than the sum says, for ports that wait or are reserved.
+    let of =
+        |ports: u64| demand.connections().div_ceil(ports.saturating_mul(destinations).max(1)) + 1;
+    let is_enough = Severity::of(demand.connections(), enough) == Severity::Fits;
+    let (addresses, before) = match (wider, is_enough) {
+        (true, true) => (
+            of(host.local_ports()),
+            "one of the two is enough: that range, or the present one from",
+        ),
+        (true, false) => {
+            (of(WIDEST.1 - WIDEST.0 + 1), "both are needed: with that range, also connect from")
+        }
+        (false, _) => (of(WIDEST.1 - WIDEST.0 + 1), "connect from"),
+    };
+    let range = if demand.local {
+        format!("127.0.0.2-127.0.{}.{}", addresses / 250, addresses % 250 + 1)
+    } else {
+        "FIRST-LAST (added before with ip address add)".to_owned()
+    };
+    format!("{before} {addresses} addresses: -Jthrong.source.addresses={range}")
+}
+
 fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let there = ports_there(demand, host)?;
     let each = host.local_ports();
@@ -216,8 +252,6 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
         format!("{} {}", WIDEST.0.min(low), WIDEST.1.max(high)),
     );
     let enough = widest.saturating_mul(pairs).saturating_sub(host.ports_reserved);
-    // One address more than the sum says, for ports that wait or are reserved.
-    let addresses = needed.div_ceil(widest.saturating_mul(destinations)) + 1;
     let unknown = match demand.unknown_destinations {
         0 => String::new(),
         1 => "; the destination of one sampler is known only during a run".into(),
@@ -226,11 +260,6 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
     let wait = match waiting {
         0 => String::new(),
         n => format!(", less {} in TIME_WAIT", count(n)),
-    };
-    let sources = if demand.local {
-        format!("127.0.0.2-127.0.{}.{}", addresses / 250, addresses % 250 + 1)
-    } else {
-        "FIRST-LAST (added before with ip address add)".into()
     };
     Some(Finding {
         what: "local ports",
@@ -249,9 +278,7 @@ fn ports(demand: &Demand, host: &Host) -> Option<Finding> {
             "connections differ by addresses and ports: when all are used, connecting fails with EADDRNOTAVAIL{unknown}"
         ),
         change: (severity > Severity::Fits && wider).then_some(change),
-        advice: (severity > Severity::Fits && Severity::of(needed, enough) > Severity::Fits).then(
-            || format!("connect from {addresses} addresses: -Jthrong.source.addresses={sources}"),
-        ),
+        advice: (severity > Severity::Fits).then(|| more_addresses(demand, host, wider, enough)),
     })
 }
 

@@ -244,6 +244,22 @@ fn each_limit_of_memory_and_closing_is_found() {
     ]);
 }
 
+#[test]
+fn more_workers_than_processors_can_run_are_too_many() {
+    let found = |users, workers| {
+        let demand = Demand { workers, ..demand(users) };
+        let host = Host { descriptors: 20_000, ..host() };
+        let findings = findings(&demand, &host);
+        let descriptors = find(&findings, "descriptors of a process");
+        (descriptors.severity, descriptors.advice.clone().unwrap_or_default())
+    };
+    let (severity, advice) = found(9_000_000, None);
+    assert_eq!(severity, Severity::TooSmall);
+    assert!(advice.starts_with("457 worker processes are too many for 2 processors: "), "{advice}");
+    assert_eq!(found(1_000_000, None).0, Severity::Fits);
+    assert_eq!(found(9_000_000, Some(457)).0, Severity::Fits, "asked for");
+}
+
 /// A million from one machine with 20 000 descriptors a process, against a target beside it.
 #[test]
 fn a_million_takes_workers_addresses_and_room() {
@@ -259,7 +275,7 @@ fn a_million_takes_workers_addresses_and_room() {
     assert_eq!((ports.severity, ports.now.starts_with("64 506 ")), (Severity::TooSmall, true));
     let advice = ports.advice.as_deref().unwrap_or_default();
     assert!(
-        advice.starts_with("connect from 17 addresses: -Jthrong.source.addresses=127.0.0.2-"),
+        advice.starts_with("both are needed: with that range, also connect from 17 addresses: -Jthrong.source.addresses=127.0.0.2-"),
         "{advice}"
     );
     let memory = find(&findings, "memory");
