@@ -121,34 +121,68 @@ pub struct Verdict {
     pub undecided: Option<Words>,
 }
 
+/// Data that each run of Throng records, and no result file has.
+const OF_RUNS: &[&str] = &[
+    "20 answers kept with their phases",
+    "completions of each 100 ms",
+    "counters of TLS handshakes",
+    "counters of connections",
+    "figures of the generator",
+    "figures of the generator's machine",
+    "the labels that each address served",
+    "the number of free ports",
+    "the phases of requests",
+    "the rate that was asked for",
+    "times of connects",
+];
+
+/// The kind of data that a rule lacks: what a run records, what watched hosts tell, or the data themselves.
+fn kind_of(lacks: &Words) -> Words {
+    let (en, zh) = if OF_RUNS.contains(&&*lacks.en) {
+        (
+            "what throng run records and a result file does not have",
+            "throng run 记录而结果文件没有的数据",
+        )
+    } else if lacks.en.contains("watched") {
+        ("figures of watched hosts (--watch NAME=URL)", "被监控主机的指标（--watch NAME=URL）")
+    } else {
+        // The advice behind a colon would be taken for the rules.
+        let aside = |text: &str, colon, open, close| match text.split_once(colon) {
+            Some((what, how)) => format!("{what}{open}{how}{close}"),
+            None => text.to_owned(),
+        };
+        return Words {
+            en: aside(&lacks.en, ": ", " (", ")"),
+            zh: aside(&lacks.zh, "：", "（", "）"),
+        };
+    };
+    Words { en: en.into(), zh: zh.into() }
+}
+
 impl Verdict {
     /// Whether the generator or its machine limits what the run can show.
     pub fn doubts_generator(&self) -> bool {
         self.findings.iter().any(|finding| finding.about == About::Generator)
     }
 
-    /// The rules that could not look, each reason behind all rules that have it; empty where all looked.
-    pub fn lacking(&self) -> Words {
-        let mut groups: Vec<(&Words, Vec<Words>)> = Vec::new();
+    /// The rules that could not look, a line for each kind of data that is missing; empty where all looked.
+    pub fn lacking(&self) -> Vec<Words> {
+        let mut groups: Vec<(Words, Vec<Words>)> = Vec::new();
         for Unchecked { looks_for, lacks, .. } in &self.unchecked {
-            match groups.iter_mut().find(|group| group.0 == lacks) {
+            let kind = kind_of(lacks);
+            match groups.iter_mut().find(|group| group.0 == kind) {
                 Some(group) => group.1.push(looks_for.clone()),
-                None => groups.push((lacks, vec![looks_for.clone()])),
+                None => groups.push((kind, vec![looks_for.clone()])),
             }
         }
         let list = |of: &[Words], text: fn(&Words) -> &str, between: &str| {
             of.iter().map(text).collect::<Vec<_>>().join(between)
         };
-        let en = |(reason, subjects): &(&Words, Vec<Words>)| {
-            format!("{} (needs {})", list(subjects, |words| &words.en, ", "), reason.en)
+        let line = |(kind, subjects): &(Words, Vec<Words>)| Words {
+            en: format!("needs {}: {}", kind.en, list(subjects, |words| &words.en, ", ")),
+            zh: format!("需要{}：{}", kind.zh, list(subjects, |words| &words.zh, "、")),
         };
-        let zh = |(reason, subjects): &(&Words, Vec<Words>)| {
-            format!("{}（需要{}）", list(subjects, |words| &words.zh, "、"), reason.zh)
-        };
-        Words {
-            en: groups.iter().map(en).collect::<Vec<_>>().join("; "),
-            zh: groups.iter().map(zh).collect::<Vec<_>>().join("；"),
-        }
+        groups.iter().map(line).collect()
     }
 
     /// The data that are missing to say whether the load reached a limit of the target; `None` where that was looked for, or

@@ -92,9 +92,11 @@ pub(crate) fn text_beside(
         let checked = names(&mut verdict.silent.iter().copied());
         line(INDENT, &format!("{}{checked}.", if zh { "已检查：" } else { "Checked: " }));
         if !verdict.unchecked.is_empty() {
-            let head =
-                if zh { "缺少数据而未检查：" } else { "Not checked for want of data: " };
-            line(INDENT, &format!("{head}{}.", verdict.lacking().of(language)));
+            line(INDENT, if zh { "缺少数据而未检查：" } else { "Not checked for want of data:" });
+            let rest = INDENT.to_owned() + INDENT;
+            for lacking in verdict.lacking() {
+                line(&rest, &format!("- {}", lacking.of(language)));
+            }
         }
     }
     if !verdict.hidden.is_empty() {
@@ -196,7 +198,7 @@ mod tests {
         let first = "Verdict\n  Nothing stands out. Whether the load reached a limit of the target was not\n";
         assert!(english.starts_with(first), "{english}");
         assert!(english.contains("checked: that needs 100 requests.\n  Checked: "), "{english}");
-        assert!(english.contains("Not checked for want of data: "), "{english}");
+        assert!(english.contains("Not checked for want of data:\n"), "{english}");
         assert!(english.lines().all(|line| line.len() <= 80), "{english}");
         let chinese = text(&verdict, Language::Chinese, None);
         assert!(

@@ -206,13 +206,12 @@ impl Page {
                 format!("{zh}已检查 {silent} 种原因，{unchecked} 种因缺少数据未检查。"),
             ));
             if unchecked > 0 {
-                let Words { en, zh } = &verdict.lacking;
-                let lacking = words(
-                    format!("Not checked for want of data: {en}."),
-                    format!("缺少数据而未检查：{zh}。"),
-                );
-                let said = sentence(self.of(&lacking), LACKING);
-                self.add(&format!("{said}\n\n"));
+                self.paragraph(&words("Not checked for want of data:", "缺少数据而未检查："));
+                for lacking in &verdict.lacking {
+                    let said = sentence(self.of(lacking), LACKING);
+                    self.add(&format!("- {said}\n"));
+                }
+                self.add("\n");
             }
             return;
         }

@@ -90,12 +90,12 @@ fn looked_for(out: &mut Html, verdict: &Verdict, criteria: &[Criterion]) {
     let silent = verdict.silent.iter().map(|rule| &rule.looks_for);
     out.raw("</summary><p class=\"why\">").words(&listed("Checked", "已检查", silent)).raw("</p>");
     if !verdict.unchecked.is_empty() {
-        let Words { en, zh } = &verdict.lacking;
-        let words = words(
-            format!("Not checked for want of data: {en}."),
-            format!("缺少数据而未检查：{zh}。"),
-        );
-        out.raw("<p class=\"why\">").words(&words).raw("</p>");
+        let words = words("Not checked for want of data:", "缺少数据而未检查：");
+        out.raw("<p class=\"why\">").words(&words).raw("</p><ul class=\"why\">");
+        for lacking in &verdict.lacking {
+            out.raw("<li>").words(lacking).raw("</li>");
+        }
+        out.raw("</ul>");
     }
     out.raw("</details>");
 }

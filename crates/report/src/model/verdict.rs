@@ -16,9 +16,9 @@ pub struct Verdict {
     /// The reason for which the data do not decide whether anything is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Words>,
-    /// The rules of `unchecked` by what they lack, as a sentence without its full stop. The page's script has the list.
+    /// The rules of `unchecked` by what they lack, a line each. The page's script has the list.
     #[serde(skip)]
-    pub lacking: Words,
+    pub lacking: Vec<Words>,
     /// The data that are missing to say whether the load reached a limit of the target.
     #[serde(skip)]
     pub lacks_for_limit: Option<Words>,
