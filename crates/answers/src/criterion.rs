@@ -18,6 +18,7 @@ use serde::Serialize;
 use stats::hist::{Bins, Hist};
 
 use crate::time;
+use crate::unanswered::Bounds;
 use crate::verdict::Words;
 
 /// A condition on a figure.
@@ -92,6 +93,10 @@ pub trait Figures {
     fn seconds(&self) -> f64;
     /// Milliseconds; `None` where there is no sample.
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64>;
+    /// The bounds of a time with the samples in flight when the run ended; `None` without such samples.
+    fn with_unanswered(&self, _: Times, _: Stat) -> Option<Bounds> {
+        None
+    }
 }
 
 /// The outcome of a criterion.

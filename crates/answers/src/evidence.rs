@@ -7,9 +7,13 @@
 //! 3. A time is not met without a successful sample.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
 //!    the same samples.
-//! 5. What holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan was not
+//! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
+//! 6. What holds is undecided where more than [`MOST_MISSED`] of the starts were not made, or the rate of the plan was not
 //!    reached: the samples that are missing would have been the slowest, and the first to fail.
-//! 6. What the samples of a run that ended early meet is undecided: the rest of the load was not made.
+//! 7. What the samples of a run that ended early meet is undecided: the rest of the load was not made. So it is where a
+//!    target answered nothing any more until the end.
+//!
+//! A figure that holds beside errors, of more than [`FEW_ERRORS`] of the samples, that no criterion is about says so.
 //!
 //! The cost is a few comparisons per criterion.
 
@@ -25,6 +29,9 @@ pub const MOST_MISSED: f64 = 0.01;
 
 /// Share of the users that errors may have ended before the load counts as one that was not made.
 pub const MOST_ENDED: f64 = 0.1;
+
+/// Share of failed samples up to which nothing is said beside a figure that holds.
+pub const FEW_ERRORS: f64 = 0.01;
 
 /// The load that a run was to make and did not.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +53,26 @@ impl Shortfall {
     }
 }
 
-/// Why errors ended so much of a run that its samples do not stand for all of the load.
+/// Why the samples do not stand for all of the load: errors ended it, or nothing was answered until the end.
 fn early(record: &Record) -> Option<Words> {
+    let unanswered = || rules::unanswered(record).as_ref().map(part);
+    cut_short(record).or_else(unanswered).as_ref().map(met_so_far)
+}
+
+/// The part of a sentence that a sentence is.
+fn part(Words { en, zh }: &Words) -> Words {
+    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
+    let rest = en.strip_prefix("The ").map(|rest| format!("the {rest}"));
+    words(rest.unwrap_or_else(|| en.to_owned()), zh)
+}
+
+/// The reason why what holds is undecided in a run of which only a part counts.
+pub fn met_so_far(why: &Words) -> Words {
+    words(format!("met so far; {}", why.en), format!("目前满足；{}", why.zh))
+}
+
+/// Why errors ended so much of a run that its samples do not stand for all of the load.
+pub fn cut_short(record: &Record) -> Option<Words> {
     let cut = rules::cut_by_errors(record)?;
     // A user of an open load that ends is followed by the next.
     let counts = match cut {
@@ -56,12 +81,7 @@ fn early(record: &Record) -> Option<Words> {
             !record.frame.load.open && ended as f64 > MOST_ENDED * of as f64
         }
     };
-    let Words { en, zh } = counts.then(|| cut.words())?;
-    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
-    Some(words(
-        format!("met so far; {}{}", en[..1].to_lowercase(), &en[1..]),
-        format!("目前满足；{zh}"),
-    ))
+    counts.then(|| part(&cut.words()))
 }
 
 /// Facts about the run in which criteria are judged.
@@ -125,12 +145,29 @@ impl Evidence<'_> {
             }
             _ => {}
         }
-        let Shortfall { due, missed, early } =
-            self.shortfall.filter(|_| *outcome == Outcome::Met)?;
+        if *outcome != Outcome::Met {
+            return None;
+        }
+        let unanswered = unanswered(criterion, of);
+        let few = || self.unasked_few(criterion, of).map(|words| (Outcome::Met, words));
+        unanswered.or_else(|| self.shortened(criterion)).or_else(few)
+    }
+
+    /// The reason for which what holds is undecided where load is missing.
+    fn shortened(&self, criterion: &Criterion) -> Option<(Outcome, Words)> {
+        let Shortfall { due, missed, early } = self.shortfall?;
         let share = *missed as f64 / (*due).max(1) as f64;
         let missing = (share > MOST_MISSED).then(|| missing(*missed, *due));
         let lacks = missing.or_else(|| early.clone()).filter(|_| !stays_met(criterion));
         lacks.map(|reason| (Outcome::Undecided, reason))
+    }
+
+    /// The words beside a figure that holds although samples failed, which no criterion is about.
+    fn unasked_few(&self, criterion: &Criterion, of: &dyn Figures) -> Option<Words> {
+        let (errors, all) = (of.errors()?, of.count());
+        let is_few = errors as f64 <= FEW_ERRORS * all as f64;
+        let is_asked = is_of_errors(criterion) || self.asks_for_errors(criterion);
+        (!is_few && !is_asked).then(|| self.unasked(criterion, errors, all))
     }
 
     /// Whether a criterion ignores errors, most samples failed, and no other criterion is about that.
@@ -160,6 +197,29 @@ impl Evidence<'_> {
     fn asks_for_errors(&self, criterion: &Criterion) -> bool {
         self.criteria.iter().any(|other| is_of_errors(other) && other.label == criterion.label)
     }
+}
+
+/// The outcome of an upper limit of times that samples in flight at the end do not let be met.
+fn unanswered(criterion: &Criterion, of: &dyn Figures) -> Option<(Outcome, Words)> {
+    let Figure::Time(times, stat) = criterion.figure else { return None };
+    if !matches!(criterion.op, Op::Less | Op::AtMost) {
+        return None;
+    }
+    let bounds = of.with_unanswered(times, stat)?;
+    let (n, least) = (bounds.samples, criterion.shown(Some(bounds.least_ms)));
+    let (en, zh) = (things(n, "sample"), count(n));
+    if !criterion.holds(bounds.least_ms) {
+        let en = format!("at least {least} with {en} in flight at the end");
+        return Some((
+            Outcome::NotMet,
+            words(en, format!("计入结束时在途的 {zh} 个样本，至少 {least}")),
+        ));
+    }
+    let en = format!(
+        "of those answered; {en} in flight at the end had waited much longer than any answer took"
+    );
+    let zh = format!("仅含已响应的样本；结束时在途的 {zh} 个样本等待时间远超任何响应");
+    bounds.is_open.then(|| (Outcome::Undecided, words(en, zh)))
 }
 
 /// Why a criterion has no sample.
@@ -285,6 +345,7 @@ mod tests {
             (&["p95 < 1s", "error% <= 100"], 10, 10, NotMet),
             (&["p95 < 1s"], 10, 6, NotMet),
             (&["p95 < 1s"], 10, 5, Met),
+            (&["p95 < 1s"], 1000, 10, Met),
             (&["p95 < 1s", "errors < 9"], 10, 6, Met),
             (&["p95 < 1s", "errors < 9 for label A"], 10, 6, NotMet),
             (&["p95 < 1s for label A", "errors < 9"], 10, 6, NotMet),
@@ -296,7 +357,9 @@ mod tests {
         ] {
             let judged = judged(texts, &Set { count, errors: Some(errors) }, (0, 0));
             assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
-            assert_eq!(judged.reason.is_none(), expected == Met, "{judged:?}");
+            let is_silent = expected == Met && (texts.len() > 1 || errors <= count / 100);
+            let is_silent = is_silent || texts[0].starts_with("error");
+            assert_eq!(judged.reason.is_none(), is_silent, "{judged:?}");
         }
         let of = |texts: &[&str], errors| {
             judged(texts, &Set { count: 1000, errors: Some(errors) }, (0, 0)).shown()
@@ -305,6 +368,10 @@ mod tests {
         assert_eq!(
             of(&["p95 < 1s for label A"], 600),
             "5ms (600 of 1 000 samples failed, and no criterion is about errors: add 'error% < 1 for label A')"
+        );
+        assert_eq!(
+            of(&["p95 < 1s"], 500),
+            "5ms (500 of 1 000 samples failed, and no criterion is about errors: add 'error% < 1')"
         );
         let other = of(&["p95 < 1s for label A", "error% < 1"], 600);
         assert!(other.contains("no criterion is about the errors of this label: add"), "{other}");

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
 use answers::evidence::{Evidence, Nothing, Shortfall};
+use answers::unanswered::{Bounds, bounds};
 use answers::verdict::Words;
 use plan::plan::Plan;
 use record::Lamp;
+use stats::hist::Hist;
 use stats::totals::{Row, Totals};
 use stats::{Counter, Snapshot};
 
@@ -63,8 +65,17 @@ impl Figures for Whole<'_> {
 
     fn time_ms(&self, times: Times, stat: Stat) -> Option<f64> {
         let row = self.row();
-        of_hist(if times == Times::Service { &row.service } else { &row.response }, stat)
+        of_hist(times_of(&row, times), stat)
     }
+
+    fn with_unanswered(&self, times: Times, stat: Stat) -> Option<Bounds> {
+        let row = self.row();
+        bounds(times_of(&row, times), &row.unanswered, stat)
+    }
+}
+
+fn times_of(row: &Row, times: Times) -> &Hist {
+    if times == Times::Service { &row.service } else { &row.response }
 }
 
 /// Criteria that are judged while the run goes on.
@@ -200,7 +211,7 @@ impl Watch {
                 Some(_) => Vec::new(),
                 None => abort.into_iter().filter_map(|window| end.unguarded(window)).collect(),
             },
-            without_samples: None,
+            ..Judgement::default()
         }
     }
 }

@@ -60,12 +60,12 @@ impl End {
     }
 }
 
-/// The summary's JSON with `schema`, `throng`, `plan` and `end`.
-pub(crate) fn into_json(json: String, plan: &Path, end: &End) -> String {
+/// The summary's JSON with `schema`, `throng`, `plan` and `end`; with the reason for which errors cut the run short.
+pub(crate) fn into_json(json: String, plan: &Path, end: &End, cut_short: Option<&Words>) -> String {
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     let reason = match end {
         End::Aborted(reason) | End::Threshold(reason) => Some(reason),
-        _ => None,
+        _ => cut_short.map(|why| &why.en),
     };
     summary.insert("schema".into(), SCHEMA.into());
     summary.insert("throng".into(), env!("CARGO_PKG_VERSION").into());
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_summary_says_what_it_is_of() {
         let end = End::Aborted("no Java".into());
-        let json = into_json("{\"requests\": 3}".into(), Path::new("a/plan.jmx"), &end);
+        let json = into_json("{\"requests\": 3}".into(), Path::new("a/plan.jmx"), &end, None);
         let value: Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(value["schema"], SCHEMA);
         assert_eq!(value["plan"], "a/plan.jmx");

@@ -25,7 +25,9 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let seconds = format!("{:.3}", facts.length_ms as f64 / 1000.0);
     let mut cases = Vec::new();
     let broken = facts.broken.as_deref();
-    cases.push(case("the run comes to its end", broken.map(|words| (FAILURE, words)), &seconds));
+    let cut_short = judgement.cut_short.as_ref().map(|why| (ERROR, &*why.en));
+    let broken = broken.map(|words| (FAILURE, words)).or(cut_short);
+    cases.push(case("the run comes to its end", broken, &seconds));
     if !facts.lost.is_empty() {
         cases.push(case("the results are complete", Some((LOST, facts.lost)), &seconds));
     }
@@ -45,7 +47,12 @@ pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
             Outcome::NotMet => Some((FAILURE, &*words)),
             Outcome::Undecided => Some((ERROR, &*words)),
         };
-        cases.push(case(&name, result, &seconds));
+        let noted = judged.reason.is_some() && result.is_none();
+        cases.push(if noted {
+            noted_case(&name, &words, &seconds)
+        } else {
+            case(&name, result, &seconds)
+        });
     }
     suite(facts.plan, facts.start_ms, &seconds, cases)
 }
@@ -100,6 +107,15 @@ const FAILURE: Tag = ("failure", "criterion");
 const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
 const NO_RESULT: Tag = ("error", "no result");
+
+/// A test that passed, with what is to be said of it.
+fn noted_case(name: &str, words: &str, seconds: &str) -> (String, Option<Tag>) {
+    let (name, words) = (escaped(name), escaped(words));
+    let text = format!(
+        "    <testcase classname=\"throng\" name=\"{name}\" time=\"{seconds}\">\n      <system-out>{words}</system-out>\n    </testcase>\n"
+    );
+    (text, None)
+}
 
 /// A test, and its tag where it did not pass.
 fn case(name: &str, result: Option<(Tag, &str)>, seconds: &str) -> (String, Option<Tag>) {

@@ -679,17 +679,21 @@ impl Ending<'_> {
         if let Some(why) = judgement.without_samples {
             console.warn(why);
         }
+        if let Some(why) = &judgement.cut_short {
+            console.warn(&why.en);
+        }
         let interrupt = self.interrupt;
         // JMeter ends with 0 when its control port has ended the test, and so does its command line here.
         let interrupted = interrupt.asked() > 0 && (interrupt.signalled() || !self.request.listen);
         // JMeter ends with 0 then.
-        let sent_nothing = judgement.without_samples.is_some() && !self.request.listen;
+        let decides_nothing = judgement.without_samples.is_some() || judgement.cut_short.is_some();
+        let undecided = decides_nothing && !self.request.listen;
         let applying = [
             (aborted, Exit::Aborted),
             (interrupted, Exit::Interrupted),
             (!self.losses.is_empty(), Exit::WorkersLost),
             (true, judgement.exit()),
-            (sent_nothing, Exit::Undecided),
+            (undecided, Exit::Undecided),
             (!whole, Exit::Lost),
         ];
         Exit::first(applying.into_iter().filter(|(applies, _)| *applies).map(|(_, exit)| exit))

@@ -171,12 +171,15 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
-/// The finding on a target, or on some labels, without answers until the end.
-pub(super) fn no_answer(record: &Record) -> Option<Said> {
-    let hang = hang(record)?;
+/// A sentence on a target, or on some labels, without answers until the end.
+pub fn unanswered(record: &Record) -> Option<Words> {
+    hang(record).map(|hang| sentence(record, &hang))
+}
+
+fn sentence(record: &Record, hang: &Hang) -> Words {
     let at = clock(hang.from_ms - record.frame.start_ms);
-    let Words { en: waited, zh: waited_zh } = waited_words(&hang);
-    let said = if hang.is_whole {
+    let Words { en: waited, zh: waited_zh } = waited_words(hang);
+    if hang.is_whole {
         words!(
             "The target answered nothing from {at} until the end: {waited}.",
             "被测系统从 {at} 到结束没有任何响应：{waited_zh}。"
@@ -195,7 +198,13 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
             "{who} got no answer from {at} until the end: {waited}.",
             "{who_zh}从 {at} 到结束没有得到任何响应：{waited_zh}。"
         )
-    };
+    }
+}
+
+/// The finding on a target, or on some labels, without answers until the end.
+pub(super) fn no_answer(record: &Record) -> Option<Said> {
+    let hang = hang(record)?;
+    let said = sentence(record, &hang);
     let times = (hang.from_ms, span(&record.seconds).1);
     Some(
         found("target_down", About::Run, Confidence::Arithmetic, said)

@@ -1,6 +1,7 @@
 //! The outcome of a run's criteria: one value, which the console, `summary.json`, JUnit, reports and the exit code render.
 
 use answers::criterion::{Judged, Outcome};
+use answers::verdict::Words;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -16,6 +17,8 @@ pub(crate) struct Judgement {
     pub(crate) unguarded: Vec<Judged>,
     /// Why the run has no samples, if it has none.
     pub(crate) without_samples: Option<&'static str>,
+    /// Why errors ended the run, or many of its users, before the load was made.
+    pub(crate) cut_short: Option<Words>,
 }
 
 impl Judgement {

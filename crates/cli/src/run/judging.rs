@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use answers::evidence::Shortfall;
+use answers::evidence::{self, Shortfall};
 use answers::verdict::Words;
 use record::Record;
 use stats::Counter;
@@ -20,27 +20,53 @@ pub(super) fn judged(
     length: Duration,
     traces: &Traces<'_>,
 ) -> Judgement {
-    // Criteria alone need the record.
-    let folder = traces.folder.path().filter(|_| !watch.is_empty());
+    // Nothing else needs the record.
+    let get = |counter| progress.totals().counters.get(counter);
+    let by_error = get(Counter::RunStoppedByError) + get(Counter::UsersStoppedByError) > 0;
+    let folder = traces.folder.path().filter(|_| by_error || !watch.is_empty());
     let record = folder.and_then(|folder| Record::read(folder).ok());
     let totals = progress.totals();
-    let get = |counter| totals.counters.get(counter);
     let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
     let found = Shortfall::of(counted, record.as_ref());
-    let unrecorded = || record.is_none().then(|| ended_by_errors(progress)).flatten();
-    let early = end.early().or(found.early).or_else(unrecorded);
+    let cut_short = match &record {
+        Some(record) => evidence::cut_short(record),
+        None => ended_by_errors(progress),
+    };
+    let unrecorded = || {
+        let unknown = record.is_none() && counted.0 == 0;
+        cut_short.clone().or_else(|| unknown.then(|| rate_unknown(progress, length)).flatten())
+    };
+    let early = || found.early.or_else(|| unrecorded().as_ref().map(evidence::met_so_far));
+    let early = end.early().or_else(early);
     let shortfall = Shortfall { early, ..found };
-    watch.judge(totals, length, &shortfall)
+    let cut_short = cut_short.filter(|_| matches!(end, End::Completed | End::StoppedByPlan));
+    Judgement { cut_short, ..watch.judge(totals, length, &shortfall) }
+}
+
+/// Why it is not known whether the plan's own rate was reached: a run without a record has no seconds that could show it.
+fn rate_unknown(progress: &Progress, length: Duration) -> Option<Words> {
+    let load = &progress.now().frame.load;
+    let rate = load.rate.filter(|rate| *rate > 0.0 && !load.open)?;
+    let (due, made) = (rate * length.as_secs_f64(), progress.totals().requests().tally.count);
+    let (rate, made_s) = (number(rate), number(made as f64 / length.as_secs_f64().max(1e-3)));
+    ((made as f64) < (1.0 - evidence::MOST_MISSED) * due).then(|| Words {
+        en: format!("without a record it is not known whether the plan's rate was reached ({made_s}/s of {rate}/s)"),
+        zh: format!("没有记录，无法得知计划的速率是否达到（{rate}/s 中的 {made_s}/s）"),
+    })
+}
+
+fn number(rate: f64) -> String {
+    format!("{rate:.1}").trim_end_matches(".0").to_owned()
 }
 
 /// Whether errors ended the run, or too many of its users, by its counters: where it has no record, they alone tell.
 fn ended_by_errors(progress: &Progress) -> Option<Words> {
     let get = |counter| progress.totals().counters.get(counter);
     let (ended, all) = (get(Counter::UsersStoppedByError), get(Counter::UsersStarted));
-    let of_users = ended as f64 > answers::evidence::MOST_ENDED * all as f64;
+    let of_users = ended as f64 > evidence::MOST_ENDED * all as f64;
     (get(Counter::RunStoppedByError) > 0 || of_users).then(|| Words {
-        en: "met so far; errors ended the run or its users before the load was made".to_owned(),
-        zh: "目前满足；错误在负载完成之前结束了运行或其用户".to_owned(),
+        en: "errors ended the run or its users before the load was made".to_owned(),
+        zh: "错误在负载完成之前结束了运行或其用户".to_owned(),
     })
 }
 

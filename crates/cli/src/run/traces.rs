@@ -245,7 +245,7 @@ impl<'a> Traces<'a> {
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
         let json = verdict::into_json(json, verdict.as_ref());
-        let json = identity::into_json(json, &request.plan, end);
+        let json = identity::into_json(json, &request.plan, end, judgement.cut_short.as_ref());
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {
                 console.warn(&message);

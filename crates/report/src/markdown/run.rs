@@ -14,7 +14,8 @@ const MOST_CAUSES: usize = 5;
 /// The summary of a run as Markdown.
 pub fn run(page: &RunPage, language: Language) -> String {
     let mut out = Page::new(language);
-    let ended = matches!(page.about.ending.kind, "completed" | "stopped_by_plan" | "unknown");
+    let ended = matches!(page.about.ending.kind, "completed" | "stopped_by_plan" | "unknown")
+        && page.about.ending.reason.is_empty();
     let (sign, said) = match result(&page.criteria) {
         Some((sign, said)) => (sign, out.say(&said)),
         None => ("📈", String::new()),

@@ -1,5 +1,6 @@
 //! The facts of a run: what was run, where, under which load, and how it ended.
 
+use answers::evidence::cut_short;
 use answers::verdict::Words;
 use record::{Ending, Has, Record};
 use serde::Serialize;
@@ -90,7 +91,7 @@ impl About {
         let of = Self::of(given.record, given.run);
         let title = given.jmeter.and_then(|figures| figures.title.clone());
         Self {
-            ending: How::new(&given.record.frame.ending, given.live),
+            ending: How::new(given.record, given.live),
             properties: given.properties.to_vec(),
             notes: given.notes.to_vec(),
             title: title.unwrap_or(of.title),
@@ -121,7 +122,7 @@ impl About {
             run: run.to_owned(),
             start_ms: frame.start_ms,
             length_ms: frame.length_ms,
-            ending: How::new(&frame.ending, false),
+            ending: How::new(record, false),
             load: Load {
                 // The frame of an open load has the most users that may be started, not how many there were.
                 users: if frame.load.open {
@@ -164,13 +165,14 @@ impl About {
 }
 
 impl How {
-    fn new(ending: &Ending, live: bool) -> Self {
-        let (kind, reason) = match ending {
+    fn new(record: &Record, live: bool) -> Self {
+        let cut_short = || cut_short(record).map_or_else(String::new, |why| why.en);
+        let (kind, reason) = match &record.frame.ending {
             _ if live => ("running", String::new()),
             Ending::Unknown => ("unknown", String::new()),
-            Ending::Completed => ("completed", String::new()),
+            Ending::Completed => ("completed", cut_short()),
             Ending::Interrupted => ("interrupted", String::new()),
-            Ending::StoppedByPlan => ("stopped_by_plan", String::new()),
+            Ending::StoppedByPlan => ("stopped_by_plan", cut_short()),
             Ending::Aborted(reason) => ("aborted", reason.clone()),
         };
         Self { kind, reason }

@@ -1,0 +1,85 @@
+//! Samples in flight when the run ended. The time that each had waited by then is the least that it would have taken.
+//!
+//! A run that comes to its end leaves a sample of each user in flight, most of them shorter than the answered ones: those
+//! change no figure. A target that hangs leaves samples that waited much longer than any answer took.
+
+use stats::hist::{Hist, layout};
+
+use crate::criterion::{Stat, of_hist};
+
+/// A sample is stuck when it has waited for this many times the slowest answer.
+const STUCK: u64 = 2;
+/// Share of stuck samples from which on a mean says nothing.
+const MOST_STUCK: f64 = 0.01;
+
+/// Bounds of a figure of times with the samples in flight in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The figure where all of them were answered the moment after the end, ms.
+    pub least_ms: f64,
+    /// Whether stuck samples leave it open how large the figure is.
+    pub is_open: bool,
+    /// Samples in flight.
+    pub samples: u64,
+}
+
+/// The bounds of a figure of answered samples, beside which others were in flight; `None` where none was. Histograms of µs.
+pub fn bounds(answered: &Hist, unanswered: &Hist, stat: Stat) -> Option<Bounds> {
+    let samples = unanswered.total();
+    if samples == 0 {
+        return None;
+    }
+    let mut all = answered.clone();
+    all.merge(unanswered);
+    let longest = answered.quantile(1.0).saturating_mul(STUCK);
+    let waited = unanswered.iter().filter(|(bin, _)| layout::lowest_of(*bin) > longest);
+    let stuck: u64 = waited.map(|(_, n)| n).sum();
+    let share = stuck as f64 / all.total() as f64;
+    let most = match stat {
+        Stat::Mean => MOST_STUCK,
+        Stat::Max => 0.0,
+        Stat::Percentile(percent) => 1.0 - percent / 100.0,
+    };
+    Some(Bounds { least_ms: of_hist(&all, stat)?, is_open: share > most, samples })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hist(values: impl IntoIterator<Item = (u64, u64)>) -> Hist {
+        let mut hist = Hist::new();
+        values.into_iter().for_each(|(ms, n)| hist.record(ms * 1000, n));
+        hist
+    }
+
+    #[test]
+    fn samples_that_a_run_leaves_in_flight_change_no_figure() {
+        let answered = hist((90..110).map(|ms| (ms, 5)));
+        let in_flight = hist((0..50).map(|n| (n * 2, 1)));
+        for stat in [Stat::Mean, Stat::Max, Stat::Percentile(95.0)] {
+            let bounds = bounds(&answered, &in_flight, stat).expect("samples in flight");
+            assert!(!bounds.is_open && bounds.least_ms < 110.0, "{stat:?}: {bounds:?}");
+        }
+        assert_eq!(bounds(&answered, &Hist::new(), Stat::Mean), None);
+    }
+
+    #[test]
+    fn samples_that_waited_for_long_are_the_slowest_of_all() {
+        let answered = hist([(5, 900)]);
+        let of = |n, ms, stat| {
+            let bounds = bounds(&answered, &hist([(ms, n)]), stat).expect("samples in flight");
+            (bounds.least_ms > 500.0, bounds.is_open)
+        };
+        assert_eq!(of(100, 20_000, Stat::Percentile(95.0)), (true, true));
+        assert_eq!(of(10, 20_000, Stat::Percentile(95.0)), (false, false));
+        assert_eq!(
+            of(100, 300, Stat::Percentile(95.0)),
+            (false, true),
+            "not long enough to be sure"
+        );
+        assert_eq!(of(1, 20_000, Stat::Max), (true, true));
+        assert_eq!(of(100, 20_000, Stat::Mean), (true, true));
+        assert_eq!(of(5, 20, Stat::Mean), (false, false));
+    }
+}

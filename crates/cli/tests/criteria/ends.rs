@@ -1,0 +1,139 @@
+//! Criteria of runs whose end or whose errors leave them open: samples in flight, stops by errors, errors that nobody asked
+//! about, runs without a record.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::program::{self, Program};
+use super::{asks, failing_plan, summary};
+
+/// Requests that a target answers before it answers none.
+const ANSWERED: u32 = 60;
+
+/// Answers the first requests, and then takes others without an answer for as long as the program lives.
+fn hanging_target() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let answered = Arc::new(AtomicU32::new(0));
+    let serve = move |mut stream: TcpStream, answered: &AtomicU32| {
+        let mut buffer = [0; 4096];
+        while stream.read(&mut buffer).is_ok_and(|n| n > 0) {
+            if answered.fetch_add(1, Ordering::Relaxed) < ANSWERED {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+            }
+        }
+    };
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answered = Arc::clone(&answered);
+            std::thread::spawn(move || serve(stream, &answered));
+        }
+    });
+    port
+}
+
+/// A group that stops the test at once, samples in flight with it, after 3 s.
+const STOPPER: &str = r#"<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Stop" enabled="true">
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
+  <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+</ThreadGroup><hashTree>
+  <TestAction guiclass="TestActionGui" testclass="TestAction" testname="Wait" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">3000</stringProp></TestAction><hashTree/>
+  <TestAction guiclass="TestActionGui" testclass="TestAction" testname="Stop now" enabled="true"><intProp name="ActionProcessor.action">2</intProp><intProp name="ActionProcessor.target">2</intProp><stringProp name="ActionProcessor.duration">0</stringProp></TestAction><hashTree/>
+</hashTree>"#;
+
+#[test]
+fn a_target_that_hangs_until_the_end_meets_no_criterion() {
+    let program = Program::new();
+    let plan = asks(hanging_target());
+    let plan = plan.replacen("<ThreadGroup ", &format!("{STOPPER}<ThreadGroup "), 1);
+    program.write("plan.jmx", &plan);
+    let line = ["run", "plan.jmx", "-Jusers=10", "-Jloops=-1", "--no-report", "--junit", "t.xml"];
+    let fail = ["p95 < 500ms", "service max < 1h", "error% < 1", "count = 60"];
+    let fail = fail.map(|criterion| ["--fail", criterion]).concat();
+    let ended = program.run(&[&line[..], &fail].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    for words in [
+        "NOT MET    response p95 < 500ms: ",
+        "s with 10 samples in flight at the end)",
+        "UNDECIDED  service max < ",
+        "(of those answered; 10 samples in flight at the end had waited much longer than any answer took)",
+        "UNDECIDED  error% < 1%: 0% of requests (met so far; the target answered nothing from ",
+        "UNDECIDED  count = 60: 60 (met so far; the target answered nothing from ",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(program.read("t.xml").contains("failures=\"1\" errors=\"3\""));
+}
+
+#[test]
+fn a_run_that_an_error_stops_is_green_nowhere() {
+    for (on_error, words) in [
+        ("stoptest", "it was to stop after an error"),
+        ("stoptestnow", "it was to stop after an error"),
+        ("stopthread", "1 of 1 user was stopped after an error"),
+    ] {
+        let program = Program::new();
+        program.write("plan.jmx", &failing_plan(on_error, ""));
+        let line = ["run", "plan.jmx", "--users", "1", "--duration", "50m", "--junit", "t.xml"];
+        let ended = program.run(&[&line[..], &["--markdown", "s.md"]].concat());
+        assert_eq!(ended.code, 6, "{on_error}: {ended:?}");
+        assert!(ended.err.contains(words), "{on_error}: {}", ended.err);
+        let xml = program.read("t.xml");
+        assert!(xml.contains("failures=\"0\" errors=\"1\"") && xml.contains(words), "{xml}");
+        let markdown = program.read("s.md");
+        assert!(markdown.starts_with("## ⚠️") && markdown.contains(words), "{markdown}");
+        let reason = summary(&program)["end"]["reason"].to_string();
+        assert!(reason.contains(words), "{reason}");
+        // JMeter ends with 0 then.
+        let as_jmeter = program.run(&["-n", "-t", "plan.jmx", "-Jloops=-1", "-j", "log"]);
+        assert_eq!(as_jmeter.code, 0, "{as_jmeter:?}");
+    }
+    // An error of the last sample cuts nothing.
+    let program = Program::new();
+    program.write("plan.jmx", &failing_plan("stoptest", ""));
+    let line = ["run", "plan.jmx", "--junit", "t.xml", "--fail", "error% = 50"];
+    let ended = program.run(&line);
+    assert!(ended.code == 6 || ended.code == 0, "{ended:?}");
+    assert_eq!(program.read("t.xml").contains("errors=\"0\""), ended.code == 0);
+}
+
+#[test]
+fn errors_that_no_criterion_is_about_are_named_beside_one_that_is_met() {
+    let program = Program::new();
+    program.write("plan.jmx", &failing_plan("continue", ""));
+    let line = ["run", "plan.jmx", "-Jloops=5", "--junit", "t.xml", "--markdown", "s.md"];
+    let words =
+        "5 of 10 samples failed, and no criterion is about errors: add &apos;error% &lt; 1&apos;";
+    let plain = words.replace("&apos;", "'").replace("&lt;", "<");
+    let ended = program.run(&[&line[..], &["--fail", "service p95 < 1h"]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("met      service p95 < ") && ended.out.contains(&plain));
+    let xml = program.read("t.xml");
+    assert!(xml.contains("failures=\"0\" errors=\"0\"") && xml.contains("<system-out>"), "{xml}");
+    assert!(program.read("s.md").contains("5 of 10 samples failed"));
+    let judged = &summary(&program)["criteria"]["judged"][0];
+    assert!(judged["reason"]["en"].as_str().is_some_and(|reason| *reason == plain), "{judged}");
+    let asked = ["--fail", "service p95 < 1h", "--fail", "error% < 51", "--runs", "asked"];
+    let ended = program.run(&[&line[..], &asked].concat());
+    assert!(ended.code == 0 && !ended.out.contains("samples failed, and"), "{ended:?}");
+    assert!(!program.read("t.xml").contains("<system-out>"));
+}
+
+#[test]
+fn a_run_without_a_record_does_not_say_that_the_plans_rate_was_reached() {
+    let program = Program::new();
+    let timer = r#"<ConstantThroughputTimer guiclass="TestBeanGUI" testclass="ConstantThroughputTimer" testname="Rate" enabled="true">
+    <doubleProp><name>throughput</name><value>6000.0</value><savedValue>0.0</savedValue></doubleProp><intProp name="calcMode">0</intProp>
+    </ConstantThroughputTimer><hashTree/>"#;
+    program.write("paced.jmx", &program::PLAN.replace("<!--more-->", timer));
+    // No folder can be made under a file.
+    let line = ["run", "paced.jmx", "-Jms=200", "--users", "2", "--duration", "3s"];
+    let line = [&line[..], &["--runs", "plan.jmx", "--fail", "p95 < 1h"]].concat();
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    let words = "without a record it is not known whether the plan's rate was reached (";
+    assert!(ended.out.contains(words) && ended.out.contains("/s of 200/s)"), "{}", ended.out);
+}
