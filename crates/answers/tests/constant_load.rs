@@ -99,6 +99,38 @@ fn answers_that_grow_with_the_data_are_not_waiting() {
 }
 
 #[test]
+fn cheap_first_requests_are_no_answers_of_an_idle_target() {
+    // Each user's first request is cheap; or the first rows of the data are.
+    let mut seen = std::collections::BTreeSet::new();
+    let of_users = run(&at_once(20), move |request, random| {
+        let is_first = seen.insert(request.user);
+        good(about(if is_first { 10 * MS } else { 100 * MS }, random))
+    });
+    assert_not_checked(&of_users);
+    let of_data = run(&at_once(20), |request, random| {
+        good(about(if request.number < 6 { 10 * MS } else { 100 * MS }, random))
+    });
+    assert_not_checked(&of_data);
+}
+
+#[test]
+fn first_answers_that_are_smaller_are_other_work() {
+    // A page that is empty until the users have filled it.
+    let of = |bytes: u64| {
+        let mut workers = Workers::new(2);
+        run(&at_once(40), move |request, random| {
+            let is_early = request.number < 30;
+            let takes = workers.work(request.at, about(10 * MS, random));
+            Answer { bytes: if is_early { bytes } else { 20_000 }, ..good(takes) }
+        })
+    };
+    let (_, said) = spoken(&of(20_000));
+    assert!(said.contains("probably waiting"), "{said}");
+    let (_, said) = spoken(&of(100));
+    assert!(said.is_empty(), "{said}");
+}
+
+#[test]
 fn fast_failures_at_the_start_are_no_answers_of_an_idle_target() {
     let failing = run(&at_once(20), |request, random| {
         if request.at < S / 2 {

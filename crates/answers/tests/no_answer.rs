@@ -90,7 +90,8 @@ fn a_label_that_nobody_asks_any_more_waits_for_nothing() {
 #[test]
 fn time_limits_are_no_answers_that_came_at_once() {
     for (from, to, limit) in [(6, 9, 1000), (6, 10, 2000), (6, 7, 900)] {
-        assert_eq!(said(&without_answer(from, to, limit), "stalls"), "", "{from} {to} {limit}");
+        let words = said(&without_answer(from, to, limit), "stalls");
+        assert!(!words.contains("at once"), "{from} {to} {limit}: {words}");
     }
     // The same time, at the end of which all are answered.
     let held = run(&users(10).pause(50).seconds(20), |request, _| {
@@ -184,8 +185,8 @@ fn a_target_that_answered_with_an_error_answered() {
     assert_eq!(said(&record, "target_down"), "");
 }
 
-#[test]
-fn requests_that_wait_where_none_ended_are_compared_with_none() {
+/// Users who get no answer at all, are stopped at 12 s, and cut at the end.
+fn never_answered() -> Record {
     let mut record = without_answer(0, 0, 0);
     for second in &mut record.seconds {
         second.all = record::Part::default();
@@ -195,6 +196,40 @@ fn requests_that_wait_where_none_ended_are_compared_with_none() {
     record.frame.ending = Ending::Interrupted;
     let change = Change::Stop { at_once: false };
     record.marks = vec![Mark { at_ms: START + 12_000, change }];
-    let words = said(&record, "cut_by_end");
-    assert!(words.contains("after the run was stopped; they are counted apart"), "{words}");
+    record
+}
+
+#[test]
+fn a_target_without_any_answer_is_what_is_known_of_a_run_without_samples() {
+    let verdict = rules::verdict(&never_answered());
+    let words = "The target answered no request in 20 s: 2 requests waited until the run ended.";
+    let said: Vec<&str> = verdict.findings.iter().map(|one| &*one.words.en).collect();
+    assert_eq!((said, verdict.undecided), (vec![words], None));
+    // A short run says nothing of it.
+    let mut short = never_answered();
+    short.seconds.drain(..17);
+    short.marks.clear();
+    let verdict = rules::verdict(&short);
+    assert!(verdict.undecided.is_some() && !verdict.findings.iter().any(|f| f.id == "target_down"));
+}
+
+#[test]
+fn a_target_that_lets_all_requests_run_into_their_time_limit_is_named_first() {
+    let record = without_answer(0, 20, 3000);
+    let first = &findings(&record)[0];
+    let words =
+        "The target answered no request in 20 s: 60 requests waited until the plan's time limit.";
+    assert_eq!((first.id, &*first.words.en), ("target_down", words));
+}
+
+#[test]
+fn a_run_without_samples_names_the_file_that_is_missing() {
+    let mut record = Record::default();
+    record.frame.ending = record::Ending::Completed;
+    let first = |record: &Record| rules::verdict(record).findings[0].words.en.clone();
+    assert!(first(&record).starts_with("The run has no sample at all"));
+    let files = "the file a.csv is not there (Plan > Users > Names, p.jmx:7)\nthe file b.csv is not there (Plan > Users > Ids, p.jmx:9)";
+    record.frame.settings = vec![(record::frame::MISSING_FILES.into(), files.into())];
+    let words = "No request was sent: the file a.csv is not there (Plan > Users > Names, p.jmx:7), and 1 other file missing.";
+    assert!(first(&record).starts_with(words), "{}", first(&record));
 }

@@ -12,6 +12,9 @@ pub const RECEIVE_BUFFER: &str = "receive_buffer";
 /// The setting that lists names which several samplers of the plan have, one a line.
 pub const SHARED_NAMES: &str = "shared_names";
 
+/// The setting that lists files which the plan reads and that were not there, one a line, each with its element and place.
+pub const MISSING_FILES: &str = "missing_files";
+
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {

@@ -55,6 +55,13 @@ const LONGER_MS: f64 = 5.0;
 const FULL: f64 = 0.95;
 const BUILT: f64 = 0.6;
 const BESIDE_MS: f64 = 50.0;
+/// From this multiple of the fast time on, a queue that builds up gives answers between the fast and the usual time: this
+/// share of those that it gives by theory at least, up to this part of the usual time.
+const STEEP: f64 = 3.0;
+const BETWEEN: f64 = 0.3;
+const NEARLY: f64 = 0.75;
+/// Bytes of an answer, as a share of the usual, up to which it is another one.
+const SMALLER: f64 = 0.5;
 /// Answers in a second beyond the usual number, in standard deviations of chance.
 const BY_CHANCE: f64 = 2.0;
 /// Share of the time that must pass in waiting for the first byte, where phases are known.
@@ -237,6 +244,40 @@ fn builds_up_at_once(seconds: &[Second], usual: f64, label: usize) -> bool {
         .is_some_and(|hist| ms(&hist, 0.5) >= BUILT * usual)
 }
 
+/// Whether answers became slower little by little, as a queue grows: the work of users whose first requests are cheap, or of
+/// data that begins with cheap rows, becomes slow at once. Of users that start together, the first round of answers is spread
+/// evenly up to the usual time.
+fn grows(seconds: &[Second], (first, usual): (f64, f64), label: usize) -> bool {
+    let ratio = usual / first.max(1e-3);
+    if ratio < STEEP {
+        return true;
+    }
+    let users = seconds.iter().map(|s| s.users).max().unwrap_or(0) as f64;
+    let full = seconds.iter().position(|s| s.users as f64 >= FULL * users).unwrap_or(0);
+    let rounds_ms = seconds[full].at_ms as f64 + ROUNDS * usual;
+    let until = seconds.partition_point(|s| ((s.at_ms - i64::from(s.ms)) as f64) < rounds_ms);
+    let between = good(&seconds[..until], label)
+        .iter()
+        .filter(|(bin, _)| {
+            let took = stats::hist::layout::middle_of(*bin) as f64 / 1000.0;
+            took > AS_FAST * first && took < NEARLY * usual
+        })
+        .map(|(_, n)| n)
+        .sum::<u64>();
+    between as f64 >= (BETWEEN * users * (ratio - 2.0) / ratio).max(FIRST as f64)
+}
+
+/// Whether so many of a label's early answers were smaller ones than later: other work.
+fn are_smaller(early: &[&Second], seconds: &[Second], label: usize, n: u64) -> bool {
+    let bytes = |seconds: &mut dyn Iterator<Item = &Second>| {
+        let parts = seconds.filter_map(|s| s.labels.get(label as u32));
+        parts.fold((0, 0), |sum, part| (sum.0 + part.received, sum.1 + part.count))
+    };
+    let (early, all) = (bytes(&mut early.iter().copied()), bytes(&mut seconds.iter()));
+    let usual = all.0 as f64 / all.1.max(1) as f64;
+    usual * early.1 as f64 - early.0 as f64 >= (1.0 - SMALLER) * usual * n as f64 && usual > 0.0
+}
+
 /// Whether answers never came faster than at the usual rate, beside one for each user: more is the work of a target that had
 /// no such limit then.
 fn keeps_rate(early: &[&Second], seconds: &[Second]) -> bool {
@@ -274,7 +315,8 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     if !keeps_rate(&early, seconds) {
         return None;
     }
-    let early = good(early, label);
+    let other_work = |n: u64| are_smaller(&early, seconds, label, n);
+    let early = good(early.iter().copied(), label);
     if early.total() < 2 * FIRST || usual.total() < SAMPLES {
         return None;
     }
@@ -294,7 +336,10 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     let middle = ms(&usual, 0.5);
     let longer = middle >= LONGER * first && middle - first >= LONGER_MS;
     let lasts = variation(&medians) <= FLAT_MEDIAN;
-    (longer && lasts && later <= RARER * before).then_some(Waits { first, usual: middle, label })
+    let is_rarer = later <= RARER * before;
+    let is_queue =
+        || grows(&record.seconds[from..], (first, middle), label) && !other_work(as_fast(&early));
+    (longer && lasts && is_rarer && is_queue()).then_some(Waits { first, usual: middle, label })
 }
 
 /// Most of the time passes in receiving or sending, and the bytes per second stay the same.

@@ -11,7 +11,7 @@ use stats::grouped::count;
 use stats::{Outcome, Phase};
 
 use super::figures::{by_label, classes, span};
-use super::hang::{EXPLAINS, errors, no_answer};
+use super::hang::{EXPLAINS, errors, no_answer, nothing_answered};
 use super::moment::first_end;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
@@ -44,7 +44,7 @@ pub(super) struct Down {
     is_whole: bool,
 }
 
-fn is_down(outcome: Outcome) -> bool {
+pub(super) fn is_down(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Refused | Outcome::Unreachable | Outcome::Timeout(Phase::Connect))
 }
 
@@ -199,6 +199,9 @@ fn address(record: &Record, during: &[Second]) -> Option<String> {
 }
 
 pub(super) fn target_down(record: &Record) -> Said {
+    if let Some(said) = nothing_answered(record) {
+        return said;
+    }
     if record.seconds.iter().all(|second| second.all.count == 0) {
         return lacks!("requests", "请求");
     }

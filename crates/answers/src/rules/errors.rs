@@ -11,7 +11,7 @@ use super::figures::{
     causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
 };
 use super::gateway;
-use super::hang::hang;
+use super::hang::{hang, never_answered};
 use super::moment::first_end;
 use super::outlasts::outlasts;
 use super::say::{clock, found, lacks, number, words};
@@ -42,6 +42,10 @@ const USUAL: f64 = 10.0;
 /// Requests wait for long after the stop from this time on, ms, and from this multiple of the longest request.
 const LONG_WAIT_MS: f64 = 2000.0;
 const LONGER: f64 = 3.0;
+/// Failures of so short a time, ms, are an event in a run of so long a time, ms; so many of them at least.
+const EVENT_MS: i64 = 2000;
+const EVENT_OF_MS: i64 = 10_000;
+const EVENT: u64 = 5;
 /// A restart takes so long at most, ms.
 const SHORT_MS: i64 = 10_000;
 
@@ -101,6 +105,29 @@ fn times_of(record: &Record, first_ms: i64, to: Option<&Second>) -> (String, Str
     } else {
         (format!("since {from}"), format!("自 {from} 起"))
     }
+}
+
+/// Words on errors that all lie within a second or two of a run that succeeded before and behind them.
+fn as_event(seconds: &[Second]) -> Option<Words> {
+    let failing = |second: &Second| second.all.errors > 0;
+    let good = |seconds: &[Second]| seconds.iter().any(|s| s.all.count > s.all.errors);
+    let first = seconds.iter().position(failing)?;
+    let last = seconds.iter().rposition(failing)?;
+    let during = &seconds[first..=last];
+    let (from, to) = span(during);
+    let (begin, end) = span(seconds);
+    let errors = sum(during, |s| s.all.errors);
+    let is_event = to - from <= EVENT_MS && end - begin >= EVENT_OF_MS && errors >= EVENT;
+    if !is_event || !good(&seconds[..first]) || !good(&seconds[last + 1..]) {
+        return None;
+    }
+    let length = stats::grouped::things(during.len() as u64, "second");
+    let n = count(during.len() as u64);
+    let share = percent(errors as f64 / requests(during).max(1) as f64);
+    Some(words!(
+        ", all within {length}, in which {share} of the requests failed",
+        "，全部集中在 {n} 秒内，其间 {share} 的请求失败"
+    ))
 }
 
 /// The label that has all errors, where there are several labels.
@@ -199,7 +226,9 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let at = seconds.iter().position(has).unwrap_or(0);
     let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
     let last = seconds.iter().rposition(has).unwrap_or(at);
-    let to = is_over(seconds, (at, last), n).then(|| &seconds[last]);
+    let event = as_event(seconds);
+    let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
+    let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let (when, when_zh) = times_of(record, first_ms, to);
     let (load, load_zh) = load_of(record, at);
     let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
@@ -225,8 +254,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed ({share}{of}). {the}, {times}: {text} ({when}{load}){more}.{ended}",
-            "{total_zh} 个请求失败（{share}{of_zh}）。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
+            "{total} failed ({share}{of}){within}. {the}, {times}: {text} ({when}{load}){more}.{ended}",
+            "{total_zh} 个请求失败（{share}{of_zh}）{within_zh}。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)
@@ -471,7 +500,7 @@ pub(super) fn cut_by_end(record: &Record) -> Said {
 /// Requests that were in flight when the run ended.
 fn in_flight_at_end(record: &Record, cut: u64) -> Said {
     // The rule target_down reports requests that got no answer until the end.
-    if hang(record).is_some() {
+    if hang(record).is_some() || never_answered(record).is_some() {
         return Said::Nothing;
     }
     if cut == 0 {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use record::{Kept, Record, Second};
-use stats::grouped::count;
+use stats::grouped::{count, seconds, things};
 use stats::{Outcome, Phase};
 
 use super::figures::{by_label, mean, span, stop_ms, sum};
@@ -18,6 +18,8 @@ const GOOD_BEFORE: u64 = 10;
 /// The time without an answer, ms, while the load went on; and until the end, as a multiple of the longest request before.
 const QUIET_MS: i64 = 1000;
 const LONGER: f64 = 3.0;
+/// A run in which nothing but cut requests was, ms: shorter ones may have been about to be answered.
+const CUT_MS: i64 = 5000;
 /// Answers that are missing in it, at the rate before.
 const MISSING: f64 = 12.0;
 /// Share of the errors in it that are time limits.
@@ -57,7 +59,7 @@ pub(super) struct Hang {
     is_most: bool,
 }
 
-fn is_limit(outcome: Outcome) -> bool {
+pub(super) fn is_limit(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Timeout(phase) if phase != Phase::Connect)
 }
 
@@ -138,6 +140,41 @@ fn last_answer_ms(record: &Record, second: &Second) -> i64 {
     slot.filter(|_| is_known).map_or(begin, |slot| begin + 100 * (slot as i64 + 1))
 }
 
+/// The requests of a run in which every request waited for an answer in vain: those that the plan gave up, and those that
+/// the end cut.
+pub(super) fn never_answered(record: &Record) -> Option<(u64, u64)> {
+    let seconds = &record.seconds;
+    let sum = |of: &dyn Fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
+    let (all, cut) = (sum(&|s| s.all.count), sum(&|s| s.all.cut));
+    let gave_up = sum(&|s| errors(record, s, is_limit));
+    let (from, to) = span(seconds);
+    // Requests that the end cuts may have been about to be answered.
+    let is_known = if all > 0 { gave_up == all && all > 1 } else { cut > 0 && to - from >= CUT_MS };
+    is_known.then_some((gave_up, cut))
+}
+
+/// The finding on a target without any answer.
+pub(super) fn nothing_answered(record: &Record) -> Option<Said> {
+    let (gave_up, cut) = never_answered(record)?;
+    let times = span(&record.seconds);
+    let length = seconds((times.1 - times.0).unsigned_abs());
+    let Words { en: waited, zh: waited_zh } = waited_words(gave_up, cut);
+    let said = words!(
+        "The target answered no request in {length}: {waited}.",
+        "被测系统在 {length} 内没有响应任何请求：{waited_zh}。"
+    );
+    Some(
+        found("target_down", About::Run, Confidence::Arithmetic, said)
+            .with("waited", (gave_up + cut) as f64, "requests", times)
+            .advise(words!(
+                "Look whether the service works at all, and whether host, port and protocol of the plan are its own: a stopped process, a lock, or a port that another program listens at takes requests and answers none.",
+                "请检查服务是否能正常工作，以及计划中的主机、端口和协议是否正确：被暂停的进程、锁，或由其他程序监听的端口，会接受请求而不响应。"
+            ))
+            .explaining(EXPLAINS)
+            .said(),
+    )
+}
+
 /// The labels that got no answer any more although requests waited for one.
 pub(super) fn hang(record: &Record) -> Option<Hang> {
     let seconds = &record.seconds;
@@ -178,7 +215,7 @@ pub fn unanswered(record: &Record) -> Option<Words> {
 
 fn sentence(record: &Record, hang: &Hang) -> Words {
     let at = clock(hang.from_ms - record.frame.start_ms);
-    let Words { en: waited, zh: waited_zh } = waited_words(hang);
+    let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
     if hang.is_whole {
         words!(
             "The target answered nothing from {at} until the end: {waited}.",
@@ -220,11 +257,11 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
 }
 
 /// How the requests without an answer ended.
-fn waited_words(hang: &Hang) -> Words {
-    let requests = |n: u64| if n == 1 { "1 request".into() } else { count(n) + " requests" };
-    let (gave_up, cut) = (requests(hang.gave_up), requests(hang.cut));
-    let (n_gave_up, n_cut) = (count(hang.gave_up), count(hang.cut));
-    match (hang.gave_up, hang.cut) {
+fn waited_words(gave_up: u64, cut: u64) -> Words {
+    let (n_gave_up, n_cut) = (count(gave_up), count(cut));
+    let numbers = (gave_up, cut);
+    let (gave_up, cut) = (things(gave_up, "request"), things(cut, "request"));
+    match numbers {
         (_, 0) => words!(
             "{gave_up} waited until the plan's time limit",
             "{n_gave_up} 个请求一直等到计划的超时"

@@ -3,11 +3,14 @@
 use record::{Change, Record, Second};
 use stats::grouped::{count, percent};
 
+use super::constant_load::constant_load;
 use super::errors::per_second;
 use super::figures::{
-    hist, in_flight, length_s, mean, median, ms, rate as rate_of, span, steady, sum,
+    hist, in_flight, length_s, mean, median, mix_differs, ms, rate as rate_of, span, steady, sum,
 };
 use super::generator::machine_busy;
+use super::light::light_seconds;
+use super::run::Run;
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
 use crate::evidence::MOST_MISSED;
@@ -29,13 +32,16 @@ const BUSY: f64 = 0.9;
 const PAUSE: f64 = 0.4;
 /// A pause is at least as long as this, ms.
 const PAUSE_LEAST: f64 = 500.0;
+/// Answers that take this multiple of their time under a light load wait in the target.
+const SLOWER: f64 = 2.0;
 /// Share of the missing starts that a pause explains.
 const MOST: f64 = 0.5;
 
-pub(super) fn late_starts(record: &Record) -> Said {
+pub(super) fn late_starts(run: &Run<'_>) -> Said {
+    let record = run.record();
     let starts = starts(record);
     if starts.are_missed() {
-        return never_made(record, &starts).said();
+        return never_made(run, &starts).said();
     }
     if record.has.response && generator::late(record) {
         return late(record, &starts).said();
@@ -150,7 +156,8 @@ struct Missing {
     users: u64,
 }
 
-fn never_made(record: &Record, starts: &Starts<'_>) -> Finding {
+fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
+    let record = run.record();
     let seconds = &record.seconds;
     let Starts { due, missed, lost, asked, made, .. } = starts;
     let (due, missed, asked) = (*due, *missed, *asked);
@@ -171,7 +178,9 @@ fn never_made(record: &Record, starts: &Starts<'_>) -> Finding {
     let mut finding = if by_generator {
         by_the_generator(&missing)
     } else {
-        in_a_pause(record, &missing, starts).unwrap_or_else(|| too_few_users(&missing, lost, busy))
+        in_a_pause(record, &missing, starts)
+            .or_else(|| by_the_target(run, &missing, lost, busy))
+            .unwrap_or_else(|| too_few_users(&missing, lost, busy))
     };
     finding = finding
         .with("starts_due", due as f64, "starts", span(seconds))
@@ -235,15 +244,73 @@ fn in_a_pause(record: &Record, missing: &Missing, starts: &Starts<'_>) -> Option
     )
 }
 
+/// The mean service time in these seconds, ms.
+fn time_of<'s>(seconds: impl Iterator<Item = &'s Second>) -> f64 {
+    let answered = seconds.filter(|s| s.all.count > 0);
+    let times: Vec<f64> =
+        answered.map(|s| s.all.elapsed as f64 / 1e6 / s.all.count as f64).collect();
+    mean(&times)
+}
+
+/// All users wait, for answers that took a fraction of that time under a light load: more users would wait, too.
+fn by_the_target(
+    run: &Run<'_>,
+    missing: &Missing,
+    lost: &[(&Second, u64)],
+    busy: f64,
+) -> Option<Finding> {
+    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let record = run.record();
+    let (queue, light) = (constant_load(run), light_seconds(record));
+    let is_same = !light.is_empty()
+        && !mix_differs(record, light.iter().copied(), lost.iter().map(|(s, _)| *s));
+    let first = match &queue {
+        Said::Found(queue) => queue.evidence.iter().find(|one| one.metric == "first")?.value,
+        _ if is_same => time_of(light.into_iter()),
+        _ => return None,
+    };
+    let now = time_of(lost.iter().map(|(s, _)| *s));
+    if busy < BUSY * *users as f64 || now < SLOWER * first {
+        return None;
+    }
+    let is_limit = queue.is_found() || run.finds("concurrency_limit") || run.finds("plateau");
+    let (now, first) = (time(now), time(first));
+    let (why, why_zh, then, then_zh) = if is_limit {
+        (
+            format!("the target answers about {reached}/s and not more"),
+            format!("被测系统约以 {reached}/s 响应，不能更快"),
+            "More users would only wait longer.",
+            "更多用户只会等得更久。",
+        )
+    } else {
+        (
+            "its answers got slower".to_owned(),
+            "被测系统的响应变慢了".to_owned(),
+            "More users help only if that makes the answers no slower.",
+            "只有在响应不因此变慢时，增加用户才有帮助。",
+        )
+    };
+    let finding = found(
+        ID,
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made, while all {users} users waited {now} for answers that took {first} under a light load. {then}",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s，{users} 个用户全部在等待 {now} 的响应，而轻负载下只需 {first}。{then_zh}"
+        ),
+    );
+    let finding = finding.advise(words!(
+        "Look for the limit in the target rather than in the number of users: throng capacity --rps finds the highest rate at which answers still come in time.",
+        "应先查找被测系统的极限，而不是增加用户：用 throng capacity --rps 查找仍能及时响应的最高速率。"
+    ));
+    Some(finding.explaining(&["constant_load"]))
+}
+
 fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Finding {
-    let times: Vec<f64> = lost
-        .iter()
-        .filter(|(s, _)| s.all.count > 0)
-        .map(|(s, _)| s.all.elapsed as f64 / 1e6 / s.all.count as f64)
-        .collect();
     let Missing { en, zh, asked, asked_words, reached, users } = missing;
-    let (each, waiting) = (time(mean(&times)), number(busy));
-    let need = count((asked * mean(&times) / 1000.0).ceil() as u64);
+    let takes = time_of(lost.iter().map(|(s, _)| *s));
+    let (each, waiting) = (time(takes), number(busy));
+    let need = count((asked * takes / 1000.0).ceil() as u64);
     let (why, why_zh) = if busy >= BUSY * *users as f64 {
         (
             format!("all {users} users were waiting for answers of {each}"),
@@ -260,8 +327,8 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
         About::Run,
         Confidence::Arithmetic,
         words!(
-            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. While answers take that long, the rate needs at least {need} users.",
-            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。响应这么慢时，该速率至少需要 {need} 个用户。"
+            "The rate was not reached: {en} were never made, because {why}: {asked_words}/s asked for, {reached}/s made. The rate needs at least {need} users, and more of them if that makes the answers slower.",
+            "没有达到要求的速率：{zh}未执行，因为{why_zh}：要求 {asked_words}/s，实际 {reached}/s。该速率至少需要 {need} 个用户；如果用户增多使响应变慢，则需要更多。"
         ),
     )
     .advise(words!(

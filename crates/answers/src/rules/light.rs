@@ -15,9 +15,8 @@ const WINDOW: usize = 5;
 /// Seconds with less work among busy ones that are still the same load.
 const LULL: usize = 10;
 
-/// The words on a missing light load; `None` where the run began with one.
-pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
-    let seconds = whole(record);
+/// The load of each second, users or requests in flight, and a high one.
+fn loads(record: &Record, seconds: &[Second]) -> (Vec<f64>, f64) {
     let loads: Vec<f64> = if record.has.users {
         with_users(seconds).map(|(users, _)| users as f64).collect()
     } else {
@@ -26,21 +25,41 @@ pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
     let mut sorted = loads.clone();
     sorted.sort_by(f64::total_cmp);
     let high = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(0.0);
+    (loads, high)
+}
+
+/// The seconds under the light load that a run begins with; none where it has no such load.
+pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
+    let seconds = whole(record);
+    let (loads, high) = loads(record, seconds);
+    let light: Vec<&Second> = light(seconds, &loads, high).collect();
+    let samples: u64 = light.iter().map(|second| second.all.count).sum();
+    if samples >= LIGHT_SAMPLES { light } else { Vec::new() }
+}
+
+/// The words on a missing light load; `None` where the run began with one.
+pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
+    let seconds = whole(record);
+    let (loads, high) = loads(record, seconds);
     if record.has.users && high <= 1.0 {
         return Some(words!("more than one user", "多于一个用户"));
     }
-    let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
-    let is_light = |(second, load): &(&Second, &f64)| {
-        **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
-    };
-    let light = seconds.iter().zip(&loads).take_while(is_light);
-    let samples: u64 = light.map(|(second, _)| second.all.count).sum();
+    let samples: u64 = light(seconds, &loads, high).map(|second| second.all.count).sum();
     (samples < LIGHT_SAMPLES).then(|| {
         words!(
             "a light load before the full one: run with --ramp 30s --hold 30s, or throng capacity",
             "满负载之前的轻负载：使用 --ramp 30s --hold 30s 运行，或使用 throng capacity"
         )
     })
+}
+
+/// The first of these seconds, as long as their load is light beside a high one.
+fn light<'s>(seconds: &'s [Second], loads: &[f64], high: f64) -> impl Iterator<Item = &'s Second> {
+    let most_due = seconds.iter().map(|s| s.due).max().unwrap_or(0) as f64;
+    let is_light = move |(second, load): &(&Second, &f64)| {
+        **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
+    };
+    seconds.iter().zip(loads).take_while(is_light).map(|(second, _)| second)
 }
 
 /// The verdict of a rule that found nothing: a lack where it had no light load to compare with.

@@ -147,7 +147,8 @@ pub(super) fn is_shared(record: &Record, name: &str) -> bool {
     shared.is_some_and(|names| names.lines().any(|one| one == name))
 }
 
-fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
+/// A setting of the run.
+pub(super) fn setting<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
     record.frame.settings.iter().find(|setting| setting.0 == name).map(|setting| &*setting.1)
 }
 

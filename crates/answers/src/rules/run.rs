@@ -92,19 +92,22 @@ pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
     verdict
 }
 
-/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Without errors a firm
-/// finding about the target stands nevertheless.
+/// The reason for which a run's data do not decide whether anything is wrong, if they do not. A firm finding about the
+/// target stands without samples, and where the errors are unknown.
 fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
     let is_firm = |finding: &Finding| {
         matches!(finding.about, About::Target | About::Run)
             && finding.confidence != Confidence::Hint
     };
+    if verdict.findings.iter().any(is_firm) {
+        return None;
+    }
     let (en, zh) = if record.seconds.iter().all(|second| second.all.count == 0) {
         (
             "the run has no samples: nothing can be said of the target",
             "本次运行没有样本：无法对被测系统作出判断",
         )
-    } else if !record.knows_errors() && !verdict.findings.iter().any(is_firm) {
+    } else if !record.knows_errors() {
         (
             "the file has no column success, or nothing in it, and does not say which requests failed: whether there were errors is unknown",
             "文件没有 success 列或该列为空，不能说明哪些请求失败：是否有错误无从得知",

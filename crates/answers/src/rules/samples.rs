@@ -1,10 +1,11 @@
 //! Too few samples for the figures that are shown.
 
 use record::Record;
-use record::frame::Ending;
-use stats::grouped::count;
+use record::frame::{Ending, MISSING_FILES};
+use stats::grouped::{count, things};
 
 use super::figures::{requests, span};
+use super::realism::setting;
 use super::say::{found, lacks, words};
 use crate::autocorrelation::effective;
 use crate::verdict::{About, Confidence, Said};
@@ -20,6 +21,27 @@ const SECONDS: usize = 20;
 fn nothing(record: &Record) -> Said {
     if record.frame.ending != Ending::Completed {
         return lacks!("requests", "请求");
+    }
+    if let Some(missing) = setting(record, MISSING_FILES) {
+        let (first, more) = missing.split_once('\n').unwrap_or((missing, ""));
+        let (more, more_zh) = match more.lines().count() {
+            0 => Default::default(),
+            n => (
+                format!(", and {} missing", things(n as u64, "other file")),
+                format!("，另缺 {n} 个文件"),
+            ),
+        };
+        let said = words!(
+            "No request was sent: {first}{more}. Users who need a file that cannot be read stop at once.",
+            "没有发出任何请求：{first}{more_zh}。文件无法读取时，需要它的用户立即停止。"
+        );
+        return found("too_few_samples", About::Test, Confidence::Certain, said)
+            .with("requests", 0.0, "requests", span(&record.seconds))
+            .advise(words!(
+                "Put the file in the folder of the plan, or correct its path in the element; throng check names all such files.",
+                "将文件放到计划所在的文件夹，或在元件中更正路径；throng check 会列出所有这样的文件。"
+            ))
+            .said();
     }
     found(
         "too_few_samples",

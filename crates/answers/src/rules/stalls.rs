@@ -9,9 +9,11 @@ use stats::Outcome;
 use stats::grouped::count;
 use stats::hist::{Bins, layout};
 
+use super::chance::{SURE, by_chance};
 use super::down::downs;
 use super::figures::{median, ms, requests, span, times_of, variation, whole};
 use super::say::{clock, found, lacks, time, words};
+use super::silence::silence;
 use crate::verdict::{About, Confidence, Said};
 
 /// A slot of 100 ms is quiet with at most this share of the usual completions.
@@ -66,8 +68,19 @@ pub(super) fn stalls(record: &Record) -> Said {
         return lacks!("completions of each 100 ms", "每 100 ms 的完成数");
     }
     let seconds = whole(record);
+    let several = stops(record, seconds);
+    // Stops that come again and again are told together.
+    match silence(record).filter(|_| several.len() < EVEN_GAPS) {
+        Some(finding) => finding.said(),
+        None if several.is_empty() => Said::Nothing,
+        None => stood_still(record, seconds, &several),
+    }
+}
+
+/// The gaps that make a finding.
+fn stops(record: &Record, seconds: &[Second]) -> Vec<Gap> {
     if requests(seconds) < FEW_SAMPLES {
-        return Said::Nothing;
+        return Vec::new();
     }
     let mut gaps = gaps(record, seconds);
     leave_out_down(record, &mut gaps);
@@ -75,10 +88,11 @@ pub(super) fn stalls(record: &Record) -> Said {
     if gaps.len() < least || requests(seconds) < SAMPLES {
         gaps.retain(|gap| gap.slots >= LONG);
     }
-    if gaps.is_empty() {
-        return Said::Nothing;
-    }
-    let apart = apart(&gaps);
+    gaps
+}
+
+fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
+    let apart = apart(gaps);
     let lengths: Vec<f64> = gaps.iter().map(|gap| gap.slots as f64 * 100.0).collect();
     let length = time(median(&lengths));
     let (times, times_zh) = match gaps.len() {
@@ -162,7 +176,8 @@ fn held(record: &Record, second: &Second, typical: &BTreeMap<u32, f64>, longer: 
 }
 
 fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
-    let slots: Vec<f64> = seconds.iter().flat_map(|s| s.all.slots).map(f64::from).collect();
+    let ended: Vec<u32> = seconds.iter().flat_map(|s| s.all.slots).collect();
+    let slots: Vec<f64> = ended.iter().copied().map(f64::from).collect();
     let second = |slot: usize| &seconds[slot / SLOTS];
     // Most runs have no gap that asks for it.
     let typical = LazyCell::new(|| typical(record, seconds));
@@ -206,7 +221,7 @@ fn gaps(record: &Record, seconds: &[Second]) -> Vec<Gap> {
         };
         if is_gap && held() < HELD {
             idle += 1;
-        } else if is_gap {
+        } else if is_gap && by_chance(record, seconds, &(at..end), &ended) <= SURE {
             let begin = second(at).at_ms - i64::from(second(at).ms) + (at % SLOTS) as i64 * 100;
             found.push(Gap { at_ms: begin, slots: length });
         }

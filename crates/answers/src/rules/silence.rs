@@ -1,0 +1,237 @@
+//! Times in which a target answers nothing and goes on later: all requests wait, until it goes on or until the plan's time
+//! limit.
+//!
+//! The begin and the end are those of slots of 100 ms with an answer: its length is known to a tenth of a second. Silence of
+//! users who pause, and of answers that always take as long, is none of this.
+
+use record::second::SLOTS;
+use record::{Record, Second};
+use stats::grouped::{count, things};
+use stats::hist::layout;
+
+use super::chance::{SURE, by_chance};
+use super::down::is_down;
+use super::figures::{span, sum, times_of, whole};
+use super::hang::{errors, is_limit};
+use super::say::{clock, found, time, words};
+use crate::verdict::{About, Confidence, Finding, Words};
+
+/// A time without an answer, slots.
+const LEAST: usize = 20;
+/// Answers before it, and those that are missing in it at the rate of so many slots around.
+const BEFORE: u64 = 10;
+const MISSING: f64 = 12.0;
+const AROUND: usize = 50;
+/// Requests that waited, and how many of them at a time on average.
+const WAITED: u64 = 3;
+const AT_A_TIME: f64 = 2.5;
+/// A request waited if it took longer than usual by this share of the usual time, and this, ms.
+const LONGER: f64 = 0.5;
+const LONGER_MS: f64 = 100.0;
+/// Share of the time in which the generator may have stood still, and of the requests' time that it may have needed itself.
+const OWN: f64 = 0.1;
+/// Time limits reached per second at other times, as a share of those in the silence, at most.
+const USUAL: f64 = 0.1;
+
+/// A time without an answer.
+struct Silence {
+    from_ms: i64,
+    to_ms: i64,
+    /// Requests that were answered behind it, and those that the plan gave up.
+    answered: u64,
+    gave_up: u64,
+    /// Places of its seconds.
+    seconds: std::ops::RangeInclusive<usize>,
+}
+
+/// The finding on times without an answer.
+pub(super) fn silence(record: &Record) -> Option<Finding> {
+    let seconds = whole(record);
+    if !record.has.slots || seconds.iter().any(|second| second.coarse.is_some()) {
+        return None;
+    }
+    let mut silences = silences(record, seconds);
+    leave_out_usual(record, seconds, &mut silences);
+    let longest = silences.iter().max_by_key(|silence| silence.to_ms - silence.from_ms)?;
+    let shown = |at_ms: i64| clock(at_ms - record.frame.start_ms);
+    let (from, to) = (shown(longest.from_ms), shown(longest.to_ms));
+    let length = (longest.to_ms - longest.from_ms) as f64;
+    // Up to a slot more at both ends.
+    let for_s = time(length + 100.0);
+    let (times, times_zh) = match silences.len() {
+        1 => Default::default(),
+        n => (format!(" {n} times, the longest"), format!("共 {n} 次，最长一次")),
+    };
+    let sum = |of: fn(&Silence) -> u64| silences.iter().map(of).sum::<u64>();
+    let (answered, gave_up) = (sum(|s| s.answered), sum(|s| s.gave_up));
+    let Words { en: waited, zh: waited_zh } = waited(answered, gave_up);
+    let at = (longest.from_ms, longest.to_ms);
+    let mut finding = found(
+        "stalls",
+        About::Run,
+        Confidence::Arithmetic,
+        words!(
+            "The target answered nothing{times} from {from} to {to} (about {for_s}): {waited}.",
+            "被测系统{times_zh}从 {from} 到 {to}（约 {for_s}）没有任何响应：{waited_zh}。"
+        ),
+    )
+    .with("stalls", silences.len() as f64, "times", span(seconds))
+    .with("length", length, "ms", at)
+    .with("waited", (answered + gave_up) as f64, "requests", at)
+    .advise(words!(
+        "Look at the service and its log at that time: a collection of garbage, a lock, a failover, a disk or a dependency that did not answer, a stopped process or machine.",
+        "查看该时刻的服务及其日志：垃圾回收、锁、故障切换、无响应的磁盘或依赖、被暂停的进程或机器。"
+    ))
+    .explaining(explains(record, gave_up));
+    if record.has.generator {
+        finding = finding.rules_out(words!(
+            "the generator: it did not stand still in these seconds",
+            "负载机：它在这些秒内没有停顿"
+        ));
+    }
+    Some(finding)
+}
+
+/// The rules whose findings follow from the silence: those on errors where most errors are requests that waited.
+fn explains(record: &Record, gave_up: u64) -> &'static [&'static str] {
+    const ALL: &[&str] = &["errors_named", "fixed_timeout", "bimodal", "step_change", "slow_phase"];
+    let is_most = 2 * gave_up >= sum(&record.seconds, |second| second.all.errors);
+    if is_most { ALL } else { &ALL[2..] }
+}
+
+/// How the requests that waited ended.
+fn waited(answered: u64, gave_up: u64) -> Words {
+    let (all, all_zh) = (things(answered + gave_up, "request"), count(answered + gave_up));
+    let (gave_up_words, were) = (count(gave_up), if answered == 1 { "was" } else { "were" });
+    match (answered, gave_up) {
+        (_, 0) => {
+            words!("{all} waited and {were} answered then", "{all_zh} 个请求一直等待，随后得到响应")
+        }
+        (0, _) => {
+            words!("{all} waited until the plan's time limit", "{all_zh} 个请求一直等到计划的超时")
+        }
+        _ => words!(
+            "{all} waited, {gave_up_words} of them until the plan's time limit",
+            "{all_zh} 个请求一直等待，其中 {gave_up_words} 个等到计划的超时"
+        ),
+    }
+}
+
+/// Leaves out all where the plan's time limits are reached about as often at other times.
+fn leave_out_usual(record: &Record, seconds: &[Second], silences: &mut Vec<Silence>) {
+    let is_in = |at: usize| silences.iter().any(|silence| silence.seconds.contains(&at));
+    // Limits of one second: of how many, and how many seconds.
+    let (mut inside, mut outside) = ((0, 0), (0, 0));
+    for (at, second) in seconds.iter().enumerate() {
+        let place = if is_in(at) { &mut inside } else { &mut outside };
+        *place = (place.0 + errors(record, second, is_limit), place.1 + 1);
+    }
+    let each = |(limits, seconds): (u64, u64)| limits as f64 / seconds.max(1) as f64;
+    if inside.0 > 0 && each(outside) > USUAL * each(inside) {
+        silences.clear();
+    }
+}
+
+fn silences(record: &Record, seconds: &[Second]) -> Vec<Silence> {
+    let limits: Vec<u64> = seconds.iter().map(|s| errors(record, s, is_limit)).collect();
+    // Of a second with answers and time limits, nobody knows which slots are the answers': all count.
+    let answers = |(second, limits): (&Second, &u64)| {
+        if second.all.count <= *limits { [0; SLOTS] } else { second.all.slots }
+    };
+    let slots: Vec<u32> = seconds.iter().zip(&limits).flat_map(answers).collect();
+    let (mut out, mut from) = (Vec::new(), 0);
+    for run in slots.chunk_by(|a, b| (*a == 0) == (*b == 0)) {
+        let range = from..from + run.len();
+        from = range.end;
+        if run[0] == 0 && run.len() >= LEAST {
+            out.extend(silence_of(record, seconds, &slots, range));
+        }
+    }
+    out
+}
+
+/// The silence of these slots, if requests waited in them for a target that went on later.
+fn silence_of(
+    record: &Record,
+    seconds: &[Second],
+    slots: &[u32],
+    range: std::ops::Range<usize>,
+) -> Option<Silence> {
+    let is_end = range.end == slots.len();
+    let before: u64 = slots[..range.start].iter().map(|n| u64::from(*n)).sum();
+    if is_end || before < BEFORE {
+        return None;
+    }
+    let around = [
+        &slots[range.start.saturating_sub(AROUND)..range.start],
+        &slots[range.end..(range.end + AROUND).min(slots.len())],
+    ];
+    let (near, n) = around.iter().fold((0, 0), |(sum, n), slots| {
+        (sum + slots.iter().map(|n| u64::from(*n)).sum::<u64>(), n + slots.len())
+    });
+    if near as f64 / n.max(1) as f64 * (range.len() as f64) < MISSING {
+        return None;
+    }
+    let (first, last) = (range.start / SLOTS, range.end / SLOTS);
+    let during = &seconds[first..=last];
+    let length_ms = 100.0 * range.len() as f64;
+    let stood_ms = sum(during, |second| second.generator.stall) as f64 / 1e6;
+    let is_gone = during.iter().any(|second| errors(record, second, is_down) > 0);
+    if is_gone || stood_ms > OWN * length_ms {
+        return None;
+    }
+    let behind = &seconds[last..(last + 2).min(seconds.len())];
+    let lag = sum(behind, |second| second.all.phases.lag) as f64;
+    if lag > OWN * sum(behind, |second| second.all.elapsed) as f64 {
+        return None;
+    }
+    let gave_up = during.iter().map(|second| errors(record, second, is_limit)).sum();
+    let (answered, answered_ms) = answered_late(record, seconds, behind, length_ms);
+    // Those that were given up waited together as long as nobody was answered, each as long as its limit.
+    let given_up_ms = sum(during, failed_ms) as f64;
+    let at_a_time = (answered_ms + given_up_ms) / length_ms;
+    let is_chance = by_chance(record, seconds, &range, slots) > SURE;
+    if answered + gave_up < WAITED || at_a_time < AT_A_TIME || is_chance {
+        return None;
+    }
+    let at_ms = |slot: usize| {
+        let second = &seconds[slot / SLOTS];
+        second.at_ms - i64::from(second.ms) + 100 * (slot % SLOTS) as i64
+    };
+    let (from_ms, to_ms) = (at_ms(range.start), at_ms(range.end));
+    Some(Silence { from_ms, to_ms, answered, gave_up, seconds: first..=last })
+}
+
+/// Time of failed requests together, ms.
+fn failed_ms(second: &Second) -> u64 {
+    second.all.failed.iter().map(|(bin, n)| layout::middle_of(bin) / 1000 * n).sum()
+}
+
+/// Requests answered in the seconds behind a silence that took longer than is usual for their label; and the time of it that
+/// they waited, together, ms.
+fn answered_late(
+    record: &Record,
+    seconds: &[Second],
+    behind: &[Second],
+    length_ms: f64,
+) -> (u64, f64) {
+    let is_request =
+        |label: &u32| record.labels.get(*label as usize).is_none_or(|label| !label.transaction);
+    let usual = times_of(seconds, is_request);
+    let (mut n, mut waited_ms) = (0, 0.0);
+    for (label, part) in behind.iter().flat_map(|second| &second.labels) {
+        let Some(usual) = usual.get(&label) else { continue };
+        let usual = super::figures::ms(usual, 0.5);
+        let least = usual * (1.0 + LONGER) + LONGER_MS;
+        let failed: std::collections::BTreeMap<u32, u64> = part.failed.iter().collect();
+        for (bin, all) in part.service.iter() {
+            let took = layout::middle_of(bin) as f64 / 1000.0;
+            let good = all.saturating_sub(failed.get(&bin).copied().unwrap_or(0));
+            if took >= least {
+                n += good;
+                waited_ms += good as f64 * (took - usual).min(length_ms);
+            }
+        }
+    }
+    (n, waited_ms)
+}

@@ -1,0 +1,39 @@
+//! A rate of timers that the run did not reach: whether more users would have helped.
+mod situations;
+
+use answers::rules;
+use record::Record;
+use situations::{MS, Users, Workers, about, good, run, users};
+
+fn said(record: &Record) -> String {
+    let found = rules::verdict(record).findings.into_iter().find(|one| one.id == "late_starts");
+    found.map(|finding| finding.words.en).unwrap_or_default()
+}
+
+/// Users whose timers ask for 100 requests per second, on so many workers that take 100 ms for each.
+fn timers(load: &Users, n: usize) -> Record {
+    let mut workers = Workers::new(n);
+    let mut record =
+        run(load, move |request, random| good(workers.work(request.at, about(100 * MS, random))));
+    record.frame.load.rate = Some(100.0);
+    record
+}
+
+#[test]
+fn too_few_users_are_told_how_many_would_do() {
+    let words = said(&timers(&Users { at_once: 2, ..users(2) }, 1000));
+    assert!(words.contains("all 2 users were waiting for answers of 100 ms"), "{words}");
+    assert!(words.contains("The rate needs at least 1"), "{words}");
+}
+
+#[test]
+fn a_target_at_its_limit_is_not_asked_for_more_users() {
+    for n in [49, 113] {
+        for load in [Users { at_once: n, ..users(n) }, users(n).ramp(20)] {
+            let words = said(&timers(&load, 2));
+            assert!(words.contains("the target answers about 20/s and not more"), "{words}");
+            assert!(words.contains("More users would only wait longer"), "{words}");
+            assert!(!words.contains("at least"), "{words}");
+        }
+    }
+}
