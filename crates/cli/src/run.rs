@@ -27,7 +27,7 @@ use fleet::Loss;
 use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
-use record::frame::{PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
+use record::frame::{MISSING_FILES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
@@ -139,6 +139,7 @@ fn stages(
     let dashboard = Dashboard::of_run(request, &properties, console)?;
     let workers = spread::asked(request, &properties)
         .map_err(|message| console.fail(&message, Exit::Usage))?;
+    let missing = crate::check::missing_in(&loaded);
     let Loaded { plan: Some(plan), source, .. } = loaded else { return Err(Exit::Plan) };
     // A reading takes a tenth of the time to the first request: one does for all.
     let host = Host::now();
@@ -174,7 +175,6 @@ fn stages(
         None => evaluate(request, &plan, &options, &mut traces)?,
     };
     let found = room.check(&plan, Some(&evaluated), traces.console)?;
-    let began_ms = taken.as_ref().map(|taken| taken.former.began_ms());
     let start = Start {
         request,
         properties: &properties,
@@ -183,7 +183,8 @@ fn stages(
         options,
         evaluated,
         found,
-        began_ms,
+        missing,
+        began_ms: taken.as_ref().map(|taken| taken.former.began_ms()),
     };
     let agents = start.gather(workers, &interrupt, taken, &mut traces)?;
     let around = (control.as_ref(), live.as_ref());
@@ -228,6 +229,8 @@ struct Start<'a> {
     options: Options,
     evaluated: Evaluated,
     found: Look,
+    /// Files that are not there, as the record names them.
+    missing: Vec<String>,
     /// When another coordinator has begun the run, ms since 1970.
     began_ms: Option<i64>,
 }
@@ -241,7 +244,9 @@ impl Start<'_> {
         (control, live): (Option<&Control>, Option<&LivePage>),
         traces: &mut Traces<'_>,
     ) -> Result<Running, Exit> {
-        let Self { request, bytes, plan, options, mut evaluated, mut found, began_ms, .. } = self;
+        let Self {
+            request, bytes, plan, options, mut evaluated, mut found, missing, began_ms, ..
+        } = self;
         let users = evaluated.users();
         let machines = agents.as_ref().map(Agents::about).unwrap_or_default();
         machines::instead(&mut found, &machines);
@@ -254,7 +259,7 @@ impl Start<'_> {
         let complaints = complaints(&mut evaluated, &mut found);
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
-        let frame = facts(request, &plan, evaluated.asked(&plan), &found);
+        let frame = facts(request, &plan, evaluated.asked(&plan), &found, &missing);
         let watch = Watch::new(&request.criteria).knowing(&plan);
         traces.cost = cost::Known::of(&plan, request.prices.as_ref());
         if !plan.has_main_group && !plan.groups.is_empty() {
@@ -743,7 +748,13 @@ fn shared_names(plan: &Plan) -> Vec<&str> {
 }
 
 /// The facts of a run that are known before it starts.
-fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::Frame {
+fn facts(
+    request: &Request,
+    plan: &Plan,
+    asked: Asked,
+    found: &Look,
+    missing: &[String],
+) -> record::Frame {
     let Asked { users, rate, schedule, length_ms, open, main_length_ms: _ } = asked;
     let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
     let (users, many) = (users * u64::from(copies), f64::from(copies));
@@ -760,6 +771,9 @@ fn facts(request: &Request, plan: &Plan, asked: Asked, found: &Look) -> record::
     }
     if found.receive_buffer > 0 {
         settings.push((RECEIVE_BUFFER.to_owned(), found.receive_buffer.to_string()));
+    }
+    if !missing.is_empty() {
+        settings.push((MISSING_FILES.to_owned(), missing.join("\n")));
     }
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -65,6 +65,8 @@ fn a_run_names_missing_files_before_it_starts() {
     let ended = program.run(&["run", "plan.jmx"]);
     let words = "warning[missing-file]: the file data/names.csv is not there";
     assert!(ended.err.contains(words), "{ended:?}");
+    let verdict = "* No request was sent: the file data/names.csv is not there (";
+    assert!(ended.out.contains(verdict), "{ended:?}");
     std::fs::create_dir(program.path("data")).expect("a folder");
     program.write("data/names.csv", "a\n");
     let ended = program.run(&["run", "plan.jmx"]);

@@ -9,6 +9,9 @@ use jmx::Diag;
 
 use crate::load::Loaded;
 
+/// Code of a finding about a file that cannot be read.
+const MISSING: &str = "missing-file";
+
 /// The plans that are named, those of folders and of folders below them in the order of their paths. The error is a
 /// sentence for the user.
 pub(super) fn plans(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
@@ -59,7 +62,7 @@ pub(crate) fn missing(
         let shown = name.map_or(&*loaded.name, |name| name);
         let Ok((document, _)) = jmx::parse(shown, bytes) else { continue };
         for (id, path) in fleet::remote::missing(&document, properties, folder) {
-            let mut diag = Diag::warning("missing-file", lack(folder, &path))
+            let mut diag = Diag::warning(MISSING, lack(folder, &path))
                 .on(&document, id)
                 .help("paths are relative to the folder of the plan");
             diag.file = name.cloned();
@@ -67,6 +70,17 @@ pub(crate) fn missing(
         }
     }
     found
+}
+
+/// The same of a plan that was loaded with them, each in a line: the file, its element and its place.
+pub(crate) fn missing_in(loaded: &Loaded) -> Vec<String> {
+    let found = loaded.diags.iter().filter(|diag| diag.code == MISSING);
+    let line = |diag: &Diag| {
+        let file = diag.file.as_ref().unwrap_or(&loaded.name);
+        let element = diag.element.as_deref().map(|path| format!("{path}, ")).unwrap_or_default();
+        format!("{} ({element}{file}:{})", diag.message, diag.line)
+    };
+    found.map(line).collect()
 }
 
 /// A sentence on a file that cannot be read.
