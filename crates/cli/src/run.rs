@@ -13,6 +13,7 @@ mod phases;
 mod reports;
 mod settings;
 pub(crate) mod traces;
+mod waiting;
 
 pub(crate) use live::Asked as Load;
 

@@ -8,6 +8,7 @@ use stats::grouped::things;
 
 use super::phases::Phases;
 use super::traces::Traces;
+use super::waiting::Waiting;
 use crate::ctl::{Amount, Command};
 use crate::interrupt::Interrupt;
 use crate::log::Level as LogLevel;
@@ -23,6 +24,7 @@ pub(crate) struct Asked {
     paused: bool,
     /// Ramps, steps and holds that are still to begin.
     phases: Phases,
+    waiting: Waiting,
 }
 
 /// The parts of a run that a request may touch.
@@ -52,13 +54,15 @@ impl Parts<'_, '_> {
 
 impl Asked {
     pub(crate) fn new(evaluated: &Evaluated, plan: &Plan) -> Self {
-        let length_ms = evaluated.asked(plan).main_length_ms;
+        let asked = evaluated.asked(plan);
+        let (length_ms, whole_ms) = (asked.main_length_ms, asked.length_ms);
         let levels = evaluated.levels(plan);
         let phases = Phases::new(evaluated.phases(plan), length_ms);
         let users = levels.iter().filter(|level| !level.scheduled);
         let users = users.map(|level| u64::from(level.users)).sum();
         let rate = levels.iter().filter_map(|level| level.rate).sum();
-        Self { levels, users, rate, paused: false, phases }
+        let waiting = Waiting::new(whole_ms);
+        Self { levels, users, rate, paused: false, phases, waiting }
     }
 
     /// Tells whether the test runs, and which phases have begun. `started`: users that have started so far.
@@ -75,16 +79,20 @@ impl Asked {
             (false, false) => State::Running,
         };
         progress.set_state(state, self.users());
+        let now_ms = stats::clock::now_ms();
+        if let Some(words) = self.waiting.words(stopping, now_ms, progress) {
+            traces.warn("throng", &words);
+        }
         if stopping {
             return self.phases.forget();
         }
-        let now_ms = stats::clock::now_ms();
         for (at_ms, words) in self.phases.begun(now_ms, progress.start_ms, started) {
             progress.mark_at(at_ms, Change::Phase(words.clone()), &words);
             traces.note(LogLevel::Info, "throng", &words);
         }
         if let Some(end_ms) = self.phases.end_ms() {
             let length_ms = end_ms - progress.start_ms;
+            self.waiting.length_ms = Some(length_ms);
             progress.recording().set_length(length_ms);
         }
     }
