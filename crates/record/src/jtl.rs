@@ -3,9 +3,12 @@
 //! The file is read once, row by row; memory follows the seconds that have rows, and the labels, not the rows and not the
 //! dates. A row counts in the second in which its sample ended. Seconds are counted from the start of the first row's
 //! sample, as a run counts them: the wall clock's fraction of a second is in no figure. Rows come as samples end: a second
-//! is closed and packed some seconds later, and takes rows that come late nevertheless.
+//! is closed and packed some seconds later, and takes rows that come late nevertheless. Rows of redirects and embedded
+//! resources are no requests, as in XML and in a run: the sampler's row has them. Transactions whose samples are not in
+//! the file count as requests.
 
 mod groups;
+mod inside;
 mod pauses;
 
 use std::collections::btree_map::Entry;
@@ -43,6 +46,8 @@ const SETTLED: i64 = 5;
 /// Seconds that may have been closed too early, each time: in a file whose rows are in no order none is closed any more.
 const MOST_LATE: u32 = 10_000;
 const MS: u64 = 1_000_000;
+/// The message of a transaction begins so.
+const TRANSACTION: &str = "Number of samples in transaction : ";
 /// Rows after which time stamps without fractions of a second are no coincidence.
 const LEAST_ROWS: u64 = 10;
 /// Length of the last second, at least, ms.
@@ -80,6 +85,9 @@ impl Record {
             _ => None,
         };
         Err(no_rows(match record.flaws.iter().find_map(odd) {
+            Some((line, why @ Cause::Success)) => {
+                format!("no row says true or false in the column success; line {line}: {why}")
+            }
             Some((line, why)) => format!(
                 "not a result file of JMeter or Throng: no row has the columns timeStamp and elapsed; line {line}: {why}"
             ),
@@ -134,6 +142,9 @@ struct Gathered {
     fractions: bool,
     users: bool,
     groups: groups::Groups,
+    inside: inside::Inside,
+    /// Failed transactions without rows inside so far, by second, label and cause.
+    failed: BTreeMap<(i64, u32, u32), u64>,
     kept: Vec<Kept>,
     of_causes: HashMap<u32, usize>,
     /// The slowest of each label and minute: its place among those kept.
@@ -200,9 +211,9 @@ impl Row {
         let elapsed = elapsed_ms.checked_mul(MS)?;
         let idle = fields.number(Column::IdleTime).unwrap_or(0);
         let samples = natural(Column::SampleCount).unwrap_or(1);
-        let success = fields.get(Column::Success);
-        let success = success.filter(|success| empty_fails || !success.trim().is_empty());
-        let failed = success.map(|success| !success.trim().eq_ignore_ascii_case("true"));
+        let has_field = fields.get(Column::Success).is_some();
+        let success = fields.is_success()?.or((empty_fails && has_field).then_some(false));
+        let failed = success.map(|success| !success);
         let errors = natural(Column::ErrorCount).or(failed.map(u64::from));
         Some(Self {
             start_ms,
@@ -297,6 +308,16 @@ impl Rows {
 
 impl Gathered {
     fn add(&mut self, fields: &Fields<'_>, row: &Row) {
+        let name = fields.get(Column::Label).unwrap_or_default();
+        let message = fields.get(Column::ResponseMessage).unwrap_or_default();
+        let transaction = message.starts_with(TRANSACTION);
+        let thread = fields.get(Column::ThreadName);
+        let times = inside::Times { start: row.start_ms, end: row.end_ms };
+        if let Some(thread) = thread.as_deref().filter(|_| !transaction && row.samples == 1)
+            && self.inside.is_download(thread, &name, times)
+        {
+            return;
+        }
         let origin_ms = *self.origin_ms.get_or_insert(row.start_ms);
         let ended_ms = row.end_ms - origin_ms;
         let second = ended_ms.div_euclid(1000);
@@ -305,10 +326,12 @@ impl Gathered {
         self.errors_unknown |= !row.errors_known;
         self.rows += 1;
         self.fractions |= row.start_ms % 1000 != 0;
-        let name = fields.get(Column::Label).unwrap_or_default();
-        let message = fields.get(Column::ResponseMessage).unwrap_or_default();
-        let transaction = message.starts_with("Number of samples in transaction : ");
         let label = self.names.number(&name, transaction);
+        if transaction {
+            // Without the time that its timers took, its end is not known.
+            let thread = thread.as_deref().filter(|_| fields.get(Column::IdleTime).is_some());
+            self.inside.add_transaction(thread, label, &message, times);
+        }
         let open = self.open(second);
         open.start_ms = open.start_ms.min(row.start_ms);
         row.add_to(open.labels.entry(label).or_default(), ended_ms.rem_euclid(1000));
@@ -318,12 +341,14 @@ impl Gathered {
             }
             self.users = true;
         }
-        if let Some(thread) = fields.get(Column::ThreadName) {
-            self.groups.add(&thread, row.start_ms);
+        if let Some(thread) = &thread {
+            self.groups.add(thread, row.start_ms);
         }
-        if row.errors > 0 && !transaction {
+        if row.errors > 0 && transaction {
+            self.fail_transaction(fields, row, second, label, &message);
+        } else if row.errors > 0 {
             self.fail(fields, row, second, label, &message);
-        } else if row.errors == 0 {
+        } else {
             self.keep_slow(fields, row, (label, second.div_euclid(60)));
         }
     }
@@ -368,6 +393,47 @@ impl Gathered {
         }
     }
 
+    /// Notes a failed transaction; its cause counts if the transactions of its label turn out to be the requests.
+    fn fail_transaction(
+        &mut self,
+        fields: &Fields<'_>,
+        row: &Row,
+        second: i64,
+        label: u32,
+        message: &str,
+    ) {
+        if self.inside.has_rows(label) {
+            return;
+        }
+        let code = fields.get(Column::ResponseCode).unwrap_or_default();
+        let cause = self.names.cause_of(outcome(&code, message, ""), &code, message, label);
+        *self.failed.entry((second, label, cause)).or_default() += row.errors;
+    }
+
+    /// Makes requests of the transactions that stand for them. Returns how many labels these are.
+    fn promote(&mut self) -> u64 {
+        let alone = self.names.labels.iter().all(|label| label.transaction);
+        let stands = self.inside.stand_alone(alone, &self.names.folded);
+        let mut labels = 0;
+        for (number, label) in (0u32..).zip(&mut self.names.labels) {
+            if label.transaction && stands(number) {
+                label.transaction = false;
+                labels += 1;
+            }
+        }
+        for ((second, label, cause), errors) in std::mem::take(&mut self.failed) {
+            if let Some(closed) = self.closed.get_mut(&second).filter(|_| stands(label)) {
+                closed.add(Closed::from(Open {
+                    causes: HashMap::from([(cause, errors)]),
+                    users: closed.users,
+                    users_at_ms: closed.users_at_ms,
+                    ..Open::default()
+                }));
+            }
+        }
+        labels
+    }
+
     /// Keeps the slowest sample of a label and a minute.
     fn keep_slow(&mut self, fields: &Fields<'_>, row: &Row, key: (u32, i64)) {
         let at = self.slowest.get(&key).copied();
@@ -387,6 +453,7 @@ impl Gathered {
 
     fn record(mut self) -> Record {
         self.close(BTreeMap::new());
+        let stand_alone = self.promote();
         let (start_ms, mut end_ms) = self.span_ms.unwrap_or_default();
         if !self.fractions && self.rows >= LEAST_ROWS {
             // Time stamps of whole seconds: the last sample may have ended anywhere in its second.
@@ -434,6 +501,9 @@ impl Gathered {
         record.has.kept = !record.kept.is_empty();
         if self.errors_unknown {
             record.flaws.push(Flaw::NoSuccess);
+        }
+        if stand_alone > 0 {
+            record.flaws.push(Flaw::Transactions { labels: stand_alone });
         }
         if let Some(longest_ms) = pauses.iter().max() {
             let pauses = pauses.len() as u64;

@@ -100,6 +100,8 @@ pub enum Flaw {
     DamagedArchive,
     /// The time stamps are seconds and not milliseconds; they were read as such.
     InSeconds,
+    /// The result file has transactions of so many labels without their requests; they count as requests.
+    Transactions { labels: u64 },
 }
 
 impl std::fmt::Display for Flaw {
@@ -144,6 +146,11 @@ impl std::fmt::Display for Flaw {
             ),
             Self::InSeconds => out.write_str(
                 "the time stamps are seconds and not milliseconds, and are read as such",
+            ),
+            Self::Transactions { labels } => write!(
+                out,
+                "the file has no rows of the requests in the transactions of {}: each transaction counts as one request; jmeter.save.saveservice.subresults=true writes the requests, too",
+                things(*labels, "label")
             ),
             Self::NoSuccess => out.write_str(
                 "the result file has no column success, or nothing in it: its errors are unknown, and counted nowhere; write it with jmeter.save.saveservice.successful=true",

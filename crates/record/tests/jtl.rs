@@ -233,3 +233,120 @@ fn the_time_of_a_file_ends_with_its_last_row() {
     let record = of(&format!("{HEAD}1700000000000,2000,a,200,OK,t,text,true,,1,1,1,1,u,1,0,1\n"));
     assert_eq!(record.seconds.last().map(|last| last.ms), Some(100));
 }
+
+const TRANSACTION: &str = "Number of samples in transaction : 2, number of failing samples : ";
+
+fn counted(record: &Record) -> (u64, u64) {
+    let sum = |of: fn(&record::Second) -> u64| record.seconds.iter().map(of).sum();
+    (sum(|second| second.all.count), sum(|second| second.all.errors))
+}
+
+#[test]
+fn samples_inside_of_a_transaction_in_xml_are_its_requests() {
+    let sample = |at: u32, inside: &str| {
+        format!(
+            "<sample t=\"90\" it=\"0\" ts=\"17000000{at:05}\" s=\"false\" lb=\"Buy\" rc=\"500\" rm=\"{TRANSACTION}1\" tn=\"g 1-1\" ng=\"1\" na=\"1\">\n{inside}</sample>\n"
+        )
+    };
+    let request = |at: u32, ok: bool| {
+        format!(
+            "  <httpSample t=\"40\" ts=\"17000000{at:05}\" s=\"{ok}\" lb=\"pay\" rc=\"500\" rm=\"X\" tn=\"g 1-1\" ng=\"1\" na=\"1\">\n    <httpSample t=\"20\" ts=\"17000000{at:05}\" s=\"true\" lb=\"pay-0\" tn=\"g 1-1\"/>\n  </httpSample>\n"
+        )
+    };
+    let once = sample(100, &(request(100, true) + &request(145, false)));
+    let nested = sample(300, &format!("  {}", sample(300, &request(310, true))));
+    let head = "<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n";
+    let record = of(&format!("{head}{once}{nested}</testResults>\n"));
+    assert_eq!((counted(&record), &*record.flaws), ((3, 1), &[][..]));
+    let labels: Vec<_> = record.labels.iter().map(|l| (&*l.name, l.transaction)).collect();
+    assert_eq!(labels, [("pay", false), ("Buy", true)]);
+    let buys: u64 = record
+        .seconds
+        .iter()
+        .flat_map(|second| second.labels.counts())
+        .filter(|(label, ..)| *label == 1)
+        .map(|(_, count, _)| count)
+        .sum();
+    assert_eq!(buys, 3);
+    // A transaction that was cut loses nothing but itself.
+    let cut = once.rfind("</sample>").expect("an end");
+    let record = of(&format!("{head}{nested}{}", &once[..cut]));
+    assert_eq!(counted(&record), (3, 1));
+    assert!(matches!(record.flaws[..], [Flaw::TornEnd { .. }]), "{:?}", record.flaws);
+    let record = of(&format!("{head}{}{nested}</testResults>\n", &once[..cut]));
+    assert_eq!(counted(&record), (3, 1));
+    assert!(matches!(record.flaws[..], [Flaw::Rows { rows: 1, .. }]), "{:?}", record.flaws);
+    // Without what is inside, the transactions are the requests.
+    let record = of(&format!("{head}{}{}</testResults>\n", sample(100, ""), sample(300, "")));
+    assert_eq!(
+        (counted(&record), &*record.flaws),
+        ((2, 2), &[Flaw::Transactions { labels: 1 }][..])
+    );
+    assert_eq!(record.causes[record.seconds[0].causes[0].0 as usize].outcome, Outcome::Status);
+}
+
+#[test]
+fn transactions_whose_requests_are_not_in_the_file_are_requests() {
+    let row = |at: u32, ms: u32, label: &str, message: &str, ok: bool| {
+        format!("17000000{at:05},{ms},{label},200,\"{message}\",g 1-1,,{ok},,10,10,1,1,,0,0,0\n")
+    };
+    let (good, bad) = (format!("{TRANSACTION}0"), format!("{TRANSACTION}1"));
+    let bare = row(100, 50, "Buy", &good, true) + &row(200, 50, "Buy", &bad, false);
+    let record = of(&format!("{HEAD}{bare}"));
+    assert_eq!(counted(&record), (2, 1));
+    assert_eq!(record.flaws, [Flaw::Transactions { labels: 1 }]);
+    assert!(!record.labels[0].transaction);
+    assert_eq!(record.seconds[0].causes, [(0, 1)]);
+    // Beside requests that are in none of them, and a transaction that has its own.
+    let rest = row(300, 10, "plain", "OK", true)
+        + &row(320, 20, "in", "OK", true)
+        + &row(320, 30, "Whole", &bad, false);
+    let record = of(&format!("{HEAD}{bare}{rest}"));
+    assert_eq!(
+        (counted(&record), &*record.flaws),
+        ((4, 1), &[Flaw::Transactions { labels: 1 }][..])
+    );
+    // Where the requests of all are there, above or below.
+    let above = row(100, 50, "Buy", &bad, false) + &row(110, 40, "pay", "OK", false);
+    let below = row(200, 40, "pay", "OK", true) + &row(200, 50, "Buy", &good, true);
+    let record = of(&format!("{HEAD}{above}{below}"));
+    assert_eq!((counted(&record), &*record.flaws), ((2, 1), &[][..]));
+    let causes: u64 = record.seconds.iter().flat_map(|s| &s.causes).map(|(_, n)| n).sum();
+    assert_eq!(causes, 1, "the request's alone");
+}
+
+#[test]
+fn rows_of_redirects_are_counted_with_their_request() {
+    let row = |at: u32, ms: u32, label: &str| {
+        format!("17000000{at:05},{ms},{label},200,OK,g 1-1,text,true,,10,10,1,1,http://a/,0,0,0\n")
+    };
+    let redirect = row(100, 40, "go") + &row(100, 10, "go-0") + &row(110, 30, "go-1");
+    let record = of(&format!("{HEAD}{redirect}{}", row(150, 9, "plain")));
+    let labels: Vec<_> = record.labels.iter().map(|l| &*l.name).collect();
+    assert_eq!((labels, counted(&record)), (vec!["go", "plain"], (2, 0)));
+    // Samplers of the plan that are called so follow each other.
+    let own = row(100, 40, "go") + &row(140, 10, "go-0") + &row(150, 30, "go-1");
+    assert_eq!(counted(&of(&format!("{HEAD}{own}"))), (3, 0));
+}
+
+#[test]
+fn a_success_that_is_neither_true_nor_false_is_no_row() {
+    let rows = |said: [&str; 2]| {
+        let row =
+            |said: &&str| format!("1700000000100,9,a,200,OK,g 1-1,text,{said},,1,1,1,1,,9,0,0\n");
+        format!("{HEAD}{}", said.iter().map(row).collect::<String>())
+    };
+    for odd in ["0", "1", "Y", "yes", "ok"] {
+        let record = of(&rows(["TRUE", odd]));
+        let why = Some(record::RowFault::Success);
+        assert_eq!(record.flaws, [Flaw::Rows { rows: 1, first_line: 3, why }], "{odd}");
+        let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("success.jtl");
+        std::fs::write(&file, rows([odd, odd])).expect("a file");
+        let error = Record::open(&file, &stats::jtl::Columns::default()).expect_err("no row");
+        let said = error.to_string();
+        assert!(
+            said.contains("no row says true or false in the column success; line 2: "),
+            "{said}"
+        );
+    }
+}

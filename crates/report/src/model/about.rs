@@ -208,6 +208,7 @@ fn flaw(flaw: &record::Flaw) -> Words {
             "文件中有 {pauses} 处没有样本的停顿，最长 {}，像是追加了多次运行；时长与速率不含停顿",
             stats::grouped::seconds(longest_ms.unsigned_abs())
         ),
+        Flaw::Transactions { labels } => format!("{labels} 个标签的事务在文件中没有其请求的行：每个事务按一个请求计；设置 jmeter.save.saveservice.subresults=true 可同时写出请求"),
         Flaw::InSeconds => "时间戳以秒而非毫秒为单位，已按秒读取".into(),
         Flaw::DamagedArchive => "压缩文件已损坏或不完整，无法解压的部分已略去".into(),
         Flaw::Rows { rows, first_line, .. } => format!("{rows} 行无法读取，首行为第 {first_line} 行"),

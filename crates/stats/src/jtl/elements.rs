@@ -1,5 +1,7 @@
 //! The samples of an XML result file, one by one, without the samples inside of them.
 //!
+//! The samples inside of a transaction are requests of their own: they are given, and then the transaction.
+//!
 //! Tags are found by themselves: indented or all in one line, with attributes of plug-ins in any order. A sample that was
 //! not written whole is seen by what follows it: the beginning of a document, a sample in a place where none can be, or
 //! one as far to the left as the first. Only it is lost. Nothing is allocated per tag once warm.
@@ -14,6 +16,9 @@ const MOST_TEXT: usize = 64 << 10;
 /// Children whose text is kept, the columns that they are, and their depth below the outside of the sample.
 const TEXTS: [(&[u8], &str, usize); 2] =
     [(b"failureMessage", "failureMessage", 3), (b"java.net.URL", "URL", 2)];
+
+/// The message of a transaction begins so.
+const TRANSACTION: &str = "Number of samples in transaction : ";
 
 /// A sample: its attributes, and the texts of its children.
 #[derive(Debug, Default)]
@@ -44,6 +49,10 @@ impl Sample {
         }
     }
 
+    fn is_transaction(&self) -> bool {
+        self.attribute("rm").is_some_and(|message| message.starts_with(TRANSACTION))
+    }
+
     /// The text of a child by its column, if it is one that is kept.
     pub(super) fn text(&self, column: &str) -> Option<String> {
         let at = TEXTS.iter().position(|text| text.1 == column)?;
@@ -69,6 +78,8 @@ pub(super) struct Elements<R> {
     open: Vec<usize>,
     pub(super) sample: Sample,
     is_open: bool,
+    /// Open transactions around the sample, the outermost first.
+    around: Vec<Sample>,
     /// Blanks before the first sample, where it begins a line.
     indent: Option<usize>,
     /// Blanks before the tag at the front, where it begins a line.
@@ -113,6 +124,7 @@ impl<R: Read> Elements<R> {
             open: Vec::new(),
             sample: Sample::default(),
             is_open: false,
+            around: Vec::new(),
             indent: None,
             blanks: None,
             some: false,
@@ -124,7 +136,13 @@ impl<R: Read> Elements<R> {
 
     /// Bytes of a sample that the end of the file cut.
     pub(super) fn torn(&self) -> u64 {
-        if self.is_open { self.buffer.offset - self.sample.offset } else { 0 }
+        let open = self.open_sample().map(|sample| sample.offset);
+        open.map_or(0, |offset| self.buffer.offset - offset)
+    }
+
+    /// The innermost sample that has begun and not ended.
+    fn open_sample(&self) -> Option<&Sample> {
+        if self.is_open { Some(&self.sample) } else { self.around.last() }
     }
 
     /// Goes on to the end of the next sample.
@@ -137,8 +155,9 @@ impl<R: Read> Elements<R> {
             let tag = &self.buffer.text()[..length];
             if !tag.ends_with(b">") {
                 // A tag within a tag: the first was not written whole.
-                let lost = self.is_open || may_be_sample(name(&tag[1..]));
-                let line = if self.is_open { self.sample.line } else { self.buffer.line };
+                let open = self.open_sample().map(|sample| sample.line);
+                let lost = open.is_some() || may_be_sample(name(&tag[1..]));
+                let line = open.unwrap_or(self.buffer.line);
                 self.consume(length);
                 self.close_all();
                 if lost {
@@ -147,7 +166,7 @@ impl<R: Read> Elements<R> {
                 continue;
             }
             let next = match tag[1] {
-                b'?' if tag.starts_with(b"<?xml") && self.is_open => self.torn_sample(),
+                b'?' if tag.starts_with(b"<?xml") => self.torn_sample(),
                 b'?' | b'!' => None,
                 b'/' => self.end_tag(length),
                 _ => self.start_tag(length)?,
@@ -162,13 +181,16 @@ impl<R: Read> Elements<R> {
         }
     }
 
+    /// Gives up the open sample, if there is one, and the transactions around it.
     fn torn_sample(&mut self) -> Option<Next> {
+        let line = self.open_sample().map(|sample| sample.line);
         self.close_all();
-        Some(Next::Torn(self.sample.line))
+        line.map(Next::Torn)
     }
 
     fn close_all(&mut self) {
         self.is_open = false;
+        self.around.clear();
         self.open.clear();
         self.names.clear();
     }
@@ -250,13 +272,17 @@ impl<R: Read> Elements<R> {
         let named = name(tag);
         if named == b"testResults" {
             (self.has_root, self.is_behind) = (true, false);
-            if self.is_open {
-                return Ok(self.torn_sample());
+            if let Some(torn) = self.torn_sample() {
+                return Ok(Some(torn));
             }
             self.close_all();
         } else if is_sample(named) {
-            if self.is_open && self.is_outermost(indent) {
+            if self.open_sample().is_some() && self.is_outermost(indent) {
                 return Ok(self.torn_sample());
+            }
+            if self.is_open && self.sample.is_transaction() {
+                self.around.push(std::mem::take(&mut self.sample));
+                self.is_open = false;
             }
             if !self.is_open {
                 self.indent = if self.some { self.indent } else { indent };
@@ -303,20 +329,20 @@ impl<R: Read> Elements<R> {
             self.names[self.open[*at]..end] == *named
         });
         let Some(at) = at else {
-            if named == b"testResults" && self.is_open {
-                return self.torn_sample();
-            }
-            return None;
+            return if named == b"testResults" { self.torn_sample() } else { None };
         };
         self.is_behind |= named == b"testResults";
         self.names.truncate(self.open[at]);
         self.open.truncate(at);
-        if self.is_open && at <= self.sample.depth {
-            self.is_open = false;
-            let is_whole = at == self.sample.depth;
-            return Some(if is_whole { Next::Whole } else { Next::Torn(self.sample.line) });
+        let depth = self.open_sample().filter(|sample| at <= sample.depth)?.depth;
+        if !std::mem::take(&mut self.is_open)
+            && let Some(transaction) = self.around.pop()
+        {
+            self.sample = transaction;
         }
-        None
+        let line = self.sample.line;
+        self.around.retain(|around| around.depth < at);
+        Some(if at == depth { Next::Whole } else { Next::Torn(line) })
     }
 }
 

@@ -95,6 +95,8 @@ pub enum Why {
     /// The elapsed time is below 0, or no number.
     Negative,
     Elapsed,
+    /// It says neither `true` nor `false` in the column success.
+    Success,
 }
 
 impl std::fmt::Display for Why {
@@ -110,6 +112,9 @@ impl std::fmt::Display for Why {
             Self::Stray => f.write_str("it is no XML: another form was appended to the file"),
             Self::Negative => f.write_str(
                 "its elapsed is negative: the clock was set back while the sample ran",
+            ),
+            Self::Success => f.write_str(
+                "its success is neither true nor false: another program wrote or changed the file",
             ),
             Self::Elapsed => f.write_str("its elapsed is no whole number of milliseconds"),
         }
@@ -160,12 +165,24 @@ impl Fields<'_> {
         text.parse().ok().or_else(|| text.split_once('.').and_then(whole))
     }
 
+    /// Whether the sample succeeded: true or false, or nothing at all. `None`: the field says something else.
+    pub fn is_success(&self) -> Option<Option<bool>> {
+        let Some(text) = self.get(Column::Success) else { return Some(None) };
+        match text.trim() {
+            "" => Some(None),
+            yes if yes.eq_ignore_ascii_case("true") => Some(Some(true)),
+            no if no.eq_ignore_ascii_case("false") => Some(Some(false)),
+            _ => None,
+        }
+    }
+
     /// The reason why a row with the right number of fields could not be read.
     fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) => Why::Value,
             (Some(_), Some(elapsed)) if elapsed < 0 => Why::Negative,
             (Some(_), None) => Why::Elapsed,
+            (Some(_), Some(_)) if self.is_success().is_none() => Why::Success,
             (Some(_), Some(_)) => Why::Value,
         }
     }
