@@ -82,7 +82,7 @@ fn suite(name: &str, start_ms: i64, seconds: &str, cases: Vec<(String, Option<Ta
 }
 
 /// How each file begins.
-pub(crate) const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
+const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ";
 
 /// A suite of the one test that a command did not pass which has no result.
 pub(crate) fn without_result(name: &str, why: &str) -> String {

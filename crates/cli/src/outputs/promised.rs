@@ -15,6 +15,9 @@ use crate::junit;
 /// The reason until a better one is known: a command that was killed cannot give one.
 const UNKNOWN: &str = "the command did not come to its end";
 
+/// Bytes in which the root of a JUnit file is looked for.
+const HEAD: usize = 4096;
+
 /// The last error that was printed: the reason of a command that is refused.
 static LAST_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
@@ -57,8 +60,8 @@ impl Promised {
         exit
     }
 
-    /// Says in those files that a command line was refused; of these only in files that such a command has written.
-    /// `junit_of`: the JUnit file that settings in the folder of a plan ask for.
+    /// Says in those files that a command line was refused. A line that is wrong may name any file there: one that no
+    /// such summary is in stays as it is. `junit_of`: the JUnit file that settings in the folder of a plan ask for.
     pub(crate) fn refuse_line(
         args: &[OsString],
         why: &str,
@@ -68,12 +71,19 @@ impl Promised {
         let plan = args.iter().map(Path::new).find(|arg| arg.extension() == Some("jmx".as_ref()));
         let beside = || plan.and_then(|plan| junit_of(plan.parent()?));
         let (junit, markdown) = (file("--junit").or_else(beside), file("--markdown"));
-        let name = args.get(1).map(|verb| verb.to_string_lossy().into_owned()).unwrap_or_default();
+        let verb = args.iter().skip(1).find(|arg| !arg.as_encoded_bytes().starts_with(b"-"));
+        let name = plan.and_then(Path::file_name).or(verb.map(OsString::as_os_str));
+        let name = name.unwrap_or_default().to_string_lossy().into_owned();
         let promised = Self { name, junit, markdown, k6: None };
-        let own = |file: &Path, is_ours: fn(&str) -> bool| {
-            std::fs::read_to_string(file).is_ok_and(|text| is_ours(&text))
-        };
-        promised.say(why, own);
+        let text = |file: &Path| std::fs::read_to_string(file);
+        promised.say(why, |file, is_summary| {
+            text(file).map_or(!file.exists(), |text| is_summary(&text))
+        });
+        if let Some(file) = file("--k6-summary").filter(|file| is_free(file))
+            && text(&file).is_ok_and(|text| is_k6(&text))
+        {
+            let _ = std::fs::remove_file(file);
+        }
     }
 
     fn named(&self) -> impl Iterator<Item = Named<'_>> {
@@ -93,10 +103,10 @@ impl Promised {
     }
 
     /// Writes that there is no result, and why, into regular files and such that are not there. `wanted` has the last word:
-    /// it gets the file, and what tells texts of this program.
+    /// it gets the file, and what tells such summaries.
     fn say(&self, why: &str, wanted: impl Fn(&Path, fn(&str) -> bool) -> bool) {
         let may = |file: &Path, is_ours| is_free(file) && wanted(file, is_ours);
-        if let Some(file) = self.junit.as_deref().filter(|file| may(file, is_our_junit)) {
+        if let Some(file) = self.junit.as_deref().filter(|file| may(file, is_junit)) {
             let _ = std::fs::write(file, junit::without_result(&self.name, why));
         }
         if let Some(file) = self.markdown.as_deref().filter(|file| may(file, is_our_markdown)) {
@@ -106,14 +116,22 @@ impl Promised {
     }
 }
 
-fn is_our_junit(text: &str) -> bool {
-    text.starts_with(junit::HEAD)
+/// Whether a text is a JUnit file, of whatever program, or empty.
+fn is_junit(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    head.contains("<testsuite") || head.trim().is_empty()
+}
+
+/// Whether a text is a summary in k6's form.
+fn is_k6(text: &str) -> bool {
+    let json = serde_json::from_str::<serde_json::Value>(text);
+    json.is_ok_and(|json| json["metrics"].is_object())
 }
 
 /// Whether a text is Markdown of this program, whose heading begins with the sign of the result.
 fn is_our_markdown(text: &str) -> bool {
     let sign = text.strip_prefix("## ").and_then(|title| title.chars().next());
-    sign.is_some_and(|sign| !sign.is_ascii() && !sign.is_alphabetic())
+    text.trim().is_empty() || sign.is_some_and(|sign| !sign.is_ascii() && !sign.is_alphabetic())
 }
 
 /// Whether a file is regular or not there.
@@ -132,12 +150,11 @@ fn of_exit(exit: Exit) -> Option<&'static str> {
 
 /// The value of an option of a command line that could not be read.
 fn value(args: &[OsString], option: &str) -> Option<OsString> {
-    let at = |arg: &OsString| arg.to_str().and_then(|arg| arg.strip_prefix(option)).is_some();
-    let found = args.iter().position(at)?;
-    match args[found].to_str()?.strip_prefix(option)? {
-        "" => args.get(found + 1).cloned(),
+    let next = args.iter().skip(1).map(Some).chain([None]);
+    args.iter().zip(next).find_map(|(arg, next)| match arg.to_str()?.strip_prefix(option)? {
+        "" => next.filter(|next| !next.as_encoded_bytes().starts_with(b"-")).cloned(),
         rest => rest.strip_prefix('=').map(OsString::from),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -216,6 +233,31 @@ mod tests {
         );
         assert!(read("t.xml").contains("--wrong is not known"));
         refuse(&line(&at("new.xml")));
-        assert!(!at("new.xml").exists());
+        assert!(read("new.xml").contains("--wrong is not known"), "there was none");
+    }
+
+    #[test]
+    fn a_refused_command_line_leaves_no_summary_of_an_earlier_command() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let read = |name: &str| std::fs::read_to_string(at(name)).expect("a file");
+        let write = |name: &str, text: &str| std::fs::write(at(name), text).expect("a file");
+        let refuse = |line: &[&str]| {
+            let line: Vec<OsString> = line.iter().map(OsString::from).collect();
+            Promised::refuse_line(&line, "--wrong is not known", |_| None);
+        };
+        write("t.xml", "<testsuite tests='1' failures='0'/>");
+        write("s.md", "");
+        write("k6.json", "{\"metrics\": {}}");
+        let (t, s, k6) = (at("t.xml"), at("s.md"), at("k6.json"));
+        let jmeter = ["-n", "-t", "p.jmx", "--wrong", "--junit", &t, "--markdown", &s];
+        refuse(&[&jmeter[..], &["--k6-summary", &k6]].concat());
+        assert!(read("t.xml").contains("name=\"p.jmx\"") && read("t.xml").contains("errors=\"1\""));
+        assert_eq!(read("s.md"), "## ❌ No result: p.jmx\n\n--wrong is not known\n");
+        assert!(!Path::new(&k6).exists());
+        write("k6.json", "{\"users\": 7}");
+        refuse(&["throng", "run", "--k6-summary", &k6, "--junit", "--fail"]);
+        assert_eq!(read("k6.json"), "{\"users\": 7}", "no summary");
+        assert!(!Path::new("--fail").exists());
     }
 }
