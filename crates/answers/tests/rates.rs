@@ -54,3 +54,25 @@ fn a_schedule_is_held_against_each_second() {
     assert!(!speaks(&scheduled(0.5, 1.03)), "the highest rate is not that of all seconds");
     assert!(speaks(&scheduled(1.0, 1.5)), "a part that was not reached");
 }
+
+/// 25 s with these answers in turn, of a plan with two users that asks for 10 a second.
+fn short(counts: &[u64]) -> Record {
+    let mut record = quiet();
+    let from = record.seconds.len() - 30;
+    record.seconds.drain(..from);
+    record.seconds.truncate(25);
+    for (second, count) in record.seconds.iter_mut().zip(counts.iter().cycle()) {
+        (second.all.count, second.users) = (*count, 2);
+    }
+    record.frame.start_ms = record.seconds[0].at_ms - 1000;
+    record.marks.clear();
+    (record.frame.load.rate, record.frame.load.users) = (Some(10.0), 2);
+    record
+}
+
+#[test]
+fn a_timer_that_makes_no_scatter_is_missed_within_seconds() {
+    assert!(speaks(&short(&[8, 8, 10])), "13 % are missing in each second");
+    assert!(!speaks(&short(&[10, 9, 10, 10])), "within a twentieth");
+    assert!(!speaks(&short(&[3, 15, 6, 12, 8])), "as much by chance");
+}

@@ -24,6 +24,8 @@ const MISSED_LEAST: u64 = 10;
 /// by chance scatter, and timers jitter.
 const MISSED_OF_SAMPLES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
+/// Seconds under load from which on their own scatter is known: a timer of constant throughput scatters less than chance.
+const KNOWN_SECONDS: usize = 20;
 /// Share of the users with which the load is the full one.
 const FULL: f64 = 0.95;
 /// Users are all busy when so many of them wait for answers.
@@ -119,8 +121,24 @@ fn starts(record: &Record) -> Starts<'_> {
         lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
         asked: if load.schedule.is_empty() { asked } else { due / length.max(1e-3) },
         made: made as f64 / length.max(1e-3),
-        tolerated: (MISSED_OF_SAMPLES * due).max(SIGMAS * due.sqrt()).max(load.users as f64),
+        tolerated: (MISSED_OF_SAMPLES * due)
+            .max(SIGMAS * scatter(&under_load, due))
+            .max(load.users as f64),
     }
+}
+
+/// Standard deviation of the samples that these seconds have together: that of chance, or the one that they show themselves if it
+/// is less.
+fn scatter(seconds: &[&Second], due: f64) -> f64 {
+    let chance = due.sqrt();
+    if seconds.len() < KNOWN_SECONDS {
+        return chance;
+    }
+    let rates: Vec<f64> =
+        seconds.iter().map(|s| s.all.count as f64 * 1000.0 / f64::from(s.ms.max(1))).collect();
+    let middle = mean(&rates);
+    let variance = rates.iter().map(|rate| (rate - middle).powi(2)).sum::<f64>();
+    chance.min(variance.sqrt())
 }
 
 /// The samples that a schedule asks for between two times from the start, ms; `None`: there is none.
