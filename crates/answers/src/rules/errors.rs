@@ -65,6 +65,15 @@ pub(super) fn reads(record: &Record, cause: usize) -> String {
     format!("{} …", &text[..end])
 }
 
+/// The same in both languages, also of an error that has neither code nor message.
+fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
+    let text = reads(record, cause);
+    if text.trim().is_empty() {
+        return ("without code or message".into(), "没有代码和消息".into());
+    }
+    (text.clone(), text)
+}
+
 /// The load in a second: the users of it or, where they are not known, requests in flight.
 fn load_of(record: &Record, at: usize) -> (String, String) {
     let users = with_users(&record.seconds).nth(at).map_or(0, |(users, _)| users);
@@ -231,7 +240,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let (when, when_zh) = times_of(record, first_ms, to);
     let (load, load_zh) = load_of(record, at);
-    let (share, text) = (percent(errors as f64 / all as f64), reads(record, most));
+    let share = percent(errors as f64 / all as f64);
+    let (text, text_zh) = reads_or_lacks(record, most);
     let (of, of_zh) = only_label(record, errors).map_or_else(Default::default, |label| {
         (format!(", all of \"{label}\""), format!("，均为“{label}”"))
     });
@@ -255,7 +265,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
         Confidence::Certain,
         words!(
             "{total} failed ({share}{of}){within}. {the}, {times}: {text} ({when}{load}){more}.{ended}",
-            "{total_zh} 个请求失败（{share}{of_zh}）{within_zh}。最常见的原因，{those} 次：{text}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
+            "{total_zh} 个请求失败（{share}{of_zh}）{within_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)
@@ -378,7 +388,8 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         if !by_plan || shed {
             continue;
         }
-        let text = cause.map(|cause| reads(record, cause)).unwrap_or_default();
+        let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
+        let text = text.map_or_else(String::new, |text| format!(" {text}"));
         let (at_first, over) = (percent(share_early), percent(share));
         let early = count(early);
         return found(
@@ -386,7 +397,7 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             About::Test,
             Confidence::Statistical,
             words!(
-                "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all. {text}",
+                "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
                 "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
             ),
         )

@@ -37,11 +37,15 @@ pub(super) fn light_seconds(record: &Record) -> Vec<&Second> {
     if samples >= LIGHT_SAMPLES { light } else { Vec::new() }
 }
 
-/// The words on a missing light load; `None` where the run began with one.
+/// The words on a missing light load; `None` where the run began with one. Without users no load is known as light: requests
+/// in flight grow also where the target gets slower.
 pub(super) fn missing_light_load(record: &Record) -> Option<Words> {
+    if !record.has.users {
+        return Some(words!("the number of users", "用户数"));
+    }
     let seconds = whole(record);
     let (loads, high) = loads(record, seconds);
-    if record.has.users && high <= 1.0 {
+    if high <= 1.0 {
         return Some(words!("more than one user", "多于一个用户"));
     }
     let samples: u64 = light(seconds, &loads, high).map(|second| second.all.count).sum();
