@@ -36,7 +36,7 @@ struct Thread {
     transaction: Option<(u32, Times)>,
 }
 
-/// What is known of a transaction's label.
+/// Facts about the transactions of a label.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transaction {
     /// Some row says that it had samples.
@@ -79,7 +79,7 @@ impl Inside {
                 return true;
             }
         }
-        find_around(last, transactions, times);
+        find_around(last, transactions, times, None);
         match &mut last.request {
             Some((known, of, next)) => {
                 known.clear();
@@ -110,7 +110,7 @@ impl Inside {
         let last = known(&mut self.threads, &mut self.older, thread);
         let request = last.request.as_ref().map(|(_, of, _)| *of);
         about.has_rows |= request.is_some_and(|of| times.has_start(of.start));
-        find_around(last, &mut self.transactions, times);
+        find_around(last, &mut self.transactions, times, Some(label));
         last.transaction = Some((label, times));
     }
 
@@ -160,10 +160,18 @@ fn known<'t>(
     threads.entry(thread.into()).or_default()
 }
 
-/// Notes that the transaction above has rows, if these times are within it.
-fn find_around(last: &Thread, transactions: &mut HashMap<u32, Transaction>, times: Times) {
+/// Notes that the transaction above has rows, if these times are within it. `own`: the label of a row that is a transaction
+/// itself; none is inside of another one of its label.
+fn find_around(
+    last: &Thread,
+    transactions: &mut HashMap<u32, Transaction>,
+    times: Times,
+    own: Option<u32>,
+) {
     if let Some((label, of)) = last.transaction
+        && own != Some(label)
         && of.has_start(times.start)
+        && times.end <= of.end + CLOCK_MS
         && let Some(about) = transactions.get_mut(&label)
     {
         about.has_rows = true;
@@ -240,5 +248,9 @@ mod tests {
         let stands = |alone| (0..5).filter(|n| inside.stand_alone(alone, &[])(*n)).collect();
         assert_eq!((stands(false), stands(true)), (vec![2], vec![2, 4]));
         assert!(!inside.stand_alone(false, &[(2, 0)])(2), "as the label that it counts as");
+        // The next of the label starts, by the rounding of its times, before the end of the last.
+        inside.add_transaction(Some("b"), 5, message, times(0, 50));
+        inside.add_transaction(Some("b"), 5, message, times(49, 51));
+        assert!(inside.stand_alone(true, &[])(5));
     }
 }
