@@ -3,6 +3,7 @@
 //! A row of a table says how a figure comes from samples; of several rows for the same name the first that finds
 //! its samples counts. Counters become rates between two readings; one that was set back gives nothing.
 
+mod network;
 mod tables;
 
 use record::Unit;
@@ -44,6 +45,8 @@ pub(crate) enum How {
     RateOfNanoseconds(&'static [Term]),
     /// The product of both as they are.
     Product(Term, Term),
+    /// The mean of all samples, in percent, as a share.
+    MeanPercent(&'static [Term]),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +78,10 @@ impl Row {
     /// The terms that are read, at most two groups of them.
     pub(crate) fn terms(&self) -> [&[Term]; 2] {
         match &self.how {
-            How::Now(terms) | How::Rate(terms) | How::RateOfNanoseconds(terms) => [terms, &[]],
+            How::Now(terms)
+            | How::Rate(terms)
+            | How::RateOfNanoseconds(terms)
+            | How::MeanPercent(terms) => [terms, &[]],
             How::Share(part, whole)
             | How::Rest(part, whole)
             | How::RestOfRates(part, whole)
@@ -90,10 +96,10 @@ impl Row {
 
     /// The figure from sums of the terms now and at the last reading, `seconds` ago.
     pub(crate) fn figure(&self, now: &Sums, before: Option<(&Sums, f64)>) -> Option<f64> {
-        let [first, second] = now.0;
+        let [first, second] = now.sums;
         let growth = |index: usize| {
             let (before, seconds) = before.filter(|(_, seconds)| *seconds > 0.0)?;
-            let grown = now.0[index]? - before.0[index]?;
+            let grown = now.sums[index]? - before.sums[index]?;
             (grown >= 0.0).then_some((grown, grown / seconds))
         };
         let value = match self.how {
@@ -101,6 +107,7 @@ impl Row {
             How::Rate(_) => growth(0)?.1,
             How::RateOfNanoseconds(_) => growth(0)?.1 / 1e9,
             How::Product(..) => first? * second?,
+            How::MeanPercent(_) => first? / f64::from(now.samples) / 100.0,
             How::Share(..) => first? / second.filter(|whole| *whole > 0.0)?,
             How::Rest(..) => 1.0 - first? / second.filter(|whole| *whole > 0.0)?,
             How::RestOfRates(..) => 1.0 - growth(0)?.0 / growth(1).filter(|whole| whole.0 > 0.0)?.0,
@@ -114,15 +121,20 @@ impl Row {
 
 /// The sums of the terms of a row, where samples were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Sums([Option<f64>; 2]);
+pub(crate) struct Sums {
+    sums: [Option<f64>; 2],
+    /// Number of samples in the first sum.
+    samples: u32,
+}
 
 impl Sums {
     pub(crate) fn add(&mut self, row: &Row, sample: &Sample<'_>) {
-        for (sum, terms) in self.0.iter_mut().zip(row.terms()) {
+        for (at, terms) in row.terms().into_iter().enumerate() {
             // A maximum that is not there is given as -1, by micrometer.
             let counts = sample.value.is_finite() && sample.value >= 0.0;
             if counts && terms.iter().any(|term| term.fits(sample)) {
-                *sum = Some(sum.unwrap_or(0.0) + sample.value);
+                self.sums[at] = Some(self.sums[at].unwrap_or(0.0) + sample.value);
+                self.samples += u32::from(at == 0);
             }
         }
     }

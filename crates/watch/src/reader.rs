@@ -290,6 +290,37 @@ mod tests {
     }
 
     #[test]
+    fn network_devices_have_common_names() {
+        let firewall = |n: u64| {
+            format!(
+                "hrProcessorLoad{{hrDeviceIndex=\"1\"}} 40\nhrProcessorLoad{{hrDeviceIndex=\"2\"}} 90\n\
+                 panSessionActive 9000\npanSessionMax 12000\nifHCInOctets{{ifDescr=\"a\"}} {n}\n\
+                 ifInDiscards{{ifDescr=\"a\"}} {}\nifOutDiscards{{ifDescr=\"b\"}} 3\nsnmp_scrape_duration_seconds 0.1\n",
+                n / 100
+            )
+        };
+        let found = figures(&[&firewall(1000), &firewall(3000)]);
+        assert_eq!((of(&found, "cpu"), of(&found, "sessions")), (Some(0.65), Some(9000.0)));
+        assert_eq!((of(&found, "sessions_max"), found.len()), (Some(12_000.0), 5), "{found:?}");
+        assert_eq!(
+            (of(&found, "net_received"), of(&found, "net_dropped")),
+            (Some(2000.0), Some(20.0))
+        );
+        let asa = |service: &str, kind: &str, n: u64| {
+            format!(
+                "cfwConnectionStatValue{{cfwConnectionStatService=\"{service}\",cfwConnectionStatType=\"{kind}\"}} {n}\n"
+            )
+        };
+        let asa = [asa("40", "6", 5), asa("40", "7", 70), asa("20", "2", 900)].concat();
+        assert_eq!(of(&figures(&[&asa]), "sessions"), Some(5.0), "those in use now");
+        let found = figures(&["sysStatClientCurConns 10\nsysStatServerCurConns 35\n"]);
+        assert_eq!(
+            (of(&found, "sessions"), of(&found, "sessions_behind")),
+            (Some(10.0), Some(35.0))
+        );
+    }
+
+    #[test]
     fn an_unknown_exporter_keeps_its_names_and_is_bounded() {
         let text = |n: u64| {
             let many: Vec<_> = (0..1000).map(|i| format!("zz_{i} 1")).collect();

@@ -1,14 +1,19 @@
-//! The tables: node_exporter, nginx, JVM (jmx_exporter and micrometer), Redis, PostgreSQL, and any process.
+//! The tables: node_exporter, nginx, JVM (jmx_exporter and micrometer), Redis, PostgreSQL, and any process. That of network
+//! devices is in `network`.
 
 use record::Unit::{self, Bytes, Count, PerSecond, Seconds, Share};
 
+use super::network::NETWORK;
 use super::{How, Row, Term};
 
-const fn term(name: &'static str) -> Term {
+pub(super) const fn term(name: &'static str) -> Term {
     Term { name, with: &[], without: &[] }
 }
 
-const fn with(name: &'static str, with: &'static [(&'static str, &'static str)]) -> Term {
+pub(super) const fn with(
+    name: &'static str,
+    with: &'static [(&'static str, &'static str)],
+) -> Term {
     Term { name, with, without: &[] }
 }
 
@@ -16,12 +21,12 @@ const fn without(name: &'static str, without: &'static [(&'static str, &'static 
     Term { name, with: &[], without }
 }
 
-const fn row(metric: &'static str, unit: Unit, how: How) -> Row {
+pub(super) const fn row(metric: &'static str, unit: Unit, how: How) -> Row {
     Row { metric, unit, how }
 }
 
 /// All tables; a metric of an earlier one goes before the same of a later one.
-pub(crate) const TABLES: [&[Row]; 6] = [NODE, NGINX, JVM, REDIS, POSTGRES, PROCESS];
+pub(crate) const TABLES: [&[Row]; 7] = [NODE, NGINX, JVM, REDIS, POSTGRES, NETWORK, PROCESS];
 
 const CPU: &str = "node_cpu_seconds_total";
 const PORT_RANGE: &str = "node_sysctl_net_ipv4_ip_local_port_range";
