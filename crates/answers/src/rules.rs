@@ -47,6 +47,7 @@ mod run;
 mod same_work;
 mod samples;
 mod say;
+mod sessions;
 mod short_wait;
 mod silence;
 mod slow_phase;
@@ -97,6 +98,7 @@ rules! {
     ports = ports: "local ports that run out", "本地端口用尽";
     host_ports = host_ports: "local ports of watched hosts", "被监视主机的本地端口";
     host_churn = hosts: "connections of watched hosts to what is behind them", "被监视主机到后端的连接";
+    host_sessions = sessions: "sessions of watched firewalls and load balancers", "被监视防火墙和负载均衡器的会话";
     host_uneven = hosts: "watched hosts that are left out", "未分到负载的被监视主机";
     host_busy = hosts: "processors of watched hosts that are busy without load", "被监视主机在无负载时的处理器";
     host_java = java: "pauses of Java on watched hosts", "被监视主机上 Java 的停顿";

@@ -13,7 +13,7 @@ use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Finding, Said};
 
 /// Readings without which nothing is said of a host.
-const LEAST: usize = 10;
+pub(super) const LEAST: usize = 10;
 
 /// Requests per second without which shares of them mean nothing.
 const RATE: f64 = 10.0;
@@ -34,6 +34,9 @@ const NOTHING: f64 = 0.1;
 /// Bytes per second that several hosts alike must get together: an exporter that is asked gets some, too.
 const TRAFFIC: f64 = 10_000.0;
 
+/// Attempts to connect that a host repeats in a run, from which on one behind it cannot be reached. A sound network loses none.
+const REPEATS: f64 = 3.0;
+
 /// Processors that are busy for something else, and the share of the greatest rate that counts as little load.
 const BUSY: f64 = 0.15;
 const LITTLE_LOAD: f64 = 0.2;
@@ -41,23 +44,23 @@ const LITTLE_LOAD: f64 = 0.2;
 const CALM: usize = 5;
 
 /// The place of a host's figure among the series.
-fn place(record: &Record, host: &str, metric: &str) -> Option<u32> {
+pub(super) fn place(record: &Record, host: &str, metric: &str) -> Option<u32> {
     let is_it = |one: &Series| &*one.host == host && &*one.metric == metric;
     record.series.iter().position(is_it).map(|at| at as u32)
 }
 
 /// Hosts that have that figure, each with its place.
-fn hosts(record: &Record, metric: &str) -> Vec<(Arc<str>, u32)> {
+pub(super) fn hosts(record: &Record, metric: &str) -> Vec<(Arc<str>, u32)> {
     let with = record.series.iter().zip(0u32..).filter(|(one, _)| &*one.metric == metric);
     with.map(|(one, at)| (Arc::clone(&one.host), at)).collect()
 }
 
-fn value(second: &Second, series: u32) -> Option<f64> {
+pub(super) fn value(second: &Second, series: u32) -> Option<f64> {
     second.watched.iter().find(|(number, _)| *number == series).map(|(_, value)| *value)
 }
 
 /// The mean over the seconds that have a reading, and how many have.
-fn mean<'s>(seconds: impl IntoIterator<Item = &'s Second>, series: u32) -> (f64, usize) {
+pub(super) fn mean<'s>(seconds: impl IntoIterator<Item = &'s Second>, series: u32) -> (f64, usize) {
     let (sum, n) = seconds
         .into_iter()
         .filter_map(|second| value(second, series))
@@ -171,46 +174,132 @@ pub(super) fn host_uneven(record: &Record) -> Said {
     let seconds = whole(record);
     families
         .iter()
-        .find_map(|family| left_out(seconds, family))
+        .find_map(|family| left_out(record, seconds, family))
         .map_or(Said::Nothing, Finding::said)
 }
 
-fn left_out(seconds: &[Second], family: &[(Arc<str>, u32)]) -> Option<Finding> {
+/// One of several hosts alike that gets too little.
+struct LeftOut<'r> {
+    host: &'r Arc<str>,
+    family: &'r [(Arc<str>, u32)],
+    /// Its share of the traffic of all, and a fair one.
+    share: f64,
+    fair: f64,
+}
+
+/// The reason for which a host is left out, as far as figures tell it.
+enum Why {
+    /// A host before it repeats attempts to connect, so often each second.
+    Unreachable(Arc<str>, f64),
+    /// One of at least three gets everything, and its share.
+    OneGetsAll(Arc<str>, f64),
+    /// The others of at least three share evenly.
+    OthersShare,
+    Unknown,
+}
+
+fn left_out(record: &Record, seconds: &[Second], family: &[(Arc<str>, u32)]) -> Option<Finding> {
     let traffic: Vec<(f64, usize)> = family.iter().map(|(_, at)| mean(seconds, *at)).collect();
     let all: f64 = traffic.iter().map(|(mean, _)| mean).sum();
     if all < TRAFFIC || traffic.iter().any(|(_, n)| *n < LEAST) {
         return None;
     }
-    let (at, share) = traffic
-        .iter()
-        .map(|(mean, _)| mean / all)
-        .enumerate()
-        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let shares: Vec<f64> = traffic.iter().map(|(mean, _)| mean / all).collect();
+    let (at, share) =
+        shares.iter().copied().enumerate().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let fair = 1.0 / family.len() as f64;
     if share >= LITTLE * fair {
         return None;
     }
-    let host = &family[at].0;
+    let left = LeftOut { host: &family[at].0, family, share, fair };
+    let nothing = share < NOTHING * fair;
+    let why = if nothing { why(record, seconds, &left, &shares) } else { Why::Unknown };
+    let confidence = if nothing { Confidence::Arithmetic } else { Confidence::Hint };
+    Some(left_out_finding(&left, &why, confidence, span(seconds)))
+}
+
+fn why(record: &Record, seconds: &[Second], left: &LeftOut<'_>, shares: &[f64]) -> Why {
+    let repeats = hosts(record, "syn_retransmits").into_iter().filter_map(|(host, at)| {
+        let rate = mean(seconds, at).0;
+        let is_before = left.family.iter().all(|(one, _)| *one != host);
+        (is_before && rate * seconds.len() as f64 >= REPEATS).then_some((host, rate))
+    });
+    if let Some((host, rate)) = repeats.max_by(|one, other| one.1.total_cmp(&other.1)) {
+        return Why::Unreachable(host, rate);
+    }
+    if shares.len() < 3 {
+        return Why::Unknown;
+    }
+    let used: Vec<usize> =
+        (0..shares.len()).filter(|at| shares[*at] >= NOTHING * left.fair).collect();
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    match used[..] {
+        [only] => Why::OneGetsAll(Arc::clone(&left.family[only].0), shares[only]),
+        _ if used.iter().all(|at| shares[*at] >= LITTLE * most) => Why::OthersShare,
+        _ => Why::Unknown,
+    }
+}
+
+fn left_out_finding(left: &LeftOut<'_>, why: &Why, confidence: Confidence, all: Span) -> Finding {
+    let LeftOut { host, family, share, fair } = left;
     let names: Vec<&str> = family.iter().map(|(name, _)| &**name).collect();
-    let (names, part, of) = (names.join(", "), percent(share), percent(fair));
-    let confidence = if share < NOTHING * fair { Confidence::Arithmetic } else { Confidence::Hint };
-    Some(
-        found(
-            "host_uneven",
-            About::Run,
-            confidence,
+    let (names, part, of) = (names.join(", "), percent(*share), percent(*fair));
+    let (words, advice) = match why {
+        Why::Unreachable(before, rate) => {
+            let rate = number(*rate);
+            (
+                words!(
+                    "{host} gets {part} of the traffic of {names}; a fair share is {of}. {before} repeats {rate} attempts to connect each second: {host} is probably in its list and cannot be reached.",
+                    "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。{before} 每秒重试 {rate} 次连接：{host} 很可能在其列表中但无法到达。"
+                ),
+                words!(
+                    "Connect from {before} to {host} by hand; look for a network policy or firewall between them that drops the segments, and for a wrong address or port.",
+                    "在 {before} 上手工连接 {host}；检查两者之间是否有丢弃报文的网络策略或防火墙，以及地址或端口是否有误。"
+                ),
+            )
+        }
+        Why::OneGetsAll(only, share) => {
+            let most = percent(*share);
+            (
+                words!(
+                    "{only} gets {most} of the traffic of {names}; a fair share is {of}.",
+                    "{only} 得到 {names} 总流量的 {most}；均分应为 {of}。"
+                ),
+                words!(
+                    "The proxy before them probably chooses by the client's address (ip_hash), which is one for the whole run: connect from several networks (--source), or choose otherwise. If it does not, look whether its list has the others.",
+                    "其前面的代理很可能按客户端地址选择（ip_hash），而整个运行只有一个地址：从多个网络连接（--source），或改用其他选择方式。若并非如此，请检查其列表中是否有其他主机。"
+                ),
+            )
+        }
+        Why::OthersShare => (
+            words!(
+                "{host} gets {part} of the traffic of {names}; a fair share is {of}, and the others share evenly.",
+                "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}，其余主机均匀分担。"
+            ),
+            words!(
+                "Look whether {host} is in the list of the proxy before it, and is up.",
+                "检查 {host} 是否在其前面代理的列表中、是否正常。"
+            ),
+        ),
+        Why::Unknown => (
             words!(
                 "{host} gets {part} of the traffic of {names}; a fair share is {of}.",
                 "{host} 只得到 {names} 总流量的 {part}；均分应为 {of}。"
             ),
-        )
-        .with("share", share, "share", span(seconds))
-        .with("fair_share", fair, "share", span(seconds))
-        .advise(words!(
-            "Look whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise.",
-            "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。"
-        )),
-    )
+            words!(
+                "Look whether {host} is in the list of the proxy before it, and is up. A proxy that chooses by the client's address (ip_hash) gives all connections from one network to one of them: connect from several networks (--source), or choose otherwise. Watch the proxy's own host (--watch), too: it counts attempts to connect that get no answer.",
+                "检查 {host} 是否在其前面代理的列表中、是否正常。按客户端地址选择的代理（ip_hash）会把来自同一网络的所有连接交给其中一个：从多个网络连接（--source），或改用其他选择方式。同时监视代理所在主机（--watch）：它会统计得不到应答的连接尝试。"
+            ),
+        ),
+    };
+    let finding = found("host_uneven", About::Run, confidence, words)
+        .with("share", *share, "share", all)
+        .with("fair_share", *fair, "share", all)
+        .advise(advice);
+    match why {
+        Why::Unreachable(_, rate) => finding.with("syn_retransmits", *rate, "segments/s", all),
+        _ => finding,
+    }
 }
 
 pub(super) fn host_busy(record: &Record) -> Said {

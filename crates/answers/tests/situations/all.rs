@@ -154,6 +154,36 @@ fn filling_its_pool() -> Record {
     record
 }
 
+/// A firewall, with the sessions that it has in each second, at most 12 000, and the share of its processors.
+fn with_firewall(mut record: Record, sessions: impl Fn(usize) -> f64, cpu: f64) -> Record {
+    let series =
+        |metric: &str, unit| Series { host: "firewall".into(), metric: metric.into(), unit };
+    record.series = vec![
+        series("sessions", Unit::Count),
+        series("sessions_max", Unit::Count),
+        series("cpu", Unit::Share),
+    ];
+    for (n, second) in record.seconds.iter_mut().enumerate() {
+        second.watched = vec![(0, sessions(n)), (1, 12_000.0), (2, cpu)];
+    }
+    record.has.targets = true;
+    record
+}
+
+/// Sessions that grow to `of` for each of 20 connections, on those of others.
+fn grow_to(of: f64, others: f64) -> impl Fn(usize) -> f64 {
+    move |n| others + 20.0 * of * (n as f64 / 10.0).min(1.0)
+}
+
+/// Connections that the plan closes behind each request.
+fn closing(mut record: Record) -> Record {
+    for second in &mut record.seconds {
+        second.counters.add(Counter::ConnOpened, second.all.count);
+        second.counters.add(Counter::ConnClosedByUs, second.all.count);
+    }
+    record
+}
+
 /// Users that come over 40 s of 60, against a semaphore of 50.
 fn semaphore() -> Record {
     let mut places = Places::new(50);
@@ -179,6 +209,33 @@ fn impatient_pool() -> Record {
             good(pool.work(request.at, work))
         }
     })
+}
+
+fn of_firewalls() -> Vec<Situation> {
+    let firewall = |sessions, cpu| with_firewall(quiet(), grow_to(sessions, 300.0), cpu);
+    vec![
+        of(
+            "a firewall with 3.6 sessions for each connection",
+            "host_sessions",
+            &[],
+            firewall(3.6, 0.3),
+        ),
+        of("the same, and it is busy", "constant_load", &["host_sessions"], firewall(3.6, 0.92)),
+        of("a firewall that counts both sides", "", &[], firewall(2.0, 0.3)),
+        of("a firewall with many sessions of others", "", &[], firewall(1.0, 0.3)),
+        of(
+            "a firewall and a plan that closes its connections",
+            "connection_churn",
+            &[],
+            closing(with_firewall(quiet(), grow_to(90.0, 300.0), 0.3)),
+        ),
+        of(
+            "a firewall without a session left",
+            "host_sessions",
+            &[],
+            with_firewall(quiet(), |n| (6_000.0 + 400.0 * n as f64).min(11_990.0), 0.3),
+        ),
+    ]
 }
 
 fn of_hosts() -> Vec<Situation> {
@@ -254,6 +311,7 @@ pub fn all() -> Vec<Situation> {
     let mut list = of_capacity();
     list.extend(super::silent::all());
     list.extend(of_hosts());
+    list.extend(of_firewalls());
     list.extend(of_errors());
     list.extend(of_connections());
     list.extend(of_time());

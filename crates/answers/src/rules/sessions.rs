@@ -1,0 +1,181 @@
+//! Sessions of watched firewalls and load balancers: more of them than the run has connections, or all that the device has.
+//!
+//! A firewall keeps a session for each connection through it, and for some time behind its end. It stands before the proxy
+//! and behind it: connections that a proxy makes anew for each request are many more there than those of the users.
+
+use std::sync::Arc;
+
+use record::{Record, Second};
+use stats::Counter;
+use stats::grouped::{count, percent};
+
+use super::figures::{requests, span, sum, whole};
+use super::hosts::{LEAST, hosts, mean, place, value};
+use super::say::{found, lacks, number, words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
+
+const ID: &str = "host_sessions";
+
+/// Sessions for each connection of the run from which on connections behind a proxy are not kept. A device that counts both
+/// sides of a connection has two for each.
+const MANY: f64 = 3.0;
+/// Connections of the run, and connections opened per request, without and up to which the comparison means something: a plan
+/// that opens one for each request fills the device itself.
+const HELD: f64 = 20.0;
+const OPENED: f64 = 0.2;
+/// Part of the readings at the end that are compared with the first.
+const END: usize = 2;
+/// Share of its sessions from which on a device is full, and of its processors.
+const FULL: f64 = 0.97;
+const BUSY: f64 = 0.8;
+/// Readings at the limit, and what more the sessions may grow there, as a share.
+const TOP: usize = 5;
+const LEVEL: f64 = 0.01;
+
+pub(super) fn host_sessions(record: &Record) -> Said {
+    let devices = hosts(record, "sessions");
+    if devices.is_empty() {
+        return lacks!(
+            "sessions of a firewall or load balancer (--watch NAME=URL of an snmp_exporter)",
+            "防火墙或负载均衡器的会话数（--watch NAME=URL，指向 snmp_exporter）"
+        );
+    }
+    let seconds = whole(record);
+    let full = devices.iter().find_map(|(host, at)| is_full(record, seconds, host, *at));
+    let many = || devices.iter().find_map(|(host, at)| has_many(record, seconds, host, *at));
+    full.or_else(many).map_or(Said::Nothing, Finding::said)
+}
+
+/// A device that has no session left.
+fn is_full(record: &Record, seconds: &[Second], host: &Arc<str>, sessions: u32) -> Option<Finding> {
+    let limit = place(record, host, "sessions_max")?;
+    let readings = seconds.iter().filter_map(|s| Some((value(s, sessions)?, value(s, limit)?)));
+    let top: Vec<(f64, f64)> =
+        readings.filter(|(now, most)| *most > 0.0 && *now >= FULL * most).collect();
+    let (least, most) = top
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(low, high), (now, _)| (low.min(*now), high.max(*now)));
+    if top.len() < TOP || most - least > LEVEL * most {
+        return None;
+    }
+    let (now, of) = (count(most as u64), count(top[0].1 as u64));
+    Some(
+        found(
+            ID,
+            About::Run,
+            Confidence::Arithmetic,
+            words!(
+                "{host} has no session left: {now} of {of}. New connections through it fail or wait.",
+                "{host} 的会话已用尽：{of} 个中的 {now} 个。经过它的新连接会失败或等待。"
+            ),
+        )
+        .with("sessions", most, "sessions", span(seconds))
+        .advise(words!(
+            "Let everything that connects through {host} keep its connections, shorten its time limit of closed sessions, or raise its limit.",
+            "让所有经过 {host} 的连接保持复用，缩短其已关闭会话的保留时间，或提高其上限。"
+        )),
+    )
+}
+
+/// Connections that the run holds at the end of each second.
+fn held(record: &Record, seconds: &[Second]) -> Vec<f64> {
+    let first = seconds.first().map_or(i64::MAX, |second| second.at_ms);
+    let change = |second: &Second| {
+        let n = |counter| second.counters.get(counter) as f64;
+        n(Counter::ConnOpened) - n(Counter::ConnClosedByPeer) - n(Counter::ConnClosedByUs)
+    };
+    let before: f64 = record.seconds.iter().filter(|s| s.at_ms < first).map(change).sum();
+    let add = |held: &mut f64, second: &Second| {
+        *held += change(second);
+        Some(*held)
+    };
+    seconds.iter().scan(before, add).collect()
+}
+
+/// The connections that sessions are compared with, and words for them.
+struct Outside {
+    connections: f64,
+    words: Words,
+}
+
+/// A device with several sessions for each connection of the run.
+fn has_many(
+    record: &Record,
+    seconds: &[Second],
+    host: &Arc<str>,
+    sessions: u32,
+) -> Option<Finding> {
+    let end = &seconds[seconds.len() / END..];
+    let (now, n) = mean(end, sessions);
+    let opened = sum(seconds, |s| s.counters.get(Counter::ConnOpened)) as f64;
+    let requests = requests(seconds).max(1) as f64;
+    if n < LEAST || !record.has.connections || opened > OPENED * requests {
+        return None;
+    }
+    let (inside, outside) = match place(record, host, "sessions_behind") {
+        Some(behind) => {
+            let connections = mean(end, behind).0;
+            let clients = count(now as u64);
+            let words = words!(
+                "of its {clients} sessions with clients",
+                "它与客户端的 {clients} 个会话中的每一个"
+            );
+            (connections, Outside { connections: now, words })
+        }
+        None => {
+            // Sessions of others are those that the device had at first.
+            let first = seconds.iter().find_map(|s| value(s, sessions))?;
+            let held = held(record, seconds);
+            let held_at_end = &held[seconds.len() / END..];
+            let connections = held_at_end.iter().sum::<f64>() / held_at_end.len().max(1) as f64;
+            let shown = count(connections.max(0.0) as u64);
+            let words =
+                words!("of the run's {shown} connections", "本次运行的 {shown} 个连接中的每一个");
+            (now - first.min(now), Outside { connections, words })
+        }
+    };
+    let each = inside / outside.connections.max(1.0);
+    if outside.connections < HELD || each < MANY {
+        return None;
+    }
+    Some(many(host, each, &outside, busy(record, end, host), span(seconds)))
+}
+
+/// The share of the device's processors, if they are busy.
+fn busy(record: &Record, seconds: &[Second], host: &str) -> Option<f64> {
+    let (cpu, n) = mean(seconds, place(record, host, "cpu")?);
+    (n >= LEAST && cpu >= BUSY).then_some(cpu)
+}
+
+fn many(
+    host: &Arc<str>,
+    each: f64,
+    outside: &Outside,
+    busy: Option<f64>,
+    all: super::figures::Span,
+) -> Finding {
+    let (per, of, of_zh) = (number(each), &outside.words.en, &outside.words.zh);
+    let works = busy.map_or(words!("", ""), |cpu| {
+        let cpu = percent(cpu);
+        words!(", and its processors are busy to {cpu}", "，且其处理器有 {cpu} 忙碌")
+    });
+    let (works_en, works_zh) = (works.en, works.zh);
+    let finding = found(
+        ID,
+        About::Run,
+        Confidence::Hint,
+        words!(
+            "{host} has {per} sessions for each {of}{works_en}: connections to the first server are kept, those behind it probably are not.",
+            "{of_zh}在 {host} 上对应 {per} 个会话{works_zh}：到第一台服务器的连接被保持，其后的连接很可能没有。"
+        ),
+    )
+    .with("sessions_per_connection", each, "sessions", all)
+    .advise(words!(
+        "Let the proxy keep its connections to the services behind it (keepalive in nginx' upstream, with HTTP/1.1 and an empty Connection header): each new connection is a session of {host} until its time limit. To be sure, watch the proxy's own host: it counts the connections that it opens.",
+        "让代理保持与后端服务的连接（nginx upstream 的 keepalive，配合 HTTP/1.1 和空的 Connection 头）：每个新连接在超时之前都占用 {host} 的一个会话。要确认，请监视代理所在主机：它会统计自己打开的连接。"
+    ));
+    match busy {
+        Some(cpu) => finding.with("cpu", cpu, "share", all),
+        None => finding,
+    }
+}
