@@ -4,12 +4,14 @@
 //! its samples counts. Counters become rates between two readings; one that was set back gives nothing.
 
 mod network;
+mod promql;
 mod tables;
 
 use record::Unit;
 
 use crate::exposition::Sample;
 
+pub use promql::promql;
 pub(crate) use tables::{PROCESS, TABLES};
 
 /// Samples of a name whose labels fit, added up.
