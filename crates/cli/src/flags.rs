@@ -352,6 +352,9 @@ pub(crate) struct RunFlags {
     /// With ",ports=N" behind the URL, the host has that many local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
     watch: Vec<watch::Host>,
+    /// Ask an Alertmanager every two seconds which alerts fire, and mark their begins and ends in the run.
+    #[arg(long, value_name = "URL", value_parser = watch::Host::alertmanager)]
+    alerts: Option<watch::Host>,
     /// Send figures elsewhere while the run lasts: influxdb=URL, prometheus[=ADDRESS], prometheus-remote-write=URL or
     /// otlp=URL. May be given several times. Secrets come from the environment, like THRONG_INFLUXDB_TOKEN.
     #[arg(long, value_name = "KIND=ADDRESS")]
@@ -747,7 +750,7 @@ impl RunFlags {
             stop_on_loss: self.on_worker_lost == OnLoss::Stop,
             listen: false,
             load: self.load.given()?,
-            watch: self.watch,
+            watch: self.watch.into_iter().chain(self.alerts).collect(),
             prices: None,
             out: export::Target::all(&self.out)?,
             junit: self.criteria.junit.clone(),

@@ -16,7 +16,7 @@ use crate::properties::{PROJECT_FILE, Setting};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-const TABLES: [&str; 6] = ["load", "thresholds", "watch", "prices", "out", "properties"];
+const TABLES: [&str; 7] = ["load", "thresholds", "watch", "alerts", "prices", "out", "properties"];
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
@@ -115,6 +115,15 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
     }
     if let Some(prices) = table.get("prices") {
         request.prices = Some(prices_of(of_table(prices, "prices")?)?);
+    }
+    if let Some(url) = table.get("alerts") {
+        let path = ["alerts"];
+        let host = watch::Host::alertmanager(&text(url, &path)?);
+        let host = host.map_err(|words| wrong(&path, words))?;
+        let is_given = |one: &watch::Host| matches!(one.source, watch::Source::Alertmanager(_));
+        if !request.watch.iter().any(is_given) {
+            request.watch.push(host);
+        }
     }
     if let Some(out) = table.get("out") {
         let path = ["out"];

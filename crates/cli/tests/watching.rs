@@ -82,6 +82,46 @@ fn a_host_that_cannot_be_read_is_named_once_and_counted() {
     assert!(seconds(&program).iter().all(|second| second.get("watched").is_none()));
 }
 
+/// An Alertmanager at which an alert fires from the second question on, and not from the third.
+fn alertmanager() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for (question, mut socket) in listener.incoming().flatten().enumerate() {
+            let mut request = [0; 2048];
+            let read = socket.read(&mut request).unwrap_or(0);
+            let asked = request[..read].starts_with(b"GET /api/v2/alerts?active=true");
+            let body = match question {
+                1 if asked => {
+                    r#"[{"fingerprint":"a","startsAt":"2026-01-01T00:00:00Z","labels":{"alertname":"DiskFull"},"annotations":{}}]"#
+                }
+                _ => "[]",
+            };
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            );
+            let _ = socket.write_all(answer.as_bytes());
+        }
+    });
+    port
+}
+
+#[test]
+fn alerts_that_fire_during_a_run_are_marks_of_it() {
+    let program = Program::new();
+    let url = format!("http://127.0.0.1:{}", alertmanager());
+    let ended = program.run(&["run", "plan.jmx", "--alerts", &url, "-Jms=500", "-Jloops=14"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let seconds = seconds(&program);
+    let marks = seconds.iter().filter_map(|second| second["marks"].as_array()).flatten();
+    let said: Vec<&str> = marks.filter_map(|mark| mark["what"].as_str()).collect();
+    let alerts: Vec<&str> = said.into_iter().filter(|words| words.starts_with("alert")).collect();
+    assert_eq!(alerts, ["alert DiskFull", "alert ended: DiskFull"], "{seconds:?}");
+    let ended = program.run(&["run", "plan.jmx", "--alerts", "ftp://x"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+}
+
 #[test]
 fn what_is_no_exporter_is_refused_or_named() {
     let program = Program::new();

@@ -11,7 +11,9 @@
 //! | `scrape` | asking an exporter |
 //! | `once` | asking hosts before a run |
 //! | `perfmon` | the protocol of the server agent |
+//! | `alerts` | alerts of an Alertmanager |
 //! | `retransmits` | segments that this machine sent again, by destination |
+mod alerts;
 pub mod exposition;
 mod mapping;
 mod once;
@@ -54,9 +56,29 @@ pub enum Source {
     Prometheus(String),
     /// A PerfMon server agent.
     PerfMon(perfmon::Agent),
+    /// The address of an Alertmanager, whose alerts are marks of the run.
+    Alertmanager(String),
+}
+
+/// An alert that begins or ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// Epoch ms.
+    pub at_ms: i64,
+    pub words: String,
 }
 
 impl Host {
+    /// The URL of an Alertmanager, as `--alerts` has it.
+    pub fn alertmanager(url: &str) -> Result<Self, String> {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
+            return Err(format!("{url} is no URL of http or https"));
+        }
+        let source = Source::Alertmanager(format!("{scheme}://{rest}"));
+        Ok(Self { name: "the Alertmanager".to_owned(), source, ports: None })
+    }
+
     /// `NAME=URL` or `NAME=URL,ports=N`, as `--watch` has it. The path `/metrics` may be left out.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, url) = text.split_once('=').ok_or("NAME=URL is wanted")?;
@@ -96,6 +118,7 @@ pub struct Watch {
 struct Shared {
     figures: Vec<(Series, f64)>,
     samples: Vec<perfmon::Sample>,
+    alerts: Vec<Alert>,
     said: Vec<String>,
     failures: Vec<Failures>,
 }
@@ -158,6 +181,11 @@ impl Watch {
         std::mem::take(&mut lock(&self.shared).samples)
     }
 
+    /// Alerts that began or ended since the last call.
+    pub fn take_alerts(&self) -> Vec<Alert> {
+        std::mem::take(&mut lock(&self.shared).alerts)
+    }
+
     /// Sentences for the user since the last call.
     pub fn said(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.shared).said)
@@ -191,6 +219,7 @@ fn follow(host: Host, mut teller: Teller, ended: &Receiver<()>) {
     match host.source {
         Source::Prometheus(url) => scrape::follow(&url, &mut teller, ended),
         Source::PerfMon(agent) => perfmon::follow(&agent, &mut teller, ended),
+        Source::Alertmanager(url) => alerts::follow(&url, &mut teller, ended),
     }
 }
 
@@ -220,22 +249,29 @@ impl Teller {
             let (metric, value) = ("ports".to_owned(), f64::from(ports));
             figures.push(Figure { metric, unit: Unit::Count, value });
         }
+        self.recovered();
         let mut shared = lock(&self.shared);
-        if self.failed > 0 {
-            if self.told < MOST_TOLD {
-                let words =
-                    format!("{} is watched again, after {} failures", self.host, self.failed);
-                shared.said.push(words);
-                self.told += 1;
-            }
-            self.failed = 0;
-        }
         for Figure { metric, unit, value } in figures {
             if shared.figures.len() < MOST_WAITING {
                 let series = Series { host: Arc::clone(&self.host), metric: metric.into(), unit };
                 shared.figures.push((series, value));
             }
         }
+    }
+
+    fn alerts(&mut self, alerts: Vec<Alert>) {
+        self.recovered();
+        lock(&self.shared).alerts.extend(alerts);
+    }
+
+    /// The host has answered: the end of failures is said.
+    fn recovered(&mut self) {
+        if self.failed > 0 && self.told < MOST_TOLD {
+            let words = format!("{} is watched again, after {} failures", self.host, self.failed);
+            lock(&self.shared).said.push(words);
+            self.told += 1;
+        }
+        self.failed = 0;
     }
 
     fn sample(&mut self, sample: perfmon::Sample) {

@@ -40,7 +40,7 @@ pub(crate) fn once(url: &str) -> Result<String, String> {
     fetch(&agent(url), url)
 }
 
-fn agent(url: &str) -> Agent {
+pub(crate) fn agent(url: &str) -> Agent {
     let config = Agent::config_builder()
         .timeout_global(Some(PATIENCE))
         // Hosts that are watched are asked themselves.
@@ -55,8 +55,17 @@ fn agent(url: &str) -> Agent {
 }
 
 fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
+    let text = text(agent, url, "text/plain;version=0.0.4,*/*;q=0.1")?;
+    if crate::exposition::samples(&text).next().is_none() {
+        return Err(format!("{url}: the answer has no metrics of Prometheus"));
+    }
+    Ok(text)
+}
+
+/// The text at an address, of the types that are accepted. The error names the address.
+pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, String> {
     let failed = |words: String| format!("{url}: {words}");
-    let request = agent.get(url).header("Accept", "text/plain;version=0.0.4,*/*;q=0.1");
+    let request = agent.get(url).header("Accept", accept);
     let mut answer = request.call().map_err(|error| failed(words(&error)))?;
     if answer.status().is_redirection() {
         let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
@@ -69,12 +78,8 @@ fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(failed(format!("the text is longer than {} MiB", MOST_BYTES >> 20)));
     }
-    let text = String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if crate::exposition::samples(&text).next().is_none() {
-        return Err(failed("the answer has no metrics of Prometheus".into()));
-    }
-    Ok(text)
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 fn words(error: &ureq::Error) -> String {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{Evaluated, Monitor, Options};
 use plan::plan::Plan;
+use record::Change;
 use stats::jtl::{Columns, Detail, Printer, Row};
 use watch::perfmon::{Agent, Metric, Sample};
 use watch::{Host, Source};
@@ -129,8 +130,12 @@ impl MonitorFiles {
         for line in hosts.said() {
             traces.warn("watch", &line);
         }
+        let alerts = hosts.take_alerts();
         if let Some(line) = self.write(&hosts.take_samples()) {
             traces.warn("watch", &line);
+        }
+        for watch::Alert { at_ms, words } in alerts {
+            progress.mark_at(at_ms, Change::Note(words.clone()), &words);
         }
     }
 
