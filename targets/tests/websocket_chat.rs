@@ -61,7 +61,7 @@ fn stats(address: SocketAddr) -> Value {
 
 /// Waits until a figure is what it must become.
 fn until(address: SocketAddr, path: &str, wanted: u64) {
-    for _ in 0..2000 {
+    for _ in 0..12_000 {
         if stats(address).pointer(path).and_then(Value::as_u64) == Some(wanted) {
             return;
         }
@@ -279,7 +279,15 @@ fn several_processes_are_one_chat() {
     until(addresses[0], "/closed/peer_fin", 1);
     assert_eq!(members[1].ask("join attic"), "joined attic 1");
     assert_eq!(members[4].ask("join attic"), "joined attic 2");
-    assert_eq!(Member::new(addresses[0]).ask("join hall"), "joined hall 11");
+    // The rooms may be counted in different processes, so that the hall hears a moment later that two have left.
+    let counted = (0..600).any(|_| {
+        let of_ten = Member::new(addresses[0]).ask("join hall") == "joined hall 11";
+        if !of_ten {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        of_ten
+    });
+    assert!(counted, "two have left the hall");
 }
 
 #[test]
@@ -334,7 +342,7 @@ fn processes_end_with_their_parent() {
             std::fs::read_to_string(&path)
                 .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
         };
-        for _ in 0..2000 {
+        for _ in 0..12_000 {
             if !lives() {
                 break;
             }
