@@ -9,7 +9,7 @@ use record::{Record, Second};
 use stats::Counter;
 use stats::grouped::{count, percent};
 
-use super::figures::{requests, span, sum, whole};
+use super::figures::{Span, median, requests, span, sum, whole};
 use super::hosts::{LEAST, hosts, mean, place, value};
 use super::say::{found, lacks, number, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -126,8 +126,7 @@ fn has_many(
             // Sessions of others are those that the device had at first.
             let first = seconds.iter().find_map(|s| value(s, sessions))?;
             let held = held(record, seconds);
-            let held_at_end = &held[seconds.len() / END..];
-            let connections = held_at_end.iter().sum::<f64>() / held_at_end.len().max(1) as f64;
+            let connections = median(&held[seconds.len() / END..]);
             let shown = count(connections.max(0.0) as u64);
             let words =
                 words!("of the run's {shown} connections", "本次运行的 {shown} 个连接中的每一个");
@@ -147,13 +146,7 @@ fn busy(record: &Record, seconds: &[Second], host: &str) -> Option<f64> {
     (n >= LEAST && cpu >= BUSY).then_some(cpu)
 }
 
-fn many(
-    host: &Arc<str>,
-    each: f64,
-    outside: &Outside,
-    busy: Option<f64>,
-    all: super::figures::Span,
-) -> Finding {
+fn many(host: &Arc<str>, each: f64, outside: &Outside, busy: Option<f64>, all: Span) -> Finding {
     let (per, of, of_zh) = (number(each), &outside.words.en, &outside.words.zh);
     let works = busy.map_or(words!("", ""), |cpu| {
         let cpu = percent(cpu);
