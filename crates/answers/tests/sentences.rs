@@ -37,6 +37,22 @@ fn has(said: &[String], words: &str) -> bool {
 }
 
 #[test]
+fn answers_that_are_others_are_no_warm_up() {
+    let record = run(&users(10).pause(50).seconds(30), |request, random| {
+        let bytes = if request.at < 8 * S { 3000 } else { 200 };
+        let takes = if request.at < 8 * S { 50 * MS } else { 7 * MS };
+        situations::Answer { bytes, ..good(about(takes, random)) }
+    });
+    let verdict = rules::verdict(&record);
+    let finding = &verdict.findings[0];
+    let words = &finding.words.en;
+    assert!(words.starts_with("Answers are others from about 0:0"), "{words}");
+    assert!(words.contains("they have 200 bytes instead of 2."), "{words}");
+    assert!(words.contains("KiB on average, and take 7"), "{words}");
+    assert!(finding.advice.en.contains("login page"), "{}", finding.advice.en);
+}
+
+#[test]
 fn a_single_request_is_one() {
     let said = said(&[("a".into(), "500")], 1);
     assert!(has(&said, "1 request failed (100 %). The cause, once: 500: Said (since "), "{said:?}");

@@ -47,7 +47,8 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
         if whole.total() < SAMPLES || realism::is_shared(record, &label.name) {
             continue;
         }
-        let Some(modes) = modes(&whole) else { continue };
+        let step_us = if record.has.phases { 0 } else { 1000 };
+        let Some(modes) = modes(&whole, step_us) else { continue };
         let of = |seconds: &[Second]| {
             let (mut all, mut failed) = (Hist::new(), Hist::new());
             for part in seconds.iter().filter_map(|s| s.labels.get(at as u32)) {
@@ -59,7 +60,7 @@ pub(super) fn bimodal(run: &Run<'_>) -> Said {
         // The second sign: it is so in every third of the time, and not a step or a drift from one to the other.
         let thirds: Vec<Option<Modes>> = seconds
             .chunks(seconds.len().div_ceil(3))
-            .map(|third| self::modes(&of(third)))
+            .map(|third| self::modes(&of(third), step_us))
             .collect();
         let same = |other: &Option<Modes>| {
             other.as_ref().is_some_and(|other| {
@@ -111,16 +112,32 @@ fn good_times(record: &Record, seconds: &[Second]) -> BTreeMap<u32, Hist> {
     times.into_iter().map(|(label, (all, failed))| (label, without(&all, &failed))).collect()
 }
 
-/// The two modes of a histogram, if it has two.
-fn modes(hist: &Hist) -> Option<Modes> {
-    let place = |bin: u32| ((layout::middle_of(bin) as f64).max(1.0).log2() * PER_OCTAVE) as usize;
+/// Parts into which samples of one step of the clock are spread, and steps from which on they are not.
+const PARTS: u64 = 64;
+const STEPS: u64 = 16;
+
+/// The times for which a bin stands, µs. A clock of whole milliseconds gives few values to fast answers, which are no kinds
+/// of them: the true times lie anywhere from half a step below to a step above, as a clock rounds to the nearest or down.
+fn times_of(us: u64, step_us: u64) -> Vec<u64> {
+    if us >= STEPS * step_us {
+        return vec![us];
+    }
+    let from = us.saturating_sub(step_us / 2);
+    (0..PARTS).map(|part| from + 3 * step_us * (2 * part + 1) / (4 * PARTS)).collect()
+}
+
+/// The two modes of a histogram, if it has two. `step_us`: the resolution of the clock, 0 where it is below a microsecond.
+fn modes(hist: &Hist, step_us: u64) -> Option<Modes> {
+    let place = |us: u64| ((us as f64).max(1.0).log2() * PER_OCTAVE) as usize;
     let time_of = |place: f64| 2f64.powf((place + 0.5) / PER_OCTAVE) / 1000.0;
     let total = hist.total().max(1) as f64;
     let mut raw: Vec<f64> = Vec::new();
     for (bin, n) in hist.iter() {
-        let at = place(bin);
-        raw.resize(raw.len().max(at + 4), 0.0);
-        raw[at] += n as f64;
+        let times = times_of(layout::middle_of(bin), step_us);
+        for at in times.iter().map(|us| place(*us)) {
+            raw.resize(raw.len().max(at + 4), 0.0);
+            raw[at] += n as f64 / times.len() as f64;
+        }
     }
     let smooth: Vec<f64> = (0..raw.len())
         .map(|at| {
@@ -187,4 +204,35 @@ fn distinguished(record: &Record, label: usize, modes: &Modes) -> Option<(String
         let size = stats::grouped::bytes(first.received);
         (format!(": the slow ones have {size}"), format!("：慢的大小为 {size}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hist(of: &[(u64, u64)]) -> Hist {
+        let mut hist = Hist::new();
+        of.iter().for_each(|(us, n)| hist.record(*us, *n));
+        hist
+    }
+
+    #[test]
+    fn a_clock_of_milliseconds_makes_no_kinds() {
+        for counts in
+            [[900, 1600, 400, 80, 20], [200, 1800, 700, 200, 100], [50, 700, 1200, 800, 250]]
+        {
+            let of: Vec<(u64, u64)> = (0..).map(|ms| ms * 1000).zip(counts).collect();
+            assert!(modes(&hist(&of), 1000).is_none(), "{counts:?}");
+        }
+        let fast = hist(&[(1000, 900), (2000, 1600), (3000, 500)]);
+        assert!(modes(&fast, 0).is_some(), "a finer clock would have shown what is between");
+        let both = hist(&[(1000, 1500), (2000, 500), (28_000, 300), (31_000, 900), (34_000, 300)]);
+        let modes = modes(&both, 1000).expect("two kinds");
+        assert!(
+            modes.fast < 3.0 && (25.0..40.0).contains(&modes.slow),
+            "{} {}",
+            modes.fast,
+            modes.slow
+        );
+    }
 }

@@ -6,13 +6,16 @@
 //! than chance gives by 1/K (the superposition of K renewal processes: D. R. Cox and P. A. W. Lewis, "The Statistical
 //! Analysis of Series of Events", 1966, chapter 8).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use record::second::SLOTS;
 use record::{Record, Second};
 use stats::grouped::percent;
+use stats::hist::Hist;
 
 use super::figures::{
-    Window, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
-    variation, whole, windows, with_users,
+    Window, deviation, half_width, in_flight, mean, mix_differs, ms, requests, service, span, sum,
+    times_of, variation, whole, windows, with_users,
 };
 use super::light::{loaded, nothing_or_lacks};
 use super::run::Run;
@@ -55,6 +58,9 @@ const SURE: f64 = 1.31;
 const LIGHT: f64 = 0.8;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
+/// Part of what a mean request waits longer by which the median grows, too, where all requests wait: a few that take long by
+/// themselves move the mean alone.
+const TYPICAL: f64 = 0.5;
 /// Load that varies by this factor shows a plateau without a request alone.
 const RANGE: f64 = 2.0;
 /// A host's processors count as full.
@@ -88,12 +94,15 @@ impl Workers {
     }
 
     /// Whether more are in flight than are worked on, and time has grown as the load did: by itself, and not by failures.
-    fn is_overloaded(&self) -> bool {
+    /// `typical`: how much medians of labels have grown, ms.
+    fn is_overloaded(&self, typical: impl Fn() -> f64) -> bool {
         let heavy = self.in_flight / self.rate * 1000.0;
         let slope = (heavy / self.alone).ln() / (self.in_flight / self.k.max(LEAST)).ln();
+        let all_wait = || typical() >= TYPICAL * (heavy - self.alone);
         (LEAST..=MOST).contains(&self.k)
             && self.in_flight >= OVERLOAD * self.k.max(1.0)
             && (SLOPE.0..=SLOPE.1).contains(&slope)
+            && all_wait()
     }
 }
 
@@ -166,9 +175,10 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
         if light.iter().map(|s| s.all.count).sum::<u64>() < ALONE && found.only().is_none() {
             continue;
         }
-        best = Some(found);
+        best = Some((found, light));
     }
-    best.filter(Workers::is_overloaded)
+    let (found, light) = best?;
+    found.is_overloaded(|| typical((record, &light), (record, plateau))).then_some(found)
 }
 
 /// K = C·S₀, from the plateau of a run and another one with so light a load that requests do not wait.
@@ -176,10 +186,14 @@ fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
     let seconds = whole(light);
     // Behind what may be a warm-up.
     let seconds = &seconds[seconds.len() / 2..];
-    let found = with_light(&seconds.iter().collect::<Vec<_>>(), &flat(record)?)?;
-    let flying = mean(&seconds.iter().map(in_flight).collect::<Vec<_>>());
-    let enough = requests(seconds) >= ALONE && is_light(flying, found.k);
-    enough.then_some(found).filter(Workers::is_overloaded)
+    let seconds: Vec<&Second> = seconds.iter().collect();
+    let plateau = flat(record)?;
+    let found = with_light(&seconds, &plateau)?;
+    let flying = mean(&seconds.iter().map(|second| in_flight(second)).collect::<Vec<_>>());
+    let count: u64 = seconds.iter().map(|second| second.all.count).sum();
+    let enough = count >= ALONE && is_light(flying, found.k);
+    let typical = || typical((light, &seconds), (record, &plateau));
+    (enough && found.is_overloaded(typical)).then_some(found)
 }
 
 /// Whether so many requests in flight do not wait for each other, where the time that they take gives that number of
@@ -215,6 +229,32 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let error = error.hypot(of_rate);
     let (low, high) = (k * (1.0 - error), k * (1.0 + error));
     Some(Workers { k, low, high, alone, rate, in_flight: plateau.in_flight, by_pairs: false })
+}
+
+/// Times of requests by the name of their label: numbers of labels differ between records.
+fn by_name<'r, 's>(
+    record: &'r Record,
+    seconds: impl IntoIterator<Item = &'s Second>,
+) -> BTreeMap<&'r str, Hist> {
+    let is_request = |label: u32| record.labels.get(label as usize).filter(|one| !one.transaction);
+    let times = times_of(seconds, |label| is_request(*label).is_some());
+    times.into_iter().filter_map(|(label, hist)| Some((&*is_request(label)?.name, hist))).collect()
+}
+
+/// How much the medians of labels grow from a light load to the full one, ms, on average over the requests of the full one.
+fn typical(
+    (of_light, light): (&Record, &[&Second]),
+    (record, plateau): (&Record, &Plateau),
+) -> f64 {
+    let light = by_name(of_light, light.iter().copied());
+    let times: BTreeSet<i64> = plateau.busy.iter().map(|second| second.at_ms).collect();
+    let busy = by_name(record, record.seconds.iter().filter(|s| times.contains(&s.at_ms)));
+    let all: u64 = busy.values().map(Hist::total).sum();
+    let grown = busy.iter().filter_map(|(name, busy)| {
+        let alone = light.get(name).filter(|light| light.total() > 0)?;
+        Some((ms(busy, 0.5) - ms(alone, 0.5)) * busy.total() as f64)
+    });
+    grown.sum::<f64>() / all.max(1) as f64
 }
 
 /// The factor of the standard error of so many values in a 95 % interval.

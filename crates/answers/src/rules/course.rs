@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use record::{Record, Second};
 use stats::grouped::percent;
 
-use super::courses::knows_load;
+use super::courses::{Of, knows_load};
 use super::figures::{
     Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, span, steady, sum,
     times_of, windows,
 };
-use super::same_work;
+use super::same_work::{self, other_answers};
 use super::say::{clock, found, lacks, same_load, time, words};
 use super::{errors, realism, run::Run, steps};
 use crate::change::{lasting, steps as steps_in};
@@ -349,6 +349,11 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
         return no_load.unwrap_or(Said::Nothing);
     };
     let (early, late) = changed.seconds.split_at(changed.at);
+    let at = changed.label.map(|label| label as usize);
+    if let Some(sizes) = same_work::other_sizes(at.map_or(Of::All, Of::Label), [early, late]) {
+        let times = [changed.before, changed.after];
+        return other_answers("step_change", record, at, [early, late], sizes, times).said();
+    }
     let at_ms = span(late).0;
     let (failures, failures_zh) = failures(early, late);
     let (label, before, after) = told(record, &changed);

@@ -88,6 +88,15 @@ impl Of {
         }
     }
 
+    /// Bytes received.
+    pub(super) fn received(self, seconds: &[Second]) -> f64 {
+        let of = |second: &Second| match self {
+            Self::All => second.all.received,
+            Self::Label(label) => second.labels.get(label as u32).map_or(0, |part| part.received),
+        };
+        seconds.iter().map(of).sum::<u64>() as f64
+    }
+
     pub(super) fn times(self, seconds: &[Second]) -> Hist {
         match self {
             Self::All => service(seconds),

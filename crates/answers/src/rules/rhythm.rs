@@ -5,7 +5,7 @@ use std::ops::Range;
 use record::{Record, Second};
 
 use super::courses::{Course, Courses, PHASE_SAMPLES, SLOWER, is_longer, mean_of, paused};
-use super::figures::{is_of_load, mean, median, mix_differs, span, variation};
+use super::figures::{is_of_load, mean, median, mix_differs, ms, span, variation};
 use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
 
@@ -15,6 +15,8 @@ const EVEN: f64 = 0.15;
 /// They differ in length by so many seconds at most, and are this share of the run at most.
 const ALIKE: usize = 1;
 const MOST: f64 = 0.4;
+/// The quantile of response times that is higher in the slower times.
+const MANY: f64 = 0.75;
 
 /// The slower times, as the places of their seconds; and how far they are above the others, as a logarithm.
 fn slower(values: &[Option<f64>], clear: f64) -> Option<Vec<Range<usize>>> {
@@ -69,7 +71,10 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
     }
     let label = courses.label(of, &slow)?;
     let (a, b) = (mean_of(&slow, label), mean_of(&usual, label));
-    if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) {
+    // A few long answers may fall into seconds at even intervals by chance: many must be slower.
+    let [late, early] = [&slow, &usual].map(|seconds| ms(&of.times(seconds), MANY));
+    let is_chance = late < SLOWER.sqrt() * early;
+    if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) || is_chance {
         return None;
     }
     Some(finding(record, seconds, &times, (label, a, b)))

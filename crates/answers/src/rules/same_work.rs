@@ -1,14 +1,18 @@
-//! The work that a label's requests asked for, by those that were kept at random: a plan may ask for something else from some
-//! moment on, by the rows of its files or by another sampler of the same name, and then its times say nothing about the
-//! target.
+//! The work that a label's requests asked for, by those that were kept at random, and the size of its answers: a plan may ask
+//! for something else from some moment on, by the rows of its files or by another sampler of the same name, and a target may
+//! answer something else. Then times say nothing about the target's pace.
 
 use std::collections::BTreeMap;
 
-use record::Record;
 use record::kept::Why;
+use record::{Record, Second};
+use stats::grouped::bytes;
 
-use super::figures::Span;
+use super::courses::Of;
+use super::figures::{Span, span};
 use super::request_keys::target;
+use super::say::{clock, found, time, words};
+use crate::verdict::{About, Confidence, Finding};
 
 /// Kept requests of a label in each of two times, at least, and the share of them that both times may have.
 const EACH: usize = 4;
@@ -40,6 +44,51 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
         }
     }
     others > same
+}
+
+/// Sizes of answers that differ by this factor and so many bytes are those of other answers.
+const LARGER: f64 = 1.5;
+const LARGER_BYTES: f64 = 100.0;
+
+/// Answers of two times that have other sizes: the mean sizes, bytes.
+pub(super) fn other_sizes(of: Of, [a, b]: [&[Second]; 2]) -> Option<[f64; 2]> {
+    let sizes = [a, b].map(|seconds| of.received(seconds) / of.count(seconds).max(1) as f64);
+    let (least, most) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
+    (most >= LARGER * least && most - least >= LARGER_BYTES).then_some(sizes)
+}
+
+/// The finding of a rule on answers that are others from some time on: they have other sizes, and take other times, ms.
+pub(super) fn other_answers(
+    id: &'static str,
+    record: &Record,
+    label: Option<usize>,
+    [before, after]: [&[Second]; 2],
+    sizes: [f64; 2],
+    times: [f64; 2],
+) -> Finding {
+    let (of, of_zh) = label.map_or_else(Default::default, |label| {
+        let name = &record.labels[label].name;
+        (format!(" of \"{name}\""), format!("“{name}”的"))
+    });
+    let when = clock(span(after).0 - record.frame.start_ms);
+    let [a, b] = sizes.map(|size| bytes(size.round() as u64));
+    let [slow, fast] = times.map(time);
+    found(
+        id,
+        About::Run,
+        Confidence::Statistical,
+        words!(
+            "Answers{of} are others from about {when} on: they have {b} instead of {a} on average, and take {fast} instead of {slow}. Figures of the whole run mix both.",
+            "从约 {when} 起{of_zh}响应变成了另一种：平均 {b}，而非 {a}；耗时 {fast}，而非 {slow}。整个运行的数据混合了两者。"
+        ),
+    )
+    .with("size_before", sizes[0], "bytes", span(before))
+    .with("size_after", sizes[1], "bytes", span(after))
+    .advise(words!(
+        "Compare kept answers of both times in the report. Either the target answers something else (a login page behind a lost session, an error page with status 200, an empty list), or the plan asks for something else (other rows of a file, pages from its own cache). Add a Response Assertion on what must be there.",
+        "在报告中比较两段时间保存的响应。要么被测系统的响应变了（会话丢失后的登录页、状态为 200 的错误页、空列表），要么计划请求的内容变了（文件的其他行、来自自身缓存的页面）。为必须出现的内容添加响应断言。"
+    ))
+    .explaining(&["bimodal", "warmup_unfinished", "drift", "step_change", "slow_phase"])
 }
 
 /// The share of requests that are the same in both.

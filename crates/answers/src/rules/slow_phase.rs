@@ -8,8 +8,8 @@ use std::ops::Range;
 use record::{Record, Second};
 
 use super::courses::{
-    Course, Courses, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of, paused,
-    requests_of,
+    Course, Courses, Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of,
+    paused, requests_of,
 };
 use super::errors::per_second;
 use super::figures::{
@@ -110,6 +110,12 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
         || [parts.during, parts.again].map(paused) != [false; 2]
     {
         return None;
+    }
+    let named = if parts.several { Some(parts.label) } else { None };
+    let others = [parts.during, parts.behind];
+    if let Some(sizes) = same_work::other_sizes(Of::Label(parts.label), others) {
+        let times = others.map(|seconds| mean_of(seconds, parts.label));
+        return Some(same_work::other_answers(ID, record, named, others, sizes, times));
     }
     let begin = record.seconds.iter().find(|second| second.all.count > 0)?;
     if span(parts.during).0 - (begin.at_ms - i64::from(begin.ms)) <= 2000 {

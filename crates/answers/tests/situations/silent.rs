@@ -278,12 +278,37 @@ fn busy_beside() -> Record {
     record
 }
 
+/// Users that come one after another to a service without a limit, of whose answers one in a hundred takes 5 s.
+fn few_are_long(seed: u64) -> Record {
+    let mut load = users(20).ramp(20).pause(200);
+    load.seed = seed;
+    run(&load, |_, random| {
+        let is_long = random.uniform() < 0.01;
+        good(if is_long { about(5 * S, random) } else { about(80 * MS, random) })
+    })
+}
+
+/// From that second on the target answers with a few bytes, and fast.
+fn loses_its_sessions(at: u64) -> Record {
+    run(&users(10).pause(50).seconds(30), move |request, random| {
+        if request.at < at * S {
+            Answer { bytes: 3000, ..good(about(50 * MS, random)) }
+        } else {
+            Answer { bytes: 200, ..good(about(7 * MS, random)) }
+        }
+    })
+}
+
 pub fn all() -> Vec<Situation> {
     let mut stopped = last_step();
     stopped.frame.ending = Ending::Interrupted;
     let change = record::Change::Stop { at_once: true };
     stopped.marks = vec![Mark { at_ms: START + 39_000, change }];
     vec![
+        of("one long answer in a hundred, in a ramp", "", &[], few_are_long(1)),
+        of("the same, of other chances", "", &[], few_are_long(2)),
+        of("the same, of third chances", "", &[], few_are_long(3)),
+        of("all sessions are lost after 8 s", "slow_phase", &[], loses_its_sessions(8)),
         of("two services, one slower by its nature", "bimodal", &[], two_services(false)),
         of("the same, of samplers with one name", "", &[], two_services(true)),
         of("two groups in series, of several labels", "", &[], in_series(true)),
