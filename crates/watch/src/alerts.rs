@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use ureq::Agent;
 
 use crate::scrape::{agent, text};
 use crate::{Alert, Teller, is_over};
@@ -43,8 +44,7 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
     loop {
         let asked = Instant::now();
         let now = Timestamp::now().as_millisecond();
-        let given = text(&agent, &url, "application/json");
-        match given.and_then(|text| read(&text).map_err(|words| format!("{url}: {words}"))) {
+        match ask(&agent, &url) {
             Ok(given) => teller.alerts(firing.add(given, now)),
             Err(why) => teller.failure(&why),
         }
@@ -52,6 +52,16 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
             return;
         }
     }
+}
+
+/// The number of alerts that fire now.
+pub(crate) fn once(url: &str) -> Result<usize, String> {
+    ask(&agent(url), &address(url)).map(|given| given.len())
+}
+
+fn ask(agent: &Agent, url: &str) -> Result<Vec<Given>, String> {
+    let text = text(agent, url, "application/json")?;
+    read(&text).map_err(|words| format!("{url}: {words}"))
 }
 
 fn read(text: &str) -> Result<Vec<Given>, String> {
@@ -80,7 +90,7 @@ impl Firing {
             let known = self.now.remove(&alert.fingerprint);
             if known.is_none_or(|(begin, _)| begin != alert.starts_at) {
                 let at_ms =
-                    alert.starts_at.parse::<Timestamp>().map_or(now_ms, |at| at.as_millisecond());
+                    alert.starts_at.parse::<Timestamp>().map_or(now_ms, Timestamp::as_millisecond);
                 let before = if is_first { " (fires since before the run)" } else { "" };
                 let text = format!("alert {words}{before}");
                 told.push(Alert { at_ms: at_ms.clamp(since_ms, now_ms), words: text });

@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 
 use record::{Series, Unit};
 
-pub use once::{Answer, Answered, ask};
 pub use mapping::promql;
+pub use once::{Answer, Answered, ask};
 pub use reader::Figure;
 
 /// Time between two questions.

@@ -2,12 +2,12 @@
 
 use crate::perfmon::Connection;
 use crate::reader::Reader;
-use crate::{Host, Source, exposition, scrape};
+use crate::{Host, Source, alerts, exposition, scrape};
 
 /// The answer of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Samples of an exporter, or metrics asked of an agent.
+    /// Samples of an exporter, metrics asked of an agent, or alerts that fire.
     pub figures: u64,
     /// False where an exporter says that it does not reach its server.
     pub is_up: bool,
@@ -37,6 +37,9 @@ fn ask_one(host: &Host) -> Answer {
         Source::PerfMon(agent) => {
             Connection::open(agent).map_err(|refused| refused.words)?;
             Ok(Answered { figures: agent.metrics.len() as u64, is_up: true })
+        }
+        Source::Alertmanager(url) => {
+            Ok(Answered { figures: alerts::once(url)? as u64, is_up: true })
         }
     }
 }

@@ -60,9 +60,10 @@ impl Term {
             self.without.iter().map(|(name, values)| format!("{name}!~\"{}\"", quoted(values)));
         let matchers: Vec<String> = named.into_iter().chain(with).chain(without).collect();
         let name = if self.name.contains('*') { "" } else { self.name };
-        match matchers.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name}{{{}}}", matchers.join(",")),
+        if matchers.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}{{{}}}", matchers.join(","))
         }
     }
 }
