@@ -72,120 +72,133 @@ fn share(part: &str, whole: &str, limit: &str) -> String {
     format!("({}) / ({}) {limit}", any(&parts), any(&wholes))
 }
 
-/// Alerts on hosts under test, by the exporters that `--watch` reads.
+/// Conditions of alerts on hosts: a figure beyond a limit, or its share of another one.
+enum Of {
+    Figure(&'static str, &'static str),
+    Share(&'static str, &'static str, &'static str),
+}
+
+/// Alerts on hosts under test, by the exporters that `--watch` reads: name, seconds, condition, summary.
+const HOSTS: &[(&str, u32, Of, &str)] = &[
+    (
+        "HostProcessorsFull",
+        30,
+        Of::Figure("cpu", "> 0.95"),
+        "Processors of {{ $labels.instance }} are full.",
+    ),
+    (
+        "HostMemoryFull",
+        30,
+        Of::Figure("memory", "> 0.95"),
+        "{{ $labels.instance }} uses more than 95 % of its memory.",
+    ),
+    (
+        "HostStolen",
+        30,
+        Of::Figure("cpu_stolen", "> 0.05"),
+        "The hypervisor takes more than 5 % of the processors of {{ $labels.instance }}.",
+    ),
+    (
+        "HostSwaps",
+        30,
+        Of::Figure("swapped_in", "> 100"),
+        "{{ $labels.instance }} reads memory back from swap.",
+    ),
+    (
+        "HostPortsRunOut",
+        0,
+        Of::Share("time_wait", "ports", "> 0.9"),
+        "Connections in TIME_WAIT take more than 90 % of the local ports of {{ $labels.instance }}.",
+    ),
+    (
+        "HostAcceptQueueFull",
+        0,
+        Of::Figure("listen_overflows", "> 0"),
+        "An accept queue of {{ $labels.instance }} is full: connections wait or are refused.",
+    ),
+    (
+        "HostRetransmits",
+        30,
+        Of::Share("retransmits", "segments_sent", "> 0.01"),
+        "{{ $labels.instance }} sends more than 1 % of its segments again.",
+    ),
+    (
+        "HostFilesOpen",
+        30,
+        Of::Figure("files_open", "> 0.9"),
+        "{{ $labels.instance }} has opened more than 90 % of the files that it may.",
+    ),
+    (
+        "HostDropsPackets",
+        30,
+        Of::Figure("net_dropped", "> 1"),
+        "{{ $labels.instance }} drops packets.",
+    ),
+    (
+        "ProxyDropsConnections",
+        0,
+        Of::Figure("dropped", "> 0"),
+        "nginx on {{ $labels.instance }} drops connections: worker_connections are used up.",
+    ),
+    (
+        "FirewallSessionsFull",
+        0,
+        Of::Share("sessions", "sessions_max", "> 0.95"),
+        "{{ $labels.instance }} has less than 5 % of its sessions left.",
+    ),
+    (
+        "JvmPauses",
+        30,
+        Of::Figure("gc_pause", "> 0.05"),
+        "Garbage collections stop {{ $labels.instance }} for more than 50 ms of each second.",
+    ),
+    (
+        "WorkersBusy",
+        30,
+        Of::Share("workers_busy", "workers", ">= 1"),
+        "All request threads of {{ $labels.instance }} are busy.",
+    ),
+    (
+        "PoolWaiting",
+        30,
+        Of::Figure("pool_waiting", "> 0"),
+        "Threads of {{ $labels.instance }} wait for a connection of the pool.",
+    ),
+    (
+        "RedisRefusesConnections",
+        0,
+        Of::Figure("connections_refused", "> 0"),
+        "Redis on {{ $labels.instance }} refuses connections: maxclients.",
+    ),
+    (
+        "RedisEvicts",
+        30,
+        Of::Figure("evicted", "> 0"),
+        "Redis on {{ $labels.instance }} evicts keys: its memory is full.",
+    ),
+    (
+        "DatabaseConnectionsFull",
+        30,
+        Of::Share("connections", "connections_max", "> 0.9"),
+        "More than 90 % of the connections of {{ $labels.instance }} are taken.",
+    ),
+    (
+        "DatabaseDeadlocks",
+        0,
+        Of::Figure("deadlocks", "> 0"),
+        "The database on {{ $labels.instance }} ends transactions that block each other.",
+    ),
+];
+
 fn of_hosts() -> Vec<Alert> {
-    let alert =
-        |name, seconds, condition: String, summary| Alert { name, seconds, condition, summary };
-    vec![
-        alert(
-            "HostProcessorsFull",
-            30,
-            beyond("cpu", "> 0.95"),
-            "Processors of {{ $labels.instance }} are full.",
-        ),
-        alert(
-            "HostMemoryFull",
-            30,
-            beyond("memory", "> 0.95"),
-            "{{ $labels.instance }} uses more than 95 % of its memory.",
-        ),
-        alert(
-            "HostStolen",
-            30,
-            beyond("cpu_stolen", "> 0.05"),
-            "The hypervisor takes more than 5 % of the processors of {{ $labels.instance }}.",
-        ),
-        alert(
-            "HostSwaps",
-            30,
-            beyond("swapped_in", "> 100"),
-            "{{ $labels.instance }} reads memory back from swap.",
-        ),
-        alert(
-            "HostPortsRunOut",
-            0,
-            share("time_wait", "ports", "> 0.9"),
-            "Connections in TIME_WAIT take more than 90 % of the local ports of {{ $labels.instance }}.",
-        ),
-        alert(
-            "HostAcceptQueueFull",
-            0,
-            beyond("listen_overflows", "> 0"),
-            "An accept queue of {{ $labels.instance }} is full: connections wait or are refused.",
-        ),
-        alert(
-            "HostRetransmits",
-            30,
-            share("retransmits", "segments_sent", "> 0.01"),
-            "{{ $labels.instance }} sends more than 1 % of its segments again.",
-        ),
-        alert(
-            "HostFilesOpen",
-            30,
-            beyond("files_open", "> 0.9"),
-            "{{ $labels.instance }} has opened more than 90 % of the files that it may.",
-        ),
-        alert(
-            "HostDropsPackets",
-            30,
-            beyond("net_dropped", "> 1"),
-            "{{ $labels.instance }} drops packets.",
-        ),
-        alert(
-            "ProxyDropsConnections",
-            0,
-            beyond("dropped", "> 0"),
-            "nginx on {{ $labels.instance }} drops connections: worker_connections are used up.",
-        ),
-        alert(
-            "FirewallSessionsFull",
-            0,
-            share("sessions", "sessions_max", "> 0.95"),
-            "{{ $labels.instance }} has less than 5 % of its sessions left.",
-        ),
-        alert(
-            "JvmPauses",
-            30,
-            beyond("gc_pause", "> 0.05"),
-            "Garbage collections stop {{ $labels.instance }} for more than 50 ms of each second.",
-        ),
-        alert(
-            "WorkersBusy",
-            30,
-            share("workers_busy", "workers", ">= 1"),
-            "All request threads of {{ $labels.instance }} are busy.",
-        ),
-        alert(
-            "PoolWaiting",
-            30,
-            beyond("pool_waiting", "> 0"),
-            "Threads of {{ $labels.instance }} wait for a connection of the pool.",
-        ),
-        alert(
-            "RedisRefusesConnections",
-            0,
-            beyond("connections_refused", "> 0"),
-            "Redis on {{ $labels.instance }} refuses connections: maxclients.",
-        ),
-        alert(
-            "RedisEvicts",
-            30,
-            beyond("evicted", "> 0"),
-            "Redis on {{ $labels.instance }} evicts keys: its memory is full.",
-        ),
-        alert(
-            "DatabaseConnectionsFull",
-            30,
-            share("connections", "connections_max", "> 0.9"),
-            "More than 90 % of the connections of {{ $labels.instance }} are taken.",
-        ),
-        alert(
-            "DatabaseDeadlocks",
-            0,
-            beyond("deadlocks", "> 0"),
-            "The database on {{ $labels.instance }} ends transactions that block each other.",
-        ),
-    ]
+    let alert = |(name, seconds, of, summary): &(&'static str, u32, Of, &'static str)| {
+        let condition = match of {
+            Of::Figure(metric, limit) => beyond(metric, limit),
+            Of::Share(part, whole, limit) => share(part, whole, limit),
+        };
+        Alert { name, seconds: *seconds, condition, summary }
+    };
+    HOSTS.iter().map(alert).collect()
 }
 
 /// A group of alerts as Prometheus reads it.
@@ -226,80 +239,103 @@ fn panel(id: usize, title: &str, unit: &str, queries: &[(String, &str)]) -> Valu
     })
 }
 
-fn dashboard() -> Value {
-    let one = |query: &str, legend: &'static str| vec![(query.to_owned(), legend)];
-    let of_host = |metric: &str| -> Vec<(String, &str)> {
-        promql(metric).into_iter().map(|query| (query, "{{instance}}")).collect()
-    };
-    let quantile = |q: &str| {
-        format!(
-            "histogram_quantile({q}, sum by (le) (rate(throng_response_time_seconds_bucket[1m])))"
-        )
-    };
-    let panels = [
-        (
-            "Requests per second, by label",
-            "reqps",
-            one("sum by (label) (rate(throng_samples_total{kind=\"request\"}[1m]))", "{{label}}"),
-        ),
-        ("Failed requests", "percentunit", one(ERRORS, "{{instance}}")),
-        (
-            "Response time, from the intended start",
-            "s",
-            vec![(quantile("0.5"), "p50"), (quantile("0.95"), "p95"), (quantile("0.99"), "p99")],
-        ),
-        (
-            "Elapsed time of samples, p95 by label",
-            "s",
-            one(
-                "histogram_quantile(0.95, sum by (le, label) (rate(throng_sample_elapsed_seconds_bucket{kind=\"request\"}[1m])))",
-                "{{label}}",
+/// Panels of runs: title, unit, and queries with their legends.
+type Panel = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+const RUN_PANELS: &[Panel] = &[
+    (
+        "Requests per second, by label",
+        "reqps",
+        &[("sum by (label) (rate(throng_samples_total{kind=\"request\"}[1m]))", "{{label}}")],
+    ),
+    ("Failed requests", "percentunit", &[(ERRORS, "{{instance}}")]),
+    (
+        "Response time, from the intended start",
+        "s",
+        &[
+            (
+                "histogram_quantile(0.5, sum by (le) (rate(throng_response_time_seconds_bucket[1m])))",
+                "p50",
             ),
-        ),
-        ("Users", "short", one("throng_users", "{{instance}}")),
-        (
-            "Starts that were missed, per second",
-            "short",
-            one("rate(throng_starts_missed_total[1m])", "{{instance}}"),
-        ),
-        (
-            "Errors per second",
-            "short",
-            one("sum by (outcome, code) (rate(throng_errors_total[1m]))", "{{outcome}} {{code}}"),
-        ),
-        (
-            "Bytes per second",
-            "Bps",
-            vec![
-                ("sum(rate(throng_sent_bytes_total{kind=\"request\"}[1m]))".into(), "sent"),
-                ("sum(rate(throng_received_bytes_total{kind=\"request\"}[1m]))".into(), "received"),
-            ],
-        ),
-        (
-            "Connections opened per second",
-            "short",
-            one("rate(throng_connections_opened_total[1m])", "{{instance}}"),
-        ),
-        (
-            "Time spent in the generator, p99",
-            "s",
-            one("throng_generator_overhead_seconds{percentile=\"99\"}", "{{instance}}"),
-        ),
-        (
-            "Processors of the generator",
-            "short",
-            one("rate(throng_generator_cpu_seconds_total[1m])", "{{instance}}"),
-        ),
-        ("Processors of hosts", "percentunit", of_host("cpu")),
-        ("Memory of hosts", "percentunit", of_host("memory")),
-        ("Connections in TIME_WAIT", "short", of_host("time_wait")),
-        ("Connections that hosts open, per second", "short", of_host("opened")),
-        ("Segments sent again, per second", "short", of_host("retransmits")),
-        ("Sessions of firewalls and load balancers", "short", of_host("sessions")),
-        ("Pauses of Java, seconds per second", "s", of_host("gc_pause")),
-        ("Busy request threads", "short", of_host("workers_busy")),
-        ("Threads that wait for a pool", "short", of_host("pool_waiting")),
-    ];
+            (
+                "histogram_quantile(0.95, sum by (le) (rate(throng_response_time_seconds_bucket[1m])))",
+                "p95",
+            ),
+            (
+                "histogram_quantile(0.99, sum by (le) (rate(throng_response_time_seconds_bucket[1m])))",
+                "p99",
+            ),
+        ],
+    ),
+    (
+        "Elapsed time of samples, p95 by label",
+        "s",
+        &[(
+            "histogram_quantile(0.95, sum by (le, label) (rate(throng_sample_elapsed_seconds_bucket{kind=\"request\"}[1m])))",
+            "{{label}}",
+        )],
+    ),
+    ("Users", "short", &[("throng_users", "{{instance}}")]),
+    (
+        "Starts that were missed, per second",
+        "short",
+        &[("rate(throng_starts_missed_total[1m])", "{{instance}}")],
+    ),
+    (
+        "Errors per second",
+        "short",
+        &[("sum by (outcome, code) (rate(throng_errors_total[1m]))", "{{outcome}} {{code}}")],
+    ),
+    (
+        "Bytes per second",
+        "Bps",
+        &[
+            ("sum(rate(throng_sent_bytes_total{kind=\"request\"}[1m]))", "sent"),
+            ("sum(rate(throng_received_bytes_total{kind=\"request\"}[1m]))", "received"),
+        ],
+    ),
+    (
+        "Connections opened per second",
+        "short",
+        &[("rate(throng_connections_opened_total[1m])", "{{instance}}")],
+    ),
+    (
+        "Time spent in the generator, p99",
+        "s",
+        &[("throng_generator_overhead_seconds{percentile=\"99\"}", "{{instance}}")],
+    ),
+    (
+        "Processors of the generator",
+        "short",
+        &[("rate(throng_generator_cpu_seconds_total[1m])", "{{instance}}")],
+    ),
+];
+
+/// Panels of watched hosts: title, unit, and the common name of the figure.
+const HOST_PANELS: &[(&str, &str, &str)] = &[
+    ("Processors of hosts", "percentunit", "cpu"),
+    ("Memory of hosts", "percentunit", "memory"),
+    ("Connections in TIME_WAIT", "short", "time_wait"),
+    ("Connections that hosts open, per second", "short", "opened"),
+    ("Segments sent again, per second", "short", "retransmits"),
+    ("Sessions of firewalls and load balancers", "short", "sessions"),
+    ("Pauses of Java, seconds per second", "s", "gc_pause"),
+    ("Busy request threads", "short", "workers_busy"),
+    ("Threads that wait for a pool", "short", "pool_waiting"),
+];
+
+/// Queries with their legends.
+type Queries = Vec<(String, &'static str)>;
+
+fn dashboard() -> Value {
+    let of_runs = RUN_PANELS.iter().map(|(title, unit, queries)| {
+        let queries = queries.iter().map(|(query, legend)| ((*query).to_owned(), *legend));
+        (*title, *unit, queries.collect())
+    });
+    let of_hosts = HOST_PANELS.iter().map(|(title, unit, metric)| {
+        let queries = promql(metric).into_iter().map(|query| (query, "{{instance}}"));
+        (*title, *unit, queries.collect())
+    });
+    let panels: Vec<(&str, &str, Queries)> = of_runs.chain(of_hosts).collect();
     let panels: Vec<Value> = panels
         .iter()
         .enumerate()
