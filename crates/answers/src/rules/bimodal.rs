@@ -212,7 +212,9 @@ mod tests {
 
     fn hist(of: &[(u64, u64)]) -> Hist {
         let mut hist = Hist::new();
-        of.iter().for_each(|(us, n)| hist.record(*us, *n));
+        for (us, n) in of {
+            hist.record(*us, *n);
+        }
         hist
     }
 
