@@ -4,7 +4,7 @@ mod situations;
 use answers::rules;
 use answers::verdict::Finding;
 use record::{Change, Ending, Label, Mark, Record};
-use situations::{MS, S, START, bad, good, run, users};
+use situations::{MS, S, START, Users, Workers, bad, good, run, users};
 use stats::{Outcome, Phase};
 
 fn findings(record: &Record) -> Vec<Finding> {
@@ -48,6 +48,33 @@ fn beside(mut record: Record, of: &Record) -> Record {
         second.all.merge(&other.all);
     }
     record
+}
+
+/// More and more users of two workers; the plan gives a request up after a second, and the target works on it all the same.
+fn overloaded_beyond_the_limit(load: &Users) -> Record {
+    let mut workers = Workers::new(2);
+    run(load, move |request, _| {
+        let takes = workers.work(request.at, 100 * MS);
+        if takes > S {
+            bad(S, Outcome::Timeout(Phase::Response), "Read timed out", "Read timed out")
+        } else {
+            good(takes)
+        }
+    })
+}
+
+#[test]
+fn an_overload_beyond_the_time_limit_is_no_target_that_stops() {
+    for load in
+        [users(40).ramp(12).pause(100).seconds(30), users(80).ramp(20).pause(50).seconds(30)]
+    {
+        let record = overloaded_beyond_the_limit(&load);
+        let first = &findings(&record)[0];
+        let words = &first.words.en;
+        assert!(words.starts_with("Answers took longer and longer, from 10"), "{words}");
+        assert!(words.contains("longer than the plan's time limit of 1.0 s"), "{words}");
+        assert!(first.advice.en.contains("throng capacity"), "{}", first.advice.en);
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Verbs that answer a question by several runs: sweep, capacity, compare. Targets are bundled ones whose limit is known.
 
 mod program;
+#[path = "questions/undecided.rs"]
+mod undecided;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -646,121 +648,4 @@ fn mistakes_are_sentences() {
         assert_eq!(ended.code, 2, "{line:?}: {}{}", ended.out, ended.err);
         assert!(ended.err.contains(words), "{line:?}: {}", ended.err);
     }
-}
-
-#[test]
-fn a_comparison_that_cannot_decide_says_so_and_is_not_passed() {
-    let program = Program::new();
-    // 50 s: too short for an interval.
-    let short =
-        |seed, ms| rows(seed, ms, 0, 10).lines().take(2001).collect::<Vec<_>>().join("\n") + "\n";
-    program.write("a.jtl", &short(1, 100));
-    program.write("b.jtl", &short(2, 110));
-    let ended =
-        program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "p95 > +5%", "--markdown", "m.md"]);
-    assert_eq!(ended.code, 6, "{ended:?}");
-    for words in [
-        "UNDECIDED: service p95 > +5% (found +",
-        "50 s under steady load; 60 s are needed",
-        "; run 90 s)",
-    ] {
-        assert!(ended.out.contains(words), "{words}: {}", ended.out);
-    }
-    assert!(program.read("m.md").contains("1 of 1 criteria undecided"));
-    // A file that does not say which of its samples failed.
-    program.write("good.jtl", &rows(1, 100, 0, 10));
-    let without: String = rows(2, 100, 3, 10)
-        .lines()
-        .map(|line| {
-            let cells: Vec<&str> = line
-                .split(',')
-                .enumerate()
-                .filter(|(at, _)| *at != 6)
-                .map(|(_, cell)| cell)
-                .collect();
-            cells.join(",") + "\n"
-        })
-        .collect();
-    program.write("without.jtl", &without);
-    let line = ["compare", "good.jtl", "without.jtl", "--fail-if"];
-    let ended = program.run(&[&line[..], &["error% > +5%"]].concat());
-    assert_eq!(ended.code, 6, "{ended:?}");
-    assert!(
-        ended.out.contains("the samples of B do not say which of them failed"),
-        "{}",
-        ended.out
-    );
-    // A change that is there decides no more than one that is not.
-    program.write("slow.jtl", &rows(4, 300, 0, 10));
-    for line in
-        [["without.jtl", "good.jtl"], ["good.jtl", "without.jtl"], ["without.jtl", "slow.jtl"]]
-    {
-        let ended = program.run(&[&["compare"], &line[..], &["--fail-if", "p95 > +5%"]].concat());
-        assert_eq!(ended.code, 6, "times without errors: {ended:?}");
-        assert!(ended.out.contains("do not say which of them failed"), "{}", ended.out);
-    }
-    // A side that fails at once is fast.
-    program.write("down.jtl", &rows(3, 10, 1, 10).replace(",true,", ",false,"));
-    let ended = program.run(&["compare", "good.jtl", "down.jtl", "--fail-if", "p95 > +5%"]);
-    assert_eq!(ended.code, 6, "{ended:?}");
-    assert!(ended.out.contains("B: all 4 800 samples failed"), "{}", ended.out);
-}
-
-#[test]
-fn figures_of_other_work_decide_nothing() {
-    let program = Program::new();
-    let both = rows(1, 100, 0, 10);
-    let (login, search) = (",Login,", ",Search,");
-    let only: Vec<&str> = both.lines().filter(|line| !line.contains(search)).collect();
-    // Every fourth search is one; the others are logins.
-    let shift = |(at, line): (usize, &str)| {
-        if at % 8 < 6 { line.replace(search, login) } else { line.to_owned() }
-    };
-    let shifted: Vec<String> = both.lines().enumerate().map(shift).collect();
-    let (good, bad) = (",200,OK,t,true,", ",500,Broken,t,false,");
-    let failing = |line: &str| {
-        if line.contains(search) { line.replace(good, bad) } else { line.to_owned() }
-    };
-    let failing: Vec<String> = both.lines().map(failing).collect();
-    program.write("both.jtl", &both);
-    program.write("one.jtl", &(only.join("\n") + "\n"));
-    program.write("renamed.jtl", &both.replace(login, ",In,").replace(search, ",Find,"));
-    program.write("shifted.jtl", &(shifted.join("\n") + "\n"));
-    program.write("failing.jtl", &(failing.join("\n") + "\n"));
-    let slow = rows(1, 400, 0, 10);
-    let of_search =
-        |line: &str, slow: &str| if line.contains(search) { slow } else { line }.to_owned();
-    let mixed = both.lines().zip(slow.lines()).map(|(line, slow)| of_search(line, slow));
-    let mixed: Vec<String> = mixed.collect();
-    let few: Vec<String> = mixed.iter().enumerate().map(|(at, line)| shift((at, line))).collect();
-    program.write("mixed.jtl", &(mixed.join("\n") + "\n"));
-    program.write("few.jtl", &(few.join("\n") + "\n"));
-    let missing = "label \"Search\" (50 % of A's requests) is missing in B";
-    for (a, b, words) in [
-        ("both.jtl", "one.jtl", missing),
-        ("one.jtl", "both.jtl", "label \"Search\" (50 % of B's requests) is missing in A"),
-        ("both.jtl", "renamed.jtl", "A and B have no label in common"),
-        ("both.jtl", "shifted.jtl", "label \"Search\" is 50 % of A's requests and 12 % of B's"),
-        // The slow label has become more frequent.
-        ("few.jtl", "mixed.jtl", "label \"Search\" is 12 % of A's requests and 50 % of B's"),
-        ("both.jtl", "failing.jtl", "B: of label \"Search\", all 2 400 samples failed"),
-    ] {
-        let ended = program.run(&["compare", a, b, "--anyway", "--fail-if", "p95 > +5%"]);
-        assert_eq!(ended.code, 6, "{a} {b}: {ended:?}");
-        assert!(ended.out.contains(words), "{words}: {}", ended.out);
-    }
-    let one =
-        program.run(&["compare", "both.jtl", "one.jtl", "--anyway", "--fail-if", "error% > +1%"]);
-    assert_eq!(one.code, 6, "{one:?}");
-    assert!(one.out.contains(&format!("The work is not the same: {missing}.")), "{}", one.out);
-    assert!(!one.out.contains("No difference that these runs can show"), "{}", one.out);
-    // A label that both sides have is compared, and so are errors that are there.
-    let label = ["--fail-if", "p95 > +5% for label Login"];
-    let ended =
-        program.run(&[&["compare", "both.jtl", "shifted.jtl", "--anyway"], &label[..]].concat());
-    assert_eq!(ended.code, 0, "{ended:?}");
-    let asked = ["--fail-if", "p95 > +5%", "--fail-if", "error% > +1%"];
-    let ended = program.run(&[&["compare", "both.jtl", "failing.jtl"], &asked[..]].concat());
-    assert_eq!(ended.code, 4, "{ended:?}");
-    assert!(ended.out.contains("FAILED: error% > +1%"), "{}", ended.out);
 }

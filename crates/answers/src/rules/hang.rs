@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use record::{Kept, Record, Second};
 use stats::grouped::{count, seconds, things};
+use stats::hist::Hist;
 use stats::{Outcome, Phase};
 
-use super::figures::{by_label, mean, span, stop_ms, sum};
-use super::say::{clock, found, words};
-use crate::verdict::{About, Confidence, Said, Words};
+use super::figures::{by_label, mean, ms, span, stop_ms, sum, without};
+use super::say::{clock, found, time, words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Good answers before.
 const GOOD_BEFORE: u64 = 10;
@@ -30,6 +31,12 @@ const TELL: usize = 3;
 const WAITED: u64 = 5;
 /// Seconds by which the last answers of labels differ where the whole target stops.
 const SOON: usize = 1;
+
+/// Answers before of which half take this part of the plan's time limit, and one in twenty this: more and more load, or a
+/// target that gets slower, and not one that stops.
+const NEAR_LIMIT: (f64, f64) = (0.4, 0.8);
+/// Seconds with answers that tell it, the last ones.
+const LAST: usize = 2;
 
 /// Rules whose findings follow from a target that is gone, or answers nothing. The first one names all other errors as well.
 pub(super) const EXPLAINS: &[&str] = &[
@@ -208,6 +215,59 @@ pub(super) fn hang(record: &Record) -> Option<Hang> {
     Some(Hang { from_ms, labels, is_whole, gave_up, cut, is_most })
 }
 
+/// The plan's time limit and the first and last median of answers, ms, where answers took longer and longer up to the limit.
+fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
+    let of = |second: &Second, all: bool| -> Hist {
+        let mut hist = Hist::new();
+        let parts = hang.labels.iter().filter_map(|label| second.labels.get(*label));
+        parts.for_each(|part| hist.add(if all { &part.service } else { &part.failed }));
+        hist
+    };
+    let sum = |seconds: &[&Second], all: bool| -> Hist {
+        let mut hist = Hist::new();
+        for second in seconds {
+            hist.merge(&of(second, all));
+        }
+        hist
+    };
+    let (before, behind): (Vec<&Second>, Vec<&Second>) =
+        record.seconds.iter().partition(|second| second.at_ms <= hang.from_ms + 999);
+    let good = |seconds: &[&Second]| without(&sum(seconds, true), &sum(seconds, false));
+    let answered: Vec<&Second> =
+        before.into_iter().filter(|second| good(&[second]).total() > 0).collect();
+    let limit = ms(&sum(&behind, false), 0.5);
+    let last = good(&answered[answered.len().saturating_sub(LAST)..]);
+    let first = ms(&good(&answered), 0.1);
+    let (half, most) = (ms(&last, 0.5), ms(&last, 0.95));
+    let grows = hang.gave_up > 0
+        && half >= NEAR_LIMIT.0 * limit
+        && most >= NEAR_LIMIT.1 * limit
+        && 2.0 * first <= most;
+    grows.then_some((limit, first, most))
+}
+
+/// The finding on answers that took longer and longer, up to the plan's time limit.
+fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64)) -> Finding {
+    let at = clock(hang.from_ms - record.frame.start_ms);
+    let Words { en: waited, zh: waited_zh } = waited_words(hang.gave_up, hang.cut);
+    let (limit_ms, (limit, first, most)) = (limit, (time(limit), time(first), time(most)));
+    found(
+        "target_down",
+        About::Target,
+        Confidence::Arithmetic,
+        words!(
+            "Answers took longer and longer, from {first} up to {most}, and from {at} on all longer than the plan's time limit of {limit}: {waited}.",
+            "响应越来越慢，从 {first} 增加到 {most}，从 {at} 起全部超过计划的超时 {limit}：{waited_zh}。"
+        ),
+    )
+    .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
+    .with("limit", limit_ms, "ms", (hang.from_ms, span(&record.seconds).1))
+    .advise(words!(
+        "The target was probably working all the time, on requests that nobody waited for any more: find the load that it bears (throng capacity), or run without the time limit to see how long answers take.",
+        "被测系统很可能一直在工作，处理的却是已无人等待的请求：用 throng capacity 找出它能承受的负载，或去掉超时再运行，以观察响应时间。"
+    ))
+}
+
 /// A sentence on a target, or on some labels, without answers until the end.
 pub fn unanswered(record: &Record) -> Option<Words> {
     hang(record).map(|hang| sentence(record, &hang))
@@ -241,6 +301,10 @@ fn sentence(record: &Record, hang: &Hang) -> Words {
 /// The finding on a target, or on some labels, without answers until the end.
 pub(super) fn no_answer(record: &Record) -> Option<Said> {
     let hang = hang(record)?;
+    let explains = if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] };
+    if let Some(times) = grows_beyond_limit(record, &hang) {
+        return Some(too_late(record, &hang, times).explaining(explains).said());
+    }
     let said = sentence(record, &hang);
     let times = (hang.from_ms, span(&record.seconds).1);
     Some(
@@ -251,7 +315,7 @@ pub(super) fn no_answer(record: &Record) -> Option<Said> {
                 "Look at the service and its log at that time: a lock or a pool that nobody gives back, a disk or a dependency that does not answer, a stopped process; a dump of its threads shows where they wait. Figures of the time before are those of a target that worked.",
                 "查看该时刻的服务及其日志：未释放的锁或连接池、无响应的磁盘或依赖、被停止的进程；线程转储可显示等待位置。此前的数据反映的是正常工作的被测系统。"
             ))
-            .explaining(if hang.is_most { EXPLAINS } else { &EXPLAINS[1..] })
+            .explaining(explains)
             .said(),
     )
 }

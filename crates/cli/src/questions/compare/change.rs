@@ -129,7 +129,9 @@ impl FailIf {
         let is_there = is_there && doubt.is_none();
         let undecided = || match (row?, difference) {
             (row, None) => Some(few(row)),
-            (row, Some(difference)) => open(criterion, row, difference),
+            (row, Some(difference)) => {
+                left_out(criterion, row, difference).or_else(|| open(criterion, row, difference))
+            }
         };
         let reason = if is_there { None } else { doubt.or_else(undecided) };
         Judged {
@@ -224,6 +226,46 @@ fn is_there(criterion: &Criterion, difference: &Difference) -> bool {
     let Limit::Relative(percent) = criterion.limit else { return false };
     let beyond_chance = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     beyond_chance && criterion.op.holds(difference.change, percent / 100.0)
+}
+
+/// How much more of a side than of the other may be left out as ramp and warm-up, as a share of its samples.
+const UNEVEN: f64 = 0.15;
+
+/// The reason where a change is in the samples that are left out as ramp and warm-up: errors in any of them, times and rates
+/// where one side has many more of them.
+fn left_out(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    let holds = |change: f64| criterion.op.holds(change, percent / 100.0);
+    let [(_, all_a, failed_a), (_, all_b, failed_b)] = sides(row);
+    let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    if is_of_errors(criterion) {
+        let change = share(failed_b, all_b) - share(failed_a, all_a);
+        if !holds(change) || holds(difference.change) {
+            return None;
+        }
+        let (side, failed, all) =
+            if change > 0.0 { ("B", failed_b, all_b) } else { ("A", failed_a, all_a) };
+        let Words { en, zh } = evidence::failed(failed, all);
+        return Some(words(
+            format!(
+                "{side}: {en} in the whole run, most of them in its ramp or warm-up, which are not compared"
+            ),
+            format!("{side}：整个运行中{zh}，多数在不参与比较的爬升或预热阶段"),
+        ));
+    }
+    let (a, b) = difference.with_warm_up?;
+    let change = if a > 0.0 { b / a - 1.0 } else { 0.0 };
+    let [left_a, left_b] =
+        [(row.samples.0, all_a), (row.samples.1, all_b)].map(|(part, of)| 1.0 - share(part, of));
+    let is_uneven = (left_b - left_a).abs() > UNEVEN;
+    (is_uneven && holds(change) && !holds(difference.change)).then(|| {
+        let side = if left_b > left_a { "B" } else { "A" };
+        let (change, part) = (signed(change), stats::grouped::percent(left_a.max(left_b)));
+        words(
+            format!("{side}: {part} of its samples are left out as ramp or warm-up; with the warm-up the change is {change}"),
+            format!("{side}：其 {part} 的样本作为爬升或预热被排除；计入预热时变化为 {change}"),
+        )
+    })
 }
 
 /// The reason for which a change that was not found may be there all the same.
