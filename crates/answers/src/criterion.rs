@@ -18,7 +18,6 @@ use serde::Serialize;
 use stats::hist::{Bins, Hist};
 
 use crate::time;
-use crate::unanswered::Bounds;
 use crate::verdict::Words;
 
 /// A condition on a figure.
@@ -82,6 +81,17 @@ pub enum Limit {
     Absolute(f64),
     /// Percent more (or less) than the same figure of another run.
     Relative(f64),
+}
+
+/// Bounds of a figure of times with the samples in flight in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The figure where all of them were answered the moment after the end, ms.
+    pub least_ms: f64,
+    /// Whether stuck samples leave it open how large the figure is.
+    pub is_open: bool,
+    /// Samples that were in flight.
+    pub samples: u64,
 }
 
 /// A set of samples, as far as criteria read it.

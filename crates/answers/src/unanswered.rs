@@ -5,23 +5,12 @@
 
 use stats::hist::{Hist, layout};
 
-use crate::criterion::{Stat, of_hist};
+use crate::criterion::{Bounds, Stat, of_hist};
 
 /// A sample is stuck when it has waited for this many times the slowest answer.
 const STUCK: u64 = 2;
 /// Share of stuck samples from which on a mean says nothing.
 const MOST_STUCK: f64 = 0.01;
-
-/// Bounds of a figure of times with the samples in flight in it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
-    /// The figure where all of them were answered the moment after the end, ms.
-    pub least_ms: f64,
-    /// Whether stuck samples leave it open how large the figure is.
-    pub is_open: bool,
-    /// Samples in flight.
-    pub samples: u64,
-}
 
 /// The bounds of a figure of answered samples, beside which others were in flight; `None` where none was. Histograms of µs.
 pub fn bounds(answered: &Hist, unanswered: &Hist, stat: Stat) -> Option<Bounds> {

@@ -8,9 +8,9 @@ mod window;
 
 use std::time::Duration;
 
-use answers::criterion::{Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
+use answers::criterion::{Bounds, Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
 use answers::evidence::{Evidence, Nothing, Shortfall};
-use answers::unanswered::{Bounds, bounds};
+use answers::unanswered::bounds;
 use answers::verdict::Words;
 use plan::plan::Plan;
 use record::Lamp;
