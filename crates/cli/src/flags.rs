@@ -654,9 +654,9 @@ pub(crate) fn help(verb: &[String]) -> Result<clap::builder::StyledStr, String> 
     Ok(at.render_help())
 }
 
-/// A mistake in the command line, as a sentence for the user.
+/// A mistake in the command line, as a sentence for the user, without secrets of URLs.
 pub(crate) fn mistake(error: &clap::Error) -> String {
-    suggest::sentence(error, &verbs())
+    record::mask::urls(&suggest::sentence(error, &verbs())).into_owned()
 }
 
 /// The names of all verbs.

@@ -29,7 +29,9 @@ pub(crate) fn apply(request: &mut Request) -> Result<Option<String>, String> {
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     let at = |words: String| format!("{}: {words}", path.display());
-    let table: Table = text.parse().map_err(|error: toml::de::Error| at(error.to_string()))?;
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        at(record::mask::urls(&error.to_string()).into_owned())
+    })?;
     let located = |Wrong { path, words }: Wrong| match line_of(&text, &path) {
         Some(line) => at(format!("line {line}: {words}")),
         None => at(words),

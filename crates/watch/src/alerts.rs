@@ -61,7 +61,7 @@ pub(crate) fn once(url: &str) -> Result<usize, String> {
 
 fn ask(agent: &Agent, url: &str) -> Result<Vec<Given>, String> {
     let text = text(agent, url, "application/json")?;
-    read(&text).map_err(|words| format!("{url}: {words}"))
+    read(&text).map_err(|words| format!("{}: {words}", record::mask::url(url)))
 }
 
 fn read(text: &str) -> Result<Vec<Given>, String> {

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use record::{Series, Unit};
+use record::{Series, Unit, mask};
 
 pub use mapping::promql;
 pub use once::{Answer, Answered, ask};
@@ -73,7 +73,7 @@ impl Host {
     pub fn alertmanager(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
-            return Err(format!("{url} is no URL of http or https"));
+            return Err(format!("{} is no URL of http or https", mask::url(url)));
         }
         let source = Source::Alertmanager(format!("{scheme}://{rest}"));
         Ok(Self { name: "the Alertmanager".to_owned(), source, ports: None })
@@ -91,7 +91,7 @@ impl Host {
         };
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
-            return Err(format!("{url} is no URL of http or https"));
+            return Err(format!("{} is no URL of http or https", mask::url(url)));
         }
         if name.is_empty() || name.len() > 100 || name.chars().any(char::is_control) {
             return Err("the name must have 1 to 100 characters".to_owned());
@@ -291,7 +291,7 @@ impl Teller {
         if self.failed == 1 && self.told < MOST_TOLD {
             self.told += 1;
             shared.said.push(format!(
-                "cannot watch {}: {why}; it is asked again each second, and the run goes on",
+                "cannot watch {}: {why}; it is asked again, and the run goes on",
                 self.host
             ));
         }
@@ -337,6 +337,24 @@ mod tests {
             "a=http://h,ports=many",
         ] {
             assert!(Host::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn passwords_of_urls_are_not_shown() {
+        let parsed = [
+            Host::parse("db=ftp://user:hidden@h/metrics?token=hidden"),
+            Host::alertmanager("ftp://user:hidden@h"),
+        ];
+        let url = "http://user:hidden@127.0.0.1:1/metrics?token=hidden";
+        let asked = ask(&[
+            Host::parse(&format!("db={url}")).expect("a host"),
+            Host::alertmanager(url).expect("a host"),
+        ]);
+        let parsed = parsed.map(|host| host.expect_err("a mistake"));
+        let asked = asked.into_iter().map(|answer| answer.expect_err("nobody listens there"));
+        for words in parsed.into_iter().chain(asked) {
+            assert!(words.contains("://***@") && !words.contains("hidden"), "{words}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use record::mask;
 use ureq::Agent;
 
 use crate::reader::Reader;
@@ -57,14 +58,14 @@ pub(crate) fn agent(url: &str) -> Agent {
 fn fetch(agent: &Agent, url: &str) -> Result<String, String> {
     let text = text(agent, url, "text/plain;version=0.0.4,*/*;q=0.1")?;
     if crate::exposition::samples(&text).next().is_none() {
-        return Err(format!("{url}: the answer has no metrics of Prometheus"));
+        return Err(format!("{}: the answer has no metrics of Prometheus", mask::url(url)));
     }
     Ok(text)
 }
 
-/// The text at an address, of the types that are accepted. The error names the address.
+/// The text at an address, of the types that are accepted. The error names the address, without its secrets.
 pub(crate) fn text(agent: &Agent, url: &str, accept: &str) -> Result<String, String> {
-    let failed = |words: String| format!("{url}: {words}");
+    let failed = |words: String| format!("{}: {}", mask::url(url), mask::urls(&words));
     let request = agent.get(url).header("Accept", accept);
     let mut answer = request.call().map_err(|error| failed(words(&error)))?;
     if answer.status().is_redirection() {
