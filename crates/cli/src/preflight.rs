@@ -47,6 +47,10 @@ pub(crate) use host::Host;
 use place::Surroundings;
 use report::Report;
 
+/// `--watch` alone, without hosts to ask.
+const NO_HOSTS: &str = "--watch without NAME=URL asks the hosts of throng.toml, and none is named there: give --watch NAME=URL, or \
+    name hosts under [watch] in throng.toml";
+
 pub(crate) fn run(flags: PreflightFlags) -> Exit {
     let chain = match flags.chain.as_deref().map(Chain::parse).transpose() {
         Ok(chain) => chain,
@@ -57,10 +61,16 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         sources: flags.properties.sources(),
         ..Request::default()
     };
-    if flags.plan.is_some()
+    let asks_hosts_of_project = flags.watch.iter().any(|host| host.0.is_none());
+    if (flags.plan.is_some() || asks_hosts_of_project)
         && let Err(message) = project::apply(&mut request)
     {
         return usage(&message);
+    }
+    let given = flags.watch.iter().filter_map(|host| host.0.clone()).collect();
+    let watched = merged(given, std::mem::take(&mut request.watch));
+    if asks_hosts_of_project && watched.is_empty() {
+        return usage(NO_HOSTS);
     }
     let demand = match demand_of(&flags, &request) {
         Ok(demand) => demand,
@@ -72,8 +82,7 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
     };
     let mut report = report(demand, &flags, file.as_ref(), chain.as_ref());
     if !flags.watch.is_empty() {
-        let given = flags.watch.iter().filter_map(|host| host.0.clone());
-        report.watched = watched::ask(&merged(given.collect(), request.watch));
+        report.watched = watched::ask(&watched);
     }
     if flags.json {
         terminal::json(&serde_json::to_string_pretty(&report).unwrap_or_default());
@@ -93,16 +102,13 @@ fn report(
     file: Option<&settings::File>,
     chain: Option<&Chain>,
 ) -> Report {
-    let host = file.map_or_else(Host::now, |file| Host::with(&file.values()));
+    let now = |key: &str| settings::value_below(Path::new("/proc/sys"), key);
+    let host = file.map_or_else(Host::now, |file| Host::with(&file.values(&now)));
     let mut report = Report::new(demand, &host, chain);
     report.has_load = flags.plan.is_some() || flags.users.is_some();
     report.settings = match file {
         None => settings::lowered(&host),
-        Some(file) => {
-            let proc = Path::new("/proc/sys");
-            let now = |key: &str| std::fs::read_to_string(proc.join(key.replace('.', "/"))).ok();
-            file.judge(&now, &host.surroundings)
-        }
+        Some(file) => file.judge(&now, &host.surroundings),
     };
     report.file = flags.sysctl.as_ref().map(|path| path.display().to_string());
     report

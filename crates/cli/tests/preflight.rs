@@ -327,6 +327,71 @@ fn watched_hosts_are_asked_once_and_those_that_do_not_answer_named() {
 }
 
 #[test]
+fn hosts_of_throng_toml_are_asked_without_a_plan_or_their_absence_is_said() {
+    let program = Program::new();
+    for line in [&["preflight", "--watch"][..], &["preflight", "plan.jmx", "--watch"]] {
+        let ended = program.run(line);
+        assert_eq!((ended.code, ended.out.as_str()), (2, ""), "{ended:?}");
+        assert!(ended.err.contains("none is named there"), "{ended:?}");
+    }
+    let alerts = serve("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[]");
+    program.write("throng.toml", &format!("alerts = \"http://user:hidden@{alerts}\"\n"));
+    for line in [&["preflight", "--watch"][..], &["preflight", "plan.jmx", "--watch"]] {
+        let ended = program.run(line);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let words = "  answers   the Alertmanager: 0 firing alerts\n  The watched host answers.\n";
+        assert!(ended.out.contains(words), "{ended:?}");
+    }
+    let closed = "http://user:hidden@127.0.0.1:1/m?token=hidden";
+    program.write("throng.toml", &format!("alerts = \"{closed}\"\n[watch]\ndb = \"{closed}\"\n"));
+    let ended = program.run(&["preflight", "--watch"]);
+    assert_eq!(ended.out.matches("http://***@127.0.0.1:1/m?token=***").count(), 2, "{ended:?}");
+    assert!(!ended.out.contains("hidden") && !ended.err.contains("hidden"), "{ended:?}");
+    let wrong = "gateway=ftp://user:hidden@h/?token=hidden";
+    let ended = program.run(&["preflight", "--watch", wrong]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let said = ended.err.contains("ftp://***@h/?token=***") && !ended.err.contains("hidden");
+    assert!(said, "{ended:?}");
+}
+
+#[test]
+fn a_chain_that_is_not_known_whole_does_not_fit_whole() {
+    let program = Program::new();
+    let conf = "worker_processes auto; events { worker_connections 1024; } http { include conf.d/*.conf; }";
+    program.write("nginx.conf", conf);
+    let run = |hop: &str| {
+        let chain = format!("nginx*4:1024-65535 conf=nginx.conf {hop} -> ingress*5");
+        program.run(&["preflight", "--users", "5000", "--chain", &chain])
+    };
+    let ended = run("memory=64G");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for words in [
+        "connections of nginx: worker_processes is auto: say cpus=N\n",
+        "no file here fits these includes: conf.d/*.conf\n",
+        "\nWhat is judged fits. Not judged: memory of nginx, connections of nginx.\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    assert!(!ended.out.contains("It fits"), "{ended:?}");
+    let ended = run("memory=64G cpus=16");
+    assert!(ended.out.contains("\nIt fits"), "{ended:?}");
+}
+
+#[test]
+fn lines_that_fail_do_not_replace_what_the_machine_has() {
+    let program = Program::new();
+    program.write("sysctl.conf", "net.ipv4.ip_local_port_range = 1024\n");
+    let line = ["preflight", "--users", "100000", "--sysctl", "sysctl.conf"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 8, "{ended:?}");
+    assert!(ended.out.contains("too small local ports: "), "{ended:?}");
+    program.write("sysctl.conf", "/etc/hostname = 1\n");
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.err.contains("line 1: /etc/hostname is no name of a setting"), "{ended:?}");
+}
+
+#[test]
 fn the_size_of_a_message_is_read_from_the_plan() {
     let program = Program::new();
     let write = format!(

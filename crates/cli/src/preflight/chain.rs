@@ -91,7 +91,7 @@ pub(crate) struct Reckoned {
 pub(crate) struct RunsOut {
     /// A hop, or two with an arrow between them for local ports.
     pub(crate) hop: String,
-    /// `local ports`, `memory` or `worker_connections`.
+    /// `local ports`, `memory`, `worker_connections` or `worker_rlimit_nofile`.
     pub(crate) of: &'static str,
     /// Connections.
     pub(crate) capacity: u64,
@@ -166,7 +166,7 @@ fn first_of(link: &Link, hops: &[Memory]) -> RunsOut {
         capacity: link.capacity,
     };
     let of_hop = |hop: &Memory| {
-        let all = [("memory", hop.capacity), ("worker_connections", hop.connections)];
+        let all = [("memory", hop.capacity), (hop.limited_by, hop.connections)];
         all.map(|(of, capacity)| {
             capacity.map(|capacity| RunsOut { hop: hop.hop.clone(), of, capacity })
         })
@@ -229,6 +229,15 @@ impl Reckoned {
         all.max().unwrap_or(Severity::Fits)
     }
 
+    /// Words for what could not be judged, such as `memory of nginx`.
+    pub(crate) fn not_judged(&self) -> Vec<String> {
+        let of_hop = |hop: &Memory| {
+            let what = hop.not_judged.iter();
+            what.map(|what| format!("{what} of {}", hop.hop)).collect::<Vec<_>>()
+        };
+        self.hops.iter().flat_map(of_hop).collect()
+    }
+
     pub(crate) fn text(&self) -> String {
         let mut out = format!("Chain, for {} connections\n", count(self.load));
         for link in &self.links {
@@ -264,7 +273,11 @@ impl Reckoned {
         }
         let RunsOut { hop, of, capacity } = &self.runs_out;
         let of = if *of == "local ports" { String::new() } else { format!(" of {of}") };
-        out.push_str(&format!("  {hop} runs out{of} first, at {} connections\n", count(*capacity)));
+        let known = if self.not_judged().is_empty() { "" } else { "of what is judged, " };
+        out.push_str(&format!(
+            "  {known}{hop} runs out{of} first, at {} connections\n",
+            count(*capacity)
+        ));
         let link = &self.links[self.first_out];
         if !self.remedies.is_empty() && self.runs_out.of != "local ports" {
             out.push_str(&format!(

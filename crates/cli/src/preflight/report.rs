@@ -94,12 +94,17 @@ impl Report {
             out.push_str(&chain.text());
         }
         out.push_str(&watched::text(&self.watched));
-        out.push_str(match self.severity {
-            _ if !self.has_load => "",
-            Severity::Fits => "\nIt fits.\n",
-            Severity::Tight => "\nIt fits, but tightly.\n",
-            Severity::TooSmall => "\nIt does not fit.\n",
-        });
+        let not_judged = self.chain.as_ref().map(Reckoned::not_judged).unwrap_or_default();
+        match self.severity {
+            _ if !self.has_load => {}
+            Severity::TooSmall => out.push_str("\nIt does not fit.\n"),
+            _ if !not_judged.is_empty() => out.push_str(&format!(
+                "\nWhat is judged fits. Not judged: {}.\n",
+                not_judged.join(", ")
+            )),
+            Severity::Fits => out.push_str("\nIt fits.\n"),
+            Severity::Tight => out.push_str("\nIt fits, but tightly.\n"),
+        }
         out.trim_start_matches('\n').to_owned()
     }
 

@@ -5,7 +5,7 @@
 
 mod windows;
 
-use stats::grouped::{bytes, count, rate};
+use stats::grouped::{bytes, count, rate, things};
 
 use super::demand::Demand;
 use super::finding::{Change, Finding, Severity};
@@ -131,9 +131,9 @@ fn descriptors(demand: &Demand, host: &Host) -> Option<Finding> {
         change: None,
         advice: is_many.then(|| {
             format!(
-                "{} worker processes are too many for {} processors: raise the hard limit of open files (ulimit -Hn, LimitNOFILE=), run fewer users, or spread them over machines (--fleet)",
+                "{} worker processes are too many for {}: raise the hard limit of open files (ulimit -Hn, LimitNOFILE=), run fewer users, or spread them over machines (--fleet)",
                 count(workers),
-                count(host.processors)
+                things(host.processors.max(1), "processor")
             )
         }),
     })

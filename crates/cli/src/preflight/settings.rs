@@ -4,6 +4,7 @@
 //! Larger is more for all limits that are known; other settings are listed and not judged.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -47,6 +48,8 @@ const GONE: [(&str, &str); 3] = [
 ];
 /// Longest file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
+/// Longest value of this machine that is read, bytes.
+const MOST_VALUE: u64 = 64 << 10;
 
 /// The effect of a line on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -97,10 +100,15 @@ impl File {
         lines.map(|lines| Self { lines }).map_err(|words| format!("--sysctl: {name}: {words}"))
     }
 
-    /// The values by their files below /proc, the last of each key.
-    pub(super) fn values(&self) -> HashMap<String, String> {
+    /// The values by their files below /proc, the last of each key. Lines that fail leave what `now` gives.
+    pub(super) fn values(&self, now: &dyn Fn(&str) -> Option<String>) -> HashMap<String, String> {
         let file = |key: &str| format!("sys/{}", key.replace('.', "/"));
-        self.lines.iter().map(|(_, key, value)| (file(key), value.clone())).collect()
+        let takes = |key: &str, value: &str| {
+            let before = now(key).map(|text| joined(&text));
+            effect(key, value, before.as_deref()).0 != Effect::Fails
+        };
+        let lines = self.lines.iter().filter(|(_, key, value)| takes(key, value));
+        lines.map(|(_, key, value)| (file(key), value.clone())).collect()
     }
 
     /// Each line, judged by what `now` gives for its key.
@@ -137,11 +145,32 @@ fn parse(text: &str) -> Result<Vec<(usize, String, String)>, String> {
         let Some((key, value)) = pair.filter(|(key, _)| !key.trim().is_empty()) else {
             return Err(format!("line {}: key = value is wanted, not {line:.100}", at + 1));
         };
+        let key = key.trim();
+        if !is_key(key) {
+            return Err(format!("line {}: {key:.100} is no name of a setting", at + 1));
+        }
         // With a slash first, slashes divide the parts of a key, and dots belong to names.
-        let key = key.trim().replace('/', ".");
+        let key = key.replace('/', ".");
         lines.push((at + 1, key, joined(value)));
     }
     Ok(lines)
+}
+
+/// Whether it names a file below /proc/sys: parts of letters, digits, `_`, `-` and `*`, none of them empty.
+fn is_key(key: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-*".contains(&b))
+    };
+    key.split(['.', '/']).all(is_part)
+}
+
+/// The value of a setting, from its file below `root`.
+pub(super) fn value_below(root: &Path, key: &str) -> Option<String> {
+    let path = root.join(key.replace('.', "/"));
+    std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+    let mut text = String::new();
+    std::fs::File::open(path).ok()?.take(MOST_VALUE).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// Words with one blank between them.
@@ -184,6 +213,11 @@ fn effect(key: &str, value: &str, before: Option<&str>) -> (Effect, String) {
         return (Effect::Fails, format!("the line fails: it takes {} numbers", old.len()));
     }
     let is_range = key == "net.ipv4.ip_local_port_range";
+    if is_range && !matches!(new[..], [low, high] if 1 <= low && low <= high && high <= 65_535) {
+        let words =
+            "the line fails: ports from 1 to 65535 are wanted, the first not above the last";
+        return (Effect::Fails, words.into());
+    }
     let (new, old) = if is_range { (ports(&new), ports(&old)) } else { (new, old) };
     let pairs = || new.iter().zip(&old);
     let from = shown(before);
@@ -241,7 +275,7 @@ impl Setting {
 mod tests {
     use super::*;
 
-    fn judged(text: &str) -> Vec<(Effect, String)> {
+    fn judged(text: &str) -> (Vec<(Effect, String)>, HashMap<String, String>) {
         let now = |key: &str| {
             let table = [
                 ("fs.file-max", "2466186"),
@@ -253,7 +287,8 @@ mod tests {
         };
         let file = File { lines: parse(text).expect("settings") };
         let all = file.judge(&now, &Surroundings::default());
-        all.into_iter().map(|one| (one.effect, one.text())).collect()
+        let all = all.into_iter().map(|one| (one.effect, one.text())).collect();
+        (all, file.values(&now))
     }
 
     #[test]
@@ -263,7 +298,7 @@ mod tests {
             net.ipv4.tcp_tw_recycle = 1\nnet.ipv4.tcp_fin_timeout = 15\n\
             net.core.somaxconn = 4096\nnet.ipv4.tcp_rmem = 4096\nfs.file-max = many\n\
             net.ipv4.ip_local_port_range = 40000 50000\nkernel.threads-max = 65535\n";
-        let found = judged(text);
+        let (found, values) = judged(text);
         let effects: Vec<_> = found.iter().map(|(effect, _)| *effect).collect();
         use Effect::{Fails, Lowers, NotJudged, Raises, Same};
         assert_eq!(
@@ -274,9 +309,41 @@ mod tests {
             ]
         );
         assert_eq!(found[0].1, "  line 3: fs.file-max = 65 535: this lowers it from 2 466 186\n");
-        let file = File { lines: parse(text).expect("settings") };
-        assert_eq!(file.values()["sys/net/core/somaxconn"], "4096");
+        // What fails changes nothing.
+        let value = |key: &str| values.get(&format!("sys/{key}")).map(String::as_str);
+        assert_eq!(value("net/core/somaxconn"), Some("4096"));
+        assert_eq!(value("net/ipv4/tcp_rmem"), Some("4096 4096 16777216"));
+        assert_eq!(value("fs/file-max"), Some("65535"));
+        assert_eq!(value("net/ipv4/tcp_tw_recycle"), None);
         assert!(parse("a = 1\nnonsense").is_err_and(|words| words.starts_with("line 2: ")));
+    }
+
+    #[test]
+    fn a_range_of_ports_that_the_kernel_refuses_changes_nothing() {
+        for range in ["1024", "60999 32768", "0 9", "1024 65536", "a b", "1 2 3"] {
+            let (found, values) = judged(&format!("net.ipv4.ip_local_port_range = {range}"));
+            assert_eq!(found[0].0, Effect::Fails, "{range}");
+            assert!(values.is_empty(), "{range}");
+        }
+    }
+
+    #[test]
+    fn only_settings_of_the_kernel_are_read() {
+        for key in ["/etc/hostname", ".etc.hostname", "a/../b", "-/dev/zero", "a b", "$x", "a..b"] {
+            let words = parse(&format!("{key} = 1")).expect_err(key);
+            assert!(words.starts_with("line 1: ") && words.contains("no name of a"), "{words}");
+        }
+        assert!(parse("-net/ipv4/conf/eth0.1/rp_filter=1\nnet.ipv4.conf.*.rp_filter=1").is_ok());
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        std::fs::create_dir(root.join("net")).expect("made");
+        std::fs::write(root.join("net/a"), "1\n").expect("written");
+        std::fs::write(root.join("net/long"), vec![b'1'; 1 << 20]).expect("written");
+        std::os::unix::fs::symlink("/dev/zero", root.join("net/zero")).expect("made");
+        assert_eq!(value_below(root, "net.a").as_deref(), Some("1\n"));
+        let long = value_below(root, "net.long").map(|text| text.len() as u64);
+        assert_eq!(long, Some(MOST_VALUE));
+        assert_eq!([value_below(root, "net.zero"), value_below(root, "net")], [None, None]);
     }
 
     #[test]

@@ -7,24 +7,28 @@ use stats::grouped::things;
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     pub(crate) name: String,
-    /// Figures that it gave.
+    /// Figures that it gave, or alerts that fire.
     pub(crate) figures: u64,
     /// Why it gave none, or that its exporter does not reach the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
+    /// The word for one of its figures.
+    #[serde(skip)]
+    thing: &'static str,
 }
+
+const NOT_UP: &str = "the exporter answers, and says that it does not reach its server (up is 0)";
 
 /// Asks all hosts at the same time.
 pub(crate) fn ask(hosts: &[watch::Host]) -> Vec<Watched> {
-    let watched = |(host, answer): (&watch::Host, watch::Answer)| match answer {
-        Ok(answer) => Watched {
-            name: host.name.clone(),
-            figures: answer.figures,
-            problem: (!answer.is_up).then(|| {
-                "the exporter answers, and says that it does not reach its server (up is 0)".into()
-            }),
-        },
-        Err(words) => Watched { name: host.name.clone(), figures: 0, problem: Some(words) },
+    let watched = |(host, answer): (&watch::Host, watch::Answer)| {
+        let (figures, problem) = match answer {
+            Ok(answer) => (answer.figures, (!answer.is_up).then(|| NOT_UP.into())),
+            Err(words) => (0, Some(words)),
+        };
+        let is_alerts = matches!(host.source, watch::Source::Alertmanager(_));
+        let thing = if is_alerts { "firing alert" } else { "figure" };
+        Watched { name: host.name.clone(), figures, problem, thing }
     };
     hosts.iter().zip(watch::ask(hosts)).map(watched).collect()
 }
@@ -37,7 +41,7 @@ pub(crate) fn text(watched: &[Watched]) -> String {
     for host in watched {
         match &host.problem {
             None => {
-                let figures = things(host.figures, "figure");
+                let figures = things(host.figures, host.thing);
                 out.push_str(&format!("  answers   {}: {figures}\n", host.name));
             }
             Some(words) if host.figures > 0 => {

@@ -18,6 +18,8 @@ const WORKER: u64 = 4 << 20;
 const PROXIED: u64 = 14 * 1024 + 64;
 /// Two sockets of the kernel that hold no data.
 const SOCKETS: u64 = 2 * 5 * 1024;
+/// Includes that are named in a text.
+const MOST_NAMED: usize = 10;
 /// Buffers that a team with a million connections came to.
 const SMALL: &str = "proxy_buffering off, proxy_buffer_size 4k";
 
@@ -54,8 +56,15 @@ pub(crate) struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) connections: Option<u64>,
     pub(crate) connections_severity: Severity,
+    /// The setting that lets fewer connections through.
+    #[serde(skip)]
+    pub(crate) limited_by: &'static str,
     /// Changes of the configuration, with their effect.
     pub(crate) advice: Vec<String>,
+    /// Limits that could not be judged: `memory`, `connections`.
+    pub(crate) not_judged: Vec<&'static str>,
+    /// Names and patterns of `include` that no file fits here.
+    pub(crate) absent_includes: Vec<String>,
 }
 
 /// The bytes of one connection through a proxy: held, and more with a slow reader.
@@ -86,7 +95,17 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
     let before = workers.unwrap_or(1).saturating_mul(allocated(nginx.connections));
     let needed = before.saturating_add(held).saturating_add(slow);
     let severity = hop.memory.map_or(Severity::Fits, |there| Severity::of(needed, there));
-    let connections = workers.map(|workers| through(nginx, workers, hop.instances));
+    let each_lets = nginx.descriptors.unwrap_or(u64::MAX).min(nginx.connections);
+    let connections = workers.map(|workers| through(each_lets, workers, hop.instances));
+    // What one worker lets through, more do as well; what one takes may not be all.
+    let one_is_enough =
+        Severity::of(load.connections, through(each_lets, 1, hop.instances)) == Severity::Fits;
+    let is_memory_judged =
+        hop.memory.is_some() && (workers.is_some() || severity == Severity::TooSmall);
+    let not_judged = [
+        (!is_memory_judged).then_some("memory"),
+        (workers.is_none() && !one_is_enough).then_some("connections"),
+    ];
     let mut memory = Memory {
         hop: hop.name.clone(),
         workers,
@@ -105,9 +124,20 @@ pub(super) fn of(hop: &Hop, load: Load) -> Option<Memory> {
         connections,
         connections_severity: connections
             .map_or(Severity::Fits, |there| Severity::of(load.connections, there)),
+        limited_by: if each_lets < nginx.connections {
+            "worker_rlimit_nofile"
+        } else {
+            "worker_connections"
+        },
         advice: Vec::new(),
+        not_judged: not_judged.into_iter().flatten().collect(),
+        absent_includes: nginx.absent.clone(),
     };
-    memory.advise(nginx, http);
+    let is_short = |each: u64| {
+        let there = through(each, workers.unwrap_or(1), hop.instances);
+        Severity::of(load.connections, there) > Severity::Fits
+    };
+    memory.advise(nginx, http, &is_short);
     Some(memory)
 }
 
@@ -116,9 +146,8 @@ fn allocated(connections: u64) -> u64 {
     connections.saturating_mul(SLOT).saturating_add(WORKER)
 }
 
-/// Connections that workers let through: each takes two, one to either side.
-fn through(nginx: &Nginx, workers: u64, instances: u64) -> u64 {
-    let each = nginx.descriptors.unwrap_or(u64::MAX).min(nginx.connections);
+/// Connections that workers let through with so many for `each`: one takes two, one to either side.
+fn through(each: u64, workers: u64, instances: u64) -> u64 {
     workers.saturating_mul(each).saturating_mul(instances) / 2
 }
 
@@ -128,18 +157,31 @@ impl Memory {
     }
 
     pub(super) fn worst(&self) -> Severity {
-        self.severity.max(self.connections_severity)
+        // A configuration that leaves the number of workers open may let too few connections through.
+        let is_open = self.workers.is_none() && !self.not_judged.is_empty();
+        let least = if is_open { Severity::Tight } else { Severity::Fits };
+        self.severity.max(self.connections_severity).max(least)
     }
 
-    fn advise(&mut self, nginx: &Nginx, http: u64) {
+    /// The word for the state of `memory` or `connections`.
+    fn word(&self, of: &str, severity: Severity) -> &'static str {
+        if self.not_judged.contains(&of) { "unknown" } else { severity.word() }
+    }
+
+    fn advise(&mut self, nginx: &Nginx, http: u64, is_short: &dyn Fn(u64) -> bool) {
         let per_worker =
             self.connections_each.saturating_mul(2).div_ceil(self.workers.unwrap_or(1));
         // A quarter more, since connections are not spread evenly.
         let enough = per_worker.saturating_add(per_worker / 4).max(512);
         if self.connections_severity > Severity::Fits {
-            let files =
-                if nginx.descriptors.is_some() { ", and worker_rlimit_nofile as many" } else { "" };
-            self.advice.push(format!("worker_connections {enough}{files}"));
+            let files = nginx.descriptors.is_some_and(is_short);
+            self.advice.push(match (is_short(nginx.connections), files) {
+                (true, true) => {
+                    format!("worker_connections {enough}, and worker_rlimit_nofile as many")
+                }
+                (true, false) => format!("worker_connections {enough}"),
+                (false, _) => format!("worker_rlimit_nofile {enough}"),
+            });
         }
         if self.severity == Severity::Fits {
             return;
@@ -164,11 +206,16 @@ impl Memory {
     }
 
     pub(super) fn text(&self) -> String {
+        let needed = bytes(self.needed());
         let all = match self.available {
-            Some(there) => format!("{} each, needed {}", bytes(there), bytes(self.needed())),
-            None => format!("{} each", bytes(self.needed())),
+            Some(there) if self.workers.is_none() => {
+                format!("{} each, needed at least {needed}", bytes(there))
+            }
+            Some(there) => format!("{} each, needed {needed}", bytes(there)),
+            None => format!("needed {needed} each, not judged: say memory=64G, or what it has"),
         };
-        let mut out = format!("  {:9} memory of {}: {all}\n", self.severity.word(), self.hop);
+        let word = self.word("memory", self.severity);
+        let mut out = format!("  {word:9} memory of {}: {all}\n", self.hop);
         let mut line = |words: String| out.push_str(&format!("            {words}\n"));
         let workers = match self.workers {
             Some(workers) => things(workers, "worker"),
@@ -190,25 +237,40 @@ impl Memory {
             bytes(self.slow),
             bytes(self.slow_each)
         ));
-        if let Some(connections) =
-            self.connections.filter(|_| self.connections_severity > Severity::Fits)
-        {
-            out.push_str(&format!(
-                "  {:9} connections of {}: {} (two of worker_connections and worker_rlimit_nofile each)\n",
-                self.connections_severity.word(),
-                self.hop,
-                count(connections)
-            ));
+        self.push_includes(&mut out);
+        let word = self.word("connections", self.connections_severity);
+        let which = format!("  {word:9} connections of {}", self.hop);
+        match self.connections {
+            None if word == "unknown" => {
+                out.push_str(&format!("{which}: worker_processes is auto: say cpus=N\n"));
+            }
+            Some(connections) if self.connections_severity > Severity::Fits => {
+                out.push_str(&format!(
+                    "{which}: {} (two of worker_connections and worker_rlimit_nofile each)\n",
+                    count(connections)
+                ));
+            }
+            _ => {}
         }
         for advice in &self.advice {
             out.push_str(&format!("            -> {advice}\n"));
         }
-        if self.available.is_none() {
-            out.push_str(&format!(
-                "            say what {} has to have it judged: memory=64G\n",
-                self.hop
-            ));
-        }
         out
+    }
+
+    /// Names what the configuration includes and is not here.
+    fn push_includes(&self, out: &mut String) {
+        if self.absent_includes.is_empty() {
+            return;
+        }
+        let mut names: Vec<_> = self.absent_includes.iter().take(MOST_NAMED).cloned().collect();
+        let more = self.absent_includes.len() - names.len();
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        out.push_str(&format!(
+            "            not counted, since no file here fits these includes: {}\n",
+            names.join(", ")
+        ));
     }
 }

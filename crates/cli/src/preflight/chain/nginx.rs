@@ -24,6 +24,8 @@ pub(super) struct Nginx {
     /// Descriptors of a worker process, where the configuration sets them.
     pub(super) descriptors: Option<u64>,
     pub(super) buffers: Buffers,
+    /// Names and patterns of `include` that no file fits here.
+    pub(super) absent: Vec<String>,
 }
 
 /// Buffers of one proxied connection.
@@ -80,13 +82,14 @@ impl Nginx {
     /// Reads a configuration with all files that it includes.
     pub(super) fn read(file: &Path) -> Result<Self, String> {
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-        let mut files = Files { folder, read: 0, bytes: 0 };
+        let mut files = Files { folder, read: 0, bytes: 0, absent: Vec::new() };
         let all = files.read(file, 0)?;
         let mut nginx = Self {
             workers: Some(1),
             connections: CONNECTIONS,
             descriptors: None,
             buffers: Buffers::default(),
+            absent: files.absent,
         };
         for directive in &all {
             match directive.name() {
@@ -159,6 +162,7 @@ struct Files {
     folder: PathBuf,
     read: usize,
     bytes: u64,
+    absent: Vec<String>,
 }
 
 impl Files {
@@ -199,7 +203,11 @@ impl Files {
                     words.push(word);
                 }
                 Token::Semicolon if words.len() > 1 && words[0] == "include" => {
-                    for file in self.included(&words[1])? {
+                    let files = self.included(&words[1])?;
+                    if files.is_empty() && !self.absent.contains(&words[1]) {
+                        self.absent.push(words[1].clone());
+                    }
+                    for file in files {
                         all.extend(self.read(&file, level + 1)?);
                     }
                     words.clear();
@@ -229,7 +237,7 @@ impl Files {
     }
 
     /// The files of an `include`: one, or those of a folder whose names fit a pattern. Files that are absent are passed
-    /// over, as those of another machine.
+    /// over, as those of another machine, and named.
     fn included(&self, pattern: &str) -> Result<Vec<PathBuf>, String> {
         let path = self.folder.join(pattern);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -390,6 +398,7 @@ mod tests {
         let nginx = read(&quoted).expect("a configuration");
         assert_eq!((nginx.workers, nginx.connections), (Some(32), 65_536));
         assert_eq!(nginx.descriptors, Some(1_000_000));
+        assert_eq!(nginx.absent, ["absent.conf"]);
         let most = Buffers { on: true, first: 16 << 10, number: 4, size: 8 << 10 };
         assert_eq!((nginx.buffers, nginx.buffers.bytes()), (most, 48 << 10));
         // Without a proxied location, those of all.
@@ -405,6 +414,13 @@ mod tests {
         let nginx = read(&[("n", "worker_processes auto; http { proxy_buffering off; }")]);
         let nginx = nginx.expect("a configuration");
         assert_eq!((nginx.workers, nginx.buffers.bytes()), (None, 4 << 10));
+    }
+
+    #[test]
+    fn includes_that_no_file_fits_are_named_once() {
+        let text = "include m/*.conf; http { include a.conf; include none/*; include a.conf; include b.conf; }";
+        let nginx = read(&[("n", text), ("b.conf", ""), ("m/x", "")]).expect("a configuration");
+        assert_eq!(nginx.absent, ["m/*.conf", "a.conf", "none/*"]);
     }
 
     #[test]

@@ -188,10 +188,67 @@ fn a_proxy_that_lets_too_few_connections_through_is_named() {
     let text = r.text();
     assert!(text.contains("too small connections of nginx: 163 840 "), "{text}");
     assert!(text.contains("-> worker_connections 78125\n"), "{text}");
-    // Without processors, nothing is known of their number; without memory, nothing is judged.
+}
+
+/// Without processors, nothing is known of the number of workers; without memory, nothing of that is judged.
+#[test]
+fn what_is_not_known_of_a_proxy_does_not_fit() {
+    let conf = "worker_processes auto; events { worker_connections 10240; }";
     let r = with_conf(conf, "", 0);
-    assert_eq!((r.hops[0].workers, r.severity()), (None, Severity::Fits));
-    assert!(r.text().contains("say cpus=N") && r.text().contains("memory=64G"), "{}", r.text());
+    assert_eq!((r.hops[0].workers, r.severity()), (None, Severity::Tight));
+    assert_eq!(r.not_judged(), ["memory of nginx", "connections of nginx"]);
+    let text = r.text();
+    for words in [
+        "  unknown   memory of nginx: needed ",
+        "each, not judged: say memory=64G",
+        "  unknown   connections of nginx: worker_processes is auto: say cpus=N\n",
+        "  of what is judged, nginx -> ingress runs out first, at ",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // More workers take more memory.
+    let r = with_conf(conf, "memory=64G", 0);
+    assert_eq!(r.not_judged(), ["memory of nginx", "connections of nginx"]);
+    assert!(r.text().contains("  unknown   memory of nginx: 64 GiB each, needed at least "));
+    let r = with_conf(conf, "memory=1G", 0);
+    assert_eq!((r.not_judged().len(), r.severity()), (1, Severity::TooSmall));
+    // Where one worker is enough, their number does not matter.
+    let one = "worker_processes auto; events { worker_connections 1000000; }";
+    let r = with_conf(one, "", 0);
+    assert_eq!(r.not_judged(), ["memory of nginx"]);
+    let r = with_conf("worker_processes 50; events { worker_connections 65536; }", "", 0);
+    assert_eq!((r.severity(), r.not_judged().len()), (Severity::Fits, 1));
+    assert!(!r.text().contains("fits      memory"), "{}", r.text());
+}
+
+#[test]
+fn only_what_is_short_is_advised() {
+    let advised = |files: &str, connections: u64| {
+        let conf =
+            format!("worker_processes 32; {files} events {{ worker_connections {connections}; }}");
+        let r = with_conf(&conf, "", 0);
+        (r.hops[0].advice.clone(), r.runs_out.of)
+    };
+    let (files, both) = (
+        "worker_rlimit_nofile 19531",
+        "worker_connections 19531, and worker_rlimit_nofile as many",
+    );
+    let low = "worker_rlimit_nofile 1000;";
+    assert_eq!(advised(low, 100_000), (vec![files.to_owned()], "worker_rlimit_nofile"));
+    assert_eq!(advised(low, 2000), (vec![both.to_owned()], "worker_rlimit_nofile"));
+    let connections = (vec!["worker_connections 19531".to_owned()], "worker_connections");
+    assert_eq!(advised("worker_rlimit_nofile 100000;", 1000), connections);
+    assert_eq!(advised("", 1000), connections);
+}
+
+#[test]
+fn includes_that_are_not_here_are_named() {
+    let r = with_conf("http { include conf.d/*.conf; include mime.types; }", "", 0);
+    assert_eq!(r.hops[0].absent_includes, ["conf.d/*.conf", "mime.types"]);
+    let words = "no file here fits these includes: conf.d/*.conf, mime.types\n";
+    assert!(r.text().contains(words), "{}", r.text());
+    let many: Vec<_> = (0..15).map(|n| format!("include {n}.conf;")).collect();
+    assert!(with_conf(&many.join(" "), "", 0).text().contains(", 9.conf, 5 more\n"));
 }
 
 proptest::proptest! {
