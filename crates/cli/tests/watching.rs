@@ -14,6 +14,7 @@ use serde_json::Value;
 
 quiet! {
     an_exporters_figures_stand_in_the_seconds_of_the_run,
+    alerts_that_fire_during_a_run_are_marks_of_it,
 }
 
 /// An exporter whose counter grows by 7 with each question.
@@ -107,11 +108,10 @@ fn alertmanager() -> u16 {
     port
 }
 
-#[test]
 fn alerts_that_fire_during_a_run_are_marks_of_it() {
     let program = Program::new();
     let url = format!("http://127.0.0.1:{}", alertmanager());
-    let ended = program.run(&["run", "plan.jmx", "--alerts", &url, "-Jms=500", "-Jloops=14"]);
+    let ended = program.run(&["run", "plan.jmx", "--alerts", &url, "-Jms=500", "-Jloops=40"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     let seconds = seconds(&program);
     let marks = seconds.iter().filter_map(|second| second["marks"].as_array()).flatten();

@@ -40,7 +40,7 @@ pub(crate) fn address(url: &str) -> String {
 
 pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
     let (agent, url) = (agent(url), address(url));
-    let mut firing = Firing::default();
+    let mut firing = Firing::since(Timestamp::now().as_millisecond());
     loop {
         let asked = Instant::now();
         let now = Timestamp::now().as_millisecond();
@@ -73,16 +73,22 @@ fn read(text: &str) -> Result<Vec<Given>, String> {
 #[derive(Debug, Default)]
 struct Firing {
     now: BTreeMap<String, (String, String)>,
-    /// Epoch ms of the first answer.
-    since_ms: Option<i64>,
+    /// Epoch ms of the first question.
+    since_ms: i64,
     told: usize,
+    /// Said once when alerts are left out.
+    more: Option<String>,
 }
 
 impl Firing {
-    /// Begins and ends since the last answer. An alert that began before the first answer has the time of that.
+    fn since(since_ms: i64) -> Self {
+        let more =
+            Some(format!("more than {MOST} begins and ends of alerts: the rest is left out"));
+        Self { since_ms, more, ..Self::default() }
+    }
+
+    /// Begins and ends since the last answer. An alert that began before the first question has the time of that.
     fn add(&mut self, given: Vec<Given>, now_ms: i64) -> Vec<Alert> {
-        let is_first = self.since_ms.is_none();
-        let since_ms = *self.since_ms.get_or_insert(now_ms);
         let mut told = Vec::new();
         let mut next = BTreeMap::new();
         for alert in given {
@@ -91,17 +97,21 @@ impl Firing {
             if known.is_none_or(|(begin, _)| begin != alert.starts_at) {
                 let at_ms =
                     alert.starts_at.parse::<Timestamp>().map_or(now_ms, Timestamp::as_millisecond);
-                let before = if is_first { " (fires since before the run)" } else { "" };
+                let before =
+                    if at_ms < self.since_ms { " (fires since before the run)" } else { "" };
                 let text = format!("alert {words}{before}");
-                told.push(Alert { at_ms: at_ms.clamp(since_ms, now_ms), words: text });
+                told.push(Alert { at_ms: at_ms.min(now_ms).max(self.since_ms), words: text });
             }
             next.insert(alert.fingerprint, (alert.starts_at, words));
         }
         for (_, words) in std::mem::replace(&mut self.now, next).into_values() {
             told.push(Alert { at_ms: now_ms, words: format!("alert ended: {words}") });
         }
-        told.truncate(MOST - self.told.min(MOST));
-        self.told += told.len();
+        if told.len() > MOST - self.told {
+            told.truncate(MOST - self.told);
+            told.extend(self.more.take().map(|words| Alert { at_ms: now_ms, words }));
+        }
+        self.told = (self.told + told.len()).min(MOST);
         told
     }
 }
@@ -142,7 +152,7 @@ mod tests {
     fn begins_and_ends_are_told_once() {
         // 2026-01-01T00:00:00Z is second 1 767 225 600.
         let at = |second: i64| 1_767_225_600_000 + 1000 * second;
-        let mut firing = Firing::default();
+        let mut firing = Firing::since(at(1));
         let told = |alerts: Vec<Alert>| -> Vec<(i64, String)> {
             alerts.into_iter().map(|alert| (alert.at_ms - at(0), alert.words)).collect()
         };
@@ -167,11 +177,13 @@ mod tests {
 
     #[test]
     fn alerts_are_bounded_and_other_answers_are_named() {
-        let mut firing = Firing::default();
+        let mut firing = Firing::since(0);
         let names: Vec<String> = (0..500).map(|n| format!("{n}")).collect();
         let many: Vec<(&str, &str, &str)> =
             names.iter().map(|name| (name.as_str(), "2026-01-01T00:00:00Z", "Many")).collect();
-        assert_eq!(firing.add(given(&many), 0).len(), MOST);
+        let told = firing.add(given(&many), 0);
+        assert_eq!(told.len(), MOST + 1);
+        assert!(told[MOST].words.contains("the rest is left out"), "{:?}", told[MOST]);
         assert_eq!(firing.add(Vec::new(), 1).len(), 0);
         assert!(read("<html>").is_err_and(|words| words.contains("not that of an Alertmanager")));
         assert!(read(r#"{"status":"success"}"#).is_err());
