@@ -86,6 +86,9 @@ fn errors_and_slow_answers_at_first_are_not_passed_as_a_warm_up() {
     let ended = program.run(&["compare", "a.jtl", "busy.jtl", "--fail-if", "error% > +1%"]);
     assert!(matches!(ended.code, 4 | 6), "{ended:?}");
     assert!(ended.out.contains("B: 800 of 4 800 samples failed in the whole run"), "{}", ended.out);
+    let ended = program.run(&["compare", "a.jtl", "busy.jtl", "--fail-if", "p95 > +10%"]);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.out.contains("and no criterion is about errors"), "{}", ended.out);
     // One that is slow for 45 s.
     let slow = |row: &str| {
         let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();

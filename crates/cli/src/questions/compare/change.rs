@@ -152,13 +152,15 @@ impl FailIf {
         let of = row.differences.iter().find(|one| one.metric == "error%")?;
         let is_asked = self.0.iter().any(|one| is_of_errors(one) && one.label == criterion.label);
         let is_time = criterion.figure != Figure::Rate;
-        let sides = [("A", of.a, row.samples.0), ("B", of.b, row.samples.1)];
-        sides.into_iter().find_map(|(side, share, all)| {
+        let compared = [("A", of.a, row.samples.0), ("B", of.b, row.samples.1)];
+        let early = || if is_asked { None } else { failed_early(row, [of.a, of.b]) };
+        let lacking = compared.into_iter().find_map(|(side, share, all)| {
             let errors = (share * all as f64).round() as u64;
             let lacks = if is_asked { is_time && errors >= all } else { errors > all - errors };
             let Words { en, zh } = evidence::failed(errors, all);
             (lacks && all > 0).then(|| words(format!("{side}: {en}"), format!("{side}：{zh}")))
-        })
+        });
+        lacking.or_else(early)
     }
 
     /// The reason where a label failed mostly on one side alone, and nobody asks for errors: its samples are in the figures
@@ -226,6 +228,26 @@ fn is_there(criterion: &Criterion, difference: &Difference) -> bool {
     let Limit::Relative(percent) = criterion.limit else { return false };
     let beyond_chance = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     beyond_chance && criterion.op.holds(difference.change, percent / 100.0)
+}
+
+/// Failures of one side alone that lie in its ramp or warm-up, as a share of its samples, from which on its times and rate
+/// are those of another run.
+const FAILED_EARLY: f64 = 0.05;
+
+/// The reason where a side failed in what is not compared, and nobody asks for errors. `compared`: the shares of failures of
+/// both sides in what is.
+fn failed_early(row: &Row, compared: [f64; 2]) -> Option<Words> {
+    let whole = sides(row).map(|(_, all, failed)| failed as f64 / all.max(1) as f64);
+    let early = [whole[0] - compared[0], whole[1] - compared[1]];
+    let (at, other) = if early[0] > early[1] { (0, 1) } else { (1, 0) };
+    let (side, all, failed) = sides(row)[at];
+    (early[at] - early[other].max(0.0) > FAILED_EARLY).then(|| {
+        let Words { en, zh } = evidence::failed(failed, all);
+        words(
+            format!("{side}: {en} in the whole run, most of them in its ramp or warm-up, and no criterion is about errors: add 'error% > +1%'"),
+            format!("{side}：整个运行中{zh}，多数在爬升或预热阶段，且没有关于错误的标准：请添加 'error% > +1%'"),
+        )
+    })
 }
 
 /// How much more of a side than of the other may be left out as ramp and warm-up, as a share of its samples.
