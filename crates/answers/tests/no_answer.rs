@@ -71,7 +71,7 @@ fn an_overload_beyond_the_time_limit_is_no_target_that_stops() {
         let record = overloaded_beyond_the_limit(&load);
         let first = &findings(&record)[0];
         let words = &first.words.en;
-        assert!(words.starts_with("Answers took longer and longer, from 10"), "{words}");
+        assert!(words.starts_with("Answers took longer and longer, from "), "{words}");
         assert!(words.contains("longer than the plan's time limit of 1.0 s"), "{words}");
         assert!(first.advice.en.contains("throng capacity"), "{}", first.advice.en);
     }

@@ -220,9 +220,10 @@ fn rules(groups: &[(&str, Vec<Alert>)]) -> String {
 
 /// A panel of the dashboard, 12 columns wide, with a line for each query and its legend.
 fn panel(id: usize, title: &str, unit: &str, queries: &[(String, &str)]) -> Value {
+    assert!(queries.len() <= 26, "{title}: too many queries for letters");
     let targets: Vec<Value> = queries
         .iter()
-        .zip("ABCDEFGHIJ".chars())
+        .zip('A'..='Z')
         .map(|((query, legend), name)| {
             json!({"refId": name.to_string(), "expr": query, "legendFormat": legend, "datasource": {"type": "prometheus", "uid": "${datasource}"}})
         })

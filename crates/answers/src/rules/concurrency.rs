@@ -56,6 +56,11 @@ const NEAR: f64 = 0.1;
 const SURE: f64 = 1.31;
 /// Share of the workers that a light load keeps busy, at most.
 const LIGHT: f64 = 0.8;
+/// Share of the full rate that a light load of several workers has at most: at a rate that stays the same the load did not
+/// grow, and longer answers are no queue.
+const LIGHT_RATE: f64 = 0.85;
+/// Share of the starts of a rate that are missed where the plan, and not the target, sets the rate.
+const MISSED: f64 = 0.01;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Part of what a mean request waits longer by which the median grows, too, where all requests wait: a few that take long by
@@ -167,12 +172,17 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
             .map(|(_, s)| s)
             .collect();
         let Some(found) = with_light(&light, plateau) else { continue };
+        let light_rate = count_of(&light) as f64 * 1000.0
+            / light.iter().map(|second| f64::from(second.ms)).sum::<f64>().max(1.0);
+        if found.k > OVERLOAD && light_rate > LIGHT_RATE * found.rate {
+            continue;
+        }
         // With no more users than workers nobody waits: the time is that of a request alone.
         is_sound = is_sound || is_light(users as f64, found.k);
         if !is_sound || users as f64 > found.k.max(1.0) * 1.01 {
             break;
         }
-        if light.iter().map(|s| s.all.count).sum::<u64>() < ALONE && found.only().is_none() {
+        if count_of(&light) < ALONE && found.only().is_none() {
             continue;
         }
         best = Some((found, light));
@@ -190,10 +200,20 @@ fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
     let plateau = flat(record)?;
     let found = with_light(&seconds, &plateau)?;
     let flying = mean(&seconds.iter().map(|second| in_flight(second)).collect::<Vec<_>>());
-    let count: u64 = seconds.iter().map(|second| second.all.count).sum();
-    let enough = count >= ALONE && is_light(flying, found.k);
+    let enough = count_of(&seconds) >= ALONE && is_light(flying, found.k);
     let typical = || typical((light, &seconds), (record, &plateau));
     (enough && found.is_overloaded(typical)).then_some(found)
+}
+
+fn count_of(seconds: &[&Second]) -> u64 {
+    seconds.iter().map(|second| second.all.count).sum()
+}
+
+/// Whether the plan sets the rate, and all of its starts were made: then it says nothing of the target.
+fn is_planned_rate(record: &Record) -> bool {
+    let busy = loaded(whole(record));
+    let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
+    due > 0 && missed as f64 <= MISSED * due as f64
 }
 
 /// Whether so many requests in flight do not wait for each other, where the time that they take gives that number of
@@ -300,7 +320,7 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     if requests(whole(record)) < 100 {
         return lacks!("100 requests", "100 个请求");
     }
-    if run.finds("rate_limit") {
+    if run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
     workers(record).map_or_else(
@@ -429,7 +449,7 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         return lacks!("the number of users", "用户数");
     }
     // The number says more; a limit of the rate, too.
-    if run.finds("concurrency_limit") || run.finds("rate_limit") {
+    if run.finds("concurrency_limit") || run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
     let all = windows(whole(record), WINDOW);

@@ -97,6 +97,14 @@ impl Of {
         seconds.iter().map(of).sum::<u64>() as f64
     }
 
+    pub(super) fn failed(self, seconds: &[Second]) -> u64 {
+        let of = |second: &Second| match self {
+            Self::All => second.all.errors,
+            Self::Label(label) => second.labels.get(label as u32).map_or(0, |part| part.errors),
+        };
+        seconds.iter().map(of).sum()
+    }
+
     pub(super) fn times(self, seconds: &[Second]) -> Hist {
         match self {
             Self::All => service(seconds),

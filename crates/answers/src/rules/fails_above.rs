@@ -28,6 +28,8 @@ const ID: &str = "fails_above";
 /// Failures that make a threshold; the share of requests that fails from it on; quiet pieces and samples below it.
 const FAILURES: u64 = 100;
 const FEW: f64 = 0.01;
+/// The load of pieces with failures, as a multiple of that of quiet ones.
+const GROWN: f64 = 1.15;
 const QUIET: usize = 8;
 const QUIET_SAMPLES: u64 = 300;
 /// Share of the pieces above the threshold in which requests fail, pieces that tell K, and failures in each.
@@ -89,6 +91,8 @@ struct Piece {
     rate: f64,
     count: u64,
     failed: u64,
+    /// Users, or starts per second that a rate asks for.
+    load: f64,
 }
 
 impl Piece {
@@ -159,10 +163,14 @@ fn piece(seconds: &[Second], labels: &[u32]) -> Piece {
         lost += part.failed.iter().map(of_bin).sum::<f64>();
     }
     let length = super::figures::length_s(seconds).max(1e-3);
+    let due: u64 = seconds.iter().map(|second| second.due).sum();
+    let users = seconds.iter().map(|second| second.users as f64).sum::<f64>();
+    let load = if due > 0 { due as f64 / length } else { users / seconds.len().max(1) as f64 };
     Piece {
         flying: elapsed / 1e9 / length,
         good: (elapsed - lost).max(0.0) / 1e9 / length,
         rate: (count - failed.min(count)) as f64 / length,
+        load,
         count,
         failed,
     }
@@ -210,6 +218,11 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     let enough = below.len() * length >= QUIET && calm >= QUIET_SAMPLES;
     let is_threshold = hit as f64 >= ABOVE * above.len() as f64 && few as f64 <= FEW * calm as f64;
     if !enough || !is_threshold || telling.len() < PIECES {
+        return None;
+    }
+    // Failures that begin at some moment under the same load are of that moment: the load must have grown.
+    let load = |pieces: &[&Piece]| mean(&pieces.iter().map(|piece| piece.load).collect::<Vec<_>>());
+    if load(&telling) < GROWN * load(below) {
         return None;
     }
     let Fit { k, half } = fit(&telling)?;

@@ -237,12 +237,14 @@ fn grows_beyond_limit(record: &Record, hang: &Hang) -> Option<(f64, f64, f64)> {
         before.into_iter().filter(|second| good(&[second]).total() > 0).collect();
     let limit = ms(&sum(&behind, false), 0.5);
     let last = good(&answered[answered.len().saturating_sub(LAST)..]);
-    let first = ms(&good(&answered), 0.1);
     let (half, most) = (ms(&last, 0.5), ms(&last, 0.95));
+    // Within a few seconds the fastest were the first; over more of them medians show that times grow.
+    let few = answered.len() < 2 * LAST;
+    let first = if few { ms(&last, 0.1) } else { ms(&good(&answered[..LAST]), 0.5) };
     let grows = hang.gave_up > 0
         && half >= NEAR_LIMIT.0 * limit
         && most >= NEAR_LIMIT.1 * limit
-        && 2.0 * first <= most;
+        && 2.0 * first <= if few { most } else { half };
     grows.then_some((limit, first, most))
 }
 
@@ -263,14 +265,18 @@ fn too_late(record: &Record, hang: &Hang, (limit, first, most): (f64, f64, f64))
     .with("waited", (hang.gave_up + hang.cut) as f64, "requests", (hang.from_ms, span(&record.seconds).1))
     .with("limit", limit_ms, "ms", (hang.from_ms, span(&record.seconds).1))
     .advise(words!(
-        "The target was probably working all the time, on requests that nobody waited for any more: find the load that it bears (throng capacity), or run without the time limit to see how long answers take.",
-        "被测系统很可能一直在工作，处理的却是已无人等待的请求：用 throng capacity 找出它能承受的负载，或去掉超时再运行，以观察响应时间。"
+        "The target was probably working all the time, on requests that nobody waited for any more. Either the load grew beyond what it bears (throng capacity finds that), or it got slower under the same load; a run without the time limit shows how long answers take.",
+        "被测系统很可能一直在工作，处理的却是已无人等待的请求。要么负载超过了它能承受的程度（用 throng capacity 查明），要么它在相同负载下变慢；去掉超时再运行可看到响应需要多久。"
     ))
 }
 
 /// A sentence on a target, or on some labels, without answers until the end.
 pub fn unanswered(record: &Record) -> Option<Words> {
-    hang(record).map(|hang| sentence(record, &hang))
+    let hang = hang(record)?;
+    Some(match grows_beyond_limit(record, &hang) {
+        Some(times) => too_late(record, &hang, times).words,
+        None => sentence(record, &hang),
+    })
 }
 
 fn sentence(record: &Record, hang: &Hang) -> Words {

@@ -57,6 +57,14 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
     }
     let (n, flying, calm) =
         (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
+    let rare: u64 = below.iter().map(|(_, s)| resets(s)).sum();
+    let (never, never_zh) = match rare {
+        0 => (format!("not at all in {calm} requests"), format!("{calm} 个请求中一次也没有")),
+        rare => {
+            let rare = count(rare);
+            (format!("{rare} times in {calm} requests"), format!("{calm} 个请求中 {rare} 次"))
+        }
+    };
     // The limit lies above the most users without a reset and below the fewest with some.
     let most_quiet = below.last().map_or(0, |(users, _)| *users);
     let interval = Some((most_quiet as f64, threshold as f64));
@@ -66,8 +74,8 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         About::Target,
         Confidence::Statistical,
         words!(
-            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users not at all in {calm} requests.",
-            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{calm} 个请求中一次也没有。"
+            "From about {threshold} users on ({most_quiet}–{threshold}; {flying} requests in flight) the target resets or refuses connections: {n} times; with fewer users {never}.",
+            "从约 {threshold} 个用户（{most_quiet}–{threshold}；{flying} 个请求在途）起，被测系统重置或拒绝连接：{n} 次；用户更少时，{never_zh}。"
         ),
     )
     .with("resets", all as f64, "connections", span(seconds))

@@ -49,9 +49,16 @@ pub(super) fn asks_for_other_work(record: &Record, label: Option<u32>, times: [S
 /// Sizes of answers that differ by this factor and so many bytes are those of other answers.
 const LARGER: f64 = 1.5;
 const LARGER_BYTES: f64 = 100.0;
+/// Difference of the shares of failures from which on sizes are those of errors.
+const FAILING: f64 = 0.01;
 
-/// Answers of two times that have other sizes: the mean sizes, bytes.
+/// Answers of two times that have other sizes: the mean sizes, bytes. Failures have sizes of their own: `None` where their
+/// share differs.
 pub(super) fn other_sizes(of: Of, [a, b]: [&[Second]; 2]) -> Option<[f64; 2]> {
+    let failed = [a, b].map(|seconds| of.failed(seconds) as f64 / of.count(seconds).max(1) as f64);
+    if (failed[0] - failed[1]).abs() > FAILING {
+        return None;
+    }
     let sizes = [a, b].map(|seconds| of.received(seconds) / of.count(seconds).max(1) as f64);
     let (least, most) = (sizes[0].min(sizes[1]), sizes[0].max(sizes[1]));
     (most >= LARGER * least && most - least >= LARGER_BYTES).then_some(sizes)

@@ -7,7 +7,7 @@ use record::{Class, ClassName, Ending, Label, Mark, Record, Second};
 use stats::{Counter, Outcome, Phase};
 
 use super::all::{Situation, of, quiet};
-use super::{Answer, MS, Request, S, START, about, bad, good, run, users};
+use super::{Answer, MS, Request, S, START, Users, about, bad, good, run, users};
 
 /// Requests of each second that count under a second label, with the class of an address of its own: from `from` to `to` s.
 fn second_label(record: &mut Record, is_second: impl Fn(usize) -> bool) {
@@ -288,6 +288,29 @@ fn few_are_long(seed: u64) -> Record {
     })
 }
 
+/// A rate that the plan sets, of a service without a limit that takes three times as long from that second on.
+fn slower_under_a_rate(at: u64) -> Record {
+    let load = Users { rate: Some(20.0), ..users(60).seconds(60) };
+    let mut record = run(&load, move |request, random| {
+        good(about(if request.at < at * S { 100 * MS } else { 300 * MS }, random))
+    });
+    for second in &mut record.seconds {
+        second.due = 20;
+    }
+    record
+}
+
+/// Errors of a third of the requests from that second on, under a load that stays the same.
+fn fails_from(at: u64) -> Record {
+    run(&users(20).pause(100).seconds(120), move |request, random| {
+        if request.at > at * S && random.uniform() < 0.33 {
+            bad(5 * MS, Outcome::Status, "500", "Internal Server Error")
+        } else {
+            good(about(if request.at > at * S { 160 * MS } else { 80 * MS }, random))
+        }
+    })
+}
+
 /// From that second on the target answers with a few bytes, and fast.
 fn loses_its_sessions(at: u64) -> Record {
     run(&users(10).pause(50).seconds(30), move |request, random| {
@@ -308,6 +331,8 @@ pub fn all() -> Vec<Situation> {
         of("one long answer in a hundred, in a ramp", "", &[], few_are_long(1)),
         of("the same, of other chances", "", &[], few_are_long(2)),
         of("the same, of third chances", "", &[], few_are_long(3)),
+        of("a rate, and slower answers", "step_change", &[], slower_under_a_rate(30)),
+        of("a third fails from 0:40 on", "errors_named", &["step_change"], fails_from(40)),
         of("all sessions are lost after 8 s", "slow_phase", &[], loses_its_sessions(8)),
         of("two services, one slower by its nature", "bimodal", &[], two_services(false)),
         of("the same, of samplers with one name", "", &[], two_services(true)),
