@@ -7,7 +7,7 @@ use stats::grouped::count;
 use super::defaults;
 use super::figures::{in_flight, requests, span, sum, whole, with_users};
 use super::say::{found, lacks, number, words};
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// Resets, and seconds and samples without one below the threshold, that make a threshold.
 const RESETS: u64 = 10;
@@ -17,6 +17,16 @@ const QUIET_SAMPLES: u64 = 300;
 const ABOVE: f64 = 0.5;
 /// The threshold lies at this part of all resets, by load; below it a few are tolerated.
 const FEW: f64 = 0.02;
+
+/// Words on resets among the requests below the threshold.
+fn seldom(rare: u64, calm: &str) -> Words {
+    let times = count(rare);
+    if rare == 0 {
+        words!("not at all in {calm} requests", "{calm} 个请求中一次也没有")
+    } else {
+        words!("{times} times in {calm} requests", "{calm} 个请求中 {times} 次")
+    }
+}
 
 pub(super) fn reset_under_load(record: &Record) -> Said {
     let seconds = whole(record);
@@ -34,9 +44,6 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         s.causes.iter().filter(|(cause, _)| is_reset(*cause)).map(|(_, n)| n).sum()
     };
     let all = sum(seconds, resets);
-    if all < RESETS {
-        return Said::Nothing;
-    }
     let mut by_load: Vec<(u64, &Second)> = with_users(seconds).collect();
     by_load.sort_by_key(|(users, _)| *users);
     let mut seen = 0;
@@ -51,20 +58,14 @@ pub(super) fn reset_under_load(record: &Record) -> Said {
         by_load.iter().partition(|(users, _)| *users < threshold);
     let quiet: u64 = below.iter().map(|(_, s)| s.all.count).sum();
     let hit = above.iter().filter(|(_, s)| resets(s) > 0).count();
-    let enough = below.len() >= QUIET_SECONDS && quiet >= QUIET_SAMPLES;
+    let enough = all >= RESETS && below.len() >= QUIET_SECONDS && quiet >= QUIET_SAMPLES;
     if !enough || (hit as f64) < ABOVE * above.len() as f64 {
         return Said::Nothing;
     }
     let (n, flying, calm) =
         (count(all), number(in_flight(first).min(threshold as f64)), count(quiet));
-    let rare: u64 = below.iter().map(|(_, s)| resets(s)).sum();
-    let (never, never_zh) = match rare {
-        0 => (format!("not at all in {calm} requests"), format!("{calm} 个请求中一次也没有")),
-        rare => {
-            let rare = count(rare);
-            (format!("{rare} times in {calm} requests"), format!("{calm} 个请求中 {rare} 次"))
-        }
-    };
+    let Words { en: never, zh: never_zh } =
+        seldom(below.iter().map(|(_, s)| resets(s)).sum(), &calm);
     // The limit lies above the most users without a reset and below the fewest with some.
     let most_quiet = below.last().map_or(0, |(users, _)| *users);
     let interval = Some((most_quiet as f64, threshold as f64));
