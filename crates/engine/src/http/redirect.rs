@@ -267,8 +267,11 @@ fn send_hop(
     let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
     let SamplerKind::Http(http) = kind else { return false };
     let mut request = std::mem::take(&mut outgoing.request);
-    let chain = cx.users[index].extra().redirect.as_ref();
-    let first = chain.map_or_else(String::new, |chain| chain.result.method.clone());
+    // HttpClient alone asks for the chain's first method.
+    let first = match &cx.users[index].extra().redirect {
+        Some(chain) if next.by == Follower::HttpClient => chain.result.method.clone(),
+        _ => String::new(),
+    };
     let rendered = target.and_then(|()| {
         cx.with_env(index, id, |env, _| {
             if next.stripped {
