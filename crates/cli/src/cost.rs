@@ -66,6 +66,13 @@ struct Money {
     total: f64,
 }
 
+impl Money {
+    /// An amount with the currency, where one is named.
+    fn amount(&self, value: f64) -> String {
+        format!("{} {}", digits(value), self.currency).trim_end().to_owned()
+    }
+}
+
 /// An estimate of JMeter's processor time for the same requests, by a measured ratio.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Estimate {
@@ -111,7 +118,7 @@ impl Cost {
         let money = self
             .money
             .as_ref()
-            .map_or(String::new(), |money| format!(": {} {}", digits(money.total), money.currency));
+            .map_or(String::new(), |money| format!(": {}", money.amount(money.total)));
         let mut out = format!(
             "Cost            {} core-seconds, {} GiB-hours of memory, {} sent, {} received{money}\n",
             digits(self.core_seconds),
@@ -122,9 +129,8 @@ impl Cost {
         if let Some(estimate) = &self.jmeter_estimate {
             let money = match (estimate.processors, &self.money) {
                 (Some(processors), Some(money)) => format!(
-                    ", {} {} of processors instead of {}",
-                    digits(processors),
-                    money.currency,
+                    ", {} of processors instead of {}",
+                    money.amount(processors),
                     digits(money.processors)
                 ),
                 _ => String::new(),
@@ -203,6 +209,9 @@ mod tests {
         assert!(text.contains("3.0 MiB received: 0.070 EUR\n"), "{text}");
         let jmeter = "JMeter: about 120 core-seconds, 0.0012 EUR of processors instead of 0.00010 (an estimate: 12 times as many, as in bench/realistic-plan)\n";
         assert!(text.contains(jmeter), "{text}");
+        let without = Prices { currency: String::new(), ..prices() };
+        let without = self::cost(&Known { prices: Some(without), is_http: true }).text();
+        assert_eq!(without, text.replace(" EUR", ""));
         let json: Value = serde_json::from_str(&cost.add_to_json("{}".into())).expect("JSON");
         assert_eq!(json["cost"]["jmeter_estimate"]["core_seconds"], 120.0, "{json}");
     }
