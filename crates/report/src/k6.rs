@@ -45,8 +45,42 @@ pub fn summary(page: &RunPage) -> String {
         let thresholds = metric.entry("thresholds").or_insert_with(|| json!({}));
         thresholds[&criterion.text] = Value::Bool(criterion.met != Some(true));
     }
-    let root = json!({ "name": "", "path": "", "id": ROOT, "groups": {}, "checks": {} });
-    format!("{:#}\n", json!({ "metrics": metrics, "root_group": root }))
+    format!("{:#}\n", json!({ "metrics": metrics, "root_group": root_group() }))
+}
+
+fn root_group() -> Value {
+    json!({ "name": "", "path": "", "id": ROOT, "groups": {}, "checks": {} })
+}
+
+/// Whether a text is such a summary of this program's: the same keys, and metrics of the same shape.
+pub fn is_summary(text: &str) -> bool {
+    let Ok(Value::Object(file)) = serde_json::from_str(text) else { return false };
+    let Some(Value::Object(metrics)) = file.get("metrics") else { return false };
+    let always = ["http_reqs", "data_sent", "data_received"];
+    file.len() == 2
+        && file.get("root_group") == Some(&root_group())
+        && always.iter().all(|name| metrics.contains_key(*name))
+        && metrics.iter().all(|(name, metric)| has_shape(name, metric))
+}
+
+/// Whether a metric has the figures that this program writes under its name.
+fn has_shape(name: &str, metric: &Value) -> bool {
+    let figures: &[&str] = match name {
+        "http_reqs" | "data_sent" | "data_received" => &["count", "rate"],
+        "checks" | "http_req_failed" => &["passes", "fails", "value"],
+        "http_req_duration" | "http_req_waiting" => {
+            &["avg", "min", "med", "max", "p(90)", "p(95)", "p(99)"]
+        }
+        "vus_max" => &["value", "min", "max"],
+        _ => return false,
+    };
+    let known = |(key, value): (&String, &Value)| match &**key {
+        "thresholds" => value.is_object(),
+        key => figures.contains(&key) && (value.is_number() || value.is_null()),
+    };
+    metric.as_object().is_some_and(|metric| {
+        figures.iter().all(|figure| metric.contains_key(*figure)) && metric.iter().all(known)
+    })
 }
 
 /// A metric of two outcomes: how often it was so, and how often not.
@@ -76,5 +110,43 @@ fn metric(criterion: &str) -> &'static str {
         Ok(Figure::Time(..)) => "http_req_duration",
         Ok(Figure::Errors | Figure::ErrorShare) => "http_req_failed",
         Ok(Figure::Rate | Figure::Count) | Err(_) => "http_reqs",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_told_from_other_files_with_metrics() {
+        let per_s = json!({ "count": 3, "rate": 1.5 });
+        let metrics = json!({ "http_reqs": per_s, "data_sent": per_s, "data_received": per_s });
+        let own = json!({ "metrics": metrics, "root_group": root_group() });
+        assert!(is_summary(&own.to_string()));
+        let changed = |at: &str, value: Value| {
+            let mut file = own.clone();
+            *file.pointer_mut(at).expect("a place") = value;
+            file.to_string()
+        };
+        let more = |key: &str, value: Value| {
+            let mut file = own.clone();
+            file["metrics"][key] = value;
+            file.to_string()
+        };
+        assert!(is_summary(&more("checks", rate(1, 2))));
+        for other in [
+            "{\"metrics\": {}}".to_owned(),
+            changed("/metrics", json!({})),
+            changed("/root_group", json!({ "name": "mine" })),
+            changed("/metrics/http_reqs", json!({ "count": 3 })),
+            changed("/metrics/data_sent/rate", json!("high")),
+            more("my_metric", json!({ "value": 3 })),
+            more("vus", json!({ "value": 3, "min": 1, "max": 3 })),
+        ] {
+            assert!(!is_summary(&other), "{other}");
+        }
+        let mut another = own.clone();
+        another["dashboard"] = json!({});
+        assert!(!is_summary(&another.to_string()));
     }
 }

@@ -80,7 +80,7 @@ impl Promised {
             text(file).map_or(!file.exists(), |text| is_summary(&text))
         });
         if let Some(file) = file("--k6-summary").filter(|file| is_free(file))
-            && text(&file).is_ok_and(|text| is_k6(&text))
+            && text(&file).is_ok_and(|text| ::report::k6::is_summary(&text))
         {
             let _ = std::fs::remove_file(file);
         }
@@ -120,12 +120,6 @@ impl Promised {
 fn is_junit(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(HEAD)];
     head.contains("<testsuite") || head.trim().is_empty()
-}
-
-/// Whether a text is a summary in k6's form.
-fn is_k6(text: &str) -> bool {
-    let json = serde_json::from_str::<serde_json::Value>(text);
-    json.is_ok_and(|json| json["metrics"].is_object())
 }
 
 /// Whether a text is Markdown of this program, whose heading begins with the sign of the result.
@@ -248,16 +242,25 @@ mod tests {
         };
         write("t.xml", "<testsuite tests='1' failures='0'/>");
         write("s.md", "");
-        write("k6.json", "{\"metrics\": {}}");
+        let per_s = serde_json::json!({ "count": 3, "rate": 1.5 });
+        let summary = serde_json::json!({
+            "metrics": { "http_reqs": per_s, "data_sent": per_s, "data_received": per_s },
+            "root_group": {
+                "name": "", "path": "", "id": "d41d8cd98f00b204e9800998ecf8427e", "groups": {}, "checks": {}
+            },
+        });
+        write("k6.json", &summary.to_string());
         let (t, s, k6) = (at("t.xml"), at("s.md"), at("k6.json"));
         let jmeter = ["-n", "-t", "p.jmx", "--wrong", "--junit", &t, "--markdown", &s];
         refuse(&[&jmeter[..], &["--k6-summary", &k6]].concat());
         assert!(read("t.xml").contains("name=\"p.jmx\"") && read("t.xml").contains("errors=\"1\""));
         assert_eq!(read("s.md"), "## ❌ No result: p.jmx\n\n--wrong is not known\n");
         assert!(!Path::new(&k6).exists());
-        write("k6.json", "{\"users\": 7}");
-        refuse(&["throng", "run", "--k6-summary", &k6, "--junit", "--fail"]);
-        assert_eq!(read("k6.json"), "{\"users\": 7}", "no summary");
+        for other in ["{\"users\": 7}", "{\"metrics\": {\"p95\": 7}}"] {
+            write("k6.json", other);
+            refuse(&["throng", "run", "--k6-summary", &k6, "--junit", "--fail"]);
+            assert_eq!(read("k6.json"), other, "no summary");
+        }
         assert!(!Path::new("--fail").exists());
     }
 }
