@@ -14,8 +14,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) plan: &'a str,
     pub(crate) start_ms: i64,
     pub(crate) length_ms: i64,
-    /// Why the run did not come to its end.
-    pub(crate) broken: Option<String>,
+    /// Why the run did not come to its end: as a failure, or as an error where its criteria are undecided for it.
+    pub(crate) broken: Option<(Tag, String)>,
     /// The results that are missing; empty if none are.
     pub(crate) lost: &'a str,
 }
@@ -24,9 +24,8 @@ pub(crate) struct Facts<'a> {
 pub(crate) fn xml(facts: &Facts<'_>, judgement: &Judgement) -> String {
     let seconds = format!("{:.3}", facts.length_ms as f64 / 1000.0);
     let mut cases = Vec::new();
-    let broken = facts.broken.as_deref();
     let cut_short = judgement.cut_short.as_ref().map(|why| (ERROR, &*why.en));
-    let broken = broken.map(|words| (FAILURE, words)).or(cut_short);
+    let broken = facts.broken.as_ref().map(|(tag, words)| (*tag, &**words)).or(cut_short);
     cases.push(case("the run comes to its end", broken, &seconds));
     if !facts.lost.is_empty() {
         cases.push(case("the results are complete", Some((LOST, facts.lost)), &seconds));
@@ -100,11 +99,11 @@ pub(crate) fn of_plans<'a>(plans: impl Iterator<Item = (&'a str, Option<&'a str>
 }
 
 /// The element and the type of a result that is not a pass.
-type Tag = (&'static str, &'static str);
+pub(crate) type Tag = (&'static str, &'static str);
 
 /// Tags of a test that did not pass, with the type of each.
-const FAILURE: Tag = ("failure", "criterion");
-const ERROR: Tag = ("error", "undecided");
+pub(crate) const FAILURE: Tag = ("failure", "criterion");
+pub(crate) const ERROR: Tag = ("error", "undecided");
 const LOST: Tag = ("error", "lost");
 const NO_RESULT: Tag = ("error", "no result");
 

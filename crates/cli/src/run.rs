@@ -647,12 +647,15 @@ impl Ending<'_> {
         let Some(path) = &self.request.junit else { return };
         let plan = self.request.plan.display().to_string();
         let broken = match end {
-            End::Completed | End::StoppedByPlan | End::Threshold(_) if !self.losses.is_empty() => {
-                Some(format!("{} workers were lost", self.losses.len()))
+            End::Threshold(why) => {
+                Some((junit::FAILURE, format!("it was ended by --abort-if: {why}")))
             }
-            End::Completed | End::StoppedByPlan | End::Threshold(_) => None,
-            End::Interrupted { .. } => Some("it was interrupted".to_string()),
-            End::Aborted(reason) => Some(format!("it was aborted: {reason}")),
+            End::Completed | End::StoppedByPlan if !self.losses.is_empty() => {
+                Some((junit::FAILURE, format!("{} workers were lost", self.losses.len())))
+            }
+            End::Completed | End::StoppedByPlan => None,
+            End::Interrupted { .. } => Some((junit::ERROR, "it was interrupted".to_string())),
+            End::Aborted(reason) => Some((junit::ERROR, format!("it was aborted: {reason}"))),
         };
         let lost: Vec<String> = traces.last.losses().collect();
         let lost = lost.join("; ");

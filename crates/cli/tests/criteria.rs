@@ -156,7 +156,8 @@ fn a_criterion_ends_the_run_early() {
     for workers in ["1", "2"] {
         let runs = format!("runs{workers}");
         let line = ["run", "plan.jmx", &port, "--users", "2", "--duration", "50m", "-Jms=20"];
-        let line = [&line[..], &abort, &["--workers", workers, "--runs", &runs]].concat();
+        let more = ["--workers", workers, "--runs", &runs, "--junit", "t.xml"];
+        let line = [&line[..], &abort, &more].concat();
         let ended = program.run(&line);
         assert_eq!(ended.code, 4, "{ended:?}");
         assert!(
@@ -174,6 +175,9 @@ fn a_criterion_ends_the_run_early() {
         let summary: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(summary["end"]["how"], "ended by a criterion");
         assert_eq!(summary["criteria"]["ended_by"]["value"], 100.0);
+        let xml = program.read("t.xml");
+        let words = "<failure type=\"criterion\" message=\"it was ended by --abort-if: error% ";
+        assert!(xml.contains(words) && xml.contains("failures=\"2\""), "{xml}");
     }
 }
 
@@ -491,7 +495,9 @@ fn a_run_that_is_interrupted_meets_its_criteria_only_so_far() {
     assert!(ended.out.contains("UNDECIDED  response p95 < ") && ended.out.contains(words));
     let criteria = &summary(&program)["criteria"];
     assert_eq!((&criteria["passed"], &criteria["outcome"]), (&false.into(), &"undecided".into()));
-    assert!(program.read("t.xml").contains("failures=\"1\" errors=\"2\""));
+    let xml = program.read("t.xml");
+    assert!(xml.contains("failures=\"0\" errors=\"3\""), "{xml}");
+    assert!(xml.contains("<error type=\"undecided\" message=\"it was interrupted\">"), "{xml}");
 }
 
 /// The text of a time as the terminal's summary writes it, ms.
@@ -648,6 +654,7 @@ fn a_command_without_a_result_leaves_no_summary_of_an_earlier_one() {
         let (junit, markdown) = (program.read("t.xml"), program.read("s.md"));
         assert!(junit.contains("errors=\"1\"") && junit.contains(why), "{line:?}: {junit}");
         assert!(markdown.contains("No result") && markdown.contains(why), "{markdown}");
+        assert!(!program.path("k.json").exists(), "{line:?}");
     }
     green();
     let none = ["none.jtl", "--markdown", "s.md"];
