@@ -73,7 +73,7 @@ pub fn met_so_far(why: &Words) -> Words {
 
 /// Why errors ended so much of a run that its samples do not stand for all of the load.
 pub fn cut_short(record: &Record) -> Option<Words> {
-    let cut = rules::cut_by_errors(record)?;
+    let cut = rules::cut_by_errors(record).filter(|cut| cut.left_work(record))?;
     // A user of an open load that ends is followed by the next.
     let counts = match cut {
         Cut::Run { .. } => true,
@@ -456,6 +456,33 @@ mod tests {
         let mut at_the_end = record(Counter::RunStoppedByError, 1, 20, false);
         at_the_end.frame.load.length_ms = Some(2_000);
         assert_eq!(early(&at_the_end), None);
+    }
+
+    #[test]
+    fn an_error_that_ends_a_run_of_loops_leaves_a_shortfall_where_others_had_work_left() {
+        let record = |counter, users_before| {
+            let mut record = Record::default();
+            for (at_ms, users) in [(1000, users_before), (2000, 0)] {
+                let second =
+                    record::Second { at_ms, ms: 1000, users, started: 20, ..Default::default() };
+                record.seconds.push(second);
+            }
+            record.seconds[1].counters.add(counter, 1);
+            record.frame.load.users = 20;
+            record
+        };
+        let is_early = |record: &Record| Shortfall::of((0, 0), Some(record)).early.is_some();
+        let run = |users_before| record(Counter::RunStoppedByError, users_before);
+        assert_eq!((is_early(&run(1)), is_early(&run(2))), (false, true));
+        let mut ramp = run(1);
+        ramp.frame.load.users = 21;
+        let mut cut = run(1);
+        cut.seconds[1].all.cut = 3;
+        assert!(is_early(&ramp) && is_early(&cut));
+        // A user's own work is not known.
+        let mut users = record(Counter::UsersStoppedByError, 20);
+        users.seconds[1].counters.add(Counter::UsersStoppedByError, 19);
+        assert!(!is_early(&users) && rules::cut_by_errors(&users).is_some());
     }
 
     #[test]

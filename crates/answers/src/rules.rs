@@ -59,7 +59,7 @@ mod timeouts;
 
 use record::Record;
 
-pub use errors::{Cut, cut_by_errors};
+pub use errors::{Cut, EARLIER_MS, cut_by_errors};
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
 pub use run::{Rule, Run, judge};

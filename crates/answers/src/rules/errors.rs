@@ -155,7 +155,7 @@ fn only_label(record: &Record, errors: u64) -> Option<&str> {
 }
 
 /// A run that a plan ends after an error ends so much before its planned end, ms.
-const EARLIER_MS: i64 = 1500;
+pub const EARLIER_MS: i64 = 1500;
 
 /// Load that is missing because errors ended users, or the run.
 pub enum Cut {
@@ -182,6 +182,20 @@ pub fn cut_by_errors(record: &Record) -> Option<Cut> {
 }
 
 impl Cut {
+    /// Whether work was left. Without a planned length, users that an error stopped may have been at their last loop. The
+    /// whole run left work where users had not started, others were active, or samples were cut.
+    pub fn left_work(&self, record: &Record) -> bool {
+        let (load, seconds) = (&record.frame.load, &record.seconds);
+        if load.length_ms.is_some() {
+            return true;
+        }
+        let is_stop = |second: &Second| second.counters.get(Counter::RunStoppedByError) > 0;
+        let Some(at) = seconds.iter().position(is_stop) else { return false };
+        let started = seconds.iter().map(|second| second.started).max().unwrap_or(0);
+        let active = at.checked_sub(1).map_or(0, |before| seconds[before].users);
+        started < load.users || active > 1 || seconds[at..].iter().any(|s| s.all.cut > 0)
+    }
+
     /// A sentence on it.
     pub fn words(&self) -> Words {
         match *self {

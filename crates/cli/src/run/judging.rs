@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use answers::evidence::{self, Shortfall};
+use answers::rules;
 use answers::verdict::Words;
-use record::Record;
+use record::{Load, Record};
 use stats::Counter;
 
 use super::traces::Traces;
@@ -30,7 +31,11 @@ pub(super) fn judged(
     let found = Shortfall::of(counted, record.as_ref());
     let cut_short = match &record {
         Some(record) => evidence::cut_short(record),
-        None => ended_by_errors(progress),
+        None => {
+            let load = &progress.now().frame.load;
+            let users = (get(Counter::UsersStoppedByError), get(Counter::UsersStarted));
+            ended_by_errors(load, length, get(Counter::RunStoppedByError) > 0, users)
+        }
     };
     let unrecorded = || {
         let unknown = record.is_none() && counted.0 == 0;
@@ -59,12 +64,19 @@ fn number(rate: f64) -> String {
     format!("{rate:.1}").trim_end_matches(".0").to_owned()
 }
 
-/// Whether errors ended the run, or too many of its users, by its counters: where it has no record, they alone tell.
-fn ended_by_errors(progress: &Progress) -> Option<Words> {
-    let get = |counter| progress.totals().counters.get(counter);
-    let (ended, all) = (get(Counter::UsersStoppedByError), get(Counter::UsersStarted));
-    let of_users = ended as f64 > evidence::MOST_ENDED * all as f64;
-    (get(Counter::RunStoppedByError) > 0 || of_users).then(|| Words {
+/// Whether errors ended the run (`stopped`), or too many of its users (those of all), by its counters: where it has no
+/// record, they alone tell. Loops do not say whether work was left; users that had not started do.
+fn ended_by_errors(
+    load: &Load,
+    length: Duration,
+    stopped: bool,
+    (ended, all): (u64, u64),
+) -> Option<Words> {
+    let end_ms = length.as_millis() as i64 + rules::EARLIER_MS;
+    let is_early = load.length_ms.map_or(all < load.users, |of_ms| end_ms <= of_ms);
+    let many = ended as f64 > evidence::MOST_ENDED * all as f64;
+    let of_users = many && load.length_ms.is_some() && !load.open;
+    ((stopped && is_early) || of_users).then(|| Words {
         en: "errors ended the run or its users before the load was made".to_owned(),
         zh: "错误在负载完成之前结束了运行或其用户".to_owned(),
     })
@@ -101,4 +113,25 @@ pub(super) fn without_samples(
             "the run has no samples: no sampler was run, or none gave a result; look at the conditions of controllers, at data files that ended and at the log"
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_alone_say_whether_errors_cut_a_load_short() {
+        let length = Duration::from_secs(9);
+        let load = |length_ms, open| Load { users: 20, length_ms, open, ..Load::default() };
+        let timed = load(Some(60_000), false);
+        let is_cut =
+            |load: &Load, stopped, users| ended_by_errors(load, length, stopped, users).is_some();
+        assert!(is_cut(&timed, true, (0, 20)) && is_cut(&timed, false, (3, 20)));
+        assert!(!is_cut(&timed, false, (2, 20)), "a tenth");
+        assert!(!is_cut(&load(Some(10_000), false), true, (0, 20)), "at the planned end");
+        assert!(!is_cut(&load(Some(60_000), true), false, (20, 20)), "others follow them");
+        let loops = load(None, false);
+        assert!(is_cut(&loops, true, (0, 19)), "users that had not started");
+        assert!(!is_cut(&loops, true, (0, 20)) && !is_cut(&loops, false, (20, 20)));
+    }
 }

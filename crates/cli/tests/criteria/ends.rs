@@ -5,55 +5,83 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::program::{self, Program};
 use super::{asks, failing_plan, summary};
 
 /// Requests that a target answers before it answers none.
 const ANSWERED: u32 = 60;
+/// Seconds of the record in which it answers none.
+const QUIET: usize = 4;
 
-/// Answers the first requests, and then takes others without an answer for as long as the program lives.
-fn hanging_target() -> u16 {
+/// Answers the first requests, and then takes others without an answer for as long as the program lives. It counts all.
+fn hanging_target() -> (u16, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let answered = Arc::new(AtomicU32::new(0));
-    let serve = move |mut stream: TcpStream, answered: &AtomicU32| {
+    let taken = Arc::new(AtomicU32::new(0));
+    let serve = move |mut stream: TcpStream, taken: &AtomicU32| {
         let mut buffer = [0; 4096];
         while stream.read(&mut buffer).is_ok_and(|n| n > 0) {
-            if answered.fetch_add(1, Ordering::Relaxed) < ANSWERED {
+            if taken.fetch_add(1, Ordering::Relaxed) < ANSWERED {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
             }
         }
     };
+    let counted = Arc::clone(&taken);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let answered = Arc::clone(&answered);
-            std::thread::spawn(move || serve(stream, &answered));
+            let taken = Arc::clone(&taken);
+            std::thread::spawn(move || serve(stream, &taken));
         }
     });
-    port
+    (port, counted)
 }
 
-/// A group that stops the test at once, samples in flight with it, after 3 s.
+/// Waits until something is so.
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < end, "a minute was not enough");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A group that stops the test at once, samples in flight with it, when the file `more` says false.
 const STOPPER: &str = r#"<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="Stop" enabled="true">
   <elementProp name="ThreadGroup.main_controller" elementType="LoopController"><boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">1</stringProp></elementProp>
   <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
   <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
 </ThreadGroup><hashTree>
-  <TestAction guiclass="TestActionGui" testclass="TestAction" testname="Wait" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">3000</stringProp></TestAction><hashTree/>
+  <WhileController guiclass="WhileControllerGui" testclass="WhileController" testname="Wait" enabled="true"><stringProp name="WhileController.condition">${__FileToString(more)}</stringProp></WhileController><hashTree>
+    <TestAction guiclass="TestActionGui" testclass="TestAction" testname="Pause" enabled="true"><intProp name="ActionProcessor.action">1</intProp><intProp name="ActionProcessor.target">0</intProp><stringProp name="ActionProcessor.duration">50</stringProp></TestAction><hashTree/>
+  </hashTree>
   <TestAction guiclass="TestActionGui" testclass="TestAction" testname="Stop now" enabled="true"><intProp name="ActionProcessor.action">2</intProp><intProp name="ActionProcessor.target">2</intProp><stringProp name="ActionProcessor.duration">0</stringProp></TestAction><hashTree/>
 </hashTree>"#;
 
 #[test]
 fn a_target_that_hangs_until_the_end_meets_no_criterion() {
     let program = Program::new();
-    let plan = asks(hanging_target());
+    let (port, taken) = hanging_target();
+    let plan = asks(port);
     let plan = plan.replacen("<ThreadGroup ", &format!("{STOPPER}<ThreadGroup "), 1);
     program.write("plan.jmx", &plan);
+    program.write("more", "true");
     let line = ["run", "plan.jmx", "-Jusers=10", "-Jloops=-1", "--no-report", "--junit", "t.xml"];
     let fail = ["p95 < 500ms", "service max < 1h", "error% < 1", "count = 60"];
     let fail = fail.map(|criterion| ["--fail", criterion]).concat();
-    let ended = program.run(&[&line[..], &fail].concat());
+    let child = program.start(&[&line[..], &fail].concat());
+    // Seconds that the run has written.
+    let seconds = || {
+        let text = std::fs::read_to_string(program.run_folder().join("seconds.jsonl"));
+        text.map_or(0, |text| text.lines().count())
+    };
+    wait_until(|| taken.load(Ordering::Relaxed) >= ANSWERED + 10);
+    let before = seconds();
+    wait_until(|| seconds() >= before + QUIET);
+    program.write("less", "false");
+    std::fs::rename(program.path("less"), program.path("more")).expect("a file");
+    let ended = program::ended(child.wait_with_output().expect("its output"));
     assert_eq!(ended.code, 4, "{ended:?}");
     for words in [
         "NOT MET    response p95 < 500ms: ",
@@ -91,13 +119,19 @@ fn a_run_that_an_error_stops_is_green_nowhere() {
         let as_jmeter = program.run(&["-n", "-t", "plan.jmx", "-Jloops=-1", "-j", "log"]);
         assert_eq!(as_jmeter.code, 0, "{as_jmeter:?}");
     }
-    // An error of the last sample cuts nothing.
-    let program = Program::new();
-    program.write("plan.jmx", &failing_plan("stoptest", ""));
-    let line = ["run", "plan.jmx", "--junit", "t.xml", "--fail", "error% = 50"];
-    let ended = program.run(&line);
-    assert!(ended.code == 6 || ended.code == 0, "{ended:?}");
-    assert_eq!(program.read("t.xml").contains("errors=\"0\""), ended.code == 0);
+}
+
+#[test]
+fn an_error_of_the_last_sample_of_all_cuts_nothing() {
+    for on_error in ["stoptest", "stoptestnow", "stopthread"] {
+        let program = Program::new();
+        program.write("plan.jmx", &failing_plan(on_error, ""));
+        let line = ["run", "plan.jmx", "--junit", "t.xml", "--fail", "error% = 50"];
+        let ended = program.run(&line);
+        assert_eq!(ended.code, 0, "{on_error}: {ended:?}");
+        let xml = program.read("t.xml");
+        assert!(xml.contains("failures=\"0\" errors=\"0\""), "{xml}");
+    }
 }
 
 #[test]
