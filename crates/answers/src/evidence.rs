@@ -30,7 +30,7 @@ pub const MOST_MISSED: f64 = 0.01;
 /// Share of the users that errors may have ended before the load counts as one that was not made.
 pub const MOST_ENDED: f64 = 0.1;
 
-/// Share of failed samples up to which nothing is said beside a figure that holds.
+/// A criterion that is met, while none is about errors, gets a warning if more than this share of the samples failed.
 pub const FEW_ERRORS: f64 = 0.01;
 
 /// The load that a run was to make and did not.

@@ -261,7 +261,8 @@ fn by_name<'r, 's>(
     times.into_iter().filter_map(|(label, hist)| Some((&*is_request(label)?.name, hist))).collect()
 }
 
-/// How much the medians of labels grow from a light load to the full one, ms, on average over the requests of the full one.
+/// The growth of the median time of a request from the light load to the full one, ms: the mean over labels, each weighted
+/// by its requests under the full load.
 fn typical(
     (of_light, light): (&Record, &[&Second]),
     (record, plateau): (&Record, &Plateau),

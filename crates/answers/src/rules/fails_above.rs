@@ -198,7 +198,7 @@ pub(super) fn limit(record: &Record) -> Option<Limit> {
     }
     let labels = failing_labels(record, seconds);
     let (good, failed) = times(seconds, &labels);
-    // Who finds no place is told so at once, and not after a wait.
+    // The target refuses a request at once when all places are taken; failures after a wait have another cause.
     let (alone, at_once) = (ms(&good, 0.5), ms(&failed, 0.5));
     if good.total() == 0 || at_once > alone {
         return None;
@@ -268,7 +268,7 @@ fn fit(telling: &[&Piece]) -> Option<Fit> {
     if few.len() < 3 || many.len() < 3 || differ || variation(&places) > FLAT {
         return None;
     }
-    // What is in flight at both ends of a piece is known to a fiftieth.
+    // The number of requests in flight in a piece has an error of 2 %: requests cross its beginning and its end.
     let half = (Z * deviation(&places) / (places.len() as f64).sqrt()).max(EDGE * k);
     (LEAST..=LARGEST).contains(&k).then_some(Fit { k, half })
 }

@@ -1,7 +1,8 @@
 //! Sessions of watched firewalls and load balancers: more of them than the run has connections, or all that the device has.
 //!
-//! A firewall keeps a session for each connection through it, and for some time behind its end. It stands before the proxy
-//! and behind it: connections that a proxy makes anew for each request are many more there than those of the users.
+//! A firewall has a session for each connection through it, and keeps the session for some time after the connection has
+//! ended. Users' connections to a proxy and the proxy's connections to its services both pass the firewall. A proxy that
+//! opens a connection for each request fills it with many more sessions than the users have connections.
 
 use std::sync::Arc;
 

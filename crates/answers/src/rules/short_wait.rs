@@ -18,7 +18,8 @@ use crate::verdict::{About, Confidence, Said};
 const FAILURES: u64 = 30;
 const MOST: f64 = 0.95;
 const PART: f64 = 0.5;
-/// Waits that are told, ms; longer ones are time limits of another rule.
+/// The shortest and the longest wait before a failure that is reported as one, ms. A longer wait is taken for a
+/// time limit.
 const LENGTH: (f64, f64) = (2.0, 1000.0);
 /// Nine of ten failures lie within this share of their time, or this many ms; answers spread by this factor more.
 const WITHIN: f64 = 0.25;

@@ -65,8 +65,8 @@ impl Inside {
         if let Some((parent, of, next)) = &mut last.request
             && let Some((own, number)) = numbered(name)
             && (own == parent || *next > 0 && own.contains("://"))
-            && times.start >= of.start - CLOCK_MS
-            && times.end <= of.end + CLOCK_MS
+            && times.start >= of.start.saturating_sub(CLOCK_MS)
+            && times.end <= of.end.saturating_add(CLOCK_MS)
         {
             // Within a millisecond nothing is seen but that other rows of the label are downloads.
             let is_next = times.start <= of.end && number == *next;
@@ -171,7 +171,7 @@ fn find_around(
     if let Some((label, of)) = last.transaction
         && own != Some(label)
         && of.has_start(times.start)
-        && times.end <= of.end + CLOCK_MS
+        && times.end <= of.end.saturating_add(CLOCK_MS)
         && let Some(about) = transactions.get_mut(&label)
     {
         about.has_rows = true;
