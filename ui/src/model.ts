@@ -133,6 +133,8 @@ export interface Cause {
 export interface Sample {
   why: 'error' | 'slowest' | 'random'; label: number; at_ms: number; ok: boolean; code: string; message: string; cause: number | null;
   address: string;
+  /** The number of its trace, as `traceparent` had it. */
+  trace: string | null;
   phases: Num[]; elapsed_us: number;
   request: string | null; response: string | null; cut: boolean;
 }

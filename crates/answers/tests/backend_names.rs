@@ -41,6 +41,7 @@ fn with_more(
                 reused: true,
                 sent: 100,
                 received: 100,
+                trace: 0,
                 request: text(""),
                 response: format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n").into(),
             };

@@ -271,6 +271,7 @@ fn answers_of_other_labels_are_no_answers_to_those_turned_away() {
         reused: true,
         sent: 0,
         received: 0,
+        trace: 0,
         request: "".into(),
         response: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 30\r\n".into(),
     });

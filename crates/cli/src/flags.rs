@@ -348,6 +348,17 @@ pub(crate) struct RunFlags {
     /// WebSocket connections that the whole run opens per second, at most.
     #[arg(long, value_name = "N")]
     connect_rate: Option<f64>,
+    /// Put a header on every HTTP request and WebSocket handshake, so that servers can tell the test's traffic apart. May be
+    /// given several times; it takes the place of the plan's header of that name.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = engine::check_tag)]
+    tag: Vec<String>,
+    /// Put a member into W3C's header baggage of every request, which services pass on. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = engine::check_baggage)]
+    baggage: Vec<String>,
+    /// Begin a trace with every sample (W3C's header traceparent); the report has the numbers of the slowest and of failed
+    /// ones. With =sampled, requests ask servers to record the traces.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = ["true", "sampled"])]
+    traceparent: Option<String>,
     /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
     /// With ",ports=N" behind the URL, the host has that many local ports.
     #[arg(long, value_name = "NAME=URL", value_parser = watch::Host::parse)]
@@ -688,6 +699,11 @@ pub(crate) fn run_option(name: &str) -> Option<bool> {
     run.get_arguments().find(named).map(takes)
 }
 
+/// The texts as one property; none without any.
+fn joined(texts: &[String], by: &str) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join(by))
+}
+
 /// The place for the rows of agents.
 fn rows_to(place: Option<&str>) -> Result<Option<RowsTo>, String> {
     let token = std::env::var("THRONG_ROWS_TOKEN").ok().filter(|token| !token.is_empty());
@@ -715,6 +731,9 @@ impl RunFlags {
             (OVERCOMMIT, self.overcommit.then(|| "true".to_owned())),
             ("throng.source.addresses", self.source),
             ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
+            ("throng.tag", joined(&self.tag, "\n")),
+            ("throng.baggage", joined(&self.baggage, ",")),
+            ("throng.traceparent", self.traceparent),
         ];
         for (name, value) in given {
             sources.settings.extend(value.map(|value| Setting::Jmeter(name.into(), value)));

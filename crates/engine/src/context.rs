@@ -8,6 +8,7 @@ pub(crate) mod cookies;
 pub(crate) mod done;
 mod evaluate;
 mod limits;
+pub(crate) mod tags;
 pub(crate) mod texts;
 pub(crate) mod threads;
 mod tls;
@@ -21,6 +22,7 @@ use plan::result::SampleResult;
 use stats::Recorder;
 
 use crate::completions::Completions;
+use crate::context::tags::Tags;
 use crate::ids::UserId;
 use crate::net::Net;
 use crate::reports::Report;
@@ -43,6 +45,7 @@ pub(crate) struct Context<'p> {
     pub(crate) users: Users,
     pub(crate) timers: Timers,
     pub(crate) net: Net,
+    pub(crate) tags: Tags,
     /// The result being processed.
     pub(crate) result: Box<SampleResult>,
     pub(crate) spare_results: Vec<Box<SampleResult>>,

@@ -25,6 +25,7 @@ use plan::plan::Plan;
 use stats::{Counter, Recorder};
 
 use crate::completions::{Completions, Done, Sampled};
+use crate::context::tags::Tags;
 use crate::context::{Context, Stop};
 use crate::core::turns::Turn;
 use crate::flow::barriers::let_go;
@@ -140,6 +141,7 @@ impl<'p> Core<'p> {
                     next_second: second_after(now, run.shard),
                 },
                 net: Net::new(run.connections(index), driver, now),
+                tags: Tags::new(&run.settings.tags),
                 result: Box::default(),
                 spare_results: Vec::new(),
                 texts: Scratch::new(seed),

@@ -6,6 +6,7 @@ pub(crate) mod cookies;
 pub(crate) mod http;
 pub(crate) mod proxy;
 pub(crate) mod results;
+pub(crate) mod tags;
 pub(crate) mod websocket;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use crate::settings::cookies::Cookies;
 use crate::settings::http::{CacheHit, Http};
 use crate::settings::proxy::Proxies;
 use crate::settings::results::Results;
+use crate::settings::tags::Tags;
 use crate::settings::websocket::WebSocket;
 use crate::time::clock::Nanos;
 
@@ -34,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) proxy: Proxies,
     pub(crate) websocket: WebSocket,
     pub(crate) results: Results,
+    pub(crate) tags: Tags,
     /// Steps that one evaluation may take (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
     /// Samples in a row without a connection after which the run is stopped (`throng.stop.unconnected`).
@@ -112,6 +115,9 @@ pub const PROPERTIES: &[&str] = &[
     "throng.evaluation.steps",
     THREAD_PREFIX,
     "throng.record.header",
+    "throng.tag",
+    "throng.baggage",
+    "throng.traceparent",
     "throng.stop.unconnected",
     "throng.websocket.reconnect.first_ms",
     "throng.websocket.reconnect.most_ms",
@@ -170,8 +176,9 @@ impl Settings {
     pub(crate) fn from_properties(get: impl Fn(&str) -> Option<String>) -> Self {
         let get = &Properties(&get);
         let (connect, tls) = Connect::of(get);
+        let tags = Tags::of(get);
         Self {
-            complaint: complaints(get, tls),
+            complaint: complaints(get, tls).or_else(|| tags.as_ref().err().cloned()),
             connect,
             http: Http::of(get),
             bodies: Bodies::of(get),
@@ -179,6 +186,7 @@ impl Settings {
             proxy: Proxies::of(get),
             websocket: WebSocket::of(get),
             results: Results::of(get),
+            tags: tags.unwrap_or_default(),
             most_unconnected: get
                 .of("throng.stop.unconnected")
                 .and_then(|number| number.trim().parse().ok()),

@@ -35,6 +35,8 @@ pub(crate) fn begin(
     exchange.start = cx.clock.now();
     exchange.answer.most = cx.run.settings.bodies.max_response;
     if make_up(exchange, &mut cx.net.routes, call) {
+        let trace = cx.tags.begin();
+        exchange.terms.trace = cx.tags.put(trace, &mut exchange.request);
         sessions.start(&mut cx.around(), ticket);
     } else {
         end(cx, sessions, ticket);
@@ -56,6 +58,7 @@ pub(crate) fn end(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket)
     let exchange = &mut sessions.exchanges[ticket];
     let outcome = show(exchange, &cx.net.routes, &mut result);
     let mut timing = exchange.timing(cx.users[index].intended);
+    timing.trace = exchange.terms.trace;
     timing.received = exchange.answer.dropped as u64 + result.text.encode_utf16().count() as u64;
     cx.return_result(result);
     sessions.exchanges.end(ticket);

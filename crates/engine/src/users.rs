@@ -18,6 +18,7 @@ use stats::{ClassId, Phases};
 
 use crate::ids::{NO_SOCKET, RouteId, UserId, Waiter};
 use crate::time::clock::Nanos;
+use crate::time::timing::TraceId;
 use crate::time::wheel::{Links, Waiting};
 pub(crate) use parts::Part;
 use parts::Parts;
@@ -190,6 +191,8 @@ pub(crate) struct Redirect {
     pub(crate) phases: Phases,
     /// Those of the last hop.
     pub(crate) classes: [ClassId; 2],
+    /// The trace of all hops.
+    pub(crate) trace: TraceId,
     /// URL of the first hop.
     pub(crate) first_url: String,
     /// Followed without sub-results.

@@ -37,6 +37,7 @@ use crate::session::held::open::Failed;
 use crate::session::held::{Held, POOLED, State};
 use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
+use crate::time::timing::TraceId;
 use crate::users::Wait;
 use crate::websocket::exchange::Talking;
 use crate::websocket::hold::Holding;
@@ -134,6 +135,8 @@ pub(crate) struct Work {
     pub(crate) stood: Nanos,
     /// The class of its address.
     pub(crate) class: ClassId,
+    /// The trace of the upgrade; none if the connection was there.
+    pub(crate) trace: TraceId,
     /// The rest of each filter's level of reading, the outermost first.
     pub(crate) levels: Vec<Level>,
     /// Nanoseconds; 0 is none.
@@ -346,6 +349,7 @@ impl Work {
         steps: Milestones::NONE,
         stood: 0,
         class: ClassId::NONE,
+        trace: TraceId::NONE,
         levels: Vec::new(),
         read_limit: 0,
         sizes: Sizes { headers: 0, body: 0, sent: 0 },

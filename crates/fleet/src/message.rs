@@ -11,7 +11,7 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]

@@ -615,6 +615,7 @@ fn kept_of(
         reused: row.phases.connect == 0 && !outcome.is_without_connection(),
         sent: row.sent,
         received: row.received,
+        trace: 0,
         request: mask::url(&text(Column::Url)).into(),
         response: "".into(),
     }

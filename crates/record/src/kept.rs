@@ -27,6 +27,8 @@ pub struct Kept {
     pub reused: bool,
     pub sent: u64,
     pub received: u64,
+    /// The number of its trace, by which a tracing system finds it; 0 is none.
+    pub trace: u128,
     /// Excerpts: head and the first part of the body.
     pub request: Arc<str>,
     pub response: Arc<str>,

@@ -360,6 +360,7 @@ impl Recording {
             reused: example.reused,
             sent: example.sent,
             received: example.received,
+            trace: example.trace,
             request: mask::text(&example.request).into(),
             response: mask::text(&example.response).into(),
         };

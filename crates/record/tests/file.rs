@@ -115,6 +115,7 @@ fn failed() -> Kept {
         reused: true,
         sent: 1,
         received: 2,
+        trace: 0,
         request: "GET / HTTP/1.1".into(),
         response: "HTTP/1.1 500".into(),
     }

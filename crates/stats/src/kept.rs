@@ -61,6 +61,8 @@ pub struct Example {
     pub code: String,
     pub message: String,
     pub address: String,
+    /// The number of its trace; 0 is none.
+    pub trace: u128,
     /// Head and the first part of the body.
     pub request: String,
     pub response: String,
@@ -71,6 +73,8 @@ pub struct Example {
 pub struct Texts<'a> {
     pub code: &'a str,
     pub message: &'a str,
+    /// The number of its trace; 0 is none.
+    pub trace: u128,
     /// Parts that stand behind each other.
     pub request: [&'a str; 5],
     pub response: [&'a str; 3],
@@ -321,6 +325,7 @@ impl Example {
             code: String::new(),
             message: String::new(),
             address: String::new(),
+            trace: 0,
             request: String::new(),
             response: String::new(),
         }
@@ -340,6 +345,7 @@ impl Example {
         let opened = sample.connect > 0 || sample.phases.connect > 0 || sample.phases.dns > 0;
         self.reused = !opened && !sample.outcome.is_without_connection();
         (self.sent, self.received) = (sample.sent, sample.received);
+        self.trace = texts.trace;
         fill(&mut self.code, &[texts.code]);
         fill(&mut self.message, &[texts.message]);
         fill(&mut self.address, &[address]);

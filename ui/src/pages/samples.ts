@@ -28,7 +28,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
     saved: saved.samples(page),
     page: 25,
     sort: ['elapsed', 'descending'],
-    filter: (row) => `${page.labels[row.label]?.name ?? ''} ${row.code} ${row.message}`,
+    filter: (row) => `${page.labels[row.label]?.name ?? ''} ${row.code} ${row.message} ${row.trace ?? ''}`,
     columns: [
       { id: 'time', title: word('time'), value: (row) => row.at_ms, show: (row) => clock(row.at_ms) },
       { id: 'label', title: word('label'), value: (row) => page.labels[row.label]?.name ?? null },
@@ -37,6 +37,7 @@ export function sampleTable(page: RunPage, rows: Sample[]): HTMLElement {
       { id: 'code', title: word('code'), value: (row) => row.code, show: (row) => el('span', { class: row.ok ? '' : 'bad' }, row.code) },
       { id: 'message', title: word('message'), value: (row) => row.message },
       { id: 'address', title: word('address'), value: (row) => row.address },
+      ...(rows.some((row) => row.trace !== null) ? [{ id: 'trace', title: word('trace'), value: (row: Sample) => row.trace }] : []),
     ],
     below: (row) => detail(row),
   });

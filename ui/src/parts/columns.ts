@@ -57,7 +57,7 @@ export function samples(page: RunPage): Saved<Sample> {
     name: 'samples',
     columns: [
       ['at', (row) => at(row.at_ms)], ['label', (row) => page.labels[row.label]?.name ?? null], ['why', (row) => row.why], ['ok', (row) => row.ok],
-      ['elapsed_ms', (row) => ms(row.elapsed_us)], ['code', (row) => row.code], ['message', (row) => row.message], ['address', (row) => row.address],
+      ['elapsed_ms', (row) => ms(row.elapsed_us)], ['code', (row) => row.code], ['message', (row) => row.message], ['address', (row) => row.address], ['trace', (row) => row.trace],
       ...phases((row: Sample) => row.phases),
     ],
   };

@@ -96,6 +96,7 @@ export const en = {
   all: 'all',
   user: 'User',
   address: 'Address',
+  trace: 'Trace',
   request: 'Request',
   answer: 'Response',
   cut: 'cut after the first 2 KB',

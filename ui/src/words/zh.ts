@@ -98,6 +98,7 @@ export const zh: Record<Word, string> = {
   all: '全部',
   user: '用户',
   address: '地址',
+  trace: '追踪 ID',
   request: '请求',
   answer: '响应',
   cut: '仅保留前 2 KB',

@@ -131,6 +131,7 @@ mod tests {
             reused: true,
             sent: 100,
             received: 100,
+            trace: 0,
             request: request.into(),
             response: none,
         }

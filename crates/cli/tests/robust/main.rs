@@ -25,6 +25,7 @@ mod proxy;
 mod server;
 mod sse;
 mod stall;
+mod tags;
 mod tls;
 mod trial;
 mod websocket;

@@ -58,7 +58,8 @@ pub(crate) fn asked(connection: &mut TcpStream) -> Option<String> {
     head(connection)?.split(' ').nth(1).map(str::to_owned)
 }
 
-fn head(connection: &mut TcpStream) -> Option<String> {
+/// Reads the head of a request; none at the end.
+pub(crate) fn head(connection: &mut TcpStream) -> Option<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         match connection.read(&mut byte) {

@@ -20,7 +20,7 @@ use crate::session::Sessions;
 use crate::session::exchange::{Call, Ending, Exchange, Trouble};
 use crate::session::http1::{HttpExchange, Stash};
 use crate::time::clock::{Nanos, SECOND};
-use crate::time::timing::Timing;
+use crate::time::timing::{Timing, TraceId};
 use crate::users::Wait;
 
 /// Answers of a core.
@@ -103,11 +103,13 @@ impl Answers {
             exchange.latency = exchange.ended - exchange.start;
         }
         let route = exchange.route;
+        let trace = http.trace();
         let stash = if facts.challenges { None } else { http.stash.take() };
         let timing = {
             let line = &sessions.lines[exchange.line];
             let intended = cx.users[index].intended;
-            timing_of(exchange, &facts, intended, (line.opening.own(), line.class))
+            let class = (line.opening.own(), line.class);
+            Timing { trace, ..timing_of(exchange, &facts, intended, class) }
         };
         leave_line(cx, sessions, (ticket, closing), &facts, moves);
         if !facts.java {
@@ -352,6 +354,7 @@ fn timing_of(
         classes: [class, facts.header],
         draw: facts.draw,
         headed: false,
+        trace: TraceId::NONE,
     }
 }
 

@@ -7,7 +7,7 @@ use stats::{Outcome, Phases};
 
 use crate::context::Context;
 use crate::ids::UserId;
-use crate::time::timing::Timing;
+use crate::time::timing::{Timing, TraceId};
 use crate::users::Redirect;
 
 /// A chain that begins with the core's result.
@@ -38,6 +38,7 @@ pub(super) fn begin_chain(
         lag: 0,
         phases: Phases::default(),
         classes: timing.classes,
+        trace: timing.trace,
         wait: timing.wait,
         first_url: url.to_owned(),
         silent: false,
@@ -53,6 +54,11 @@ pub(super) fn begin_chain(
 pub(super) fn first_url(cx: &Context<'_>, index: UserId) -> Option<String> {
     let chain = cx.users[index].extra.as_ref()?.redirect.as_ref()?;
     chain.silent.then(|| chain.first_url.clone())
+}
+
+/// The trace of a user's open chain.
+pub(super) fn open_trace(cx: &Context<'_>, index: UserId) -> Option<TraceId> {
+    Some(cx.users[index].extra.as_ref()?.redirect.as_ref()?.trace)
 }
 
 /// Adds the core's result, which nobody was asked for, to the open chain.
@@ -146,6 +152,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         received: whole.bytes,
         phases: chain.phases,
         classes: chain.classes,
+        trace: chain.trace,
         ..Timing::default()
     };
     // What the last hop tells, the whole tells; its parts and sums stay.

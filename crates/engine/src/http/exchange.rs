@@ -17,12 +17,13 @@ use crate::http::chain;
 use crate::http::fixed::{Fixed, FixedRequests, show};
 use crate::http::gateway::Gateways;
 use crate::http::opening::{self, Places};
-use crate::http::{cache, cookies, credentials, failure, file, names, proxy};
+use crate::http::{cache, cookies, credentials, failure, file, names, page, proxy};
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 use crate::session::Sessions;
 use crate::session::exchange::{Call, Limit, Rendered};
 use crate::session::http1::{HttpCall, HttpExchange};
+use crate::time::timing::TraceId;
 
 /// Beginnings of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,7 @@ struct Sending<'a> {
     route: RouteId,
     /// The request that never changes, if it is one.
     fixed: Option<&'a Fixed>,
+    trace: TraceId,
     /// An answer that asks for credentials is answered.
     challenges: bool,
 }
@@ -97,6 +99,7 @@ impl Outgoing {
                 let route = proxy::route_of(cx, &request);
                 let mut bytes = Vec::new();
                 assemble(&request, &Added::default(), &mut bytes);
+                cx.tags.put(TraceId::NONE, &mut bytes);
                 let bytes = Arc::new(Rendered(bytes.into()));
                 let facts = HttpExchange { fixed: true, ..facts_of(cx, id, http, &request, false) };
                 self.fixed.put(id, Box::new(Fixed { request, bytes, route, facts }));
@@ -130,9 +133,10 @@ impl Outgoing {
             return self.send_rendered(cx, sessions, (index, id), http, request);
         }
         let route = fixed.route;
-        if !self.cookie_line(cx, index, http, request) {
-            let (bytes, fixed) = (&fixed.bytes.0, Some(fixed));
-            let sending = Sending { bytes, cookies: b"", route, fixed, challenges: false };
+        let cookies = self.cookie_line(cx, index, http, request);
+        if !cookies && !cx.tags.vary() {
+            let (bytes, fixed, trace) = (&fixed.bytes.0, Some(fixed), TraceId::NONE);
+            let sending = Sending { bytes, cookies: b"", route, fixed, trace, challenges: false };
             self.dispatch(cx, sessions, (index, id), http, request, sending);
             return Begun::InFlight;
         }
@@ -140,7 +144,7 @@ impl Outgoing {
         if failure::fails_by_exception(cx, index, id, named) {
             return Begun::InFlight;
         }
-        let additions = Additions { route, cookies: true, conditions: None };
+        let additions = Additions { route, cookies, conditions: None };
         self.send_with(cx, sessions, (index, id), http, request, additions);
         Begun::InFlight
     }
@@ -240,11 +244,14 @@ impl Outgoing {
         assemble(request, &Added { conditions, cookies, forwarded }, &mut out);
         let challenges =
             credentials::add_credentials(cx, index, id, http, request, route, &mut out);
+        let trace = sample_trace(cx, index);
+        let trace = cx.tags.put(trace, &mut out);
         let sending = Sending {
             bytes: &out,
             cookies: cookies.unwrap_or_default(),
             route,
             fixed: None,
+            trace,
             challenges,
         };
         self.dispatch(cx, sessions, (index, id), http, request, sending);
@@ -283,6 +290,7 @@ impl Outgoing {
         if !facts.fixed || !request.connection_fault.is_empty() {
             let needs = cx.plan.samplers[id.0 as usize].needs;
             let stash = stash.insert(sessions.stashes.take());
+            stash.trace = sending.trace;
             stash.encrypted = self.gateways.encrypted.take();
             facts.keep_body |= stash.encrypted.is_some_and(|encrypted| encrypted.always);
             show(stash, needs, facts, request, (sending.bytes, sending.cookies));
@@ -342,6 +350,16 @@ impl Outgoing {
         self.cookie_line = line;
         any
     }
+}
+
+/// The trace for a user's next request: that of the chain or of the page that it belongs to, or a new one.
+#[inline]
+fn sample_trace(cx: &mut Context<'_>, index: UserId) -> TraceId {
+    if !cx.tags.vary() {
+        return TraceId::NONE;
+    }
+    let known = chain::open_trace(cx, index).or_else(|| page::page_trace(cx, index));
+    known.unwrap_or_else(|| cx.tags.begin())
 }
 
 /// Whether Java's own client refuses a header's value: a line end in it is not followed by a blank.

@@ -10,7 +10,7 @@ use wire::cookie::Jar;
 
 use crate::context::Context;
 use crate::ids::UserId;
-use crate::time::timing::Timing;
+use crate::time::timing::{Timing, TraceId};
 use crate::users::{NO_USER, Wait};
 
 /// A page whose parts are being loaded.
@@ -60,6 +60,15 @@ impl Page {
 /// The page that a user loads.
 pub(super) fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
     cx.users[index].extra.as_mut()?.parts.get_mut()
+}
+
+/// The trace of the page that a branch loads a part of.
+pub(super) fn page_trace(cx: &Context<'_>, branch: UserId) -> Option<TraceId> {
+    let parent = cx.users[branch].branch_of;
+    if parent == NO_USER {
+        return None;
+    }
+    Some(cx.users[parent].extra.as_ref()?.parts.get::<Page>()?.timing.trace)
 }
 
 /// A branch of a user.

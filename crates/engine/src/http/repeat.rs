@@ -16,6 +16,7 @@ use crate::session::exchange::{Call, Exchange};
 use crate::session::http1::HttpCall;
 use crate::session::line::State;
 use crate::time::timing::Timing;
+use crate::time::timing::TraceId;
 use crate::users::Wait;
 
 /// An exchange failed: its line is closed and the sample concluded, unless the request may be sent again.
@@ -48,17 +49,15 @@ pub(super) fn fail(
         Counter::ConnClosedByUs
     };
     sessions.close(&mut cx.around(), ticket, counter);
-    let dead =
-        matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse));
-    if dead && untouched && repeats(requests, cx, &sessions.exchanges[ticket]) {
+    if found_dead(failure) && untouched && repeats(requests, cx, &sessions.exchanges[ticket]) {
         return repeat(requests, cx, sessions, ticket, own);
     }
     let exchange = &mut sessions.exchanges[ticket];
     let (index, Some(id)) = (exchange.user, exchange.sampler()) else { return };
     cx.users[index].wait = Wait::Ready;
-    let header = match &exchange.call {
-        Call::Http(http) => http.facts.header,
-        _ => ClassId::NONE,
+    let (header, trace) = match &exchange.call {
+        Call::Http(http) => (http.facts.header, http.trace()),
+        _ => (ClassId::NONE, TraceId::NONE),
     };
     let timing = Timing {
         start: exchange.start,
@@ -68,6 +67,7 @@ pub(super) fn fail(
         wait: (exchange.start - cx.users[index].intended).max(0) as u64,
         phases: exchange.phases(),
         classes: [class, header],
+        trace,
         ..Timing::default()
     };
     cx.result.clear();
@@ -86,6 +86,11 @@ pub(super) fn fail(
     let route = &cx.net.routes[via];
     let outcome = describe(failure, route, &mut result.code, &mut result.message);
     fail_result(cx, index, id, timing, outcome, true);
+}
+
+/// Whether the connection turned out to be gone.
+fn found_dead(failure: &Failure) -> bool {
+    matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse))
 }
 
 /// Whether a request that got no answer is sent once more.

@@ -16,6 +16,7 @@ use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
 use crate::time::clock::Nanos;
+use crate::time::timing::TraceId;
 use crate::users::Given;
 
 impl Samples {
@@ -150,7 +151,7 @@ impl Samples {
             reasons.error = on.cx.recorder.error(&sample, &result.code, message);
         }
         if reasons.any() {
-            keep(on.cx, reasons, &sample, *observed || timing.headed);
+            keep(on.cx, reasons, &sample, (*observed || timing.headed, timing.trace));
         }
     }
 
@@ -226,9 +227,9 @@ fn is_aside(cx: &Context<'_>, index: UserId) -> bool {
 /// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
 /// `shown`: the core's result is that of the sample.
 #[cold]
-fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, shown: bool) {
+fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace): (bool, TraceId)) {
     let result = &*cx.result;
-    let mut texts = Texts::default();
+    let mut texts = Texts { trace: cx.tags.number(trace), ..Texts::default() };
     if shown || !sample.success {
         texts.code = &result.code;
         texts.message = result.failure_message().unwrap_or(&result.message);

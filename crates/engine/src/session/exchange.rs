@@ -19,7 +19,7 @@ use crate::session::lazy::{Lazy, Unused};
 use crate::session::line::{LineId, Place};
 use crate::time::clock::{MS, Nanos};
 use crate::time::milestones::{Milestones, Times};
-use crate::time::timing::Timing;
+use crate::time::timing::{Timing, TraceId};
 
 /// Bytes of a buffer that a free place keeps.
 const SPARE: usize = 64 * 1024;
@@ -187,6 +187,8 @@ pub(crate) struct Terms {
     pub(crate) most_lines: u32,
     /// Nanoseconds that a line of a pool is waited for, where all are in use.
     pub(crate) room_limit: Option<Nanos>,
+    /// The trace of the sample.
+    pub(crate) trace: TraceId,
 }
 
 impl Terms {
@@ -197,6 +199,7 @@ impl Terms {
         until: 0,
         most_lines: 0,
         room_limit: None,
+        trace: TraceId::NONE,
     };
 }
 

@@ -10,6 +10,7 @@ use stats::{ClassId, Draw};
 use wire::http1::Head;
 
 use crate::net::transport::keep_part;
+use crate::time::timing::TraceId;
 
 /// Length of an MD5 in hexadecimal digits.
 const DIGEST: u64 = 32;
@@ -68,6 +69,14 @@ pub(crate) struct HttpExchange {
     pub(crate) tunnels: bool,
     /// The request is one that never changes: what is shown of it is put beside the answer, if there is something.
     pub(crate) fixed: bool,
+}
+
+impl HttpCall {
+    /// The trace of the sample; a request that never changes has none.
+    #[inline]
+    pub(crate) fn trace(&self) -> TraceId {
+        self.stash.as_ref().map_or(TraceId::NONE, |stash| stash.trace)
+    }
 }
 
 impl HttpExchange {
@@ -213,6 +222,8 @@ pub(crate) struct Stash {
     pub(crate) query_string: String,
     /// The fault that HttpClient finds in the request when there is an answer; else empty.
     pub(crate) connection_fault: String,
+    /// The trace of the request's sample.
+    pub(crate) trace: TraceId,
     /// The key that the answer may be encrypted with.
     pub(crate) encrypted: Option<Encrypted>,
 }
@@ -264,6 +275,7 @@ impl Stash {
         self.cookies.clear();
         self.query_string.clear();
         self.connection_fault.clear();
+        self.trace = TraceId::NONE;
         self.encrypted = None;
     }
 }

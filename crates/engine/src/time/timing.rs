@@ -4,6 +4,15 @@ use stats::{ClassId, Draw, Phases};
 
 use crate::time::clock::Nanos;
 
+/// The number of a sample's trace among its core's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TraceId(pub(crate) u32);
+
+impl TraceId {
+    /// No trace.
+    pub(crate) const NONE: Self = Self(0);
+}
+
 /// Times and sizes of a sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timing {
@@ -24,6 +33,8 @@ pub(crate) struct Timing {
     pub(crate) classes: [ClassId; 2],
     /// The number by which chance chooses the sample.
     pub(crate) draw: Draw,
+    /// The trace of its requests.
+    pub(crate) trace: TraceId,
     /// The core's result has the head of the answer, in case that chance chooses the sample.
     pub(crate) headed: bool,
 }

@@ -164,6 +164,8 @@ impl WebSockets {
         let route = socket_route(on.cx, call);
         let (mut opening, session) = self.prepare(on, index, (sampler, call), &cookie, route);
         opening.start = work.start;
+        let trace = on.cx.tags.begin();
+        work.trace = on.cx.tags.put(trace, &mut opening.request);
         if work.observed {
             call.show_headers(&cookie, &mut work.shown.headers);
         }
@@ -509,6 +511,7 @@ pub(super) fn timing(work: &Work, data: u64, now: Nanos) -> Timing {
     Timing {
         phases: steps.phases(&times),
         classes: [work.class, ClassId::NONE],
+        trace: work.trace,
         start: work.start,
         end: now,
         connect: work.connect as u64,

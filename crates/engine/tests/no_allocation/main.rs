@@ -22,7 +22,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Allocations per request while the plan is warm, without those of the seconds' hand-overs.
 fn measure(plan: Arc<plan::plan::Plan>, results: Vec<engine::ResultFile>) -> f64 {
-    measured(plan, results, [5_000, 20_000])
+    measured(plan, results, [5_000, 20_000], &[])
 }
 
 /// The same with so many requests until it is warm, and so many that are counted. On a busy machine rows may lie in more
@@ -31,10 +31,11 @@ fn measured(
     plan: Arc<plan::plan::Plan>,
     results: Vec<engine::ResultFile>,
     requests: [u64; 2],
+    properties: &[(&str, &str)],
 ) -> f64 {
     let mut least = f64::MAX;
     for _ in 0..3 {
-        least = least.min(measured_once(Arc::clone(&plan), results.clone(), requests));
+        least = least.min(measured_once(Arc::clone(&plan), results.clone(), requests, properties));
         if least < NONE {
             break;
         }
@@ -46,10 +47,12 @@ fn measured_once(
     plan: Arc<plan::plan::Plan>,
     results: Vec<engine::ResultFile>,
     [until_warm, counted]: [u64; 2],
+    properties: &[(&str, &str)],
 ) -> f64 {
+    let own = properties.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     let options = engine::Options {
         cores: 1,
-        properties: std::collections::HashMap::new(),
+        properties: own.collect(),
         base_dir: ".".into(),
         results,
         seed: 1,
@@ -149,6 +152,9 @@ fn requests_of_http(file: &engine::ResultFile) {
     assert!(simple < NONE, "a fixed request: {simple} allocations a request");
     let rows = measure(http_plan(port, "/", "", ""), vec![file.clone()]);
     assert!(rows < NONE, "with rows: {rows} allocations a request");
+    let marks = [("throng.tag", "X-Load-Test=1"), ("throng.traceparent", "true")];
+    let marked = measured(http_plan(port, "/", "", ""), Vec::new(), [5_000, 20_000], &marks);
+    assert!(marked < NONE, "with marks: {marked} allocations a request");
     let rich = measure(
         http_plan(port, "/item?id=${id}&r=${__Random(1,100)}", AROUND, INSIDE),
         vec![file.clone()],
@@ -192,7 +198,7 @@ fn calls_of_a_gateway(file: &engine::ResultFile) {
         let port = serve_posts(answer).port();
         let path = file.path.with_file_name(format!("{what}.jtl"));
         let rows = engine::ResultFile { path, ..file.clone() };
-        let each = measured(gateway_plan(port, settings), vec![rows.clone()], [2_000, 5_000]);
+        let each = measured(gateway_plan(port, settings), vec![rows.clone()], [2_000, 5_000], &[]);
         assert!(
             each < NONE_OF_FEW,
             "a call through a gateway, {what}: {each} allocations a request"
@@ -303,7 +309,7 @@ fn handshakes() {
         [("fixed", RESUMED, "resumed"), ("fixed tickets=false", FULL, "full")]
     {
         let target = serve_tls(target, Counted::Connections);
-        let handshake = measured(handshakes_plan(target.port), Vec::new(), [500, 500]);
+        let handshake = measured(handshakes_plan(target.port), Vec::new(), [500, 500], &[]);
         println!("{handshake} allocations a connection with a {what} handshake");
         assert!(handshake < most, "{what}: {handshake} allocations a connection");
     }

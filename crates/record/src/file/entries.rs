@@ -277,6 +277,10 @@ pub(crate) fn write_kept(kept: &Kept, out: &mut Out) {
     for text in [&kept.code, &kept.message, &kept.address, &kept.request, &kept.response] {
         out.text(text);
     }
+    if kept.trace != 0 {
+        out.number((kept.trace >> 64) as u64);
+        out.number(kept.trace as u64);
+    }
 }
 
 pub(crate) fn read_kept(from: &mut In<'_>) -> Kept {
@@ -287,7 +291,7 @@ pub(crate) fn read_kept(from: &mut In<'_>) -> Kept {
     };
     let label = from.small();
     let cause = u32::try_from(from.number()).unwrap_or_default().checked_sub(1);
-    Kept {
+    let mut kept = Kept {
         why,
         label,
         cause,
@@ -303,7 +307,13 @@ pub(crate) fn read_kept(from: &mut In<'_>) -> Kept {
         address: shared(from),
         request: shared(from),
         response: shared(from),
+        trace: 0,
+    };
+    // Samples without a trace, and files of before, end here.
+    if !from.is_empty() {
+        kept.trace = u128::from(from.number()) << 64 | u128::from(from.number());
     }
+    kept
 }
 
 fn shared(from: &mut In<'_>) -> Arc<str> {

@@ -20,6 +20,7 @@ fn slow(label: &str, end_ms: i64, elapsed_ms: u64) -> Example {
         code: "200".into(),
         message: "OK".into(),
         address: "127.0.0.1:80".into(),
+        trace: 0,
         request: "q".repeat(2048),
         response: "a".repeat(2048),
     }

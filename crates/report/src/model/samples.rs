@@ -22,6 +22,8 @@ pub struct Sample {
     pub message: String,
     pub cause: Option<u32>,
     pub address: String,
+    /// The number of its trace, as `traceparent` had it.
+    pub trace: Option<String>,
     /// µs, in the order of a label's phases.
     pub phases: Vec<Option<f64>>,
     pub elapsed_us: f64,
@@ -50,6 +52,7 @@ pub(super) fn samples(record: &Record, order: &Order) -> Vec<Sample> {
         message: kept.message.to_string(),
         cause: kept.cause,
         address: kept.address.to_string(),
+        trace: (kept.trace != 0).then(|| format!("{:032x}", kept.trace)),
         phases: kept.phases.to_array().map(|ns| (ns > 0).then_some(ns as f64 / 1000.0)).to_vec(),
         elapsed_us: kept.elapsed as f64 / 1000.0,
         request: text(&kept.request),

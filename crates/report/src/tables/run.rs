@@ -263,7 +263,8 @@ pub(super) fn findings(verdict: &Verdict) -> Table {
 }
 
 fn samples(page: &RunPage) -> Table {
-    let mut columns = vec!["at", "label", "why", "ok", "elapsed_ms", "code", "message", "address"];
+    let mut columns =
+        vec!["at", "label", "why", "ok", "elapsed_ms", "code", "message", "address", "trace"];
     columns.extend(PHASES);
     let mut table = Table::new("samples", &columns);
     let label = |sample: &Sample| page.labels.get(sample.label).map(|label| label.name.clone());
@@ -277,6 +278,7 @@ fn samples(page: &RunPage) -> Table {
             Cell::text(&one.code),
             Cell::text(&one.message),
             Cell::text(&one.address),
+            one.trace.as_deref().map_or(Cell::None, Cell::text),
         ];
         row.extend(phases(&one.phases));
         table.push(row);

@@ -1,0 +1,172 @@
+//! Marks that requests of a test carry, so that servers, proxies and tracing systems can tell them apart.
+
+use std::fmt::Write as _;
+
+use super::Properties;
+
+/// The property of header lines, `NAME=VALUE` each.
+const HEADERS: &str = "throng.tag";
+/// The property of the members of W3C's header `baggage`, `KEY=VALUE` each, between commas.
+const BAGGAGE: &str = "throng.baggage";
+/// The property of W3C's header `traceparent`: `true`, `sampled` or `false`.
+const TRACE: &str = "throng.traceparent";
+
+/// Headers that the protocol, the connection or the user's state is made of: a mark in their place would break requests.
+const NEVER: [&str; 11] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Additions to every request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tags {
+    /// Header lines, each with its line end.
+    pub(crate) lines: String,
+    /// The names of those lines that take the place of the plan's, in small letters.
+    pub(crate) replaced: Vec<String>,
+    /// Requests carry `traceparent`; `true`: with the flag that asks servers to record the trace.
+    pub(crate) trace: Option<bool>,
+}
+
+impl Tags {
+    /// The error is a sentence for the user.
+    pub(super) fn of(get: &Properties<'_>) -> Result<Self, String> {
+        let mut tags = Self::default();
+        for tag in get.text(HEADERS, "").lines().filter(|line| !line.trim().is_empty()) {
+            let (name, value) = header(tag).map_err(|words| format!("{HEADERS}: {words}"))?;
+            let _ = write!(tags.lines, "{name}: {value}\r\n");
+            tags.replaced.push(name.to_ascii_lowercase());
+        }
+        let baggage = get.text(BAGGAGE, "");
+        let members = baggage.split(',').map(str::trim).filter(|member| !member.is_empty());
+        let members: Result<Vec<_>, _> = members.map(member).collect();
+        let members = members.map_err(|words| format!("{BAGGAGE}: {words}"))?;
+        if !members.is_empty() {
+            let _ = write!(tags.lines, "baggage: {}\r\n", members.join(","));
+        }
+        tags.trace = match get.text(TRACE, "").trim().to_ascii_lowercase().as_str() {
+            "" | "false" => None,
+            "true" => Some(false),
+            "sampled" => Some(true),
+            other => return Err(format!("{TRACE} is one of true, sampled and false, not {other}")),
+        };
+        Ok(tags)
+    }
+}
+
+/// Whether a text is a header for every request. The error is a sentence for the user.
+pub fn check_tag(text: &str) -> Result<String, String> {
+    header(text).map(|(name, value)| format!("{name}={value}"))
+}
+
+/// Whether a text is a member of `baggage`. The error is a sentence for the user.
+pub fn check_baggage(text: &str) -> Result<String, String> {
+    member(text)
+}
+
+fn header(text: &str) -> Result<(&str, &str), String> {
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form NAME=VALUE"))?;
+    let (name, value) = (name.trim(), value.trim());
+    if !is_token(name) {
+        return Err(format!("{name:?} is no name of a header"));
+    }
+    let lower = name.to_ascii_lowercase();
+    if NEVER.contains(&&*lower) {
+        return Err(format!("{name} is a header that requests need as it is"));
+    }
+    match &*lower {
+        "baggage" => return Err("for the header baggage there is --baggage KEY=VALUE".into()),
+        "traceparent" => return Err("for the header traceparent there is --traceparent".into()),
+        _ => {}
+    }
+    if value.is_empty() || value.chars().any(|one| !matches!(one, ' '..='~' | '\t')) {
+        return Err(format!("the value of {name} must be of visible ASCII characters"));
+    }
+    Ok((name, value))
+}
+
+/// A member of `baggage`: what W3C does not allow in a value is escaped by percent signs.
+fn member(text: &str) -> Result<String, String> {
+    let (key, value) =
+        text.split_once('=').ok_or_else(|| format!("{text:?} is not of the form KEY=VALUE"))?;
+    let (key, value) = (key.trim(), value.trim());
+    if !is_token(key) {
+        return Err(format!("{key:?} is no key of W3C's baggage"));
+    }
+    let mut member = format!("{key}=");
+    for byte in value.bytes() {
+        let stays = byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b';' | b'\\');
+        if stays {
+            member.push(char::from(byte));
+        } else {
+            let _ = write!(member, "%{byte:02X}");
+        }
+    }
+    Ok(member)
+}
+
+/// A token of HTTP.
+fn is_token(text: &str) -> bool {
+    let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(properties: &[(&str, &str)]) -> Result<Tags, String> {
+        let get = |key: &str| {
+            properties.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned())
+        };
+        Tags::of(&Properties(&get))
+    }
+
+    #[test]
+    fn headers_baggage_and_traces_are_read() {
+        let read = tags(&[
+            (HEADERS, "X-Load-Test=run 7\n X-Stage = a=b \n"),
+            (BAGGAGE, "loadtest=true, who=Jörg;x"),
+            (TRACE, "sampled"),
+        ]);
+        let read = read.expect("all is well");
+        assert_eq!(
+            read.lines,
+            "X-Load-Test: run 7\r\nX-Stage: a=b\r\nbaggage: loadtest=true,who=J%C3%B6rg%3Bx\r\n"
+        );
+        assert_eq!(read.replaced, ["x-load-test", "x-stage"]);
+        assert_eq!(read.trace, Some(true));
+        assert_eq!(tags(&[]), Ok(Tags::default()));
+        assert_eq!(tags(&[(TRACE, "true")]).expect("a word").trace, Some(false));
+    }
+
+    #[test]
+    fn marks_that_would_break_requests_are_refused() {
+        for (property, value, words) in [
+            (HEADERS, "X-Load-Test", "not of the form NAME=VALUE"),
+            (HEADERS, "X Load=1", "no name of a header"),
+            (HEADERS, "Host=a", "requests need as it is"),
+            (HEADERS, "content-LENGTH=1", "requests need as it is"),
+            (HEADERS, "X-Load-Test=", "visible ASCII"),
+            (HEADERS, "X-Load-Test=a\rB: c", "visible ASCII"),
+            (HEADERS, "Baggage=a=b", "--baggage"),
+            (HEADERS, "traceparent=00", "--traceparent"),
+            (BAGGAGE, "a", "not of the form KEY=VALUE"),
+            (BAGGAGE, "a b=1", "no key of W3C's baggage"),
+            (TRACE, "yes", "one of true, sampled and false"),
+        ] {
+            let error = tags(&[(property, value)]).expect_err(value);
+            assert!(error.starts_with(property) && error.contains(words), "{value}: {error}");
+        }
+    }
+}
