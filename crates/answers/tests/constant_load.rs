@@ -73,6 +73,48 @@ fn a_pool_or_a_lock_behind_the_target_and_paced_answers_are_waiting_too() {
     assert_alone(&paced, "200/s at 40 users. Most of the 20");
 }
 
+/// Users that ask for two fast labels and a third one.
+fn shop(third: impl FnMut(&Request, &mut Random) -> u64) -> Record {
+    let mut third = third;
+    let load = Users { labels: &["home", "cart", "pay"], ..at_once(15).seconds(30) };
+    run(&load, move |request, random| {
+        let is_third = request.label == 2;
+        good(if is_third { third(request, random) } else { about(10 * MS, random) })
+    })
+}
+
+#[test]
+fn a_lock_behind_one_of_three_labels_is_named_with_the_label() {
+    let mut lock = Workers::new(1);
+    let record = shop(move |request, random| lock.work(request.at, about(50 * MS, random)));
+    let words = "97 % of the response time passes in \"pay\". Most of its 72";
+    assert_alone(&record, words);
+    let mut pool = Workers::new(3);
+    let record = shop(move |request, random| pool.work(request.at, about(150 * MS, random)));
+    assert_alone(&record, "passes in \"pay\". Most of its 7");
+    assert_alone(&record, "is probably waiting: the first answers took 1");
+}
+
+#[test]
+fn a_label_that_is_slow_by_itself_beside_fast_ones_is_not_waiting() {
+    assert_not_checked(&shop(|_, random| about(700 * MS, random)));
+    // A long poll that ends when something happens, and an export that is slow for a few of its requests.
+    assert_not_checked(&shop(|_, random| (random.uniform() * 1_400_000.0) as u64 + MS));
+    assert_not_checked(&shop(
+        |_, random| {
+            if random.uniform() < 0.02 { 5 * S } else { about(20 * MS, random) }
+        },
+    ));
+    // Work that grows with what each user has in its cart.
+    let mut carts = [0; 15];
+    let (_, said) = spoken(&shop(move |request, random| {
+        let cart = &mut carts[request.user as usize];
+        *cart = (*cart + 10 * MS).min(100 * MS);
+        about(*cart, random)
+    }));
+    assert!(said.is_empty(), "{said}");
+}
+
 #[test]
 fn healthy_targets_under_a_constant_load_get_no_sentence() {
     let healthy = |load: &Users, takes: fn(&Request, &mut Random) -> u64| {

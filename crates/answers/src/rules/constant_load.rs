@@ -13,8 +13,8 @@ use stats::hist::Hist;
 use super::concurrency;
 use super::errors::per_second;
 use super::figures::{
-    is_one_load, length_s, mean, ms, requests, service, span, steady, sum, variation, windows,
-    without,
+    is_one_load, length_s, mean, ms, rate, requests, service, span, steady, sum, variation,
+    windows, without,
 };
 use super::light::{missing_light_load, nothing_or_lacks};
 use super::network::{self, Moving};
@@ -62,6 +62,8 @@ const BETWEEN: f64 = 0.3;
 const NEARLY: f64 = 0.75;
 /// Bytes of an answer, as a share of the usual, up to which it is another one.
 const SMALLER: f64 = 0.5;
+/// Answers of a limited label at first beyond its usual rate, as a multiple of those that are worked on at once.
+const BURST: f64 = 2.0;
 /// Answers in a second beyond the usual number, in standard deviations of chance.
 const BY_CHANCE: f64 = 2.0;
 /// Share of the time that must pass in waiting for the first byte, where phases are known.
@@ -119,15 +121,13 @@ fn is_flat(seconds: &[Second]) -> bool {
 
 /// The rate and the users, as each sentence begins: "200/s at 40 users".
 fn known(seconds: &[Second]) -> Words {
-    let rate = requests(seconds) as f64 / length_s(seconds).max(1e-3);
     let users = mean(&seconds.iter().map(|s| s.users as f64).collect::<Vec<_>>()).round() as u64;
     let (each, n, noun) =
-        (per_second(rate), count(users), if users == 1 { "user" } else { "users" });
+        (per_second(rate(seconds)), count(users), if users == 1 { "user" } else { "users" });
     words!("{each}/s at {n} {noun}", "{n} 个用户时 {each}/s")
 }
 
 fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
-    let rate = requests(seconds) as f64 / length_s(seconds).max(1e-3);
     let advice = if missing_light_load(record).is_some() {
         words!(
             "Start with few users (--ramp 30s --hold 30s), or let throng capacity search: the rate that does not grow and the number of requests worked on at once are then told.",
@@ -140,7 +140,7 @@ fn finding(record: &Record, seconds: &[Second], said: Words) -> Finding {
         )
     };
     found(ID, About::Target, Confidence::Statistical, said)
-        .with("rate", rate, "1/s", span(seconds))
+        .with("rate", rate(seconds), "1/s", span(seconds))
         .with("usual", ms(&service(seconds), 0.5), "ms", span(seconds))
         .advise(advice)
 }
@@ -188,12 +188,16 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         return None;
     }
     let Words { en, zh } = known(seconds);
-    let (usual, first, name) =
-        (time(waits.usual), time(waits.first), &record.labels[waits.label].name);
-    let (of, of_zh) = if several {
-        (format!(" of \"{name}\""), format!("“{name}”的"))
+    let (usual, first) = (time(waits.usual), time(waits.first));
+    let Words { en: of, zh: of_zh } = if several {
+        let name = &record.labels[waits.label].name;
+        let share = percent(weights[waits.label] as f64 / all as f64);
+        words!(
+            "{share} of the response time passes in \"{name}\". Most of its {usual}",
+            "响应时间的 {share} 用于“{name}”。其 {usual} 中的大部分"
+        )
     } else {
-        Default::default()
+        words!("Most of the {usual}", "{usual} 中的大部分")
     };
     let (cause, cause_zh) = one_thread(record).map_or_else(Default::default, |thread| {
         let Words { en, zh } = thread.clause();
@@ -208,8 +212,8 @@ fn waiting(record: &Record, seconds: &[Second]) -> Option<Finding> {
         (en, format!("{zh}：这可能就是极限。"))
     });
     let said = words!(
-        "{en}. Most of the {usual}{of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
-        "{zh}。{of_zh} {usual} 中的大部分很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
+        "{en}. {of} is probably waiting: the first answers took {first}{cause}.{full} Run with --ramp 30s --hold 30s, or throng capacity, to see the limit.",
+        "{zh}。{of_zh}很可能是等待：最初的响应只用了 {first}{cause_zh}。{full_zh}使用 --ramp 30s --hold 30s 或 throng capacity 查看极限。"
     );
     let finding = finding(record, seconds, said)
         .with("first", waits.first, "ms", span(seconds))
@@ -278,18 +282,25 @@ fn are_smaller(early: &[&Second], seconds: &[Second], label: usize, n: u64) -> b
     usual * early.1 as f64 - early.0 as f64 >= (1.0 - SMALLER) * usual * n as f64 && usual > 0.0
 }
 
-/// Whether answers never came faster than at the usual rate, beside one for each user: more is the work of a target that had
-/// no such limit then.
-fn keeps_rate(early: &[&Second], seconds: &[Second]) -> bool {
-    let usual = requests(seconds) as f64 / length_s(seconds).max(1e-3);
-    let is_due = |n: u64, ms: f64, users: u64| {
+/// Completions of a second, and by its slots.
+type Completed = (u64, [u32; SLOTS]);
+
+/// Whether answers never came faster than at the usual rate per second, beside a burst: more is the work of a target that
+/// had no such limit then.
+fn keeps_rate(
+    early: &[&Second],
+    usual: f64,
+    burst: impl Fn(&Second) -> f64,
+    completed: impl Fn(&Second) -> Completed,
+) -> bool {
+    let is_due = |n: u64, ms: f64, burst: f64| {
         let due = usual * ms / 1000.0;
-        n as f64 <= (1.0 + FLAT) * due + users as f64 + BY_CHANCE * due.sqrt()
+        n as f64 <= (1.0 + FLAT) * due + burst + BY_CHANCE * due.sqrt()
     };
     early.iter().all(|s| {
-        let of_slot = 1000.0 / SLOTS as f64;
-        let slots = s.all.slots.iter().all(|n| is_due(u64::from(*n), of_slot, s.users));
-        slots && is_due(s.all.count, f64::from(s.ms), s.users)
+        let (burst, of_slot, (n, slots)) = (burst(s), 1000.0 / SLOTS as f64, completed(s));
+        slots.iter().all(|n| is_due(u64::from(*n), of_slot, burst))
+            && is_due(n, f64::from(s.ms), burst)
     })
 }
 
@@ -312,15 +323,25 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
     if !builds_up_at_once(&record.seconds[from..], ms(&usual, 0.5), label) {
         return None;
     }
-    if !keeps_rate(&early, seconds) {
+    let answers = good(early.iter().copied(), label);
+    if answers.total() < 2 * FIRST || usual.total() < SAMPLES {
+        return None;
+    }
+    let first = ms(&answers, (FIRST as f64 - 0.5) / answers.total() as f64);
+    // The limit is one of all requests, at first one answer for each user; or of the label alone, beside others that have
+    // none: at first those that are worked on at once.
+    let of_all =
+        keeps_rate(&early, rate(seconds), |s| s.users as f64, |s| (s.all.count, s.all.slots));
+    let each = usual.total() as f64 / length_s(seconds).max(1e-3);
+    let at_once = BURST * each * first / 1000.0 + 1.0;
+    let part = |s: &Second| {
+        s.labels.get(label as u32).map_or_else(Default::default, |part| (part.count, part.slots))
+    };
+    if !of_all && !keeps_rate(&early, each, |_| at_once, part) {
         return None;
     }
     let other_work = |n: u64| are_smaller(&early, seconds, label, n);
-    let early = good(early.iter().copied(), label);
-    if early.total() < 2 * FIRST || usual.total() < SAMPLES {
-        return None;
-    }
-    let first = ms(&early, (FIRST as f64 - 0.5) / early.total() as f64);
+    let early = answers;
     let as_fast = |hist: &Hist| -> u64 {
         let limit = first * AS_FAST * 1000.0;
         let is_fast = |bin: u32| stats::hist::layout::middle_of(bin) as f64 <= limit;

@@ -39,10 +39,22 @@ pub struct Users {
     pub rate: Option<f64>,
     /// Of the numbers by chance.
     pub seed: u64,
+    /// Requests of a user, one after another.
+    pub labels: &'static [&'static str],
 }
 
 pub fn users(users: u64) -> Users {
-    Users { users, at_once: 1, ramp: S, alone: 0, length: 60 * S, pause: 0, rate: None, seed: 7 }
+    Users {
+        users,
+        at_once: 1,
+        ramp: S,
+        alone: 0,
+        length: 60 * S,
+        pause: 0,
+        rate: None,
+        seed: 7,
+        labels: &["request"],
+    }
 }
 
 impl Users {
@@ -69,6 +81,8 @@ pub struct Request {
     pub user: u64,
     /// Its number in the run.
     pub number: u64,
+    /// The place of its label.
+    pub label: usize,
     /// Whether its user has no connection.
     pub opens: bool,
 }
@@ -177,6 +191,7 @@ impl Times {
 
 #[derive(Default)]
 struct Open {
+    labels: BTreeMap<u32, (Part, Times, Times)>,
     service: Times,
     response: Times,
     failed: Times,
@@ -199,6 +214,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
         ready.push(Reverse((if user < load.at_once { user * 500 } else { at }, user)));
     }
     let mut connected = vec![false; load.users as usize];
+    let mut turns = vec![0; load.users as usize];
     let mut causes: Vec<(Outcome, &str, &str)> = Vec::new();
     let (mut number, mut slot) = (0, 0_u64);
     while let Some(Reverse((at, user))) = ready.pop() {
@@ -221,7 +237,9 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
             record.seconds[(start / S) as usize].started += 1;
         }
         let opens = !connected[user as usize];
-        let answer = target(&Request { at: start, user, number, opens }, &mut random);
+        let label = turns[user as usize] % load.labels.len();
+        turns[user as usize] += 1;
+        let answer = target(&Request { at: start, user, number, label, opens }, &mut random);
         number += 1;
         let opening = if opens { answer.connect + answer.tls } else { 0 };
         let took = answer.takes + opening;
@@ -245,19 +263,13 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
             counters.add(Counter::TlsTime, answer.tls * 1000);
             counters.add(Counter::TlsFullCpu, 300_000);
         }
-        let all = &mut second.all;
-        all.count += 1;
-        all.sent += 200;
-        all.received += answer.bytes;
-        all.elapsed += took * 1000;
-        all.longest = all.longest.max(took * 1000);
-        all.slots[(done % S / (S / SLOTS as u64)) as usize] += 1;
-        all.phases.receive += answer.receive * 1000;
-        all.phases.wait += (answer.takes - answer.receive.min(answer.takes)) * 1000;
-        all.phases.lag += 20_000;
-        if opens {
-            all.phases.connect += answer.connect * 1000;
-            all.phases.tls += answer.tls * 1000;
+        let failed = answer.outcome != Outcome::Ok;
+        add(&mut second.all, &answer, (done, took), opens);
+        let (part, times, bad) = open.labels.entry(label as u32).or_default();
+        add(part, &answer, (done, took), opens);
+        times.add(took);
+        if failed {
+            bad.add(took);
         }
         if let Some((name, value)) = answer.class {
             let class = ClassName::Header { name: name.into(), value: value.into() };
@@ -271,8 +283,7 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
             class.1 += u64::from(answer.outcome != Outcome::Ok);
             class.2.add(took);
         }
-        if answer.outcome != Outcome::Ok {
-            all.errors += 1;
+        if failed {
             open.failed.add(took);
             let cause = (answer.outcome, answer.code, answer.message);
             let at = causes.iter().position(|known| *known == cause);
@@ -300,7 +311,11 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
                 (name, Class { count, errors, service: service.bins(), ..Class::default() })
             })
             .collect();
-        second.labels = vec![(0, second.all.clone())].into();
+        let parts = open.labels.into_iter().map(|(label, (part, times, failed))| {
+            let (service, response, failed) = (times.bins(), times.bins(), failed.bins());
+            (label, Part { service, response, failed, ..part })
+        });
+        second.labels = parts.collect::<Vec<_>>().into();
         let machine = second.machine.as_mut().expect("made with one");
         machine.segments_out = 4 * second.all.count + 10;
     }
@@ -314,6 +329,24 @@ pub fn run(load: &Users, mut target: impl FnMut(&Request, &mut Random) -> Answer
         })
         .collect();
     record
+}
+
+/// Adds an answer that ended then and took so long.
+fn add(part: &mut Part, answer: &Answer, (done, took): (u64, u64), opens: bool) {
+    part.count += 1;
+    part.errors += u64::from(answer.outcome != Outcome::Ok);
+    part.sent += 200;
+    part.received += answer.bytes;
+    part.elapsed += took * 1000;
+    part.longest = part.longest.max(took * 1000);
+    part.slots[(done % S / (S / SLOTS as u64)) as usize] += 1;
+    part.phases.receive += answer.receive * 1000;
+    part.phases.wait += (answer.takes - answer.receive.min(answer.takes)) * 1000;
+    part.phases.lag += 20_000;
+    if opens {
+        part.phases.connect += answer.connect * 1000;
+        part.phases.tls += answer.tls * 1000;
+    }
 }
 
 fn frame(load: &Users) -> Record {
@@ -339,7 +372,7 @@ fn frame(load: &Users) -> Record {
             ports: 28_232,
             ..Frame::default()
         },
-        labels: vec![Label { name: "request".into(), transaction: false, folded: 0 }],
+        labels: load.labels.iter().map(|name| named(name)).collect(),
         marks: vec![Mark { at_ms: START + length_ms, change: Change::Stop { at_once: false } }],
         has: Has {
             phases: true,
@@ -355,6 +388,10 @@ fn frame(load: &Users) -> Record {
         },
         ..Record::default()
     }
+}
+
+fn named(name: &str) -> Label {
+    Label { name: name.into(), transaction: false, folded: 0 }
 }
 
 fn second(load: &Users, n: usize) -> Second {
