@@ -4,7 +4,9 @@
 use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
 
-use super::figures::{is_one_load, mean, requests, seconds_in, service, steady, sum, without};
+use super::figures::{
+    is_one_load, mean, mix, mix_differs, requests, seconds_in, service, steady, sum, without,
+};
 
 /// Seconds and requests under the same load.
 const LEAST: usize = 7;
@@ -70,7 +72,7 @@ fn times(part: &Part) -> Times {
 }
 
 /// Requests whose course is looked at: all, or those of one label.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Of {
     All,
     Label(usize),
@@ -103,6 +105,32 @@ impl Of {
             Self::Label(label) => second.labels.get(label as u32).map_or(0, |part| part.errors),
         };
         seconds.iter().map(of).sum()
+    }
+
+    /// Mean time, ms.
+    pub(super) fn mean(self, seconds: &[Second]) -> f64 {
+        let mut all = Times::default();
+        match self {
+            Self::All => seconds.iter().for_each(|second| all.add(times(&second.all))),
+            Self::Label(label) => {
+                let parts = seconds.iter().filter_map(|second| second.labels.get(label as u32));
+                parts.for_each(|part| all.add(times(&part)));
+            }
+        }
+        all.ms / all.count.max(1.0)
+    }
+
+    /// The number of its label.
+    pub(super) fn label(self) -> Option<usize> {
+        if let Self::Label(label) = self { Some(label) } else { None }
+    }
+
+    /// The words that name its label in a sentence; none for all requests.
+    pub(super) fn name(self, record: &Record) -> (String, String) {
+        self.label().map_or_else(Default::default, |label| {
+            let name = &record.labels[label].name;
+            (format!(" of \"{name}\""), format!("“{name}”的"))
+        })
     }
 
     pub(super) fn times(self, seconds: &[Second]) -> Hist {
@@ -199,18 +227,30 @@ impl<'r> Courses<'r> {
         Self { record, seconds, each, requesting }
     }
 
-    /// The label whose times a sentence names: the one with the most of these requests.
-    pub(super) fn label(&self, of: Of, seconds: &[Second]) -> Option<usize> {
-        if let Of::Label(label) = of {
-            return Some(label);
+    /// The requests whose times a sentence on slower seconds names: all of them where each label got slower, else the label
+    /// with the most requests of those that did.
+    pub(super) fn named(&self, of: Of, slow: &[Second], usual: &[Second]) -> Option<Of> {
+        let real = self.record.labels.iter().filter(|label| !label.transaction).count();
+        if real == 1 || matches!(of, Of::Label(_)) {
+            return Some(of);
         }
-        let mut sums = vec![0; self.requesting.len()];
-        for (label, count, _) in seconds.iter().flat_map(|second| second.labels.counts()) {
-            if let Some(sum) = sums.get_mut(label as usize) {
-                *sum += count;
-            }
-        }
-        (0..sums.len()).filter(|label| self.requesting[*label]).max_by_key(|label| sums[*label])
+        let mix = mix(self.record, slow);
+        let is_asked = |label: &&usize| self.requesting[**label];
+        let labels: Vec<usize> = mix.keys().map(|label| *label as usize).collect();
+        let is_slower = |label: &usize| {
+            let of = Of::Label(*label);
+            let is_known = of.count(usual) > 0;
+            is_known && of.mean(slow) >= SLOWER.sqrt() * of.mean(usual)
+        };
+        let slower: Vec<usize> =
+            labels.iter().filter(is_asked).copied().filter(is_slower).collect();
+        let is_all = slower.len() == labels.len() && !mix_differs(self.record, slow, usual);
+        let requests = |label: &usize| mix.get(&(*label as u32)).copied().unwrap_or(0);
+        let most = slower.into_iter().max_by_key(requests);
+        let most = most.or_else(|| {
+            labels.into_iter().filter(|label| self.requesting[*label]).max_by_key(requests)
+        });
+        if is_all { Some(Of::All) } else { most.map(Of::Label) }
     }
 }
 
@@ -227,15 +267,6 @@ fn smooth(values: &[Option<f64>]) -> Vec<f64> {
 /// Whether a mean time, ms, is longer than the usual one as far as it matters.
 pub(super) fn is_longer(slow: f64, usual: f64) -> bool {
     slow >= SLOWER * usual && slow - usual >= LONGER_MS
-}
-
-/// Mean time of a label, ms.
-pub(super) fn mean_of(seconds: &[Second], label: usize) -> f64 {
-    let mut all = Times::default();
-    for part in seconds.iter().filter_map(|second| second.labels.get(label as u32)) {
-        all.add(times(&part));
-    }
-    all.ms / all.count.max(1.0)
 }
 
 /// Seconds whose times can be compared with each other.
@@ -306,8 +337,23 @@ mod tests {
         assert!(near(rises[1], 3_f64.ln()) && near(rises[2], 0.0), "{rises:?}");
         // Three of four requests are of the page.
         assert!(near(rises[0], 0.75 * 3_f64.ln()), "{rises:?}");
-        assert_eq!(courses.label(Of::All, &record.seconds[8..]), Some(0));
-        assert_eq!(courses.label(Of::Label(1), &record.seconds), Some(1));
+        let (usual, slow) = record.seconds.split_at(8);
+        assert_eq!(courses.named(Of::All, slow, usual), Some(Of::Label(0)));
+        assert_eq!(courses.named(Of::Label(1), slow, usual), Some(Of::Label(1)));
+    }
+
+    #[test]
+    fn no_label_is_named_where_all_got_slower() {
+        let mut record = record();
+        record.labels.truncate(2);
+        for (at, second) in (0..).zip(&mut record.seconds) {
+            let times = if at < 8 { 1 } else { 3 };
+            let labels = vec![(0, part(30, times * 10_000, 90)), (1, part(10, times * 5000, 10))];
+            second.labels = labels.into();
+        }
+        let courses = Courses::new(&record, &record.seconds);
+        let (usual, slow) = record.seconds.split_at(8);
+        assert_eq!(courses.named(Of::All, slow, usual), Some(Of::All));
     }
 
     #[test]
@@ -318,7 +364,7 @@ mod tests {
         }
         let courses = Courses::new(&record, &record.seconds);
         assert!(matches!(courses.each[..], [Course { of: Of::All, .. }, ..]));
-        assert_eq!(courses.label(Of::All, &record.seconds), Some(3));
+        assert_eq!(courses.named(Of::All, &record.seconds, &[]), Some(Of::Label(3)));
         assert!(courses.each[0].values.iter().all(Option::is_some));
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use record::{Record, Second};
 
-use super::courses::{Course, Courses, PHASE_SAMPLES, SLOWER, is_longer, mean_of, paused};
+use super::courses::{Course, Courses, Of, PHASE_SAMPLES, SLOWER, is_longer, paused};
 use super::figures::{is_of_load, mean, median, mix_differs, ms, span, variation};
 use super::say::{clock, found, same_load, time, words};
 use crate::verdict::{About, Confidence, Finding};
@@ -69,15 +69,15 @@ pub(super) fn rhythm(courses: &Courses<'_>, course: &Course) -> Option<Finding> 
     if is_of_load(&usual, &slow) || mix_differs(record, &usual, &slow) {
         return None;
     }
-    let label = courses.label(of, &slow)?;
-    let (a, b) = (mean_of(&slow, label), mean_of(&usual, label));
+    let named = courses.named(of, &slow, &usual)?;
+    let (a, b) = (named.mean(&slow), named.mean(&usual));
     // A few long answers may fall into seconds at even intervals by chance: many must be slower.
     let [late, early] = [&slow, &usual].map(|seconds| ms(&of.times(seconds), MANY));
     let is_chance = late < SLOWER.sqrt() * early;
     if of.count(&slow) < PHASE_SAMPLES || is_own(&slow) || !is_longer(a, b) || is_chance {
         return None;
     }
-    Some(finding(record, seconds, &times, (label, a, b)))
+    Some(finding(record, seconds, &times, (named, a, b)))
 }
 
 /// Whether the generator stood still in most of these seconds.
@@ -89,18 +89,12 @@ fn finding(
     record: &Record,
     seconds: &[Second],
     times: &[Range<usize>],
-    (label, a, b): (usize, f64, f64),
+    (named, a, b): (Of, f64, f64),
 ) -> Finding {
     let begin = |time: &Range<usize>| span(&seconds[time.clone()]).0;
     let apart =
         (begin(&times[times.len() - 1]) - begin(&times[0])) as f64 / (times.len() - 1) as f64;
-    let several = record.labels.iter().filter(|label| !label.transaction).count() > 1;
-    let name = &record.labels[label].name;
-    let (of, of_zh) = if several {
-        (format!(" of \"{name}\""), format!("“{name}”的"))
-    } else {
-        Default::default()
-    };
+    let (of, of_zh) = named.name(record);
     let (n, every, slow, usual) = (times.len(), (apart / 1000.0).round(), time(a), time(b));
     let first = clock(begin(&times[0]) - record.frame.start_ms);
     found(

@@ -8,13 +8,10 @@ use std::ops::Range;
 use record::{Record, Second};
 
 use super::courses::{
-    Course, Courses, Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, mean_of,
-    paused, requests_of,
+    Course, Courses, Of, PHASE_SAMPLES, SAMPLES, SLOWER, STRAY, is_longer, knows_load, paused,
 };
 use super::errors::per_second;
-use super::figures::{
-    is_of_load, length_s, mean, median, rate, requests, seconds_in, span, steady,
-};
+use super::figures::{is_of_load, length_s, mean, median, requests, seconds_in, span, steady};
 use super::rhythm::rhythm;
 use super::run::Run;
 use super::same_work;
@@ -100,22 +97,20 @@ fn phase(courses: &Courses<'_>, course: &Course) -> Option<Finding> {
         during: &seconds[first.clone()],
         behind: &seconds[first.end..end],
         again: second.map_or(&[], |range| &seconds[range]),
-        label: courses.label(of, &seconds[first])?,
-        several: record.labels.iter().filter(|label| !label.transaction).count() > 1,
+        of: courses.named(of, &seconds[first.clone()], &seconds[first.end..end])?,
     };
     let asked = [parts.during, parts.behind].map(span);
     if is_of_load(parts.behind, parts.during)
-        || same_work::asks_for_other_work(record, Some(parts.label as u32), asked)
+        || same_work::asks_for_other_work(record, parts.of.label().map(|label| label as u32), asked)
         || of.count(parts.during) < PHASE_SAMPLES
         || [parts.during, parts.again].map(paused) != [false; 2]
     {
         return None;
     }
-    let named = if parts.several { Some(parts.label) } else { None };
     let others = [parts.during, parts.behind];
-    if let Some(sizes) = same_work::other_sizes(Of::Label(parts.label), others) {
-        let times = others.map(|seconds| mean_of(seconds, parts.label));
-        return Some(same_work::other_answers(ID, record, named, others, sizes, times));
+    if let Some(sizes) = same_work::other_sizes(parts.of, others) {
+        let times = others.map(|seconds| parts.of.mean(seconds));
+        return Some(same_work::other_answers(ID, record, parts.of.label(), others, sizes, times));
     }
     let begin = record.seconds.iter().find(|second| second.all.count > 0)?;
     if span(parts.during).0 - (begin.at_ms - i64::from(begin.ms)) <= 2000 {
@@ -132,28 +127,14 @@ struct Parts<'s> {
     behind: &'s [Second],
     /// A second slower time.
     again: &'s [Second],
-    /// The label whose response times the sentence names, and whether the plan has other labels.
-    label: usize,
-    several: bool,
+    /// The requests whose times the sentence names.
+    of: Of,
 }
 
 impl Parts<'_> {
-    fn of(&self, record: &Record) -> (String, String) {
-        let name = &record.labels[self.label].name;
-        if self.several {
-            (format!(" of \"{name}\""), format!("“{name}”的"))
-        } else {
-            Default::default()
-        }
-    }
-
-    /// Requests per second of the label that the sentence names.
+    /// Requests per second of those that the sentence names.
     fn rate(&self, seconds: &[Second]) -> String {
-        if self.several {
-            per_second(requests_of(seconds, self.label) as f64 / length_s(seconds).max(1e-3))
-        } else {
-            per_second(rate(seconds))
-        }
+        per_second(self.of.count(seconds) as f64 / length_s(seconds).max(1e-3))
     }
 
     /// Words on times that become shorter within the slower time.
@@ -161,9 +142,8 @@ impl Parts<'_> {
         let third = self.during.len() / 3;
         let (first, rest) = self.during.split_at(third);
         let (middle, last) = rest.split_at(rest.len() - third);
-        let falls = |from: &[Second], to: &[Second]| {
-            mean_of(from, self.label) >= FASTER.sqrt() * mean_of(to, self.label)
-        };
+        let falls =
+            |from: &[Second], to: &[Second]| self.of.mean(from) >= FASTER.sqrt() * self.of.mean(to);
         // Its last second may be half of the faster time.
         let fades = third > 0 && falls(first, middle) && falls(middle, last);
         if fades {
@@ -178,7 +158,7 @@ impl Parts<'_> {
         if self.again.is_empty() {
             return Default::default();
         }
-        let slow = time(mean_of(self.again, self.label));
+        let slow = time(self.of.mean(self.again));
         let n = length_s(self.again).round();
         let at = clock(span(self.again).0 - record.frame.start_ms);
         (
@@ -188,10 +168,10 @@ impl Parts<'_> {
     }
 
     fn at_first(&self, record: &Record) -> Option<Finding> {
-        let (slow, fast) = (mean_of(self.during, self.label), mean_of(self.behind, self.label));
+        let (slow, fast) = (self.of.mean(self.during), self.of.mean(self.behind));
         let is_sound = length_s(self.before) <= 1.5 && is_longer(slow, fast);
         let (again, again_zh) = self.again(record);
-        let ((of, of_zh), (fading, fading_zh)) = (self.of(record), self.fading());
+        let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
         let n = length_s(self.during).round();
         let (a, b) = (time(slow), time(fast));
         let (r, q) = (self.rate(self.during), self.rate(self.behind));
@@ -208,12 +188,12 @@ impl Parts<'_> {
 
     fn in_the_middle(&self, record: &Record) -> Option<Finding> {
         let [before, slow, behind] =
-            [self.before, self.during, self.behind].map(|part| mean_of(part, self.label));
+            [self.before, self.during, self.behind].map(|part| self.of.mean(part));
         let alike = before.max(behind) <= ALIKE * before.min(behind).max(1e-3)
             && length_s(self.before) >= AROUND_S;
         let (again, again_zh) = self.again(record);
         let is_sound = alike && is_longer(slow, before.max(behind));
-        let ((of, of_zh), (fading, fading_zh)) = (self.of(record), self.fading());
+        let ((of, of_zh), (fading, fading_zh)) = (self.of.name(record), self.fading());
         let (n, at) =
             (length_s(self.during).round(), clock(span(self.during).0 - record.frame.start_ms));
         let (a, b) = (time(slow), time(before));
