@@ -37,6 +37,8 @@ const DRIFT_CHANCE: f64 = 0.01;
 const LABEL_SAMPLES: u64 = 20;
 /// A line explains a series better than a step if it leaves this much less.
 const BETTER: f64 = 0.8;
+/// Share of the requests of a time which failed, from which on its times are those of failures.
+const MOST: f64 = 0.5;
 
 /// The steady part of the run without its first seconds, which the last users still fill.
 fn part(record: &Record) -> &[Second] {
@@ -342,7 +344,10 @@ pub(super) fn step_change(run: &Run<'_>) -> Said {
     let changed = long_step(record).or_else(|| short_step(run)).filter(|_| !stops());
     let changed = changed.filter(|changed| {
         let (early, late) = changed.seconds.split_at(changed.at);
-        !same_work::asks_for_other_work(record, changed.label, [early, late].map(span))
+        // The times of failures are none of the target's, and the rules on failures have the moment.
+        let fails = |part| sum(part, |s| s.all.errors) as f64 > MOST * requests(part) as f64;
+        ![early, late].into_iter().any(fails)
+            && !same_work::asks_for_other_work(record, changed.label, [early, late].map(span))
     });
     let no_load = no_load(record, part(record));
     let Some(changed) = changed.filter(|_| knows_load(record)) else {

@@ -12,7 +12,7 @@ use stats::{Outcome, Phase};
 
 use super::figures::{by_label, classes, span};
 use super::hang::{EXPLAINS, errors, no_answer, nothing_answered};
-use super::moment::first_end;
+use super::moment::first_start;
 use super::say::{clock, found, lacks, words};
 use crate::verdict::{About, Confidence, Said, Words};
 
@@ -213,7 +213,7 @@ pub(super) fn target_down(record: &Record) -> Said {
     let clock_at = |at_ms: i64| clock(at_ms - record.frame.start_ms);
     let begins = downs
         .iter()
-        .map(|down| clock_at(first_end(record, down.first, |kept| is_down(kept.outcome))));
+        .map(|down| clock_at(first_start(record, down.first, |kept| is_down(kept.outcome))));
     let begins: Vec<String> = begins.collect();
     let end_clock = clock_at(seconds[last.last].at_ms);
     let (who, who_zh) = who(record, &downs);

@@ -11,14 +11,34 @@ const ROUNDING_MS: i64 = 2;
 /// The end of the first kept sample of that kind in a second of the record, epoch ms. Without one it is the second of the
 /// run in which most of the record's second lies.
 pub(super) fn first_end(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
+    first(record, at, is).map_or_else(|| second_of(record, at), end)
+}
+
+/// The start of that sample: the moment from which on a target did not do what the sample asked for.
+pub(super) fn first_start(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> i64 {
+    first(record, at, is).map_or_else(|| second_of(record, at), |kept| kept.start_ms)
+}
+
+fn end(kept: &Kept) -> i64 {
+    kept.start_ms + (kept.elapsed / 1_000_000) as i64
+}
+
+fn first(record: &Record, at: usize, is: impl Fn(&Kept) -> bool) -> Option<&Kept> {
+    let second = record.seconds.get(at)?;
+    let begin_ms = second.at_ms - i64::from(second.ms);
+    let within = begin_ms - ROUNDING_MS..=second.at_ms + ROUNDING_MS;
+    record
+        .kept
+        .iter()
+        .filter(|kept| is(kept) && within.contains(&end(kept)))
+        .min_by_key(|kept| end(kept))
+}
+
+fn second_of(record: &Record, at: usize) -> i64 {
     let start_ms = record.frame.start_ms;
     let Some(second) = record.seconds.get(at) else { return start_ms };
     let begin_ms = second.at_ms - i64::from(second.ms);
-    let within = begin_ms - ROUNDING_MS..=second.at_ms + ROUNDING_MS;
-    let end = |kept: &Kept| kept.start_ms + (kept.elapsed / 1_000_000) as i64;
-    let ends = record.kept.iter().filter(|kept| is(kept)).map(end);
-    let known = ends.filter(|end| within.contains(end)).min();
-    known.unwrap_or_else(|| start_ms + (begin_ms - start_ms + 500).div_euclid(1000) * 1000)
+    start_ms + (begin_ms - start_ms + 500).div_euclid(1000) * 1000
 }
 
 #[cfg(test)]
