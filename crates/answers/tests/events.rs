@@ -2,9 +2,10 @@
 mod situations;
 
 use answers::rules;
+use answers::verdict::Finding;
 use record::Record;
-use situations::{MS, Request, S, bad, good, run, users};
-use stats::Outcome;
+use situations::{Answer, MS, Request, S, Users, bad, good, run, users};
+use stats::{Outcome, Phase};
 
 fn said(seconds: u64, fails: impl Fn(&Request) -> bool) -> String {
     let record: Record = run(&users(10).pause(50).seconds(seconds), move |request, _| {
@@ -42,4 +43,67 @@ fn failures_of_a_rate_of_a_short_run_or_of_its_end_are_no_event() {
     assert!(words.contains("failed") && !words.contains("within"), "{words}");
     let words = said(30, |request| request.at > 28 * S);
     assert!(!words.contains("within"), "{words}");
+}
+
+fn findings(load: &Users, answer: impl Fn(&Request) -> Answer) -> Vec<Finding> {
+    rules::verdict(&run(load, move |request, _| answer(request))).findings
+}
+
+fn unavailable() -> Answer {
+    bad(MS, Outcome::Status, "503", "Service Unavailable")
+}
+
+#[test]
+fn a_target_that_goes_away_is_no_change_of_its_times() {
+    // Connects that fail begin 5 s before their failure is known.
+    let no_answer = Outcome::Timeout(Phase::Connect);
+    for gone in [bad(5 * S, no_answer, "timeout", "Connect timed out"), unavailable()] {
+        let found = findings(&users(10).pause(50).seconds(70), |request| {
+            if request.at < 35 * S { good(80 * MS) } else { gone.clone() }
+        });
+        let ids: Vec<&str> = found.iter().map(|one| one.id).collect();
+        assert!(ids.contains(&"errors_named") && !ids.contains(&"step_change"), "{found:?}");
+        assert_eq!(ids.contains(&"target_down"), gone.outcome == no_answer, "{found:?}");
+    }
+}
+
+#[test]
+fn errors_of_a_time_are_told_with_the_least_and_the_most_users_of_it() {
+    let fails = |request: &Request| if request.at < 8 * S { unavailable() } else { good(20 * MS) };
+    let found = findings(&users(20).ramp(10).pause(50).seconds(30), fails);
+    let words = &found.iter().find(|one| one.id == "errors_named").expect("errors").words;
+    assert!(words.en.contains("(from 0:00 to 0:08, with 2 to 16 users)"), "{}", words.en);
+    assert!(words.zh.contains("当时有 2 到 16 个用户"), "{}", words.zh);
+}
+
+#[test]
+fn the_share_of_errors_of_one_label_is_that_of_its_requests() {
+    let load = Users { labels: &["home", "cart", "pay"], ..users(10).pause(50).seconds(30) };
+    let found = findings(&load, |request| {
+        if request.label == 2 && request.number % 2 == 0 { unavailable() } else { good(20 * MS) }
+    });
+    let words = &found.iter().find(|one| one.id == "errors_named").expect("errors").words.en;
+    let (_, share) = words.split_once("requests failed, all of \"pay\" (").expect(words);
+    let percent = |text: &str| text.split(" %").next().and_then(|n| n.parse::<f64>().ok());
+    let (own, all) = share.split_once(" % of its requests, ").expect(words);
+    let (own, all) = (percent(own).expect(words), percent(all).expect(words));
+    assert!((own / all - 3.0).abs() < 0.3, "{words}");
+}
+
+#[test]
+fn a_load_that_is_full_from_the_start_is_not_ruled_out_for_errors_that_it_can_make() {
+    let at_once = Users { at_once: 30, ..users(30).pause(50).seconds(20) };
+    for (load, code, of_load) in [
+        (&at_once, "500", true),
+        (&at_once, "404", false),
+        (&users(30).ramp(15).pause(50).seconds(20), "500", false),
+        (&users(1).pause(50).seconds(20), "500", false),
+    ] {
+        let found = findings(load, |_| bad(20 * MS, Outcome::Status, code, "Error"));
+        let fault = found.iter().find(|one| one.id == "plan_fault").expect("a fault");
+        let words = &fault.words.en;
+        assert_eq!(words.contains("or a load that is too high"), of_load, "{code}: {words}");
+        assert_eq!(words.contains("the load is not the cause"), !of_load, "{code}: {words}");
+        assert_eq!(fault.exonerates.is_empty(), of_load, "{code}: {words}");
+    }
 }

@@ -131,12 +131,20 @@ fn requests_of_transactions_count_with_a_parent_sample_and_without() {
         assert!(ended.out.contains("error% < 60% for label Order: 50%"), "{}", ended.out);
         let verdict = program.run(&["verdict", "rows.jtl"]);
         assert!(
-            verdict.out.contains("4 requests failed (33 %, all of \"Pay\")"),
+            verdict
+                .out
+                .contains("4 requests failed, all of \"Pay\" (100 % of its requests, 33 % of all)"),
             "{}",
             verdict.out
         );
         let of_run = program.shell("$0 verdict runs/*");
-        assert!(of_run.out.contains("4 requests failed (33 %, all of \"Pay\")"), "{}", of_run.out);
+        assert!(
+            of_run
+                .out
+                .contains("4 requests failed, all of \"Pay\" (100 % of its requests, 33 % of all)"),
+            "{}",
+            of_run.out
+        );
     }
     target.stop();
 }

@@ -1,6 +1,6 @@
 //! Errors by their cause, and two that say more about the test than about the target.
 
-use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use record::wordings::System;
 use record::{CauseName, Change, Ending, Mark, Record, Second};
@@ -8,7 +8,8 @@ use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
 
 use super::figures::{
-    causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole, with_users,
+    by_label, causes, counter, flying_around, hist, ms, requests, span, stop_ms, sum, whole,
+    with_users,
 };
 use super::gateway;
 use super::hang::{hang, never_answered};
@@ -16,7 +17,7 @@ use super::moment::first_end;
 use super::outlasts::outlasts;
 use super::say::{clock, found, lacks, number, words};
 use super::systems;
-use crate::verdict::{About, Confidence, Said, Words};
+use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 /// Errors as seen from the lightest load on: k6's rule takes 15 % in the first 100 iterations.
 const EARLY_SAMPLES: u64 = 100;
@@ -74,21 +75,30 @@ fn reads_or_lacks(record: &Record, cause: usize) -> (String, String) {
     (text.clone(), text)
 }
 
-/// The load in a second: the users of it or, where they are not known, requests in flight.
-fn load_of(record: &Record, at: usize) -> (String, String) {
-    let users = with_users(&record.seconds).nth(at).map_or(0, |(users, _)| users);
-    match users {
-        _ if !record.has.users => {
-            let flying = number(flying_around(&record.seconds, at));
-            (format!(", with {flying} requests in flight"), format!("，当时有 {flying} 个请求在途"))
+/// The load in these seconds: their users or, where they are not known, requests in flight.
+fn load_in(record: &Record, at: RangeInclusive<usize>) -> (String, String) {
+    let range = |least: String, most: String| {
+        if least == most {
+            (least.clone(), least)
+        } else {
+            (format!("{least} to {most}"), format!("{least} 到 {most}"))
         }
-        // A user may have come and gone within the second.
+    };
+    if !record.has.users {
+        let flying = at.map(|at| flying_around(&record.seconds, at));
+        let (least, most) = flying.fold((f64::MAX, 0.0), |(a, b), n| (n.min(a), n.max(b)));
+        let (n, n_zh) = range(number(least), number(most));
+        return (format!(", with {n} requests in flight"), format!("，当时有 {n_zh} 个请求在途"));
+    }
+    let users = with_users(&record.seconds).map(|(users, _)| users);
+    // A user may have come and gone within the second.
+    let users = users.skip(*at.start()).take(at.count()).filter(|users| *users > 0);
+    let (least, most) = users.fold((u64::MAX, 0), |(a, b), n| (n.min(a), n.max(b)));
+    let (n, n_zh) = range(count(least), count(most));
+    match most {
         0 => Default::default(),
         1 => (", with 1 user".to_owned(), "，当时有 1 个用户".to_owned()),
-        users => {
-            let n = count(users);
-            (format!(", with {n} users"), format!("，当时有 {n} 个用户"))
-        }
+        _ => (format!(", with {n} users"), format!("，当时有 {n_zh} 个用户")),
     }
 }
 
@@ -139,19 +149,27 @@ fn as_event(seconds: &[Second]) -> Option<Words> {
     ))
 }
 
-/// The label that has all errors, where there are several labels.
-fn only_label(record: &Record, errors: u64) -> Option<&str> {
-    let real = |label: u32| record.labels.get(label as usize).filter(|label| !label.transaction);
-    let mut sums = BTreeMap::new();
-    for (label, _, bad) in record.seconds.iter().flat_map(|second| second.labels.counts()) {
-        if real(label).is_some() {
-            *sums.entry(label).or_insert(0) += bad;
-        }
-    }
-    let mut failing = sums.iter().filter(|(_, bad)| **bad > 0);
-    let (label, bad) = failing.next()?;
+/// The label that has all errors, where there are several labels, and its requests.
+fn only_label(record: &Record, errors: u64) -> Option<(&str, u64)> {
+    let sums = by_label(record, &record.seconds);
+    let mut failing = sums.iter().filter(|(_, (_, bad))| *bad > 0);
+    let (label, (good, bad)) = failing.next()?;
     let is_only = sums.len() > 1 && failing.next().is_none() && *bad == errors;
-    real(*label).filter(|_| is_only).map(|label| &*label.name)
+    let label = record.labels.get(*label as usize).filter(|_| is_only)?;
+    Some((&label.name, good + bad))
+}
+
+/// Words on the share of requests that failed, and on the label that has all failures.
+fn share_of(record: &Record, errors: u64, all: u64) -> Words {
+    let share = percent(errors as f64 / all as f64);
+    let Some((label, requests)) = only_label(record, errors) else {
+        return words!(" ({share})", "（{share}）");
+    };
+    let own = percent(errors as f64 / requests.max(1) as f64);
+    words!(
+        ", all of \"{label}\" ({own} of its requests, {share} of all)",
+        "，均为“{label}”（占其请求的 {own}，占全部的 {share}）"
+    )
 }
 
 /// A run that a plan ends after an error ends so much before its planned end, ms.
@@ -253,12 +271,9 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
     let (when, when_zh) = times_of(record, first_ms, to);
-    let (load, load_zh) = load_of(record, at);
-    let share = percent(errors as f64 / all as f64);
+    let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
-    let (of, of_zh) = only_label(record, errors).map_or_else(Default::default, |label| {
-        (format!(", all of \"{label}\""), format!("，均为“{label}”"))
-    });
+    let Words { en: of, zh: of_zh } = share_of(record, errors, all);
     let total = if errors == 1 { "1 request".into() } else { count(errors) + " requests" };
     let (total_zh, those) = (count(errors), count(n));
     let (the, more, more_zh) = match causes.len() - 1 {
@@ -278,8 +293,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
         About::Run,
         Confidence::Certain,
         words!(
-            "{total} failed ({share}{of}){within}. {the}, {times}: {text} ({when}{load}){more}.{ended}",
-            "{total_zh} 个请求失败（{share}{of_zh}）{within_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
+            "{total} failed{of}{within}. {the}, {times}: {text} ({when}{load}){more}.{ended}",
+            "{total_zh} 个请求失败{of_zh}{within_zh}。最常见的原因，{those} 次：{text_zh}（{when_zh}{load_zh}）{more_zh}。{ended_zh}"
         ),
     )
     .with("errors", errors as f64, "requests", span)
@@ -379,7 +394,8 @@ pub(super) fn plan_fault(record: &Record) -> Said {
     }
     let most_users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
     let early = early(seconds, record.labels.len());
-    for (label, early) in record.labels.iter().zip(early).filter(|of| !of.0.transaction) {
+    let labels = (0..).zip(record.labels.iter().zip(early)).filter(|(_, of)| !of.0.transaction);
+    for (number, (label, early)) in labels {
         let Early { n: early, errors: early_errors, end, share, begins_well } = early;
         if early < EARLY_SAMPLES || (early_errors as f64) < EARLY_SHARE * early as f64 {
             continue;
@@ -402,21 +418,66 @@ pub(super) fn plan_fault(record: &Record) -> Said {
         if !by_plan || shed {
             continue;
         }
-        let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
-        let text = text.map_or_else(String::new, |text| format!(" {text}"));
-        let (at_first, over) = (percent(share_early), percent(share));
-        let early = count(early);
-        return found(
-            "plan_fault",
-            About::Test,
-            Confidence::Statistical,
-            words!(
-                "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
-                "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
-            ),
-        )
-        .with("early_error_share", share_early, "share", span(&seconds[..=end]))
-        .with("error_share", share, "share", span(seconds))
+        let of_load = !light
+            && !fails_lightly(record, number, most_users)
+            && cause.is_none_or(|cause| record.causes.get(cause).is_none_or(comes_of_load));
+        let shares = (early, share_early, share);
+        let finding = fails_at_first(record, (name, cause), shares, of_load);
+        return finding
+            .with("early_error_share", share_early, "share", span(&seconds[..=end]))
+            .with("error_share", share, "share", span(seconds))
+            .explaining(&["errors_named"])
+            .said();
+    }
+    Said::Nothing
+}
+
+/// Whether a label fails always under a light load already, as far as a few of its requests tell.
+fn fails_lightly(record: &Record, label: u32, most_users: u64) -> bool {
+    let is_light = |users: u64| users == 1 || users as f64 <= LIGHT * most_users as f64;
+    let light = with_users(whole(record)).filter(|(users, _)| record.has.users && is_light(*users));
+    let of_label = light.flat_map(|(_, second)| second.labels.counts()).filter(|of| of.0 == label);
+    let (n, errors) = of_label.fold((0, 0), |sum, (_, n, errors)| (sum.0 + n, sum.1 + errors));
+    n >= FIRST_SAMPLES && errors as f64 >= ALWAYS * n as f64
+}
+
+/// Whether an overload can make an error, too. A missing page, a login that is refused or an answer that is not the expected
+/// one are none.
+fn comes_of_load(cause: &CauseName) -> bool {
+    let by_status = matches!(cause.code.parse::<u16>(), Ok(408 | 425 | 500 | 502..=504 | 507..));
+    let by_connection = matches!(
+        cause.outcome,
+        Outcome::Refused | Outcome::Reset | Outcome::Closed | Outcome::Timeout(_)
+    );
+    by_connection || cause.outcome == Outcome::Status && by_status
+}
+
+/// The finding on a label that fails from its first requests on; their number, and the shares of errors among them and in
+/// all. `of_load`: nothing rules out that the load is too high from the beginning.
+fn fails_at_first(
+    record: &Record,
+    (name, cause): (&str, Option<usize>),
+    (early, share_early, share): (u64, f64, f64),
+    of_load: bool,
+) -> Finding {
+    let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
+    let text = text.map_or_else(String::new, |text| format!(" {text}"));
+    let (at_first, over, early) = (percent(share_early), percent(share), count(early));
+    if of_load {
+        let said = words!(
+            "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all), and no lighter load went before: either the plan, its data, the address or a target that does not work at all is the cause, or a load that is too high from the beginning.{text}",
+            "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
+        );
+        return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
+            "Run the plan with one user and look at the kept samples. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
+            "用一个用户运行计划并查看保留的样本。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
+        ));
+    }
+    let said = words!(
+        "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all): the load is not the cause, but the plan, its data, the address, or a target that does not work at all.{text}",
+        "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}）：原因不是负载，而是计划、数据、地址，或被测系统本身不能工作。{text}"
+    );
+    found("plan_fault", About::Test, Confidence::Statistical, said)
         .rules_out(words!(
             "load: it fails from its first requests on",
             "负载：从最初的请求就失败"
@@ -425,10 +486,6 @@ pub(super) fn plan_fault(record: &Record) -> Said {
             "Run the plan with one user and look at the kept samples; then correct URL, data, login or assertion.",
             "用一个用户运行计划并查看保留的样本；然后更正 URL、数据、登录或断言。"
         ))
-        .explaining(&["errors_named"])
-        .said();
-    }
-    Said::Nothing
 }
 
 /// Words on samples that were cut off beside errors at the end.
