@@ -24,6 +24,10 @@ fn too_few_users_are_told_how_many_would_do() {
     let words = said(&timers(&Users { at_once: 2, ..users(2) }, 1000));
     assert!(words.contains("all 2 users were waiting for answers of 100 ms"), "{words}");
     assert!(words.contains("The rate needs at least 1"), "{words}");
+    // More users with a timer each would ask for more.
+    let found = rules::verdict(&timers(&Users { at_once: 2, ..users(2) }, 1000)).findings;
+    let advice = &found.iter().find(|one| one.id == "late_starts").expect("late starts").advice;
+    assert!(advice.en.contains("and the same rate in all"), "{}", advice.en);
 }
 
 #[test]

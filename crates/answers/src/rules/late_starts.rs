@@ -189,6 +189,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
         reached: per_second(*made),
         users: users.max(record.frame.load.users),
     };
+    let of_samples = sum(seconds, |s| s.due) == 0;
     let by_generator = generator::generator_limit(record).is_found()
         || machine_busy(record).is_found()
         || machine::generator_stalled(record).is_found();
@@ -198,7 +199,7 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
     } else {
         in_a_pause(record, &missing, starts)
             .or_else(|| by_the_target(run, &missing, lost, busy))
-            .unwrap_or_else(|| too_few_users(&missing, lost, busy))
+            .unwrap_or_else(|| too_few_users(&missing, lost, busy, of_samples))
     };
     finding = finding
         .with("starts_due", due as f64, "starts", span(seconds))
@@ -324,7 +325,13 @@ fn by_the_target(
     Some(finding.explaining(&["constant_load"]))
 }
 
-fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Finding {
+/// `of_samples`: timers of the plan ask for the rate, and each user may have one of its own.
+fn too_few_users(
+    missing: &Missing,
+    lost: &[(&Second, u64)],
+    busy: f64,
+    of_samples: bool,
+) -> Finding {
     let Missing { en, zh, asked, asked_words, reached, users } = missing;
     let takes = time_of(lost.iter().map(|(s, _)| *s));
     let (each, waiting) = (time(takes), number(busy));
@@ -340,6 +347,14 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
             format!("{users} 个用户中有 {waiting} 个在等待响应，其余在暂停"),
         )
     };
+    let (each_own, each_own_zh) = if of_samples {
+        (
+            ", and the same rate in all: a timer that each user keeps by itself asks for more with more users",
+            "，并保持总速率不变：由每个用户各自计时的定时器会随用户增加而要求更高的速率",
+        )
+    } else {
+        Default::default()
+    };
     found(
         ID,
         About::Run,
@@ -350,8 +365,8 @@ fn too_few_users(missing: &Missing, lost: &[(&Second, u64)], busy: f64) -> Findi
         ),
     )
     .advise(words!(
-        "Give the plan at least {need} users. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
-        "给计划至少 {need} 个用户。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
+        "Give the plan at least {need} users{each_own}. If more users only make the answers slower, {reached}/s is the target's limit: throng capacity --rps finds it.",
+        "给计划至少 {need} 个用户{each_own_zh}。如果更多用户只让响应更慢，{reached}/s 就是被测系统的极限：用 throng capacity --rps 查找。"
     ))
 }
 
