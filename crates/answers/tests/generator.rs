@@ -197,6 +197,25 @@ fn a_machine_that_lacks_something_is_found() {
 }
 
 #[test]
+fn memory_of_sockets_that_the_run_cannot_have_filled_is_another_programs() {
+    for (bytes, doubts) in [(10 << 10, false), (1 << 30, true)] {
+        let mut record = quiet();
+        for second in &mut record.seconds {
+            second.counters.add(Counter::BytesIn, bytes);
+            machine(second).memory_pressures = 1;
+        }
+        let verdict = rules::verdict(&record);
+        let found = &verdict.findings[0];
+        assert_eq!(
+            (found.id, verdict.doubts_generator()),
+            ("generator_memory", doubts),
+            "{found:?}"
+        );
+        assert_eq!(found.words.en.contains("probably another program"), !doubts, "{found:?}");
+    }
+}
+
+#[test]
 fn starts_that_are_late_are_found() {
     let mut record = quiet();
     for second in &mut record.seconds {

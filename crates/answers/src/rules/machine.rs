@@ -2,8 +2,8 @@
 
 use record::wordings::System;
 use record::{Change, Record};
-use stats::grouped::{bytes, count};
-use stats::{CloseCause, Outcome};
+use stats::grouped::{bytes, count, things};
+use stats::{CloseCause, Counter, Outcome};
 
 use super::down;
 use super::figures::{causes, span, sum};
@@ -14,6 +14,10 @@ use crate::verdict::{About, Confidence, Said, Words};
 
 /// Share of memory below which little is left.
 const LITTLE_LEFT: f64 = 0.05;
+/// The kernel limits TCP to about this part of the memory; and bytes of a run may fill the memory of so many more, as the
+/// kernel counts whole buffers, and both ends where the target is on the same machine.
+const TCP_MEMORY: f64 = 16.0;
+const OWN: f64 = 16.0;
 /// A pause of the process that is worth a word, ns: as long as the engine counts one.
 const STALL: u64 = 200_000_000;
 
@@ -216,23 +220,8 @@ pub(super) fn generator_memory(record: &Record) -> Said {
         least.filter(|m| (m.memory_available as f64) < LITTLE_LEFT * m.memory_total as f64);
     let span = span(&record.seconds);
     if pressures + aborted > 0 {
-        let (times, dropped) = (count(pressures), count(aborted));
-        return found(
-            "generator_memory",
-            About::Generator,
-            Confidence::Certain,
-            words!(
-                "TCP reached its memory limit on the generator's machine: {times} times under pressure, {dropped} connections dropped because of it.",
-                "负载机上 TCP 达到内存上限：{times} 次处于压力状态，{dropped} 个连接因此被丢弃。"
-            ),
-        )
-        .with("tcp_memory_pressures", pressures as f64, "times", span)
-        .with("aborted_for_memory", aborted as f64, "connections", span)
-        .advise(words!(
-            "Raise net.ipv4.tcp_mem, or read faster; throng preflight names the value.",
-            "提高 net.ipv4.tcp_mem，或更快地读取；throng preflight 会给出数值。"
-        ))
-        .said();
+        let memory = machines().map(|m| m.memory_total).max().unwrap_or(0);
+        return tcp_memory(record, memory, (pressures, aborted));
     }
     let Some(machine) = little else { return Said::Nothing };
     let (left, all) = (bytes(machine.memory_available), bytes(machine.memory_total));
@@ -250,5 +239,66 @@ pub(super) fn generator_memory(record: &Record) -> Said {
         "Run fewer users on this machine, or add memory; throng preflight estimates the need.",
         "在这台机器上运行更少的用户，或增加内存；throng preflight 会估算需求。"
     ))
+    .said()
+}
+
+/// Bytes that the run sent and received.
+fn moved(record: &Record) -> u64 {
+    sum(&record.seconds, |s| {
+        let counted = s.counters.get(Counter::BytesIn) + s.counters.get(Counter::BytesOut);
+        counted.max(s.all.sent + s.all.received)
+    })
+}
+
+/// The finding on the memory of all sockets of the machine, which its kernel counts for all programs together. `memory`: that
+/// of the machine, bytes.
+fn tcp_memory(record: &Record, memory: u64, (pressures, aborted): (u64, u64)) -> Said {
+    let (times, dropped) = (things(pressures, "time"), things(aborted, "connection"));
+    let (times_zh, dropped_zh) = (count(pressures), count(aborted));
+    let were = if aborted == 1 { "was" } else { "were" };
+    let moved = moved(record);
+    let is_own = (moved as f64) >= memory as f64 / TCP_MEMORY / OWN;
+    let (whose, whose_zh) = if is_own {
+        Default::default()
+    } else {
+        let moved = bytes(moved);
+        (
+            format!(
+                " The kernel counts all programs together, and this run sent and received only {moved}: probably another program fills it."
+            ),
+            format!(
+                "内核统计的是所有程序，而本次运行一共只收发了 {moved}：很可能是其他程序占用的。"
+            ),
+        )
+    };
+    let (about, confidence) = if is_own {
+        (About::Generator, Confidence::Certain)
+    } else {
+        (About::Run, Confidence::Hint)
+    };
+    let advice = if is_own {
+        words!(
+            "Raise net.ipv4.tcp_mem, or read faster; throng preflight names the value.",
+            "提高 net.ipv4.tcp_mem，或更快地读取；throng preflight 会给出数值。"
+        )
+    } else {
+        words!(
+            "Look for the program whose sockets hold the most (ss -tm), or raise net.ipv4.tcp_mem; throng preflight names the value.",
+            "查找套接字占用最多的程序（ss -tm），或提高 net.ipv4.tcp_mem；throng preflight 会给出数值。"
+        )
+    };
+    let span = span(&record.seconds);
+    found(
+        "generator_memory",
+        about,
+        confidence,
+        words!(
+            "TCP reached its memory limit on the generator's machine: {times} under pressure, {dropped} {were} dropped because of it.{whose}",
+            "负载机上 TCP 达到内存上限：{times_zh} 次处于压力状态，{dropped_zh} 个连接因此被丢弃。{whose_zh}"
+        ),
+    )
+    .with("tcp_memory_pressures", pressures as f64, "times", span)
+    .with("aborted_for_memory", aborted as f64, "connections", span)
+    .advise(advice)
     .said()
 }
