@@ -109,7 +109,10 @@ impl Inside {
         about.is_checked |= times.end > times.start;
         let last = known(&mut self.threads, &mut self.older, thread);
         let request = last.request.as_ref().map(|(_, of, _)| *of);
-        about.has_rows |= request.is_some_and(|of| times.has_start(of.start));
+        // The last of its samples may start, in whole milliseconds, when it ends.
+        let has_last =
+            |of: Times| of.start >= times.start && of.end <= times.end.saturating_add(CLOCK_MS);
+        about.has_rows |= times.end > times.start && request.is_some_and(has_last);
         find_around(last, &mut self.transactions, times, Some(label));
         last.transaction = Some((label, times));
     }
@@ -248,6 +251,15 @@ mod tests {
         let stands = |alone| (0..5).filter(|n| inside.stand_alone(alone, &[])(*n)).collect();
         assert_eq!((stands(false), stands(true)), (vec![2], vec![2, 4]));
         assert!(!inside.stand_alone(false, &[(2, 0)])(2), "as the label that it counts as");
+        // In whole milliseconds its last sample starts at its end.
+        inside.is_download("c", "x", times(100, 101));
+        inside.is_download("c", "y", times(101, 102));
+        inside.add_transaction(Some("c"), 6, message, times(100, 101));
+        assert!(!inside.stand_alone(false, &[])(6));
+        // The request above ended before it.
+        inside.is_download("d", "x", times(99, 100));
+        inside.add_transaction(Some("d"), 7, message, times(100, 101));
+        assert!(inside.stand_alone(false, &[])(7));
         // The next of the label starts, by the rounding of its times, before the end of the last.
         inside.add_transaction(Some("b"), 5, message, times(0, 50));
         inside.add_transaction(Some("b"), 5, message, times(49, 51));
