@@ -199,6 +199,12 @@ impl SampleResult {
         &self.assertions[..self.assertion_count]
     }
 
+    /// Whether all assertions of this result and of its parts hold; `None`: none ran.
+    pub fn is_as_expected(&self) -> Option<bool> {
+        let own = self.assertions().iter().map(|found| !(found.failure || found.error));
+        own.chain(self.subs().iter().filter_map(Self::is_as_expected)).reduce(|a, b| a && b)
+    }
+
     /// A cleared entry for the result of one more assertion.
     pub fn add_assertion(&mut self, name: &str) -> &mut AssertionResult {
         if self.assertions.len() == self.assertion_count {

@@ -140,6 +140,8 @@ impl Second {
             }
         }
         self.stalled.merge(&other.stalled);
+        self.checks.extend_from_slice(&other.checks);
+        self.settle_checks();
     }
 
     /// Watched figures: their means, weighted by the time for which they were known.

@@ -13,7 +13,7 @@ use stats::{Outcome, Snapshot, Span};
 
 use crate::fold::pattern;
 use crate::mask;
-use crate::second::{Part, Second};
+use crate::second::{Checked, Part, Second};
 use crate::{CauseName, Label};
 
 /// Labels of a record.
@@ -236,12 +236,17 @@ impl Names {
                 second.all.merge(&part);
                 second.lag.merge(&delta.lag);
             }
+            let checks = Checked::of(&delta.tally.checks, part.errors);
+            if checks != Checked::default() {
+                second.checks.push((number, checks));
+            }
             match parts.last_mut() {
                 Some(last) if last.0 == number => last.1.merge(&part),
                 _ => parts.push((number, part)),
             }
         }
         second.labels = parts.into();
+        second.settle_checks();
         for cause in &snapshot.causes {
             second.causes.push((self.cause(cause), cause.count));
         }

@@ -41,7 +41,7 @@ pub use labels::Labels;
 pub use now::{Follower, Lamp, Now, State};
 pub use read::{FILE, Given, ReadError, given};
 pub use recording::{Around, Recording};
-pub use second::{Class, Generator, Part, Phases, Second};
+pub use second::{Checked, Class, Generator, Part, Phases, Second};
 pub use stats::jtl::stream::Why as RowFault;
 
 use std::sync::Arc;

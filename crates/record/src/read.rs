@@ -375,8 +375,9 @@ fn refer(record: &mut Record) {
         second.causes.retain(|part| part.0 < MOST_NUMBER);
         second.classes.retain(|part| part.0 < MOST_NUMBER);
         second.watched.retain(|part| part.0 < MOST_NUMBER);
+        second.checks.retain(|part| part.0 < MOST_NUMBER);
         let numbers = [
-            second.labels.numbers().max(),
+            second.labels.numbers().chain(second.checks.iter().map(|part| part.0)).max(),
             second.causes.iter().map(|part| part.0).max(),
             second.classes.iter().map(|part| part.0).max(),
             second.watched.iter().map(|part| part.0).max(),
@@ -434,6 +435,8 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     let number = |old: u32| number(old).filter(|number| *number != u32::MAX).unwrap_or(0);
     for second in &mut record.seconds {
         merge_labels(&mut second.labels, number);
+        second.checks.iter_mut().for_each(|checks| checks.0 = number(checks.0));
+        second.settle_checks();
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
     record.served.iter_mut().for_each(|pair| pair.1 = number(pair.1));

@@ -1,13 +1,14 @@
 //! One second of a run, or of a long run an interval of many. Every part merges: over cores, processes, machines and
 //! time.
 
-use stats::Counters;
 use stats::close::Close;
 use stats::hist::Bins;
 use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
 use stats::stalled::Stalled;
+use stats::{Checks, Counters};
 
+use crate::Label;
 use crate::coarse::Coarse;
 use crate::labels::Labels;
 
@@ -53,6 +54,8 @@ pub struct Second {
     pub stalled: Stalled,
     /// Extremes of the seconds of which this is the sum; `None`: it is one second, as it was measured.
     pub coarse: Option<Box<Coarse>>,
+    /// Answers that assertions checked, by number of the label, ascending; labels without any are not there.
+    pub checks: Vec<(u32, Checked)>,
 }
 
 /// A set of samples.
@@ -77,6 +80,31 @@ pub struct Part {
     pub phases: Phases,
     /// Samples by the slot of 100 ms in which they ended.
     pub slots: [u32; SLOTS],
+}
+
+/// Answers of a label that assertions checked. All of it adds up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Answers on which at least one assertion ran, and of them those for which one did not hold.
+    pub checked: u64,
+    pub unexpected: u64,
+    /// Failed samples less those that failed by transport or status: those that failed by what was in their answers. Below 0
+    /// where assertions ignore the status.
+    pub by_content: i64,
+}
+
+impl Checked {
+    /// The entry of samples of which so many failed.
+    pub fn of(checks: &Checks, errors: u64) -> Self {
+        let Checks { checked, unexpected, failed } = *checks;
+        Self { checked, unexpected, by_content: errors.wrapping_sub(failed) as i64 }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.checked = self.checked.saturating_add(other.checked);
+        self.unexpected = self.unexpected.saturating_add(other.unexpected);
+        self.by_content = self.by_content.saturating_add(other.by_content);
+    }
 }
 
 /// Exchanges of one class.
@@ -143,6 +171,36 @@ impl Second {
         self.classes.shrink_to_fit();
         self.closes.shrink_to_fit();
         self.watched.shrink_to_fit();
+        self.checks.shrink_to_fit();
+    }
+
+    /// The checked answers of a label, or of all requests.
+    pub fn checks_of(&self, label: Option<u32>, labels: &[Label]) -> Checks {
+        let is_request = |number: u32| {
+            labels.get(number as usize).is_none_or(|label: &Label| !label.transaction)
+        };
+        let is_meant = |number: u32| label.map_or_else(|| is_request(number), |one| one == number);
+        let mut sum = Checked::default();
+        self.checks.iter().filter(|one| is_meant(one.0)).for_each(|one| sum.merge(&one.1));
+        let errors = match label {
+            None => self.all.errors,
+            Some(number) => self.labels.get(number).map_or(0, |part| part.errors),
+        };
+        let failed = i64::try_from(errors).unwrap_or(i64::MAX).saturating_sub(sum.by_content);
+        let Checked { checked, unexpected, .. } = sum;
+        Checks { checked, unexpected, failed: failed.max(0) as u64 }
+    }
+
+    /// Puts the checks in the order of their labels; those of one label are one.
+    pub(crate) fn settle_checks(&mut self) {
+        self.checks.sort_by_key(|one| one.0);
+        self.checks.dedup_by(|next, one| {
+            let same = one.0 == next.0;
+            if same {
+                one.1.merge(&next.1);
+            }
+            same
+        });
     }
 }
 

@@ -8,7 +8,7 @@ use record::kept::{Kept, Why};
 use record::second::{Class, Generator};
 use record::{Around, ClassName, Flaw, Part, Record, Recording, Series, Unit};
 use stats::machine::Machine;
-use stats::{Counter, Outcome, Phases, Recorder, Sample, Snapshot};
+use stats::{Check, Checks, Counter, Outcome, Phases, Recorder, Sample, Snapshot};
 
 const START: i64 = 1_700_000_000_000;
 
@@ -452,4 +452,49 @@ fn labels_are_known_by_the_address_that_served_them() {
     known.sort();
     let right = ["a 10.0.0.1:80", "b 10.0.0.1:80", "c 10.0.0.1:80", "c 10.0.0.1:81"];
     assert_eq!(known, right);
+}
+
+/// A second of 10 answers of "checked", one of them not as expected and one a status that its assertion accepts, of 4
+/// refused requests and of 4 answers that nothing checks, one of which a script failed.
+fn checked(second: i64) -> Snapshot {
+    let mut recorder = Recorder::new();
+    recorder.begin(START + second * 1000);
+    let mut add = |label: &str, outcome, check, failed: bool| {
+        let id = recorder.intern(label);
+        let errors = u32::from(failed);
+        let start = Sample::new(id, START + second * 1000);
+        recorder.record(&Sample { outcome, check, success: !failed, errors, ..start });
+    };
+    (0..8).for_each(|_| add("checked", Outcome::Ok, Check::Expected, false));
+    add("checked", Outcome::Assertion, Check::Unexpected, true);
+    add("checked", Outcome::Status, Check::Expected, false);
+    (0..4).for_each(|_| add("refused", Outcome::Refused, Check::Unchecked, true));
+    (0..3).for_each(|_| add("free", Outcome::Ok, Check::Unchecked, false));
+    add("free", Outcome::Assertion, Check::Unchecked, true);
+    let mut snapshot = Snapshot::new();
+    recorder.drain(&mut snapshot);
+    snapshot.at_ms = START + (second + 1) * 1000;
+    snapshot
+}
+
+#[test]
+fn checked_answers_are_read_by_label_and_add_up_over_intervals() {
+    let mut recording = Recording::new(frame());
+    (0..20).for_each(|second| recording.second(&checked(second), around()));
+    let record = Record::of_bytes(&recording.take()).expect("a record");
+    let of = |record: &Record, label: Option<&str>| {
+        let number = |name: &str| record.labels.iter().position(|one| *one.name == *name);
+        let label = label.map(|name| number(name).expect("a label") as u32);
+        let mut sum = Checks::default();
+        for second in &record.seconds {
+            sum.merge(&second.checks_of(label, &record.labels));
+        }
+        [sum.checked, sum.unexpected, sum.failed]
+    };
+    for record in [&record.clone().joined(10_000), &record] {
+        assert_eq!(of(record, None), [200, 20, 100]);
+        assert_eq!(of(record, Some("checked")), [200, 20, 20]);
+        assert_eq!(of(record, Some("refused")), [0, 0, 80]);
+        assert_eq!(of(record, Some("free")), [0, 0, 0], "what a script failed had an answer");
+    }
 }

@@ -53,6 +53,17 @@ pub fn seconds(ms: u64) -> String {
     if s >= 9.95 { format!("{} s", count(s.round() as u64)) } else { format!("{s:.1} s") }
 }
 
+/// A percentage with up to three decimals, cut and not rounded: what is not all is never 100 %.
+pub fn cut_percent(percent: f64) -> String {
+    if percent > 0.0 && percent < 0.001 {
+        return "<0.001%".into();
+    }
+    // A product a hair below the number that it should be is that number.
+    let thousandths = (percent * 1000.0 + 1e-6).floor();
+    let text = format!("{:.3}", thousandths / 1000.0);
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A share of 1 in percent: whole from 10 on, else with a digit behind the point. A share that is not all is never 100 %,
 /// and one that is not none never 0 %.
 pub fn percent(share: f64) -> String {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `sample`, `recorder` | a finished sample; a core's samples, counted |
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
+//! | `checks` | answers that assertions checked |
 //! | `class`, `kept`, `stalled` | exchanges by address and header; samples kept whole; those that a stall has made longer |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
@@ -23,6 +24,7 @@
 pub mod aggregate;
 pub mod backend;
 pub mod cause;
+pub mod checks;
 pub mod class;
 pub mod clock;
 pub mod close;
@@ -51,6 +53,7 @@ pub mod tally;
 pub mod timeline;
 pub mod totals;
 
+pub use checks::{Check, Checks};
 pub use class::ClassId;
 pub use close::CloseCause;
 pub use counter::{Counter, Counters};

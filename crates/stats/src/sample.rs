@@ -5,6 +5,7 @@
 //! [`millis`] is the one place that rounds, so that result rows and reports agree.
 use serde::{Deserialize, Serialize};
 
+use crate::checks::Check;
 use crate::class::ClassId;
 use crate::kept::Draw;
 use crate::phases::Phases;
@@ -61,6 +62,11 @@ impl Outcome {
         )
     }
 
+    /// An answer was received whole, whatever its status.
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Ok | Self::Status | Self::Assertion)
+    }
+
     /// A short name for tables and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -91,6 +97,7 @@ impl Outcome {
 pub struct Sample {
     pub label: LabelId,
     pub outcome: Outcome,
+    pub check: Check,
     pub success: bool,
     /// Start, in milliseconds since the epoch.
     pub start_ms: i64,
@@ -129,6 +136,7 @@ impl Sample {
         Self {
             label,
             outcome: Outcome::Ok,
+            check: Check::Unchecked,
             success: true,
             start_ms,
             elapsed: 0,

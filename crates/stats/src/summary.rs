@@ -3,6 +3,7 @@
 //! Computed once from `Totals` and the run's course; the JSON is this struct. Response times, connections and the
 //! generator's own share are side by side, so that a slow generator cannot be taken for a slow
 //! server. Samples cut by the end of the run are counted separately.
+mod answers;
 mod connections;
 mod gateway;
 mod handshakes;
@@ -21,6 +22,7 @@ use crate::tally::Tally;
 use crate::timeline::Timeline;
 use crate::totals::{Row, Totals};
 
+pub use answers::Answers;
 pub use connections::{ClosedLine, Connections};
 pub use gateway::Gateway;
 pub use handshakes::Handshakes;
@@ -67,6 +69,9 @@ pub struct Summary {
     pub lag: Spread,
     pub aggregate: Report,
     pub errors: Vec<ErrorLine>,
+    /// In runs with assertions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Answers>,
     /// In runs with WebSocket connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
@@ -171,6 +176,7 @@ impl Summary {
             lag: Spread::new(&requests.lag, t.max_lag),
             aggregate: Report::new(totals, percentages),
             errors: error_lines(totals),
+            checks: Answers::new(totals, &requests),
             connections: None,
             tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
             gateway: Gateway::new(totals, frame.usage.cpu_s()),
@@ -209,6 +215,10 @@ impl Summary {
                 things(self.transactions, "transaction"),
                 count(self.failed)
             ));
+        }
+        if let Some(checks) = &self.checks {
+            out.push('\n');
+            out.push_str(&checks.text());
         }
         self.push_errors(&mut out, width);
         if let Some(connections) = &self.connections {

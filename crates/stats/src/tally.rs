@@ -3,6 +3,7 @@
 //! Merging is commutative and associative; the empty tally is its neutral element.
 use serde::{Deserialize, Serialize};
 
+use crate::checks::Checks;
 use crate::phases::Phases;
 use crate::sample::{Outcome, Sample};
 
@@ -33,6 +34,7 @@ pub struct Tally {
     pub max_lag: u64,
     /// Sums.
     pub phases: Phases,
+    pub checks: Checks,
 }
 
 impl Tally {
@@ -55,6 +57,7 @@ impl Tally {
         max_response: 0,
         max_lag: 0,
         phases: Phases::of_times(0, 0, 0),
+        checks: Checks { checked: 0, unexpected: 0, failed: 0 },
     };
 
     /// Adds a sample that has ended then. `value_ms` is the elapsed of each of the samples it stands for.
@@ -81,6 +84,7 @@ impl Tally {
         self.max_response = self.max_response.max(sample.elapsed.saturating_add(sample.wait));
         self.max_lag = self.max_lag.max(sample.lag);
         self.phases.add(&sample.phases);
+        self.checks.add(sample);
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -102,6 +106,7 @@ impl Tally {
         self.max_response = self.max_response.max(other.max_response);
         self.max_lag = self.max_lag.max(other.max_lag);
         self.phases.add(&other.phases);
+        self.checks.merge(&other.checks);
     }
 
     pub fn is_empty(&self) -> bool {

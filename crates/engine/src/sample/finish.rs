@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use plan::plan::{Needs, Phase, SamplerId, SamplerKind};
 use stats::kept::{Reasons, Texts};
-use stats::{Counter, Outcome, Sample};
+use stats::{Check, Counter, Outcome, Sample};
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -192,6 +192,7 @@ impl Samples {
         };
         Sample {
             outcome: *outcome,
+            check: check(cx, closing),
             success,
             elapsed: timing.elapsed(),
             latency: timing.latency,
@@ -215,6 +216,19 @@ impl Samples {
         if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.watch.remove(index);
         }
+    }
+}
+
+/// Returns the result of the assertions on the answer of a sample.
+#[inline]
+fn check(cx: &Context<'_>, closing: &Closing) -> Check {
+    if !closing.observed || !closing.outcome.is_answered() {
+        return Check::Unchecked;
+    }
+    match cx.result.is_as_expected() {
+        None => Check::Unchecked,
+        Some(true) => Check::Expected,
+        Some(false) => Check::Unexpected,
     }
 }
 

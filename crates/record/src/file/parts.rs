@@ -8,7 +8,7 @@ use super::bytes::{In, Out};
 use super::columns::Columns;
 use crate::coarse::{Coarse, Range};
 use crate::labels::Packing;
-use crate::second::{Class, Part, SLOTS, Second};
+use crate::second::{Checked, Class, Part, SLOTS, Second};
 use crate::sum::{Sum, Times};
 
 /// Bins of a histogram of all requests, at most; with more of them, neighbours are counted as one.
@@ -240,6 +240,20 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
     if let Some(coarse) = &second.coarse {
         write_coarse(coarse, out);
     }
+    out.list(&second.checks, write_checks);
+}
+
+fn write_checks(out: &mut Out, (label, checks): &(u32, Checked)) {
+    out.number(u64::from(*label));
+    out.number(checks.checked);
+    out.number(checks.unexpected);
+    out.signed(checks.by_content);
+}
+
+fn read_checks(from: &mut In<'_>) -> (u32, Checked) {
+    let label = from.small();
+    let (checked, unexpected, by_content) = (from.number(), from.number(), from.signed());
+    (label, Checked { checked, unexpected, by_content })
 }
 
 fn write_coarse(coarse: &Coarse, out: &mut Out) {
@@ -334,8 +348,9 @@ pub(crate) fn read_second(
     second.closes = from.list(read_close).into_iter().flatten().collect();
     (second.stalled.count, second.stalled.sum) = (from.number(), from.number());
     second.stalled.response = from.bins();
-    // Files of before end here.
+    // Fields that files of before do not have.
     second.coarse = from.truth().then(|| Box::new(read_coarse(from)));
+    second.checks = from.list(read_checks);
     second.shrink();
     second
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use plan::plan::{ControllerId, ControllerKind, ListenerId};
-use stats::{Outcome, Sample};
+use plan::result::SampleResult;
+use stats::{Check, Outcome, Sample};
 
 use crate::ids::UserId;
 use crate::java::Ended;
@@ -289,6 +290,7 @@ impl Reporting<'_, '_> {
                 true => Outcome::Ok,
                 false => Outcome::Status,
             },
+            check: own_check(&self.cx.result),
             success,
             elapsed: timing.elapsed(),
             latency: timing.latency,
@@ -304,5 +306,14 @@ impl Reporting<'_, '_> {
         };
         self.cx.recorder.record(&sample);
         self.tell_of_transaction(index, listeners, named);
+    }
+}
+
+/// Returns the result of the assertions of a transaction itself. Those on its requests count with the requests.
+fn own_check(result: &SampleResult) -> Check {
+    match result.assertions() {
+        [] => Check::Unchecked,
+        found if found.iter().any(|one| one.failure || one.error) => Check::Unexpected,
+        _ => Check::Expected,
     }
 }
