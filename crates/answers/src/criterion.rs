@@ -4,17 +4,20 @@
 //! is not its own business. Grammar, words apart by blanks:
 //!
 //! ```text
-//! criterion := [times] figure op value { "for" "label" NAME | "over" TIME }
+//! criterion := [times] figure [ "(" NAME ")" ] op value { "for" "label" NAME | "over" TIME }
 //! times     := "response" | "service", each also with "time"; without it, response times count
-//! figure    := "mean" | "median" | "p50" … "p99.999" | "max" | "rate" | "count" | "errors" | "error%"
+//! figure    := "mean" | "median" | "p50" … "p99.999" | "max" | "rate" | "count" | "errors" | "error%" | "checks%"
 //! op        := "<" | "<=" | ">" | ">=" | "=" | "!="
 //! ```
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
 use record::{Part, Record};
 use serde::Serialize;
+use stats::Checks;
+use stats::grouped::cut_percent;
 use stats::hist::{Bins, Hist};
 
 use crate::time;
@@ -43,6 +46,8 @@ pub enum Figure {
     Errors,
     /// Percent of the samples.
     ErrorShare,
+    /// Percent of the answers that assertions checked for which all of them held.
+    CheckShare,
 }
 
 /// The begin from which a time counts.
@@ -99,6 +104,10 @@ pub trait Figures {
     fn count(&self) -> u64;
     /// Failed samples; `None` where the source of the samples does not say which ones failed.
     fn errors(&self) -> Option<u64>;
+    /// Answers that assertions checked; `None` where the source of the samples does not say which ones.
+    fn checks(&self) -> Option<Checks> {
+        None
+    }
     /// Length of the time in which they were taken.
     fn seconds(&self) -> f64;
     /// Milliseconds; `None` where there is no sample.
@@ -159,6 +168,7 @@ impl Criterion {
                 let errors = of.errors().filter(|_| count > 0)?;
                 Some(errors as f64 * 100.0 / count as f64)
             }
+            Figure::CheckShare => of.checks()?.percent(),
         }
     }
 
@@ -195,6 +205,7 @@ impl Criterion {
             Figure::Time(..) => format!("{}ms", plain(value, 2)),
             Figure::Rate => format!("{}/s", plain(value, 2)),
             Figure::ErrorShare => format!("{}%", plain(value, 3)),
+            Figure::CheckShare => cut_percent(value),
             Figure::Count | Figure::Errors => plain(value, 0),
         }
     }
@@ -291,10 +302,12 @@ impl Judged {
     /// The value in English with the reason behind it; the reason alone where there is no value.
     pub fn shown(&self) -> String {
         // Transactions have errors, too: a share of all samples is one of requests.
-        let is_of_all = self.criterion.figure == Figure::ErrorShare
-            && self.criterion.label.is_none()
-            && self.value.is_some();
-        let of = if is_of_all { " of requests" } else { "" };
+        let of = match self.criterion.figure {
+            _ if self.value.is_none() => "",
+            Figure::ErrorShare if self.criterion.label.is_none() => " of requests",
+            Figure::CheckShare => " of checked answers",
+            _ => "",
+        };
         match (self.value, &self.reason) {
             (None, Some(reason)) => reason.en.clone(),
             (value, Some(reason)) => {
@@ -345,6 +358,7 @@ impl Figure {
             Self::Count => "count".into(),
             Self::Errors => "errors".into(),
             Self::ErrorShare => "error%".into(),
+            Self::CheckShare => "checks%".into(),
         }
     }
 }
@@ -377,9 +391,11 @@ fn plain(number: f64, decimals: usize) -> String {
     }
 }
 
-const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%";
+const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%";
 
 fn read(text: &str) -> Result<Criterion, String> {
+    let (text, label_inside) = in_parentheses(text);
+    let text = text.as_ref();
     let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
         "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
             .to_string()
@@ -407,7 +423,7 @@ fn read(text: &str) -> Result<Criterion, String> {
         rest = behind;
         limit(figure, &apart)?
     };
-    let mut criterion = Criterion { figure, op, limit, label: None, over: None };
+    let mut criterion = Criterion { figure, op, limit, label: label_inside, over: None };
     loop {
         let (key, behind) = word(rest);
         match key {
@@ -435,6 +451,21 @@ fn read(text: &str) -> Result<Criterion, String> {
             }
         }
     }
+}
+
+/// The text without a label in parentheses behind the figure, and that label: `checks%(Login) > 99`.
+fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
+    let is_operator = |rest: &str| rest.trim_start().starts_with(['<', '>', '=', '!']);
+    let before = text.find(['<', '>', '=', '!']).unwrap_or(text.len());
+    let open = text.find('(').filter(|open| *open < before);
+    let found = open.and_then(|open| {
+        let mut ends = text[open..].match_indices(')').map(|(at, _)| open + at);
+        let close = ends.find(|close| is_operator(&text[close + 1..]))?;
+        Some((open, close)).filter(|_| !text[open + 1..close].trim().is_empty())
+    });
+    let Some((open, close)) = found else { return (Cow::Borrowed(text), None) };
+    let label = text[open + 1..close].trim().trim_matches('"');
+    (Cow::Owned(format!("{}{}", &text[..open], &text[close + 1..])), Some(label.to_owned()))
 }
 
 /// The next word, and what is behind it.
@@ -487,6 +518,7 @@ fn figure(text: &str) -> Result<Figure, String> {
         "count" | "samples" => other(Figure::Count),
         "errors" => other(Figure::Errors),
         "error%" | "errors%" => other(Figure::ErrorShare),
+        "check%" | "checks%" => other(Figure::CheckShare),
         "" => Err(format!("there is no figure before the comparison: {FIGURES}")),
         _ => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
             Some(percent) if percent > 0.0 && percent < 100.0 => time(Stat::Percentile(percent)),
@@ -512,7 +544,7 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     match figure {
         Figure::Time(..) => Ok(Limit::Absolute(time::parse(text)?.as_secs_f64() * 1000.0)),
         Figure::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
-        Figure::ErrorShare => number(text.strip_suffix('%').unwrap_or(text)),
+        Figure::ErrorShare | Figure::CheckShare => number(text.strip_suffix('%').unwrap_or(text)),
         Figure::Count | Figure::Errors => number(text),
     }
 }
@@ -529,6 +561,7 @@ pub(crate) fn of_limit(criterion: &Criterion) -> Option<f64> {
 #[derive(Debug)]
 pub struct OfPart<'a> {
     pub part: &'a Part,
+    pub checks: Checks,
     pub seconds: f64,
 }
 
@@ -539,6 +572,10 @@ impl Figures for OfPart<'_> {
 
     fn errors(&self) -> Option<u64> {
         Some(self.part.errors)
+    }
+
+    fn checks(&self) -> Option<Checks> {
+        Some(self.checks)
     }
 
     fn seconds(&self) -> f64 {
@@ -593,6 +630,9 @@ mod tests {
         fn errors(&self) -> Option<u64> {
             Some(self.errors)
         }
+        fn checks(&self) -> Option<Checks> {
+            Some(Checks { checked: self.count, unexpected: self.errors, failed: 0 })
+        }
         fn seconds(&self) -> f64 {
             10.0
         }
@@ -635,6 +675,9 @@ mod tests {
             ("error% < 0.5", false),
             ("error % <= 0.5%", true),
             ("errors% = 0", false),
+            ("checks% > 99", true),
+            ("checks% >= 99.5", true),
+            ("check % > 99.5%", false),
         ] {
             assert_eq!(judge(text), holds, "{text}");
         }
@@ -656,6 +699,13 @@ mod tests {
         let quoted = of("p95 < 2s for label \"work over 9s\" over 5s");
         assert_eq!(quoted.label.as_deref(), Some("work over 9s"));
         assert_eq!(quoted.over, Some(Duration::from_secs(5)));
+        for (text, label) in [
+            ("checks%(Login) > 99", "Login"),
+            ("p95 ( a (1) > b ) <2s over 5s", "a (1) > b"),
+            ("error%(\"x\") < 1", "x"),
+        ] {
+            assert_eq!(of(text).label.as_deref(), Some(label), "{text}");
+        }
     }
 
     #[test]
@@ -667,6 +717,7 @@ mod tests {
             "rate >= 99.5/s over 30s",
             "count = 3",
             "response max > 1.5ms for label \"a over b\"",
+            "checks% > 99.9% for label Login",
         ] {
             let criterion = Criterion::parse(text).expect(text);
             assert_eq!(criterion.to_string(), text);
@@ -712,6 +763,9 @@ mod tests {
             ("< 5", "there is no figure"),
             ("rate > many", "is no number"),
             ("service rate > 5", "is not of times"),
+            ("cheks% > 99", "error%, checks%"),
+            ("checks%() > 99", "is no figure"),
+            ("checks%(A) > 99 for label B", "is not understood"),
             ("p99 < 5s for Login", "write for label NAME"),
             ("p99 < 5s for label", "there is no name"),
             ("p99 < 5s over 10ms", "a second at least"),
@@ -732,7 +786,7 @@ mod tests {
             longest: 20_000_000,
             ..Part::default()
         };
-        let of = OfPart { part: &part, seconds: 2.0 };
+        let of = OfPart { part: &part, checks: Checks::default(), seconds: 2.0 };
         let value = |text: &str| Criterion::parse(text).expect(text).value(&of);
         assert_eq!(value("service mean < 1s"), Some(15.0));
         assert_eq!(value("service max < 1s"), Some(20.0));

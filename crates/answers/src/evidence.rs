@@ -3,8 +3,9 @@
 //! A refused connection takes no time, and a label that never occurred has no errors. The rules, in order:
 //!
 //! 1. Errors are undecided where the samples do not say which of them failed.
+//!    So is the share of answers as expected where no assertion checked an answer.
 //! 2. Without a sample nothing is met, except `count = 0` of a label that the plan has.
-//! 3. A time is not met without a successful sample.
+//! 3. A time is not met without a successful sample, nor the share of answers as expected where all requests failed.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
 //!    the same samples.
 //! 5. A time is not met where samples in flight at the end have already waited too long, and undecided where they may.
@@ -131,8 +132,14 @@ impl Evidence<'_> {
         let all = of.count();
         let is_time = matches!(criterion.figure, Figure::Time(..));
         let is_error = is_of_errors(criterion);
-        match of.errors() {
+        match ignored(criterion, of) {
             _ if all == 0 => {}
+            Some(errors) if errors >= all && is_unchecked(criterion, of) => {
+                return Some((Outcome::NotMet, failed(errors, all)));
+            }
+            _ if is_unchecked(criterion, of) => {
+                return Some((Outcome::Undecided, unchecked()));
+            }
             None if is_error => {
                 let en = "the samples do not say which of them failed";
                 return Some((Outcome::Undecided, words(en, "样本未说明哪些失败")));
@@ -164,7 +171,7 @@ impl Evidence<'_> {
 
     /// The words beside a figure that holds although samples failed, which no criterion is about.
     fn unasked_few(&self, criterion: &Criterion, of: &dyn Figures) -> Option<Words> {
-        let (errors, all) = (of.errors()?, of.count());
+        let (errors, all) = (ignored(criterion, of)?, of.count());
         let is_few = errors as f64 <= FEW_ERRORS * all as f64;
         let is_asked = is_of_errors(criterion) || self.asks_for_errors(criterion);
         (!is_few && !is_asked).then(|| self.unasked(criterion, errors, all))
@@ -258,6 +265,27 @@ impl Nothing {
     }
 }
 
+/// Failed samples that a criterion may ignore: one on assertions is about what these found, and not about failed requests.
+fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
+    match (criterion.figure, of.checks()) {
+        (Figure::CheckShare, Some(checks)) => Some(checks.failed),
+        _ => of.errors(),
+    }
+}
+
+/// Whether a criterion is about assertions of samples of which none checked an answer.
+pub fn is_unchecked(criterion: &Criterion, of: &dyn Figures) -> bool {
+    criterion.figure == Figure::CheckShare && of.checks().is_none_or(|checks| checks.checked == 0)
+}
+
+/// The reason for which a criterion on assertions is undecided without them.
+pub fn unchecked() -> Words {
+    words(
+        "no assertion checked an answer: add an assertion to the plan",
+        "没有断言检查过任何响应：请在计划中添加断言",
+    )
+}
+
 /// Whether a criterion is met by nothing but the absence of samples.
 fn asks_for_none(criterion: &Criterion) -> bool {
     let most = match (criterion.op, of_limit(criterion)) {
@@ -307,11 +335,13 @@ fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
 mod tests {
     use super::*;
     use crate::criterion::{Stat, Times};
-    use stats::Counter;
+    use stats::{Checks, Counter};
 
+    #[derive(Default)]
     struct Set {
         count: u64,
         errors: Option<u64>,
+        checks: Option<Checks>,
     }
 
     impl Figures for Set {
@@ -320,6 +350,9 @@ mod tests {
         }
         fn errors(&self) -> Option<u64> {
             self.errors
+        }
+        fn checks(&self) -> Option<Checks> {
+            self.checks
         }
         fn seconds(&self) -> f64 {
             1.0
@@ -355,14 +388,14 @@ mod tests {
             (&["count = 10"], 10, 6, NotMet),
             (&["error% < 101"], 10, 10, Met),
         ] {
-            let judged = judged(texts, &Set { count, errors: Some(errors) }, (0, 0));
+            let judged = judged(texts, &Set { count, errors: Some(errors), checks: None }, (0, 0));
             assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
             let is_silent = expected == Met && (texts.len() > 1 || errors <= count / 100);
             let is_silent = is_silent || texts[0].starts_with("error");
             assert_eq!(judged.reason.is_none(), is_silent, "{judged:?}");
         }
         let of = |texts: &[&str], errors| {
-            judged(texts, &Set { count: 1000, errors: Some(errors) }, (0, 0)).shown()
+            judged(texts, &Set { count: 1000, errors: Some(errors), checks: None }, (0, 0)).shown()
         };
         assert_eq!(of(&["p95 < 1s"], 1000), "5ms (all 1 000 samples failed)");
         assert_eq!(
@@ -380,8 +413,32 @@ mod tests {
     }
 
     #[test]
+    fn answers_as_expected_need_checked_answers_and_requests_that_succeeded() {
+        use Outcome::{Met, NotMet, Undecided};
+        let outcome = |texts: &[&str], checked, unexpected, failed| {
+            let checks = Some(Checks { checked, unexpected, failed });
+            let set = Set { count: 1000, errors: Some(unexpected + failed), checks };
+            let judged = judged(texts, &set, (0, 0));
+            (judged.outcome, judged.shown())
+        };
+        let (met, shown) = outcome(&["checks% > 99"], 1000, 5, 0);
+        assert_eq!((met, &*shown), (Met, "99.5% of checked answers"));
+        assert_eq!(outcome(&["checks% > 99"], 100, 50, 0).0, NotMet);
+        // Mostly bad answers are what the criterion is about.
+        assert_eq!(outcome(&["checks% > 10"], 1000, 800, 0).0, Met);
+        // Requests that fail are not.
+        let (not_met, shown) = outcome(&["checks% > 99"], 400, 0, 600);
+        assert!(not_met == NotMet && shown.contains("600 of 1 000 samples failed"), "{shown}");
+        assert_eq!(outcome(&["checks% > 99", "error% < 70"], 400, 0, 600).0, Met);
+        let (undecided, shown) = outcome(&["checks% > 99"], 0, 0, 0);
+        assert!(undecided == Undecided && shown.starts_with("no assertion"), "{shown}");
+        let (not_met, shown) = outcome(&["checks% > 99", "error% < 101"], 0, 0, 1000);
+        assert_eq!((not_met, &*shown), (NotMet, "all 1 000 samples failed"));
+    }
+
+    #[test]
     fn samples_that_do_not_say_whether_they_failed_decide_no_criterion_on_errors() {
-        let set = Set { count: 10, errors: None };
+        let set = Set { count: 10, ..Set::default() };
         for text in ["error% < 1", "errors = 0", "error% > 1"] {
             let judged = judged(&[text], &set, (0, 0));
             assert_eq!((judged.outcome, judged.value), (Outcome::Undecided, None), "{text}");
@@ -392,7 +449,7 @@ mod tests {
 
     #[test]
     fn missing_starts_leave_what_holds_undecided() {
-        let set = Set { count: 81, errors: Some(0) };
+        let set = Set { count: 81, errors: Some(0), checks: None };
         let outcome = |text: &str, missed| judged(&[text], &set, (100, missed)).outcome;
         for text in ["p95 < 1s", "rate > 5"] {
             assert_eq!(outcome(text, 1), Outcome::Met, "{text}");
@@ -410,7 +467,7 @@ mod tests {
         use Outcome::{Met, NotMet, Undecided};
         let early = Some(words("met so far", "目前满足"));
         let shortfall = Shortfall { early, ..Shortfall::default() };
-        let set = Set { count: 10, errors: Some(1) };
+        let set = Set { count: 10, errors: Some(1), checks: None };
         for (text, expected) in [
             ("p95 < 1s", Undecided),
             ("p95 < 1ms", NotMet),
@@ -487,7 +544,7 @@ mod tests {
 
     #[test]
     fn nothing_is_met_without_a_sample_but_its_absence() {
-        let none = Set { count: 0, errors: Some(0) };
+        let none = Set { errors: Some(0), ..Set::default() };
         let evidence = Evidence::default();
         let judge = |text: &str, nothing: &Nothing| {
             let criterion = Criterion::parse(text).expect("a criterion");

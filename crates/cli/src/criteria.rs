@@ -9,14 +9,14 @@ mod window;
 use std::time::Duration;
 
 use answers::criterion::{Bounds, Criterion, Figures, Judged, Outcome, Stat, Times, of_hist};
-use answers::evidence::{Evidence, Nothing, Shortfall};
+use answers::evidence::{self, Evidence, Nothing, Shortfall};
 use answers::unanswered::bounds;
 use answers::verdict::Words;
 use plan::plan::Plan;
 use record::Lamp;
 use stats::hist::Hist;
 use stats::totals::{Row, Totals};
-use stats::{Counter, Snapshot};
+use stats::{Checks, Counter, Snapshot};
 
 pub(crate) use self::judgement::{Judgement, words};
 use self::window::{Window, is_lost};
@@ -57,6 +57,10 @@ impl Figures for Whole<'_> {
 
     fn errors(&self) -> Option<u64> {
         Some(self.row().tally.errors)
+    }
+
+    fn checks(&self) -> Option<Checks> {
+        Some(self.row().tally.checks)
     }
 
     fn seconds(&self) -> f64 {
@@ -268,6 +272,7 @@ impl AtEnd<'_> {
             (Nothing::Run | Nothing::Main | Nothing::Unknown(_), _) if whole.count() == 0 => {
                 nothing.words(criterion)
             }
+            _ if evidence::is_unchecked(criterion, &whole) => evidence::unchecked(),
             (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
             _ => return None,
         });

@@ -1,5 +1,7 @@
 //! Criteria of a run: met, not met, ending it; as text, JSON and JUnit.
 
+#[path = "criteria/checks.rs"]
+mod checks;
 #[path = "criteria/ends.rs"]
 mod ends;
 mod program;

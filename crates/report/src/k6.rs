@@ -109,6 +109,7 @@ fn metric(criterion: &str) -> &'static str {
     match Criterion::parse(criterion).map(|criterion| criterion.figure) {
         Ok(Figure::Time(..)) => "http_req_duration",
         Ok(Figure::Errors | Figure::ErrorShare) => "http_req_failed",
+        Ok(Figure::CheckShare) => "checks",
         Ok(Figure::Rate | Figure::Count) | Err(_) => "http_reqs",
     }
 }

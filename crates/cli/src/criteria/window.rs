@@ -11,9 +11,9 @@ use std::time::Duration;
 use answers::criterion::{Criterion, Figure, Figures, Judged, Outcome, Stat, Times, of_hist};
 use answers::evidence::Evidence;
 use record::Lamp;
-use stats::Snapshot;
 use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
+use stats::{Checks, Snapshot};
 
 /// Steps of a window, at most.
 const MOST_STEPS: i64 = 600;
@@ -41,6 +41,7 @@ pub(super) struct Window {
 struct Sum {
     count: u64,
     errors: u64,
+    checks: Checks,
     /// Times of the kind that the criterion is about.
     times: Hist,
     /// Length, ms.
@@ -52,6 +53,7 @@ struct Sum {
 struct Step {
     count: u64,
     errors: u64,
+    checks: Checks,
     times: Bins,
     ms: i64,
 }
@@ -60,6 +62,7 @@ impl Sum {
     fn subtract(&mut self, step: &Step) {
         self.count -= step.count;
         self.errors -= step.errors;
+        self.checks.subtract(&step.checks);
         self.times.subtract(&step.times);
         self.ms -= step.ms;
     }
@@ -72,6 +75,10 @@ impl Figures for Sum {
 
     fn errors(&self) -> Option<u64> {
         Some(self.errors)
+    }
+
+    fn checks(&self) -> Option<Checks> {
+        Some(self.checks)
     }
 
     fn seconds(&self) -> f64 {
@@ -114,12 +121,14 @@ impl Window {
                 Times::Service => &delta.service,
                 Times::Response => &delta.response,
             });
-            for (count, errors) in [
-                (&mut self.sum.count, &mut self.sum.errors),
-                (&mut self.open.count, &mut self.open.errors),
+            let (sum, open) = (&mut self.sum, &mut self.open);
+            for (count, errors, checks) in [
+                (&mut sum.count, &mut sum.errors, &mut sum.checks),
+                (&mut open.count, &mut open.errors, &mut open.checks),
             ] {
                 *count += delta.tally.count;
                 *errors += delta.tally.errors;
+                checks.merge(&delta.tally.checks);
             }
             if let Some(bins) = bins {
                 self.sum.times.add(bins);

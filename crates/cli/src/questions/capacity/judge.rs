@@ -6,6 +6,7 @@ use answers::precision::precision;
 use answers::search::{self, Trial};
 use record::{Change, Part, Record, Second};
 use serde::{Deserialize, Serialize};
+use stats::Checks;
 
 use super::super::sweep::Figures;
 
@@ -197,12 +198,13 @@ pub(crate) fn worth(figures: &Figures) -> f64 {
 /// A merged part, with its time.
 struct Merged {
     part: Part,
+    checks: Checks,
     seconds: f64,
 }
 
 impl Merged {
     fn of(&self) -> OfPart<'_> {
-        OfPart { part: &self.part, seconds: self.seconds }
+        OfPart { part: &self.part, checks: self.checks, seconds: self.seconds }
     }
 }
 
@@ -211,9 +213,10 @@ fn part(criterion: &Criterion, record: &Record, seconds: &[Second]) -> Merged {
         record.labels.iter().position(|label| *label.name == **name).map(|at| at as u32)
     };
     let label = criterion.label.as_ref().map(|name| number(name).unwrap_or(u32::MAX));
-    let mut merged = Merged { part: Part::default(), seconds: 0.0 };
+    let mut merged = Merged { part: Part::default(), checks: Checks::default(), seconds: 0.0 };
     for second in seconds {
         merged.seconds += f64::from(second.ms) / 1000.0;
+        merged.checks.merge(&second.checks_of(label, &record.labels));
         match label {
             None => merged.part.merge(&second.all),
             Some(label) => {
