@@ -4,7 +4,7 @@
 //! the end of a run, in which its users end. Of a result file all rows count. The warm-up within is found by [`crate::warmup`]. Nothing is dropped in silence: [`Steady`] says what was
 //! left out, and figures of the whole can be had beside.
 
-use crate::warmup::{WarmUp, warm_up};
+use crate::warmup::{Course, WarmUp, warm_up};
 use record::{Change, Record, Second};
 
 /// Share of the most users from which on the load counts as full.
@@ -56,7 +56,10 @@ pub fn steady(record: &Record) -> Steady {
             last
         })
         .collect();
-    Steady { loaded, end, warm_up: warm_up(&rates, &p95, &slots(seconds)) }
+    let failed = |second: &Second| second.all.errors as f64 / second.all.count.max(1) as f64;
+    let errors: Vec<f64> = seconds.iter().map(failed).collect();
+    let course = Course { rates: &rates, p95: &p95, errors: &errors, slots: &slots(seconds) };
+    Steady { loaded, end, warm_up: warm_up(&course) }
 }
 
 /// Completions in each tenth of a second; nothing where they were not counted, or seconds are pieces.

@@ -1,15 +1,17 @@
 //! Warm-up of a run: the beginning that differs from what follows.
 //!
 //! MSER-5 (K. P. White, "An Effective Truncation Heuristic", Simulation 69, 1997; S. Spratt, 1998): of means of 5 values,
-//! cut d* = argmin_{d ≤ n/2} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². A minimum at the very half means that the series is not
-//! steady. The rule depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016), so that it
+//! cut d* = argmin_{d ≤ m} Σ_{i>d}(Y_i - Ȳ_{n,d})² / (n-d)². White's m is n/2; a warm-up is no half of a run, and here m is
+//! n/3, or 10 s of a short run. A minimum at m means that the series is not steady. The rule depends on the measure and fails on some queues (R. Wang and P. Glynn, TOMACS 26, 2016), so that it
 //! is asked of the rate and of the p95, and a cut counts only where the cut part differs from the rest beyond chance and
 //! by 2 %. Nothing is dropped here: the caller shows figures with and without.
 //!
+//! The seconds behind a warm-up are better: fewer failures, else a higher rate or shorter times. A cut before a change for
+//! the worse is none; such a run is unsteady, and all of it counts.
+//!
 //! Limits. Of runs of 100 s and more the values are seconds, in batches of 5. Of shorter ones, from 20 s on, the rate is
 //! looked at in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
-//! batches): a warm-up of less than 2 s, or by less than some 5 %, stays unseen there, and one that takes more than half
-//! of the run is called unsteady. A target that is still filling caches after minutes looks steady in 20 s.
+//! batches): a warm-up of less than 2 s, or by less than some 5 %, stays unseen there. A target that is still filling caches after minutes looks steady in 20 s.
 
 use crate::autocorrelation::effective;
 use crate::distribution::student_two_sided;
@@ -26,23 +28,28 @@ const SLOTS: usize = 10;
 const LEAST_SIZE: f64 = 0.02;
 /// Chance of calling a steady series a warm-up.
 const CHANCE: f64 = 0.001;
+/// Seconds that a warm-up may take in a run that is shorter than three times as long; never more than half of it.
+const SHORT: usize = 10;
+/// Difference of the shares of failures from which on they say which part is the worse one.
+const FAILURES: f64 = 0.01;
 
 /// The cut that MSER-5 finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Number of values before the cut.
     pub at: usize,
-    /// The minimum lies at the half: the series has not become steady.
+    /// The minimum lies at the end of what was tried: the series has not become steady.
     pub unsteady: bool,
 }
 
-/// MSER on means of so many values each; `None` of fewer than four such batches.
-pub fn mser(values: &[f64], batch: usize) -> Option<Cut> {
+/// MSER on means of so many values each; `None` of fewer than four such batches. `most`: values before the cut.
+pub fn mser(values: &[f64], batch: usize, most: usize) -> Option<Cut> {
     let batches = block_means(values, batch);
     let n = batches.len();
     if n < 4 {
         return None;
     }
+    let most = most / batch;
     let (mut sum, mut squares) = (0.0, 0.0);
     // Sums from the end, so that each step adds one batch. Values are taken from their mean, for precision.
     let centre = mean(&batches);
@@ -53,11 +60,11 @@ pub fn mser(values: &[f64], batch: usize) -> Option<Cut> {
         squares += value * value;
         let left = (n - d) as f64;
         let criterion = (squares - sum * sum / left).max(0.0) / (left * left);
-        if d <= n / 2 && best.is_none_or(|(least, _)| criterion <= least) {
+        if d <= most && best.is_none_or(|(least, _)| criterion <= least) {
             best = Some((criterion, d));
         }
     }
-    best.map(|(_, d)| Cut { at: d * batch, unsteady: d == n / 2 })
+    best.map(|(_, d)| Cut { at: d * batch, unsteady: d == most })
 }
 
 /// The warm-up of a run.
@@ -71,14 +78,29 @@ pub struct WarmUp {
     pub too_short: bool,
 }
 
-/// The warm-up by rate and p95 of each second: the later of the two. Seconds without samples have the p95 of the
-/// second before. `slots`: completions in each tenth of a second, where they were counted.
-pub fn warm_up(rates: &[f64], p95: &[f64], slots: &[f64]) -> WarmUp {
+/// The figures of each second of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course<'a> {
+    pub rates: &'a [f64],
+    /// Seconds without samples have the p95 of the second before.
+    pub p95: &'a [f64],
+    /// Shares of failures; empty where they are not known.
+    pub errors: &'a [f64],
+    /// Completions in each tenth of a second, where they were counted.
+    pub slots: &'a [f64],
+}
+
+/// The warm-up by rate and p95 of each second: the later of the two.
+pub fn warm_up(course: &Course<'_>) -> WarmUp {
+    let Course { rates, p95, slots, .. } = *course;
     if rates.len() < LEAST_SECONDS {
         return WarmUp { too_short: true, ..WarmUp::default() };
     }
+    let n = rates.len();
+    let most = (n / 3).max(SHORT.min(n / 2));
     let cut = |values: &[f64], batch: usize| {
-        mser(values, batch).filter(|cut| cut.at > 0 && differs(values, cut.at))
+        let most = most * values.len() / n;
+        mser(values, batch, most).filter(|cut| cut.at > 0 && differs(values, cut.at))
     };
     let cuts = if rates.len() >= LONG_SECONDS {
         [cut(rates, BATCH), cut(p95, BATCH)]
@@ -89,12 +111,32 @@ pub fn warm_up(rates: &[f64], p95: &[f64], slots: &[f64]) -> WarmUp {
         // Less than two seconds are no batch of anything.
         [rate, cut(p95, 1)].map(|cut| cut.filter(|cut| cut.at >= 2))
     };
+    let is_better =
+        [|(before, after)| before < after, |(before, after): (f64, f64)| before > after];
     let mut found = WarmUp::default();
-    for cut in cuts.into_iter().flatten() {
-        found.seconds = found.seconds.max(cut.at);
-        found.unsteady |= cut.unsteady;
+    for ((cut, values), is_better) in cuts.into_iter().zip([rates, p95]).zip(is_better) {
+        let Some(cut) = cut else { continue };
+        let fails = means(course.errors, cut.at).filter(|(a, b)| (a - b).abs() > FAILURES);
+        let improves = match fails {
+            Some((before, after)) => before > after,
+            None => means(values, cut.at).is_some_and(is_better),
+        };
+        if improves && !cut.unsteady {
+            found.seconds = found.seconds.max(cut.at);
+        } else {
+            found.unsteady = true;
+        }
+    }
+    if found.unsteady {
+        found.seconds = 0;
     }
     found
+}
+
+/// Means of both sides of a cut; `None` where a side has no values.
+fn means(values: &[f64], at: usize) -> Option<(f64, f64)> {
+    let (before, after) = values.split_at_checked(at)?;
+    (!before.is_empty() && !after.is_empty()).then(|| (mean(before), mean(after)))
 }
 
 /// Whether the values before the cut have another mean than those behind it.
@@ -121,27 +163,32 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
+    fn of(rates: &[f64], p95: &[f64], slots: &[f64]) -> WarmUp {
+        warm_up(&Course { rates, p95, slots, ..Course::default() })
+    }
+
     fn noise(n: usize, seed: u64, level: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut random = Random::new(seed);
         (0..n).map(|i| level(i) * (1.0 + 0.05 * random.normal())).collect()
     }
 
     /// The definition, word for word.
-    fn by_definition(batches: &[f64]) -> usize {
-        let n = batches.len();
+    fn by_definition(batches: &[f64], most: usize) -> usize {
         let of = |d: usize| {
             let rest = &batches[d..];
             let mean = mean(rest);
             rest.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
         };
-        (0..=n / 2).min_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap()
+        (0..=most).min_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap()
     }
 
     proptest! {
         #[test]
         fn the_cut_is_that_of_the_definition(values in prop::collection::vec(0.0f64..100.0, 20..200)) {
             let batches = block_means(&values, BATCH);
-            prop_assert_eq!(mser(&values, BATCH).unwrap().at, by_definition(&batches) * BATCH);
+            let most = values.len() / 3;
+            let found = mser(&values, BATCH, most).unwrap().at;
+            prop_assert_eq!(found, by_definition(&batches, most / BATCH) * BATCH);
         }
     }
 
@@ -152,12 +199,12 @@ mod tests {
             // The rate climbs to 100/s with a time constant of 8 s: after 30 s it is within 2.5 %.
             let rates = noise(300, seed, |i| 100.0 * (1.0 - (-(i as f64) / 8.0).exp()));
             let p95 = noise(300, seed + 99, |_| 40.0);
-            let found = warm_up(&rates, &p95, &[]);
-            near += u32::from((10..=45).contains(&found.seconds));
-            assert!((10..=120).contains(&found.seconds) && !found.unsteady, "{found:?}");
+            let end = of(&rates, &p95, &[]);
+            near += u32::from((10..=45).contains(&end.seconds));
+            assert!((10..=100).contains(&end.seconds) && !end.unsteady, "{end:?}");
             // The later of the two measures decides.
             let slow = noise(300, seed, |i| if i < 60 { 80.0 } else { 40.0 });
-            assert!(warm_up(&rates, &slow, &[]).seconds >= 55);
+            assert!(of(&rates, &slow, &[]).seconds >= 55);
         }
         assert!(near >= 14, "{near} of 20");
     }
@@ -166,7 +213,7 @@ mod tests {
     fn a_steady_run_has_none() {
         let found = (0..200).filter(|seed| {
             let p95 = noise(200, seed + 1000, |_| 40.0);
-            warm_up(&noise(200, *seed, |_| 100.0), &p95, &[]).seconds > 0
+            of(&noise(200, *seed, |_| 100.0), &p95, &[]).seconds > 0
         });
         let found = found.count();
         assert!(found <= 6, "{found} of 200 steady runs have a warm-up");
@@ -175,9 +222,9 @@ mod tests {
     #[test]
     fn drift_is_unsteady_and_short_runs_are_not_judged() {
         let drift = noise(300, 1, |i| 100.0 + i as f64);
-        assert!(warm_up(&drift, &noise(300, 2, |_| 1.0), &[]).unsteady);
-        assert!(warm_up(&drift[..19], &drift[..19], &[]).too_short);
-        assert!(!warm_up(&drift[..20], &drift[..20], &[]).too_short);
+        assert!(of(&drift, &noise(300, 2, |_| 1.0), &[]).unsteady);
+        assert!(of(&drift[..19], &drift[..19], &[]).too_short);
+        assert!(!of(&drift[..20], &drift[..20], &[]).too_short);
     }
 
     /// Rates, p95 and slots of a run: completions are Poisson, and their level wanders by 3 % as that of `compare`'s.
@@ -209,7 +256,7 @@ mod tests {
             for seed in 0..100 {
                 // Half of the speed at first; after 6 s it is within 2.5 %.
                 let [rates, p95, slots] = short(n, seed, |t| 1.0 - 0.5 * (-t / 2.0).exp());
-                let seconds = warm_up(&rates, &p95, &slots).seconds;
+                let seconds = of(&rates, &p95, &slots).seconds;
                 found += u32::from(seconds > 0);
                 near += u32::from((2..=8).contains(&seconds));
             }
@@ -225,7 +272,7 @@ mod tests {
         for n in [20, 25, 30, 60, 90] {
             let found = |seed: &u64| {
                 let [rates, p95, slots] = short(n, *seed, |_| 1.0);
-                warm_up(&rates, &p95, &slots).seconds > 0
+                of(&rates, &p95, &slots).seconds > 0
             };
             let found = (0..400).filter(found).count();
             println!("no warm-up in {n} s: one is found in {found} of 400 runs");

@@ -16,7 +16,7 @@ use super::{errors, realism, run::Run, steps};
 use crate::change::{lasting, steps as steps_in};
 use crate::trend::{Trend, trend};
 use crate::verdict::{About, Confidence, Said};
-use crate::warmup::warm_up;
+use crate::warmup::{Course, warm_up};
 
 /// Requests and seconds under the same load that such a rule needs.
 const SAMPLES: u64 = 1000;
@@ -108,7 +108,7 @@ pub(super) fn warmup_unfinished(run: &Run<'_>) -> Said {
     let all = windows(seconds, 1);
     let rates: Vec<f64> = all.iter().map(|w| w.rate).collect();
     let p95: Vec<f64> = all.iter().map(|w| w.p95).collect();
-    let found_at = warm_up(&rates, &p95, &[]);
+    let found_at = warm_up(&Course { rates: &rates, p95: &p95, ..Course::default() });
     let values = medians(&windows(seconds, STEP_WINDOW));
     let third = values.len() / 3;
     let (first, last) =
