@@ -7,6 +7,7 @@
 
 mod changes;
 mod doubts;
+mod failures;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -19,6 +20,7 @@ use stats::hist::Bins;
 
 pub use changes::{Changed, changes};
 pub use doubts::{Doubt, doubted, doubts, limited};
+pub use failures::Failures;
 
 use crate::bootstrap::{Metric, Refusal, Resampled, Unit, resample};
 use crate::criterion::Times;
@@ -29,6 +31,7 @@ use crate::repeats::{ratio, welch};
 use crate::series::{mean, quantile, variance};
 use crate::steady::{LEAST_MS, Steady, steady};
 use crate::verdict::Words;
+use failures::{Course, counted, courses};
 use work::Work;
 
 /// Rate of false discoveries.
@@ -76,6 +79,9 @@ pub struct Comparison {
     /// The sides whose records do not say which samples failed; errors are not compared then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors_unknown: Vec<&'static str>,
+    /// The sides whose times are whole milliseconds: result files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub whole_ms: Vec<&'static str>,
     /// Labels that a side lacks: figures of all requests are of other work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_labels: Option<Words>,
@@ -95,6 +101,9 @@ pub struct Row {
     /// All samples of both sides, and those of them that failed.
     pub recorded: (u64, u64),
     pub failed: (u64, u64),
+    /// The difference of their shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
     pub differences: Vec<Difference>,
     /// The reason for no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,10 +150,15 @@ impl Comparison {
         let Work { missing, shifted } = Work::of(a, b);
         (self.missing_labels, self.shifted_label) = (missing, shifted);
         let sides = [("A", a), ("B", b)];
-        let unknown = sides.into_iter().filter(|(_, runs)| !runs.iter().all(Record::knows_errors));
-        self.errors_unknown = unknown.map(|(name, _)| name).collect();
+        let sides_where = |is: fn(&Record) -> bool| -> Vec<&'static str> {
+            let of = sides.into_iter().filter(|(_, runs)| runs.iter().any(is));
+            of.map(|(name, _)| name).collect()
+        };
+        self.errors_unknown = sides_where(|run| !run.knows_errors());
+        self.whole_ms = sides_where(|run| !run.has.phases);
         if !self.errors_unknown.is_empty() {
             for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
+                row.failures = None;
                 row.differences.retain(|difference| difference.metric != Metric::Errors.name());
             }
         }
@@ -177,21 +191,22 @@ fn times_of<'r>(records: impl IntoIterator<Item = &'r Record>, settings: &Settin
 pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
     let settings = &Settings { times: times_of([a, b], settings), ..*settings };
     let (steady_a, steady_b) = (steady(a), steady(b));
-    let (all_a, all_b) = (Counts::of(a), Counts::of(b));
-    let row = |label: String, transaction, of_a: Option<u32>, of_b: Option<u32>| {
+    let common = Common::of(a, b);
+    let pairs: Vec<_> = common.rows().collect();
+    let (of_a, of_b): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+    let (whole_a, whole_b) = (courses(a, &of_a), courses(b, &of_b));
+    let row = |at: usize, label: String, transaction| {
+        let (of_a, of_b) = pairs[at];
         let side = |record, steady, label, seed| side(record, steady, label, settings, seed);
         let sides = (side(a, &steady_a, of_a, 1), side(b, &steady_b, of_b, 2));
         let row = single(label, transaction, &sides.0, &sides.1, settings);
-        row.counting(all_a.get(of_a), all_b.get(of_b))
+        row.counting(&[&whole_a[at]], &[&whole_b[at]])
     };
-    let common = Common::of(a, b);
-    let all = row(String::new(), false, None, None);
-    let labels = common
-        .both
-        .iter()
-        .map(|(in_a, in_b)| {
-            let label = &a.labels[*in_a as usize];
-            row(label.name.to_string(), label.transaction, Some(*in_a), Some(*in_b))
+    let all = row(0, String::new(), false);
+    let labels = (1..pairs.len())
+        .map(|at| {
+            let label = &a.labels[common.both[at - 1].0 as usize];
+            row(at, label.name.to_string(), label.transaction)
         })
         .collect();
     finished(all, labels, common, (1, 1), settings)
@@ -216,48 +231,43 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         let of = |record: &Record| side(record, &steady(record), number(record, label), &none, 0);
         runs.iter().map(of).map(|side| (side.resampled, side.whole)).collect()
     };
-    let counts = |runs: &[Record]| runs.iter().map(Counts::of).collect::<Vec<_>>();
-    let (all_a, all_b) = (counts(a), counts(b));
-    let counted = |runs: &[Record], all: &[Counts], label: Option<&(String, bool)>| {
-        let each = runs.iter().zip(all).map(|(record, all)| all.get(number(record, label)));
-        each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    let name = |at: &(Option<u32>, Option<u32>)| {
+        let label = a[0].labels.get(at.0? as usize)?;
+        Some((label.name.to_string(), label.transaction))
     };
-    let row = |label: Option<(String, bool)>| {
+    let names: Vec<Option<(String, bool)>> = common.rows().map(|at| name(&at)).collect();
+    let whole = |runs: &[Record]| -> Vec<Vec<Course>> {
+        let of = |run| names.iter().map(|name| number(run, name.as_ref())).collect::<Vec<_>>();
+        runs.iter().map(|run| courses(run, &of(run))).collect()
+    };
+    let (whole_a, whole_b) = (whole(a), whole(b));
+    let row = |at: usize| {
+        let label = names[at].clone();
         let (of_a, of_b) = (figures(a, label.as_ref()), figures(b, label.as_ref()));
-        let counted = (counted(a, &all_a, label.as_ref()), counted(b, &all_b, label.as_ref()));
         let (label, transaction) = label.unwrap_or_default();
-        repeated(label, transaction, &of_a, &of_b).counting(counted.0, counted.1)
+        let whole_a: Vec<&Course> = whole_a.iter().map(|run| &run[at]).collect();
+        let whole_b: Vec<&Course> = whole_b.iter().map(|run| &run[at]).collect();
+        repeated(label, transaction, &of_a, &of_b).counting(&whole_a, &whole_b)
     };
-    let all = row(None);
-    let name = |at: &(u32, u32)| {
-        a[0].labels.get(at.0 as usize).map(|l| (l.name.to_string(), l.transaction))
-    };
-    let labels = common.both.iter().map(|at| row(name(at))).collect();
+    let (all, labels) = (row(0), (1..names.len()).map(row).collect());
     finished(all, labels, common, (a.len(), b.len()), settings).knowing(a, b)
 }
 
-/// Samples of a whole record and those that failed, of all requests and by label.
+/// Samples of a whole record and those that failed, by label.
 struct Counts {
-    all: (u64, u64),
     labels: Vec<(u64, u64)>,
 }
 
 impl Counts {
     fn of(record: &Record) -> Self {
-        let (mut all, mut labels) = ((0, 0), vec![(0, 0); record.labels.len()]);
-        let add = |sum: &mut (u64, u64), count, errors| *sum = (sum.0 + count, sum.1 + errors);
+        let mut labels = vec![(0, 0); record.labels.len()];
         for second in &record.seconds {
-            add(&mut all, second.all.count, second.all.errors);
             for (label, count, errors) in second.labels.counts() {
-                add(&mut labels[label as usize], count, errors);
+                let sum: &mut (u64, u64) = &mut labels[label as usize];
+                *sum = (sum.0 + count, sum.1 + errors);
             }
         }
-        Self { all, labels }
-    }
-
-    fn get(&self, label: Option<u32>) -> (u64, u64) {
-        let of_label = |label| self.labels.get(label as usize).copied().unwrap_or_default();
-        label.map_or(self.all, of_label)
+        Self { labels }
     }
 }
 
@@ -270,13 +280,15 @@ impl Row {
         differences: Vec<Difference>,
         refusal: Option<String>,
     ) -> Self {
-        let (recorded, failed) = (samples, (0, 0));
-        Self { label, transaction, samples, recorded, failed, differences, refusal }
+        let (recorded, failed, failures) = (samples, (0, 0), None);
+        Self { label, transaction, samples, recorded, failed, failures, differences, refusal }
     }
 
     /// With all samples and failures of both sides.
-    fn counting(self, a: (u64, u64), b: (u64, u64)) -> Self {
-        Self { recorded: (a.0, b.0), failed: (a.1, b.1), ..self }
+    fn counting(self, a: &[&Course], b: &[&Course]) -> Self {
+        let (all_a, all_b) = (counted(a), counted(b));
+        let (recorded, failed) = ((all_a.0, all_b.0), (all_a.1, all_b.1));
+        Self { recorded, failed, failures: Failures::of(a, b), ..self }
     }
 }
 
@@ -291,6 +303,12 @@ struct Common {
 }
 
 impl Common {
+    /// The labels of each row: none of all requests, and then those that both sides have.
+    fn rows(&self) -> impl Iterator<Item = (Option<u32>, Option<u32>)> + '_ {
+        let labels = self.both.iter().map(|(in_a, in_b)| (Some(*in_a), Some(*in_b)));
+        std::iter::once((None, None)).chain(labels)
+    }
+
     fn of(a: &Record, b: &Record) -> Self {
         let (of_a, of_b) = (Counts::of(a).labels, Counts::of(b).labels);
         let find = |record: &Record, label: &record::Label| {
@@ -544,7 +562,7 @@ fn finished(
     judge(std::slice::from_mut(&mut all), each, settings);
     judge(&mut labels, each, settings);
     let Common { only_a, only_b, left_out, .. } = common;
-    let (times, errors_unknown) = (settings.times, Vec::new());
+    let (times, errors_unknown, whole_ms) = (settings.times, Vec::new(), Vec::new());
     Comparison {
         times,
         all,
@@ -554,6 +572,7 @@ fn finished(
         left_out,
         runs,
         errors_unknown,
+        whole_ms,
         missing_labels: None,
         shifted_label: None,
     }
@@ -601,7 +620,8 @@ fn words(refusal: Refusal, record: &Record, steady: &Steady) -> String {
         }
         Refusal::FewBlocks { blocks } => {
             format!(
-                "seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed for intervals"
+                "{}seconds depend on each other for so long that the run is worth {blocks:.1} of them; 5 are needed for intervals",
+                if steady.warm_up.unsteady { "the run did not become steady: " } else { "" }
             )
         }
     }

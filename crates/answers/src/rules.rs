@@ -63,6 +63,7 @@ pub use errors::{Cut, EARLIER_MS, cut_by_errors};
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
 pub use run::{Rule, Run, judge};
+pub(crate) use say::clock;
 
 use crate::verdict::{Verdict, Words};
 

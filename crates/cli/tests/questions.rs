@@ -1,5 +1,7 @@
 //! Verbs that answer a question by several runs: sweep, capacity, compare. Targets are bundled ones whose limit is known.
 
+#[path = "questions/happened.rs"]
+mod happened;
 mod program;
 #[path = "questions/undecided.rs"]
 mod undecided;

@@ -1,6 +1,6 @@
 //! A comparison in sentences: what differs and by how much, or what would have shown.
 
-use answers::compare::{Comparison, Difference, Outcome, Row};
+use answers::compare::{Comparison, Difference, Outcome, Row, Settings};
 use answers::criterion::Times;
 use answers::verdict::Words;
 use stats::grouped::count;
@@ -15,6 +15,7 @@ const MOST: usize = 10;
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let mut out = differences(comparison);
     let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
+    let is_silent = is_silent && failures(comparison).is_none();
     if is_silent && comparison.missing_labels.is_none() {
         out.push(nothing(comparison));
     }
@@ -51,6 +52,7 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
             format!("{}，B 的{}{}。", within.zh, name.zh, change.zh),
         ));
     }
+    out.extend(failures(comparison));
     let of_labels: Vec<Words> =
         comparison.labels.iter().filter_map(|row| most_changed(row, comparison.times)).collect();
     if !of_labels.is_empty() {
@@ -75,6 +77,18 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
         ));
     }
     out
+}
+
+/// The failures of the whole runs where they differ beyond chance and those that are compared do not.
+fn failures(comparison: &Comparison) -> Option<Words> {
+    let is_told = |one: &Difference| is_errors(one) && one.result == Outcome::Different;
+    let failures = comparison.all.failures.as_ref()?;
+    let is_large = failures.change.abs() >= Settings::default().error_floor;
+    if !failures.is_beyond || !is_large || comparison.all.differences.iter().any(is_told) {
+        return None;
+    }
+    let Words { en, zh } = failures.words();
+    Some(words(format!("{en}."), format!("{zh}。")))
 }
 
 /// All requests of both sides, and those that are compared where these are not all.

@@ -4,8 +4,11 @@
 //! not contain 0. Of errors the limit is in points. It is not there if the runs would have shown it: the interval leaves
 //! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided, and so are
 //! figures of all requests where a side lacks labels of the other: a change of its errors alone is there.
+//!
+//! Errors are those of the whole runs: what happened in one side and not in the other is a change, be it in its ramp or in
+//! a single outage ([`answers::compare::Failures`]).
 
-use answers::compare::{Comparison, Difference, Row};
+use answers::compare::{Comparison, Difference, Failures, Row};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat, Times};
 use answers::evidence;
 use answers::verdict::Words;
@@ -30,7 +33,7 @@ pub(super) struct Judged {
     pub(super) is_there: bool,
     /// The runs cannot decide it.
     pub(super) unknown: bool,
-    /// Why they cannot.
+    /// Why they cannot; beside other results what is to be known of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<Words>,
 }
@@ -112,7 +115,9 @@ impl FailIf {
             row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
         let is_of_all = criterion.label.is_none();
         let missing = comparison.missing_labels.clone().filter(|_| is_of_all);
-        let is_there = difference.is_some_and(|difference| is_there(criterion, difference));
+        let has_happened = row.is_some_and(|row| happened(criterion, row).is_some());
+        let is_there =
+            difference.is_some_and(|difference| has_happened || is_there(criterion, difference));
         let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
         // A change of other work is none, neither for the worse; errors that are known are errors of any work.
         let doubt = match row {
@@ -127,20 +132,25 @@ impl FailIf {
             }
         };
         let is_there = is_there && doubt.is_none();
-        let undecided = || match (row?, difference) {
+        let open = || match (row?, difference) {
             (row, None) => Some(few(row)),
-            (row, Some(difference)) => {
-                left_out(criterion, row, difference).or_else(|| open(criterion, row, difference))
-            }
+            (row, Some(difference)) => open(criterion, row, difference, comparison),
         };
-        let reason = if is_there { None } else { doubt.or_else(undecided) };
+        let unknown = if is_there { None } else { doubt.or_else(open) };
+        let beside = row.zip(difference).and_then(|(row, difference)| {
+            if is_there {
+                happened(criterion, row)
+            } else {
+                slow_at_first(criterion, row, difference)
+            }
+        });
         Judged {
             change: of_times(criterion, comparison.times).to_string(),
             label,
-            found: difference.map(|difference| difference.change),
+            found: found(criterion, row, difference),
             is_there,
-            unknown: reason.is_some(),
-            reason,
+            unknown: unknown.is_some(),
+            reason: unknown.or(beside),
         }
     }
 
@@ -250,54 +260,54 @@ fn failed_early(row: &Row, compared: [f64; 2]) -> Option<Words> {
     })
 }
 
+/// Words on the failures of the whole runs, if their difference is past the limit and beyond chance.
+fn happened(criterion: &Criterion, row: &Row) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    let is_past = |failures: &&Failures| criterion.op.holds(failures.change, percent / 100.0);
+    let failures = row.failures.as_ref().filter(|_| is_of_errors(criterion)).filter(is_past);
+    failures.filter(|failures| failures.is_beyond).map(Failures::words)
+}
+
+/// The change of a figure; of errors that of the whole runs where it is the larger one.
+fn found(criterion: &Criterion, row: Option<&Row>, difference: Option<&Difference>) -> Option<f64> {
+    let change = difference?.change;
+    let whole = row.and_then(|row| row.failures.as_ref()).filter(|_| is_of_errors(criterion));
+    Some(whole.map_or(change, |of| if of.change.abs() > change.abs() { of.change } else { change }))
+}
+
 /// How much more of a side than of the other may be left out as ramp and warm-up, as a share of its samples.
 const UNEVEN: f64 = 0.15;
 
-/// The reason where a change is in the samples that are left out as ramp and warm-up: errors in any of them, times and rates
-/// where one side has many more of them.
-fn left_out(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
-    let Limit::Relative(percent) = criterion.limit else { return None };
-    let holds = |change: f64| criterion.op.holds(change, percent / 100.0);
-    let [(_, all_a, failed_a), (_, all_b, failed_b)] = sides(row);
-    let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-    if is_of_errors(criterion) {
-        let change = share(failed_b, all_b) - share(failed_a, all_a);
-        if !holds(change) || holds(difference.change) {
-            return None;
-        }
-        let (side, failed, all) =
-            if change > 0.0 { ("B", failed_b, all_b) } else { ("A", failed_a, all_a) };
-        let Words { en, zh } = evidence::failed(failed, all);
-        return Some(words(
-            format!(
-                "{side}: {en} in the whole run, most of them in its ramp or warm-up, which are not compared"
-            ),
-            format!("{side}：整个运行中{zh}，多数在不参与比较的爬升或预热阶段"),
-        ));
-    }
-    let (a, b) = difference.with_warm_up?;
-    let change = if a > 0.0 { b / a - 1.0 } else { 0.0 };
-    let [left_a, left_b] =
-        [(row.samples.0, all_a), (row.samples.1, all_b)].map(|(part, of)| 1.0 - share(part, of));
-    let is_uneven = (left_b - left_a).abs() > UNEVEN;
-    (is_uneven && holds(change) && !holds(difference.change)).then(|| {
-        let side = if left_b > left_a { "B" } else { "A" };
-        let (change, part) = (signed(change), stats::grouped::percent(left_a.max(left_b)));
-        words(
-            format!("{side}: {part} of its samples are left out as ramp or warm-up; with the warm-up the change is {change}"),
-            format!("{side}：其 {part} 的样本作为爬升或预热被排除；计入预热时变化为 {change}"),
-        )
-    })
-}
-
 /// The reason for which a change that was not found may be there all the same.
-fn open(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
+fn open(
+    criterion: &Criterion,
+    row: &Row,
+    difference: &Difference,
+    comparison: &Comparison,
+) -> Option<Words> {
     let Limit::Relative(percent) = criterion.limit else { return None };
     let limit = percent / 100.0;
-    let Some((low, high)) = difference.interval else {
+    if let Some(failures) = row.failures.as_ref().filter(|_| is_of_errors(criterion)) {
+        let is_past = limit != 0.0 && criterion.op.holds(failures.change, limit);
+        return wide(failures.interval, limit).or_else(|| {
+            // As many on both sides: they come in clusters, and those of both are alike.
+            is_past.then(|| failures.words())
+        });
+    }
+    let slow = slow_at_first(criterion, row, difference);
+    if let Some(slow) = slow.filter(|_| uneven(row).1 > UNEVEN) {
+        return Some(slow);
+    }
+    let Some(interval) = difference.interval else {
         let en = row.refusal.clone().unwrap_or_else(|| "there is no interval".into());
         return Some(words(en, "数据太少，没有区间"));
     };
+    let open = wide(interval, limit)?;
+    Some(coarse(criterion, difference, comparison).unwrap_or(open))
+}
+
+/// The reason where an interval neither excludes the limit nor is narrow.
+fn wide((low, high): (f64, f64), limit: f64) -> Option<Words> {
     let shows = limit == 0.0 || (high - low) / 2.0 <= limit.abs();
     if shows || !(low..=high).contains(&limit) {
         return None;
@@ -309,6 +319,65 @@ fn open(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Wor
         ),
         format!("区间 {low} 至 {high} 未排除 {limit}：更长或重复的运行可使其变窄"),
     ))
+}
+
+/// The reason where a percentile cannot show the limit, as a side has whole milliseconds.
+fn coarse(criterion: &Criterion, difference: &Difference, of: &Comparison) -> Option<Words> {
+    let (Figure::Time(_, Stat::Percentile(_)), Limit::Relative(percent)) =
+        (criterion.figure, criterion.limit)
+    else {
+        return None;
+    };
+    let ms = difference.a.min(difference.b).max(1.0);
+    if of.whole_ms.is_empty() || 100.0 / ms <= percent.abs() {
+        return None;
+    }
+    let (step, limit) = (signed(1.0 / ms), signed(percent / 100.0));
+    let sides = |and: &str| of.whole_ms.join(and);
+    let verb = if of.whole_ms.len() == 1 { "has" } else { "have" };
+    Some(words(
+        format!(
+            "{} {verb} whole milliseconds, and one of them is {step} here, more than {limit}: compare the mean, or the folders of Throng's runs, whose times are finer",
+            sides(" and ")
+        ),
+        format!(
+            "{} 只有整毫秒精度，此处一毫秒即 {step}，大于 {limit}：请比较平均值，或比较时间更精细的 Throng 运行目录",
+            sides(" 和 ")
+        ),
+    ))
+}
+
+/// The side of which more is left out as ramp and warm-up, and how much more, as a share of its samples.
+fn uneven(row: &Row) -> (usize, f64) {
+    let [left_a, left_b] = left_out(row);
+    if left_b > left_a { (1, left_b - left_a) } else { (0, left_a - left_b) }
+}
+
+/// Shares of the samples of both sides that are left out.
+fn left_out(row: &Row) -> [f64; 2] {
+    let [(_, all_a, _), (_, all_b, _)] = sides(row);
+    let share = |part: u64, of: u64| 1.0 - part as f64 / of.max(1) as f64;
+    [share(row.samples.0, all_a), share(row.samples.1, all_b)]
+}
+
+/// Words on a change in the samples that are left out as warm-up, and not in those that are compared.
+fn slow_at_first(criterion: &Criterion, row: &Row, difference: &Difference) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    if is_of_errors(criterion) {
+        return None;
+    }
+    let holds = |change: f64| criterion.op.holds(change, percent / 100.0);
+    let (a, b) = difference.with_warm_up?;
+    let change = if a > 0.0 { b / a - 1.0 } else { 0.0 };
+    (holds(change) && !holds(difference.change)).then(|| {
+        let at = uneven(row).0;
+        let (side, part) = (sides(row)[at].0, stats::grouped::percent(left_out(row)[at]));
+        let change = signed(change);
+        words(
+            format!("{side}: {part} of its samples are left out as ramp or warm-up; with the warm-up the change is {change}"),
+            format!("{side}：其 {part} 的样本作为爬升或预热被排除；计入预热时变化为 {change}"),
+        )
+    })
 }
 
 fn no_row(label: &str, comparison: &Comparison) -> Words {

@@ -170,7 +170,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
                 .chain(["rate", "mean", "p50", "p95", "p99", "error%"].map(cell))
                 .collect(),
         );
-        for judged in point.failed.iter().filter(|judged| judged.is_there || judged.unknown) {
+        for judged in point.failed.iter().filter(|one| one.is_there || one.reason.is_some()) {
             notes.push_str(&format!("{name}: {}", fail_if(judged)));
         }
         for words in comparison::differences(comparison) {
