@@ -3,6 +3,8 @@
 #[path = "questions/happened.rs"]
 mod happened;
 mod program;
+#[path = "questions/recovery.rs"]
+mod recovery;
 #[path = "questions/undecided.rs"]
 mod undecided;
 
@@ -14,6 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use program::{Program, quiet};
+use recovery::a_search_waits_for_a_target_that_works_off_what_nobody_waits_for;
 use serde_json::Value;
 use targets::{Config, Running};
 
@@ -28,6 +31,7 @@ quiet! {
     points_at_which_the_generator_did_not_keep_up_do_not_count,
     plans_are_run_in_turns_and_the_run_is_the_unit,
     two_sweeps_are_compared_point_by_point,
+    a_search_waits_for_a_target_that_works_off_what_nobody_waits_for,
 }
 
 const PLAN: &str =

@@ -88,6 +88,7 @@ fn search(flags: CapacityFlags) -> Exit {
         folder,
         done: Vec::new(),
         took: Vec::new(),
+        has_recovered: true,
     };
     let exit = search.go(&interrupt);
     if search.done.is_empty() {
@@ -147,6 +148,8 @@ struct Search<'a> {
     done: Vec<Done>,
     /// Times of the probes that were made.
     took: Vec<Took>,
+    /// The target meets the criteria at the lightest load, as far as is known.
+    has_recovered: bool,
 }
 
 impl Search<'_> {
@@ -166,6 +169,10 @@ impl Search<'_> {
                 page::purpose(purpose).en
             );
             let begin = Instant::now();
+            if !self.rest(interrupt) {
+                self.has_recovered = false;
+                return Exit::Ok;
+            }
             match self.probe(load, purpose, &name, interrupt) {
                 Ok(done) => {
                     let holds = done.probe.holds;
@@ -180,7 +187,8 @@ impl Search<'_> {
 
     /// Tells the answer of the probes that were made. Returns the exit code.
     fn answered(self, exit: Exit, output: &OutputFlags) -> Exit {
-        let Self { plan, folder, mut done, settings, criteria, .. } = self;
+        let Self { plan, folder, mut done, settings, criteria, has_recovered, .. } = self;
+        let last = done.last().map(|done| done.probe.load);
         probe::add_light(&mut done);
         let probes: Vec<search::Probe> = done.iter().map(|done| done.probe.clone()).collect();
         let answer = search::so_far(&settings, &probes);
@@ -192,6 +200,7 @@ impl Search<'_> {
             at_least: false,
             limited_by: None,
             unfinished: exit != Exit::Ok,
+            not_recovered_from: last.filter(|_| !has_recovered),
             probes: done,
         };
         capacity.at_least = capacity.searched(&capacity.on_page()).at_least();
@@ -228,7 +237,6 @@ impl Search<'_> {
         name: &str,
         interrupt: &Interrupt,
     ) -> Result<Done, Failed> {
-        self.rest(interrupt);
         let asked = Asked {
             plan: &self.plan,
             options: self.options,

@@ -93,6 +93,8 @@ pub struct Searched<'a> {
     pub answer: &'a search::Answer,
     /// It was ended, or failed, before there was an answer.
     pub unfinished: bool,
+    /// The load of the last probe, if the criteria did not hold at the lightest load after it.
+    pub not_recovered_from: Option<f64>,
     pub probes: &'a [Probe],
 }
 
@@ -199,6 +201,7 @@ impl Searched<'_> {
     /// The answer is a lower bound of what the target can take.
     pub fn at_least(&self) -> bool {
         let is_known = self.answer.limit == Limit::Criteria && self.shared().is_none();
+        let is_known = is_known && self.not_recovered_from.is_none();
         self.answer.lower.is_some() && !is_known
     }
 
@@ -266,6 +269,19 @@ impl Searched<'_> {
             )
         });
         match answer.limit {
+            Limit::Criteria if let Some(last) = self.not_recovered_from => {
+                let (last, unit_zh) = (load(last), unit.zh);
+                vec![words(
+                    format!(
+                        "At least {at} {}{en}: {criteria} held. The target did not recover from the probe at {last} {}: after it the criteria did not hold at the lightest load either, so the search ended there.",
+                        self.unit_of(lower),
+                        unit.en
+                    ),
+                    format!(
+                        "至少 {at} {unit_zh}{zh}：{criteria} 达到。被测系统未从 {last} {unit_zh}的试探中恢复：此后最轻负载也未达到标准，搜索就此结束。"
+                    ),
+                )]
+            }
             Limit::Criteria if self.shared().is_some() => vec![words(
                 format!(
                     "At least {at} {}{en}: {criteria} held; the machine was shared, and it was full.",
@@ -392,7 +408,12 @@ impl Searched<'_> {
                 "达标的负载未经第二次试探确认。",
             ));
         }
-        if answer.upper.is_some() && answer.lower.is_some() && !answer.narrow {
+        if self.not_recovered_from.is_some() {
+            notes.push(words(
+                "Let the target recover, or restart it, and search again with a smaller --at-most.",
+                "请让被测系统恢复或重启，然后用更小的 --at-most 重新搜索。",
+            ));
+        } else if answer.upper.is_some() && answer.lower.is_some() && !answer.narrow {
             notes.push(words(
                 "Less precise than requested: more probes (--probes) bring the two loads closer together.",
                 "精度低于要求：更多试探（--probes）可使两个负载更接近。",

@@ -29,6 +29,9 @@ pub(super) struct Capacity {
     pub(super) limited_by: Option<LimitedBy>,
     /// It was ended, or failed, before there was an answer: the bounds are those of the probes until then.
     pub(super) unfinished: bool,
+    /// The load of the last probe, if the criteria did not hold at the lightest load after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) not_recovered_from: Option<f64>,
     pub(super) probes: Vec<Done>,
 }
 
@@ -62,6 +65,7 @@ impl Capacity {
             criteria: &self.criteria,
             answer: &self.answer,
             unfinished: self.unfinished,
+            not_recovered_from: self.not_recovered_from,
             probes,
         }
     }
