@@ -21,8 +21,10 @@ use plan::support::{Level, Support};
 use record::mask::source;
 use serde::Serialize;
 use serde_json::Value;
+use stats::grouped::things;
 
 use crate::asked_load;
+use crate::criteria;
 use crate::exit::Exit;
 use crate::flags::CheckFlags;
 use crate::java;
@@ -128,7 +130,27 @@ impl Checked {
         flags.machine.clone().add_to(&mut sources);
         let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };
         project::apply(&mut request)?;
-        Self::of_request(&request, flags.run_java)
+        let mut checked = Self::of_request(&request, flags.run_java)?;
+        checked.look_at_samples(&request)?;
+        Ok(checked)
+    }
+
+    /// Adds findings about samples that no run of the plan would have: those of a criterion, or any at all.
+    fn look_at_samples(&mut self, request: &Request) -> Result<(), String> {
+        let Self { loaded, properties, .. } = self;
+        let Some(plan) = &loaded.plan else { return Ok(()) };
+        let unknown = criteria::unknown_labels(&request.criteria, plan);
+        let unknown = unknown.into_iter().map(|words| Diag::error("criterion", words));
+        let (path, bytes) = load::read_quietly(&request.plan)?;
+        let all: HashMap<String, String> =
+            properties.all().map(|(key, value)| (key.into(), value.into())).collect();
+        // A setUp group may make the file.
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let found = (!plan.has_groups_aside)
+            .then(|| files::without_data(&loaded.name, bytes, &all, &folder))
+            .flatten();
+        loaded.diags.extend(unknown.chain(found));
+        Ok(())
     }
 
     /// Checks the plan of a request, whose project file has been read. The error is a sentence for the user.
@@ -439,12 +461,23 @@ fn verdict(loaded: &Loaded) -> String {
         return "The plan does not run: it has errors.\n".to_string();
     }
     match obstacles {
-        0 => "The plan runs.\n".to_string(),
+        0 => {
+            let with = with_warnings(loaded);
+            format!("The plan runs{with}.\n")
+        }
         1 => "The plan does not run: an element cannot run. --skip-unsupported runs it without.\n"
             .to_string(),
         _ => format!(
             "The plan does not run: {obstacles} elements cannot run. --skip-unsupported runs it without.\n"
         ),
+    }
+}
+
+/// The number of warnings behind a plan that runs.
+fn with_warnings(loaded: &Loaded) -> String {
+    match loaded.diags.iter().filter(|diag| diag.severity == Severity::Warning).count() {
+        0 => String::new(),
+        warnings => format!(", with {}", things(warnings as u64, "warning")),
     }
 }
 

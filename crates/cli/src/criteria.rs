@@ -12,7 +12,7 @@ use answers::criterion::{Bounds, Criterion, Figures, Judged, Outcome, Stat, Time
 use answers::evidence::{self, Evidence, Nothing, Shortfall};
 use answers::unanswered::bounds;
 use answers::verdict::Words;
-use plan::plan::Plan;
+use plan::plan::{ControllerKind, Needs, Plan, SamplerKind};
 use record::Lamp;
 use stats::hist::Hist;
 use stats::totals::{Row, Totals};
@@ -340,6 +340,35 @@ fn planned(criteria: &Criteria, plan: &Plan) -> Vec<String> {
         names.filter_map(|name| name.fixed()).any(|name| name == *label)
     };
     labels.filter(is_planned).cloned().collect()
+}
+
+/// Sentences on criteria that no sample can be about: the labels of the plan are known, and theirs is none of them.
+pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
+    let Some(names) = labels(plan) else { return Vec::new() };
+    let all = criteria.fail.iter().chain(&criteria.abort);
+    let unknown = all.filter_map(|one| {
+        let label = one.label.as_deref().filter(|label| !names.contains(label))?;
+        let meant = nearest(label, names.iter().copied());
+        let meant = meant.map_or_else(String::new, |near| format!(": did you mean {near:?}?"));
+        let lacks = "no enabled sampler or transaction of the plan has the label";
+        Some(format!("{one}: {lacks} {label:?}{meant}"))
+    });
+    unknown.collect()
+}
+
+/// The labels that samples of the plan can have; `None` where variables, scripts or Java make some of them.
+fn labels(plan: &Plan) -> Option<Vec<&str>> {
+    let is_made =
+        |kind: &SamplerKind| matches!(kind, SamplerKind::JavaBacked(_) | SamplerKind::Script(_));
+    let mut samplers = plan.samplers.iter();
+    let is_free = samplers.any(|one| one.needs.contains(Needs::LABEL) || is_made(&one.kind));
+    if plan.samplers.is_empty() || !plan.java_backed.elements.is_empty() || is_free {
+        return None;
+    }
+    let is_transaction = |kind: &ControllerKind| matches!(kind, ControllerKind::Transaction(_));
+    let transactions = plan.controllers.iter().filter(|one| is_transaction(&one.kind));
+    let names = plan.samplers.iter().map(|one| &one.name);
+    names.chain(transactions.map(|one| &one.name)).map(|name| name.fixed()).collect()
 }
 
 #[cfg(test)]

@@ -89,10 +89,14 @@ pub(crate) fn without_result(name: &str, why: &str) -> String {
     suite(name, jiff::Timestamp::now().as_millisecond(), "0.000", cases)
 }
 
-/// The plans of `throng check` as a suite: a test for each, with the reason for which it does not run.
-pub(crate) fn of_plans<'a>(plans: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> String {
-    let one = |(name, reason): (&str, Option<&str>)| {
-        case(name, reason.map(|reason| (("failure", "plan"), reason)), "0.000")
+/// The plans of `throng check` as a suite: a test for each, with the reason for which it does not run, or what was found.
+pub(crate) fn of_plans<'a>(
+    plans: impl Iterator<Item = (&'a str, Option<&'a str>, Option<&'a str>)>,
+) -> String {
+    let one = |(name, reason, note): (&str, Option<&str>, Option<&str>)| match (reason, note) {
+        (Some(reason), _) => case(name, Some((("failure", "plan"), reason)), "0.000"),
+        (None, Some(note)) => noted_case(name, note, "0.000"),
+        (None, None) => case(name, None, "0.000"),
     };
     let cases = plans.map(one).collect();
     suite("throng check", jiff::Timestamp::now().as_millisecond(), "0.000", cases)

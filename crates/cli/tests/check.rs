@@ -9,6 +9,13 @@ const MISSING: &str = r#"<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSe
 <stringProp name="filename">${__P(dir,data)}/names.csv</stringProp><stringProp name="variableNames">name</stringProp>
 <stringProp name="delimiter">,</stringProp></CSVDataSet><hashTree/>"#;
 
+/// The same for a part of the users' requests.
+fn missing_in_part() -> String {
+    format!(
+        "<GenericController testclass=\"GenericController\" testname=\"part\" enabled=\"true\"/><hashTree>{MISSING}</hashTree>"
+    )
+}
+
 const BURSTS: &str = r#"<com.example.BurstTimer guiclass="x" testclass="com.example.BurstTimer" testname="Bursts" enabled="true"/><hashTree/>"#;
 
 /// A folder with a good plan, one whose data file is missing, and one that is no XML.
@@ -16,7 +23,8 @@ fn plans() -> Program {
     let program = Program::new();
     std::fs::create_dir_all(program.path("plans/deep")).expect("folders");
     program.write("plans/a.jmx", program::PLAN);
-    program.write("plans/deep/b.jmx", &program::PLAN.replace("<!--more-->", MISSING));
+    let missing = program::PLAN.replace("<!--more-->", &missing_in_part());
+    program.write("plans/deep/b.jmx", &missing);
     program.write("plans/notes.txt", "no plan");
     program
 }
@@ -24,11 +32,11 @@ fn plans() -> Program {
 #[test]
 fn a_missing_data_file_is_named_with_its_element() {
     let program = Program::new();
-    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", MISSING));
+    program.write("plan.jmx", &program::PLAN.replace("<!--more-->", &missing_in_part()));
     let ended = program.run(&["check", "plan.jmx"]);
     assert_eq!(ended.code, 0, "run starts such a plan, too: {ended:?}");
     let words = "warning[missing-file]: the file data/names.csv is not there";
-    assert!(ended.out.contains(words) && ended.out.contains("Users > names"), "{}", ended.out);
+    assert!(ended.out.contains(words) && ended.out.contains("part > names"), "{}", ended.out);
     // Only the findings.
     let quiet = program.run(&["check", "plan.jmx", "--quiet"]);
     assert!(quiet.out.contains(words) && !quiet.out.contains("Runs natively"), "{}", quiet.out);
@@ -82,7 +90,7 @@ fn folders_and_several_plans_have_a_line_each() {
         ended.out.starts_with("ok    plans/a.jmx\nok    plans/deep/b.jmx: 1 warning; "),
         "{ended:?}"
     );
-    assert!(ended.out.ends_with("2 plans: all run.\n"), "{}", ended.out);
+    assert!(ended.out.ends_with("2 plans: all run, 1 with warnings.\n"), "{}", ended.out);
     assert!(program.read("t.xml").contains("tests=\"2\" failures=\"0\""));
     let quiet = program.run(&["check", "plans/a.jmx", "plans", "--quiet"]);
     assert_eq!(quiet.out.lines().count(), 1, "{}", quiet.out);
@@ -206,4 +214,32 @@ fn data_files_that_are_no_files_are_named() {
     }
     let ended = data("there.csv");
     assert!(!(ended.out.clone() + &ended.err).contains("there.csv"), "{ended:?}");
+}
+
+#[test]
+fn a_plan_whose_users_all_lack_their_data_does_not_run_and_one_with_warnings_says_so() {
+    let program = Program::new();
+    let with = |what: &str| program::PLAN.replace("<!--more-->", what);
+    program.write("none.jmx", &with(MISSING));
+    program.write("part.jmx", &with(&missing_in_part()));
+    let ended = program.run(&["check", "none.jmx", "--junit", "j.xml"]);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let words = "no user sends a request: each stops at data/names.csv, which is not there";
+    assert!(ended.out.contains(words), "{}", ended.out);
+    assert!(program.read("j.xml").contains("<failure type=\"plan\""), "{}", program.read("j.xml"));
+    assert!(program.run(&["run", "none.jmx"]).err.contains("the run has no samples"));
+    let ended = program.run(&["check", "part.jmx", "--junit", "j.xml"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.ends_with("The plan runs, with 1 warning.\n"), "{}", ended.out);
+    let junit = program.read("j.xml");
+    assert!(
+        junit.contains("<system-out>1 warning; line ") && junit.contains("failures=\"0\""),
+        "{junit}"
+    );
+    let ended = program.run(&["check", "part.jmx", "part.jmx"]);
+    assert!(ended.out.ends_with("2 plans: all run, 2 with warnings.\n"), "{}", ended.out);
+    std::fs::create_dir(program.path("data")).expect("a folder");
+    program.write("data/names.csv", "a\n");
+    let ended = program.run(&["check", "none.jmx", "--junit", "j.xml"]);
+    assert!(ended.code == 0 && ended.out.ends_with("The plan runs.\n"), "{ended:?}");
 }

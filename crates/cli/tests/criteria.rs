@@ -33,6 +33,8 @@ fn criteria_come_first_with_their_values_and_decide_the_exit_code() {
     assert!(ended.out[before..].contains("Sleep"), "the table comes behind: {}", ended.out);
     assert!(ended.out[before..].contains("\nVerdict\n"), "so does the verdict: {}", ended.out);
 
+    // A variable makes the label: it is known at the end alone.
+    program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"Sleep${none}\""));
     let missed =
         ["--fail", "count > 6", "--fail", "p50 < 1h", "--fail", "p99 < 1s for label Nothing"];
     let line = [&["run", "plan.jmx", "-Jusers=2", "-Jloops=3"], &missed[..], &["--junit", "t.xml"]];
@@ -323,15 +325,16 @@ fn a_run_without_samples_meets_nothing() {
     let (_, behind) = rest.split_once("</JavaSampler>").expect("its end");
     let behind = behind.trim_start().strip_prefix("<hashTree/>").expect("its children");
     program.write("empty.jmx", &format!("{before}{behind}"));
+    program.write("open.jmx", &program::PLAN.replace("\"Sleep\"", "\"Sleep${none}\""));
     for criterion in ["errors = 0", "count < 100", "error% < 1", "rate < 5", "count = 0"] {
         let ended = program.run(&["run", "empty.jmx", "--no-report", "--fail", criterion]);
         assert_eq!(ended.code, 4, "{criterion}: {ended:?}");
         assert!(ended.out.contains("the run has no samples"), "{criterion}: {}", ended.out);
-        // A label that is misspelt.
+        // A label that is misspelt, and that a variable could make.
         let misspelt = format!("{criterion} for label Slep");
-        let ended = program.run(&["run", "plan.jmx", "--no-report", "--fail", &misspelt]);
+        let ended = program.run(&["run", "open.jmx", "--no-report", "--fail", &misspelt]);
         assert_eq!(ended.code, 4, "{misspelt}: {ended:?}");
-        assert!(ended.out.contains("did you mean \"Sleep\"?"), "{misspelt}: {}", ended.out);
+        assert!(ended.out.contains("no samples have the label \"Slep\""), "{}", ended.out);
     }
     let guarded = ["run", "empty.jmx", "--runs", "guarded", "--abort-if", "error% > 20"];
     let ended = program.run(&[&guarded[..], &["--junit", "t.xml"]].concat());
@@ -345,6 +348,27 @@ fn a_run_without_samples_meets_nothing() {
     let verdict = program.run(&["verdict", &run.display().to_string()]);
     assert_eq!(verdict.code, 6, "{verdict:?}");
     assert!(verdict.out.contains("UNDECIDED: the run has no samples"), "{verdict:?}");
+}
+
+#[test]
+fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
+    let program = Program::new();
+    let words = "no enabled sampler or transaction of the plan has the label \"Slep\": did you mean \"Sleep\"?";
+    for option in ["--fail", "--abort-if"] {
+        let line = ["run", "plan.jmx", option, "p95 < 1s for label Slep", "--junit", "t.xml"];
+        let ended = program.run(&line);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.err.contains(words), "{ended:?}");
+        assert!(program.read("t.xml").contains("errors=\"1\""), "{}", program.read("t.xml"));
+        assert!(!program.path("runs").exists(), "nothing was run");
+    }
+    program.write("throng.toml", "[thresholds]\nfail = [\"p95 < 1s for label Slep\"]\n");
+    let checked = program.run(&["check", "plan.jmx"]);
+    assert!(checked.code == 3 && checked.out.contains(words), "{checked:?}");
+    // A name with a variable may become any label.
+    program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"${none}\""));
+    let checked = program.run(&["check", "plan.jmx"]);
+    assert_eq!(checked.code, 0, "{checked:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use jmx::Diag;
+use jmx::{Diag, ElementId};
 
 use crate::load::Loaded;
 
@@ -70,6 +70,33 @@ pub(crate) fn missing(
         }
     }
     found
+}
+
+/// A finding where no user of the main thread groups can send a request: each of them reads a data file that is not there.
+pub(super) fn without_data(
+    name: &str,
+    bytes: Vec<u8>,
+    properties: &HashMap<String, String>,
+    folder: &Path,
+) -> Option<Diag> {
+    let (document, _) = jmx::parse(name, bytes).ok()?;
+    let class = |id: &ElementId| document.element(*id).test_class.as_str();
+    let missing = fleet::remote::missing(&document, properties, folder);
+    let data: Vec<_> = missing.into_iter().filter(|(id, _)| class(id) == "CSVDataSet").collect();
+    let is_main = |id: &ElementId| {
+        let aside = ["SetupThreadGroup", "PostThreadGroup"];
+        class(id).ends_with("ThreadGroup") && !aside.contains(&class(id))
+    };
+    let mut groups = document.ids().filter(is_main).filter(|id| document.is_enabled(*id));
+    let reads = |group: ElementId| {
+        let places = [Some(group), document.element(group).parent];
+        data.iter().find(|(id, _)| places.contains(&document.element(*id).parent))
+    };
+    let (id, path) = reads(groups.next()?)?;
+    groups.all(|group| reads(group).is_some()).then(|| {
+        let words = format!("no user sends a request: each stops at {path}, which is not there");
+        Diag::error("no-samples", words).on(&document, *id)
+    })
 }
 
 /// The same of a plan that was loaded with them, each in a line: the file, its element and its place.

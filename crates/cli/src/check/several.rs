@@ -32,7 +32,15 @@ pub(super) fn text(all: &[Named], quiet: bool) -> String {
         let bad = all.len() - good;
         let end = if bad == 1 { "does not" } else { "do not" };
         out.push_str(&match (good, bad) {
-            (_, 0) => format!("{plans}: all run.\n"),
+            (_, 0) => {
+                let warned = |(_, result): &&Named| {
+                    result.as_ref().is_ok_and(|one| !super::with_warnings(&one.loaded).is_empty())
+                };
+                match all.iter().filter(warned).count() {
+                    0 => format!("{plans}: all run.\n"),
+                    warned => format!("{plans}: all run, {warned} with warnings.\n"),
+                }
+            }
             _ => format!("{plans}: {bad} {end} run.\n"),
         });
     }
@@ -95,7 +103,12 @@ pub(super) fn data(name: &str, result: &Result<Checked, String>) -> Value {
 }
 
 pub(super) fn junit(all: &[Named]) -> String {
-    let reasons: Vec<Option<String>> = all.iter().map(|(_, result)| reason(result)).collect();
-    let names = all.iter().map(|(name, _)| name.as_str());
-    junit::of_plans(names.zip(reasons.iter().map(Option::as_deref)))
+    let note = |result: &Result<Checked, String>| words(result.as_ref().ok()?);
+    let results: Vec<_> =
+        all.iter().map(|(name, result)| (name, reason(result), note(result))).collect();
+    junit::of_plans(
+        results
+            .iter()
+            .map(|(name, reason, note)| (name.as_str(), reason.as_deref(), note.as_deref())),
+    )
 }

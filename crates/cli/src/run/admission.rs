@@ -11,6 +11,7 @@ use plan::support::{self, Kind, Level, Support};
 use stats::grouped::count;
 
 use crate::console::Console;
+use crate::criteria::unknown_labels;
 use crate::exit::Exit;
 use crate::load::{self, Loaded};
 use crate::preflight::{self, About, Host, Look};
@@ -74,10 +75,13 @@ pub(crate) fn admit(
         let missing = check::missing_files(&loaded, bytes.to_vec(), &all, folder);
         loaded.diags.extend(missing);
     }
-    if may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
-        Ok(Admitted { properties, of_plan, loaded })
-    } else {
-        Err(Exit::Plan)
+    if !may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
+        return Err(Exit::Plan);
+    }
+    let unknown = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
+    match unknown.unwrap_or_default() {
+        unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded }),
+        unknown => Err(console.fail(&unknown.join("\n"), Exit::Usage)),
     }
 }
 
