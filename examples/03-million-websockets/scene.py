@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -128,13 +129,50 @@ class Target:
             return json.load(connection.getresponse())
 
 
+class Service:
+    """The interfaces of HTTP beside the chat: a bundled service that answers every path after 10 ms."""
+
+    def __init__(self, program, seconds):
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            [program, "target", "service", "--port", str(self.port), "--seconds", str(seconds), "--option", "ms=10"],
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def __enter__(self):
+        line = self.process.stdout.readline()
+        if not line.startswith("listening on"):
+            end(self.process)
+            sys.exit(f"the service did not start: {line}")
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+
+@contextlib.contextmanager
+def exporter():
+    """The flags that watch this machine by a node exporter while the block lasts; none where there is no such program."""
+    program = shutil.which("prometheus-node-exporter") or shutil.which("node_exporter")
+    if program is None:
+        say("no node exporter (Debian: prometheus-node-exporter): the machine is not watched")
+        yield []
+        return
+    address = f"127.0.0.1:{free_port()}"
+    process = subprocess.Popen([program, f"--web.listen-address={address}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield ["--watch", f"machine={address}"]
+    finally:
+        end(process)
+
+
 class Run:
     """`throng run`, watched from outside once a second: what the target counts, and the memory of all processes."""
 
     def __init__(self, program, folder, plan, properties, watch, flags=()):
         self.folder = Path(folder)
         self.output = open(self.folder / "output", "w")
-        self.seen = []
+        self.seen, self.seconds = [], []
         words = [f"-J{name}={value}" for name, value in properties.items()]
         self.command = [program, "run", str(plan), "--runs", str(self.folder / "runs"), *flags, *words]
         self.process = subprocess.Popen(
@@ -167,6 +205,7 @@ class Run:
         found = sorted((self.folder / "runs").glob("*/summary.json"))
         if not found:
             sys.exit(f"throng ended with {self.process.returncode} and left no summary:\n{text}")
+        self.seconds = [json.loads(line) for line in (found[-1].parent / "seconds.jsonl").read_text().splitlines()]
         return json.loads(found[-1].read_text()), text
 
     def close(self):
