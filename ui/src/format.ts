@@ -43,6 +43,11 @@ export function share(value: Num): string {
   return percent !== 0 && Math.abs(percent) < 0.01 ? '< 0.01 %' : `${digits(percent)} %`;
 }
 
+/** A share cut to three decimals of a percent, so that one that is not all is never 100 %. */
+export function cutShare(value: Num): string {
+  return value === null ? NONE : `${Number((Math.floor(value * 100_000 + 1e-4) / 1000).toFixed(3))} %`;
+}
+
 export function figure(value: Num, unit: Unit | string): string {
   if (value === null) return NONE;
   switch (unit) {

@@ -71,6 +71,8 @@ export interface Quantile { p: number; us: number; low: Num; high: Num; enough: 
 export type Times = 'response' | 'service';
 /** Service times beside response times. */
 export interface Service { mean_us: number; max_us: number; quantiles: Quantile[] }
+/** Requests that succeeded by transport and status, answers that assertions checked, and those as expected; `checked` is null where that is not known. */
+export interface Answers { requests_succeeded: number; checked: Num; as_expected: Num; unexpected: number }
 export interface Totals {
   samples: number; failed: Num; rate_per_s: number; rate_margin: Num;
   sent_bytes: number; received_bytes: number;
@@ -78,6 +80,7 @@ export interface Totals {
   mean_us: number; min_us: number; max_us: number;
   quantiles: Quantile[];
   service: Service | null;
+  answers: Answers | null;
   /** The generator's share of the time, 0 to 1; and its part of the mean time with that time, µs. */
   own_share: Num; own_us: [number, number] | null;
   /** In plans with transactions, which are in no other figure. */
@@ -114,6 +117,7 @@ export interface Label {
   name: string; transaction: boolean; folded: number;
   samples: number; failed: Num; rate_per_s: number; share_of_time: number;
   mean_us: number; min_us: number; max_us: number; quantiles: Quantile[]; service: Service | null;
+  answers: Answers | null;
   received_bytes: number; sent_bytes: number;
   /** Mean time of each phase, µs, in order: late, room, dns, connect, tls, send, wait, receive, lag. */
   phases: Num[];

@@ -76,8 +76,7 @@ fn is_widget(text: &str) {
     for figure in [&metrics["http_reqs"]["rate"], &wait["p(90)"], &wait["p(95)"]] {
         assert!(figure.as_f64().is_some_and(|figure| figure > 0.0), "{text}");
     }
-    let checks = &metrics["checks"];
-    assert_eq!((&checks["passes"], &checks["fails"]), (&metrics["http_reqs"]["count"], &0.into()));
+    assert_eq!(metrics.get("checks"), None, "the plan has no assertion");
     assert_eq!(metrics["http_req_duration"]["thresholds"]["response p95 < 500ms"], false);
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use record::Part;
+use stats::Checks;
 use stats::backend::{Fields, LineFormat, Target, UserFields, escape_tag};
 use stats::hist::{Bins, Hist, layout};
 use stats::recorder::OTHER_LABELS;
@@ -105,9 +106,13 @@ impl Lines {
     /// Figures that JMeter does not have. Times are ms.
     fn add_own(&mut self, tick: &Tick) {
         let line = &tick.line;
+        let checks = line.checks.map_or_else(String::new, |checks| {
+            let Checks { checked, unexpected, failed } = checks;
+            format!(",failed_requests={failed},checked={checked},unexpected={unexpected}")
+        });
         let _ = writeln!(
             self.more,
-            "throng,application={} users={},samples={},errors={},p50={},p90={},p95={},p99={},max={},response_p50={},\
+            "throng,application={} users={},samples={},errors={}{checks},p50={},p90={},p95={},p99={},max={},response_p50={},\
              response_p99={},overhead_p99={},cpu_s={},memory={} {}000000",
             self.application,
             line.users,

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use record::{CauseName, Now, Part};
+use record::{CauseName, Checked, Now, Part};
 use stats::Counter;
 use stats::hist::{Bins, Hist, layout};
 use stats::recorder::OTHER_LABELS;
@@ -29,6 +29,8 @@ pub struct Tick {
     pub all: Part,
     /// By label, and whether it is a transaction.
     pub labels: Vec<(Arc<str>, bool, Part)>,
+    /// The same of answers that assertions checked.
+    pub checks: Vec<(Arc<str>, bool, Checked)>,
     pub causes: Vec<(CauseName, u64)>,
     pub line: snapshot_file::Second,
 }
@@ -40,6 +42,10 @@ impl Tick {
             let label = now.labels.get(number as usize)?;
             Some((Arc::clone(&label.name), label.transaction, part.into_owned()))
         });
+        let checks = second.checks.iter().filter_map(|(number, checked)| {
+            let label = now.labels.get(*number as usize)?;
+            Some((Arc::clone(&label.name), label.transaction, *checked))
+        });
         let causes = second.causes.iter().filter_map(|(number, count)| {
             Some((now.causes.get(*number as usize)?.clone(), *count))
         });
@@ -47,6 +53,7 @@ impl Tick {
             at_ms: second.at_ms,
             all: second.all.clone(),
             labels: labels.collect(),
+            checks: checks.collect(),
             causes: causes.collect(),
             line: now.line.clone(),
         }
@@ -60,6 +67,7 @@ struct OfLabel {
     transaction: bool,
     count: u64,
     errors: u64,
+    checked: Checked,
     sent: u64,
     received: u64,
     elapsed: Buckets,
@@ -109,6 +117,9 @@ impl Sums {
             add_times(&mut label.elapsed, &part.service);
             label.elapsed.sum += part.elapsed as f64 / 1e9;
         }
+        for (name, transaction, checked) in &tick.checks {
+            self.of(name, *transaction).checked.merge(checked);
+        }
         for (cause, count) in &tick.causes {
             let mut key = (cause.outcome.as_str(), Arc::clone(&cause.code));
             if !self.codes.contains_key(&key) && self.codes.len() >= MOST_CODES {
@@ -143,6 +154,7 @@ impl Sums {
                     transaction,
                     count: 0,
                     errors: 0,
+                    checked: Checked::default(),
                     sent: 0,
                     received: 0,
                     elapsed: Buckets::default(),
@@ -158,6 +170,7 @@ impl Sums {
     pub fn families(&self) -> Vec<Family> {
         let mut all = self.of_run();
         all.extend(self.of_labels());
+        all.extend(self.of_answers());
         all.extend(self.of_requests());
         all.extend(self.of_users());
         all.extend(self.of_generator());
@@ -217,6 +230,40 @@ impl Sums {
                     elapsed,
                 )
             },
+        ]
+    }
+
+    /// Requests that failed by themselves, and answers that assertions checked; nothing in runs without assertions.
+    fn of_answers(&self) -> Vec<Family> {
+        let (mut failed, mut checked) = (Vec::new(), Vec::new());
+        let mut add = |label: &OfLabel| {
+            let checks = label.checked.checks(label.errors);
+            for (result, n) in [("expected", checks.expected()), ("unexpected", checks.unexpected)]
+            {
+                let mut labels = label.labels();
+                labels.push(("result", result.to_owned()));
+                checked.push(Series { labels, value: Value::Number(n as f64) });
+            }
+            let value = Value::Number(checks.failed as f64);
+            failed.push(Series { labels: label.labels(), value });
+        };
+        self.labels.iter().filter(|label| label.checked.checked > 0).for_each(&mut add);
+        if checked.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            counter(
+                "throng_checked_answers_total",
+                "Answers that assertions checked.",
+                "{answer}",
+                checked,
+            ),
+            counter(
+                "throng_failed_requests_total",
+                "Samples with checked answers that failed by transport or status.",
+                "{sample}",
+                failed,
+            ),
         ]
     }
 
@@ -422,6 +469,7 @@ mod tests {
         let mut sums = Sums::new(Facts::default());
         sums.add(Tick {
             labels: vec![("a".into(), true, part(1, 0))],
+            checks: vec![("a".into(), true, Checked { checked: 1, ..Checked::default() })],
             all: part(1, 0),
             ..Tick::default()
         });

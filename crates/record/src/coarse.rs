@@ -11,7 +11,7 @@ use stats::machine::Machine;
 use crate::file::bytes::In;
 use crate::file::parts::{add_part, fewer};
 use crate::labels::Labels;
-use crate::second::{Generator, Part, SLOTS, Second};
+use crate::second::{Generator, Part, SLOTS, Second, settle};
 use crate::sum::Sum;
 
 /// Lengths of intervals, ms, and the age from which seconds are merged into them, ms.
@@ -141,7 +141,7 @@ impl Second {
         }
         self.stalled.merge(&other.stalled);
         self.checks.extend_from_slice(&other.checks);
-        self.settle_checks();
+        settle(&mut self.checks);
     }
 
     /// Watched figures: their means, weighted by the time for which they were known.

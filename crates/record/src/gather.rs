@@ -13,7 +13,7 @@ use stats::{Outcome, Snapshot, Span};
 
 use crate::fold::pattern;
 use crate::mask;
-use crate::second::{Checked, Part, Second};
+use crate::second::{Checked, Part, Second, settle};
 use crate::{CauseName, Label};
 
 /// Labels of a record.
@@ -246,7 +246,7 @@ impl Names {
             }
         }
         second.labels = parts.into();
-        second.settle_checks();
+        settle(&mut second.checks);
         for cause in &snapshot.causes {
             second.causes.push((self.cause(cause), cause.count));
         }

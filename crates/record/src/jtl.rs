@@ -30,7 +30,7 @@ use crate::kept::{Kept, Why};
 use crate::labels::Labels;
 use crate::mask;
 use crate::read::{Given, ReadError, fold, given, in_order};
-use crate::second::{Part, SLOTS, Second};
+use crate::second::{Checked, Part, SLOTS, Second, settle};
 use crate::{Flaw, Has, Record, wordings};
 
 /// Times that a test can have, ms since 1970: from 1990 to 2100. Rows beyond are left out, unless all are: a sample that
@@ -157,6 +157,7 @@ struct Gathered {
 #[derive(Debug)]
 struct Open {
     labels: HashMap<u32, Part>,
+    checks: HashMap<u32, Checked>,
     causes: HashMap<u32, u64>,
     users: u64,
     users_at_ms: i64,
@@ -168,6 +169,7 @@ impl Default for Open {
     fn default() -> Self {
         Self {
             labels: HashMap::new(),
+            checks: HashMap::new(),
             causes: HashMap::new(),
             users: 0,
             users_at_ms: 0,
@@ -180,6 +182,7 @@ impl Default for Open {
 #[derive(Debug)]
 struct Closed {
     labels: Labels,
+    checks: Vec<(u32, Checked)>,
     causes: Vec<(u32, u64)>,
     users: u64,
     users_at_ms: i64,
@@ -335,6 +338,10 @@ impl Gathered {
         let open = self.open(second);
         open.start_ms = open.start_ms.min(row.start_ms);
         row.add_to(open.labels.entry(label).or_default(), ended_ms.rem_euclid(1000));
+        let checked = checked(fields, row, &message);
+        if checked != Checked::default() {
+            open.checks.entry(label).or_default().merge(&checked);
+        }
         if let Some(users) = fields.number(Column::AllThreads) {
             if row.end_ms >= open.users_at_ms {
                 (open.users, open.users_at_ms) = (users.max(0) as u64, row.end_ms);
@@ -552,8 +559,10 @@ impl From<Open> for Closed {
         labels.pack();
         let mut causes: Vec<_> = open.causes.into_iter().collect();
         causes.sort_unstable();
+        let mut checks: Vec<_> = open.checks.into_iter().collect();
+        checks.sort_unstable_by_key(|one| one.0);
         let Open { users, users_at_ms, start_ms, .. } = open;
-        Self { labels, causes, users, users_at_ms, start_ms }
+        Self { labels, checks, causes, users, users_at_ms, start_ms }
     }
 }
 
@@ -568,6 +577,8 @@ impl Closed {
         self.labels = [known, late.labels.into_list()].concat().into();
         in_order(&mut self.labels);
         self.labels.pack();
+        self.checks.extend(late.checks);
+        settle(&mut self.checks);
         self.causes.extend(late.causes);
         self.causes.sort_unstable();
         self.causes.dedup_by(|next, one| {
@@ -583,6 +594,7 @@ impl Closed {
             ms: 1000,
             users: self.users,
             labels: self.labels,
+            checks: self.checks,
             causes: self.causes,
             ..Second::default()
         }
@@ -618,6 +630,31 @@ fn kept_of(
         trace: 0,
         request: mask::url(&text(Column::Url)).into(),
         response: "".into(),
+    }
+}
+
+/// The result of a row's assertions, as far as the file says it: CSV names those alone that did not hold.
+fn checked(fields: &Fields<'_>, row: &Row, message: &str) -> Checked {
+    let failure = fields.get(Column::FailureMessage).unwrap_or_default();
+    let (ran, is_bad) = fields.assertions().unwrap_or((false, !failure.is_empty()));
+    if !ran && !is_bad {
+        return Checked::default();
+    }
+    let code = fields.get(Column::ResponseCode).unwrap_or_default();
+    let reason = if is_bad && failure.is_empty() { "-" } else { &failure };
+    let outcome = if row.errors > 0 { outcome(&code, message, reason) } else { Outcome::Ok };
+    if !outcome.is_answered() {
+        return Checked::default();
+    }
+    let bad = match row.samples {
+        _ if !is_bad => 0,
+        1 => 1,
+        _ => row.errors,
+    };
+    Checked {
+        checked: if ran { row.samples } else { 0 },
+        unexpected: bad,
+        by_content: if outcome == Outcome::Assertion { row.errors as i64 } else { 0 },
     }
 }
 

@@ -16,6 +16,7 @@ use stats::kept::{AT_RANDOM, Why};
 use crate::frame::Ending;
 use crate::kept::Kept;
 use crate::labels::Labels;
+use crate::second::settle;
 use crate::sum::Sum;
 use crate::{CauseName, ClassName, Flaw, Has, Label, Record, Series, Unit};
 
@@ -436,7 +437,7 @@ pub(crate) fn fold(record: &mut Record, folded: &[(u32, u32)]) {
     for second in &mut record.seconds {
         merge_labels(&mut second.labels, number);
         second.checks.iter_mut().for_each(|checks| checks.0 = number(checks.0));
-        second.settle_checks();
+        settle(&mut second.checks);
     }
     record.kept.iter_mut().for_each(|kept| kept.label = number(kept.label));
     record.served.iter_mut().for_each(|pair| pair.1 = number(pair.1));

@@ -100,11 +100,30 @@ impl Checked {
         Self { checked, unexpected, by_content: errors.wrapping_sub(failed) as i64 }
     }
 
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// The counts of samples of which so many failed.
+    pub fn checks(&self, errors: u64) -> Checks {
+        let Self { checked, unexpected, by_content } = *self;
+        let failed = i64::try_from(errors).unwrap_or(i64::MAX).saturating_sub(by_content);
+        Checks { checked, unexpected, failed: failed.max(0) as u64 }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
         self.checked = self.checked.saturating_add(other.checked);
         self.unexpected = self.unexpected.saturating_add(other.unexpected);
         self.by_content = self.by_content.saturating_add(other.by_content);
     }
+}
+
+/// Puts checks in the order of their labels; those of one label are one.
+pub(crate) fn settle(checks: &mut Vec<(u32, Checked)>) {
+    checks.sort_by_key(|one| one.0);
+    checks.dedup_by(|next, one| {
+        let same = one.0 == next.0;
+        if same {
+            one.1.merge(&next.1);
+        }
+        same
+    });
 }
 
 /// Exchanges of one class.
@@ -186,21 +205,7 @@ impl Second {
             None => self.all.errors,
             Some(number) => self.labels.get(number).map_or(0, |part| part.errors),
         };
-        let failed = i64::try_from(errors).unwrap_or(i64::MAX).saturating_sub(sum.by_content);
-        let Checked { checked, unexpected, .. } = sum;
-        Checks { checked, unexpected, failed: failed.max(0) as u64 }
-    }
-
-    /// Puts the checks in the order of their labels; those of one label are one.
-    pub(crate) fn settle_checks(&mut self) {
-        self.checks.sort_by_key(|one| one.0);
-        self.checks.dedup_by(|next, one| {
-            let same = one.0 == next.0;
-            if same {
-                one.1.merge(&next.1);
-            }
-            same
-        });
+        sum.checks(errors)
     }
 }
 

@@ -350,3 +350,50 @@ fn a_success_that_is_neither_true_nor_false_is_no_row() {
         );
     }
 }
+
+/// Counts of checked answers, those not as expected, and requests that failed by themselves.
+fn checks(record: &Record) -> [u64; 3] {
+    let mut sum = stats::Checks::default();
+    for second in &record.seconds {
+        sum.merge(&second.checks_of(None, &record.labels));
+    }
+    [sum.checked, sum.unexpected, sum.failed]
+}
+
+#[test]
+fn csv_says_which_answers_were_not_as_expected_and_not_how_many_were_checked() {
+    // Of Login one fails by its assertion and one by a timeout; Search by its status.
+    assert_eq!(checks(&of(&format!("{HEAD}{ROWS}"))), [0, 1, 2]);
+}
+
+#[test]
+fn xml_says_which_answers_were_checked() {
+    let assertion = |failure: bool, error: bool, message: &str| {
+        format!(
+            "<assertionResult><name>a</name><failure>{failure}</failure><error>{error}</error>{message}</assertionResult>"
+        )
+    };
+    let sample = |ok: bool, code: &str, inside: &str| {
+        format!(
+            "<httpSample t=\"5\" ts=\"1700000000100\" s=\"{ok}\" lb=\"a\" rc=\"{code}\" rm=\"x\">{inside}</httpSample>\n"
+        )
+    };
+    let holds = assertion(false, false, "");
+    let fails = assertion(true, false, "<failureMessage>no</failureMessage>");
+    let text = [
+        sample(true, "200", &holds),
+        sample(false, "200", &format!("{holds}{fails}")),
+        // Without a message, as JSON assertions have none.
+        sample(false, "200", &assertion(false, true, "")),
+        sample(false, "500", &holds),
+        sample(false, "Non HTTP response code: java.net.ConnectException", &fails),
+        sample(true, "200", ""),
+        // The assertion of an embedded resource is not the sample's.
+        sample(true, "200", &sample(true, "200", &holds)),
+    ];
+    let text = format!(
+        "<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n{}</testResults>",
+        text.concat()
+    );
+    assert_eq!(checks(&of(&text)), [4, 2, 2]);
+}

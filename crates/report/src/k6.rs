@@ -3,8 +3,8 @@
 //!
 //! Times are milliseconds, and those that criteria judge: from the intended start to the end of a sample, or of a result
 //! file from the actual start. The record has no histogram of the times to the
-//! first byte, so `http_req_waiting` has those of whole samples, which are never shorter. A check is a sample: it passed if
-//! all assertions of it did. As in k6, `true` at a threshold says that it was crossed, and what has no sample is not there.
+//! first byte, so `http_req_waiting` has those of whole samples, which are never shorter. A check is an answer that assertions
+//! checked: it passed if all of them held; without assertions there is no metric of checks. As in k6, `true` at a threshold says that it was crossed, and what has no sample is not there.
 
 use answers::criterion::{Criterion, Figure};
 use serde_json::{Map, Value, json};
@@ -27,8 +27,12 @@ pub fn summary(page: &RunPage) -> String {
     if totals.samples > 0 {
         if let Some(failed) = totals.failed {
             let passed = totals.samples.saturating_sub(failed);
-            add("checks", rate(passed, failed));
             add("http_req_failed", rate(failed, passed));
+        }
+        if let Some((checked, expected)) =
+            totals.answers.and_then(|one| one.checked.zip(one.as_expected))
+        {
+            add("checks", rate(expected, checked.saturating_sub(expected)));
         }
         add("http_req_duration", trend(totals));
         add("http_req_waiting", trend(totals));

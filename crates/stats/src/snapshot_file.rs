@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Write};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::checks::Checks;
 use crate::control_group::Throttling;
 use crate::counter::Counters;
 use crate::flow::Flow;
@@ -50,6 +51,9 @@ pub struct Second {
     pub rss: u64,
     /// Worker processes that ran users; 0 where they were in the one process. `cpu_s` and `rss` are of all processes.
     pub workers: u32,
+    /// In runs with assertions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Checks>,
     /// Samples of these that were in flight, or were to start, while a core stood still.
     #[serde(skip_serializing_if = "is_none")]
     pub stalled: u64,
@@ -155,6 +159,7 @@ impl Second {
             received: tally.received,
             cpu_s: now.cpu_s() - before.cpu_s(),
             rss: now.rss,
+            checks: (tally.checks.checked > 0).then_some(tally.checks),
             stalled: snapshot.stalled.count,
             rows_waiting: now.rows_waiting,
             write_s: (now.write_s - before.write_s).max(0.0),

@@ -37,6 +37,9 @@ export interface Now {
   /** Of requests; with `transactions` the plan has transactions, too, which are not among them. */
   error_share: number;
   transactions: boolean;
+  /** Shares of the requests that succeeded by transport and status, and of the checked answers that were as expected; null without assertions. */
+  succeeded_share: Num;
+  as_expected_share: Num;
   in_flight: Num;
   own_share: Num;
   /** The generator's part of the mean time, and that time, µs. */

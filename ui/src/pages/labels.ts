@@ -4,7 +4,7 @@ import { lines } from '../chart/plot';
 import { curves, histogram } from '../chart/small';
 import { figures } from '../chart/plot';
 import { el, type Child } from '../dom';
-import { bytes, count, digits, failedShare, maxOf, meanOf, share, time, timed } from '../format';
+import { bytes, count, cutShare, digits, failedShare, maxOf, meanOf, share, time, timed } from '../format';
 import { say, word } from '../language';
 import type { Label, Quantile, RunPage } from '../model';
 import * as saved from '../parts/columns';
@@ -68,6 +68,7 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
         { id: 'name', title: word('label'), value: (row) => row.name, show: name },
         { id: 'count', title: word('count'), numeric: true, value: (row) => row.samples, show: (row) => count(row.samples) },
         { id: 'errors', title: word('error_share'), numeric: true, value: failedShare, show: (row) => el('span', { class: row.failed ? 'bad' : '' }, row.failed === null ? word('unknown') : share(failedShare(row))) },
+        ...(page.labels.some(expected) ? [{ id: 'as_expected', title: word('as_expected'), numeric: true, value: (row: Label) => expected(row)?.share ?? null, show: (row: Label) => { const of = expected(row); return of ? el('span', { class: of.share < 1 ? 'bad' : '' }, cutShare(of.share)) : '–'; } }] : []),
         { id: 'rate', title: word('rate'), numeric: true, value: (row) => row.rate_per_s, show: (row) => `${digits(row.rate_per_s)}/s` },
         { id: 'mean', title: meanOf(times), numeric: true, value: (row) => row.mean_us, show: (row) => time(row.mean_us) },
         p(0.5, 'p50'), p(0.9, 'p90'), p(0.95, 'p95'), p(0.99, 'p99'),
@@ -80,13 +81,25 @@ export function labels(sheet: Sheet, page: RunPage, argument: string): void {
   );
 }
 
+/** The share of the checked answers that were as expected; null where none is known to have been checked. */
+function expected(of: Label): { share: number; checked: number } | null {
+  const { answers } = of;
+  return answers?.checked ? { share: (answers.as_expected ?? 0) / answers.checked, checked: answers.checked } : null;
+}
+
+function facts(of: Label): [string, string][] {
+  const found = expected(of);
+  if (!of.answers || !found) return [];
+  return [[word('requests_succeeded'), count(of.answers.requests_succeeded)], [word('as_expected'), `${cutShare(found.share)} ${word('of_checked', count(found.checked))}`]];
+}
+
 function label(sheet: Sheet, page: RunPage, index: number, of: Label): void {
   const { times } = page.totals;
   const fact = (name: string, value: Child) => el('div', null, el('dt', null, name), el('dd', null, value));
   sheet.add(
     el('p', null, el('a', { attr: { href: '#labels' } }, `← ${word('back_to_labels')}`)),
     el('h2', { class: 'hostile' }, of.name),
-    el('dl', { class: 'facts' }, fact(word('count'), count(of.samples)), fact(word('failed'), of.failed === null ? word('unknown') : count(of.failed)), fact(word('rate'), `${digits(of.rate_per_s)}/s`),
+    el('dl', { class: 'facts' }, fact(word('count'), count(of.samples)), fact(word('failed'), of.failed === null ? word('unknown') : count(of.failed)), ...facts(of).map(([name, value]) => fact(name, value)), fact(word('rate'), `${digits(of.rate_per_s)}/s`),
       fact(meanOf(times), time(of.mean_us)), ...of.quantiles.map((q) => fact(timed(times, percent(q)), shown(q))), fact(maxOf(times), time(of.max_us)),
       ...service(of).map(([name, us]) => fact(name, time(us))),
       fact(word('share_of_time'), share(of.share_of_time))),

@@ -30,7 +30,9 @@ export function labels(rest: Label | null, others: number, times: Times): Saved<
     columns: [
       ['label', (row) => (row === rest ? `(${others} other labels)` : row.name)], ['kind', (row) => (row === rest ? 'other' : row.transaction ? 'transaction' : 'request')],
       ['folded_labels', (row) => row.folded], ['samples', (row) => row.samples], ['failed', (row) => row.failed],
-      ['error_share', (row) => number(failedShare(row))], ['rate_per_s', (row) => number(row.rate_per_s)],
+      ['error_share', (row) => number(failedShare(row))],
+      ['requests_succeeded', (row) => row.answers?.requests_succeeded ?? null], ['checked_answers', (row) => row.answers?.checked ?? null], ['answers_as_expected', (row) => row.answers?.as_expected ?? null],
+      ['rate_per_s', (row) => number(row.rate_per_s)],
       ['times', () => times], ['mean_ms', (row) => ms(row.mean_us)], ['min_ms', (row) => ms(row.min_us)], ['max_ms', (row) => ms(row.max_us)],
       ...quantiles((row: Label) => row.quantiles),
       ['service_mean_ms', (row) => ms(service(row).mean_us)], ['service_p50_ms', (row) => one(row, 0.5)], ['service_p95_ms', (row) => one(row, 0.95)],

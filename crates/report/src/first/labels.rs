@@ -1,5 +1,7 @@
 //! The five labels with the most time.
 
+use stats::grouped::cut_percent;
+
 use crate::captions::{grouped, share, time, timed};
 use crate::html::Html;
 use crate::model::{Label, RunPage, words};
@@ -14,22 +16,22 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
         .both("Labels with the most time", "耗时最多的标签")
         .raw("</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table><thead><tr>");
     let times = page.totals.times;
-    let heads = [
-        words("Label", "标签"),
-        words("Samples", "样本数"),
-        words("Errors", "错误率"),
+    let checked = page.labels.iter().any(|label| label.answers.is_some());
+    let expected = checked.then(|| words("As expected", "符合预期"));
+    let heads = [words("Label", "标签"), words("Samples", "样本数"), words("Errors", "错误率")];
+    let times = [
         timed(times, "p50"),
         timed(times, "p95"),
         timed(times, "p99"),
         words("Share of service time", "占服务时间"),
     ];
-    for (n, head) in heads.iter().enumerate() {
+    for (n, head) in heads.iter().chain(&expected).chain(&times).enumerate() {
         out.raw(if n == 0 { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"n\">" });
         out.words(head).raw("</th>");
     }
     out.raw("</tr></thead><tbody>");
     for label in page.labels.iter().take(SHOWN) {
-        row(out, label);
+        row(out, label, checked);
     }
     out.raw("</tbody></table></div>");
     let more =
@@ -45,7 +47,8 @@ pub(super) fn section(out: &mut Html, page: &RunPage) {
     out.raw("</section>");
 }
 
-fn row(out: &mut Html, label: &Label) {
+/// `checked`: with the share of answers as expected.
+fn row(out: &mut Html, label: &Label, checked: bool) {
     out.raw("<tr><th scope=\"row\" class=\"hostile\">").text(&label.name);
     if label.transaction {
         out.raw(" <small class=\"tag\">").both("transaction", "事务").raw("</small>");
@@ -57,6 +60,12 @@ fn row(out: &mut Html, label: &Label) {
         Some(errors) => out.text(&share(errors)),
         None => out.both("unknown", "未知"),
     };
+    if checked {
+        let percent = label.answers.and_then(|answers| answers.percent());
+        let is_bad = percent.is_some_and(|percent| percent < 100.0);
+        out.raw(if is_bad { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" });
+        out.text(&percent.map_or_else(|| "–".into(), cut_percent));
+    }
     for p in [0.5, 0.95, 0.99] {
         let found = label.quantiles.iter().find(|one| one.p == p);
         out.raw(if found.is_some_and(|one| one.enough) {

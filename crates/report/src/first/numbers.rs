@@ -5,7 +5,7 @@ use answers::verdict::Words;
 
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::html::Html;
-use crate::model::{Gateway, Quantile, Totals, Transactions, words};
+use crate::model::{Answers, Gateway, Quantile, Totals, Transactions, words};
 
 /// Percentiles that are shown, with their names.
 const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
@@ -21,6 +21,9 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
     if let Some(of) = totals.transactions {
         let (failed, note) = failures(of.failed, of.samples);
         fact(out, &words("Failed transactions", "失败的事务"), &failed, Some(&note_of(&of, note)));
+    }
+    for (name, value, note) in totals.answers.iter().flat_map(Answers::figures) {
+        fact(out, &name, &value, Some(&note));
     }
     let margin = totals.rate_margin.map(|margin| plain(format!("± {}", digits(margin))));
     let rate = format!("{}/s", digits(totals.rate_per_s));

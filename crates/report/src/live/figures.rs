@@ -3,6 +3,7 @@
 use answers::criterion::Times;
 use record::{Part, Record};
 use serde::Serialize;
+use stats::Checks;
 use stats::hist::Hist;
 
 /// Length of the part of the run that the row of numbers is about, ms.
@@ -27,6 +28,9 @@ pub(super) struct Figures {
     /// Of requests; `transactions` says whether the plan has transactions, which are not among them.
     error_share: f64,
     transactions: bool,
+    /// Shares of the requests that succeeded by transport and status, and of the checked answers that were as expected.
+    succeeded_share: Option<f64>,
+    as_expected_share: Option<f64>,
     in_flight: Option<f64>,
     own_share: Option<f64>,
     /// The generator's part of the mean time, and that time, µs.
@@ -69,7 +73,7 @@ impl Figures {
             return Self { at_ms: frame.start_ms, remaining_ms, ..Self::default() };
         };
         let times = Times::judged(record);
-        let mut all = Part::default();
+        let (mut all, mut checks) = (Part::default(), Checks::default());
         let (mut ms, mut due, mut cpu_s) = (0, 0, 0.0);
         let (mut processors, mut periods, mut stopped) = (0.0, 0, 0);
         for second in record.seconds.iter().rev() {
@@ -78,6 +82,7 @@ impl Figures {
             }
             ms += i64::from(second.ms);
             all.merge(&second.all);
+            checks.merge(&second.checks_of(None, &record.labels));
             due += second.due;
             cpu_s += second.generator.cpu_s;
             processors = f64::max(processors, second.generator.quota);
@@ -110,6 +115,9 @@ impl Figures {
             service_p95_us: quantile(Times::Service, 0.95),
             error_share: share(all.errors, all.count),
             transactions: record.labels.iter().any(|label| label.transaction),
+            succeeded_share: (checks.checked > 0)
+                .then(|| share(all.count.saturating_sub(checks.failed), all.count)),
+            as_expected_share: checks.percent().map(|percent| percent / 100.0),
             in_flight: Some(all.elapsed as f64 / 1e9 / length),
             own_share: (of > 0).then(|| share(own, of)),
             own_us: (of > 0).then(|| (of_each(own), of_each(of))),

@@ -6,7 +6,7 @@ use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::first;
-use crate::model::{Cause, Gateway, Label, Quantile, RunPage, Totals, words};
+use crate::model::{Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
 
 /// Causes of errors that are shown.
 const MOST_CAUSES: usize = 5;
@@ -52,6 +52,11 @@ fn numbers(out: &mut Page, totals: &Totals) {
     ];
     if let Some(failed) = of_transactions {
         rows.insert(2, (out.both("Failed transactions", "失败的事务").to_owned(), failed, none()));
+    }
+    let beside = if rows.len() > 4 { 3 } else { 2 };
+    for (name, value, note) in totals.answers.iter().flat_map(Answers::figures).rev() {
+        let row = (out.of(&name).to_owned(), format!("{value} ({})", out.of(&note)), none());
+        rows.insert(beside.min(rows.len()), row);
     }
     for quantile in totals.quantiles.iter().filter(|one| one.p <= 0.99) {
         let interval = out.of(&first::interval(quantile, totals.samples)).to_owned();

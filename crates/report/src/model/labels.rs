@@ -3,10 +3,11 @@
 use answers::compare::units;
 use answers::criterion::Times;
 use answers::steady::steady;
-use record::{Part, Record};
+use record::{Checked, Part, Record};
 use serde::Serialize;
 use stats::hist::Hist;
 
+use super::checked::{self, Answers};
 use super::distribution::{Distribution, Tail, distribution, tail};
 use super::totals::{Quantile, Service, hist, independent, least, mean, quantiles};
 use super::{MOST_LABELS, MOST_TIMED_LABELS};
@@ -28,6 +29,8 @@ pub struct Label {
     pub quantiles: Vec<Quantile>,
     /// The service time beside the response time.
     pub service: Option<Service>,
+    /// Where assertions ran on its answers.
+    pub answers: Option<Answers>,
     pub received_bytes: u64,
     pub sent_bytes: u64,
     /// Means, µs: late, room, dns, connect, tls, send, wait, receive, lag.
@@ -58,6 +61,7 @@ pub(super) struct Order {
     pub shown: Vec<u32>,
     pub rest: Vec<u32>,
     sums: Vec<Part>,
+    checks: Vec<Checked>,
     /// Time of all requests, and of all transactions, ns.
     time: [f64; 2],
 }
@@ -90,7 +94,7 @@ pub(super) fn order(record: &Record, most: usize) -> Order {
     all.retain(|label| sums[*label as usize].count > 0);
     all.sort_by_key(|label| (std::cmp::Reverse(sums[*label as usize].elapsed), *label));
     let rest = all.split_off(all.len().min(most));
-    Order { shown: all, rest, sums, time }
+    Order { shown: all, rest, sums, checks: checked::of_labels(record), time }
 }
 
 pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
@@ -117,6 +121,7 @@ pub(super) fn labels(record: &Record, order: &Order) -> Vec<Label> {
             quantiles,
             service,
             columns,
+            answers: Answers::new(&order.checks[*number as usize].checks(sum.errors), sum.count),
             ..row(record, sum, &hist)
         }
     };
@@ -132,9 +137,10 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
     if order.rest.is_empty() {
         return None;
     }
-    let mut sum = Part::default();
+    let (mut sum, mut checks) = (Part::default(), Checked::default());
     for label in &order.rest {
         sum.merge(&order.sums[*label as usize]);
+        checks.merge(&order.checks[*label as usize]);
     }
     let times = Times::judged(record);
     let hist = hist([&sum], times);
@@ -144,6 +150,7 @@ pub(super) fn rest(record: &Record, order: &Order) -> Option<Rest> {
         share_of_time: share(&sum, order.time[0] + order.time[1]),
         quantiles,
         service,
+        answers: Answers::new(&checks.checks(sum.errors), sum.count),
         ..row(record, &sum, &hist)
     };
     Some(Rest { labels: order.rest.len(), row })
@@ -171,6 +178,7 @@ fn row(record: &Record, sum: &Part, hist: &Hist) -> Label {
         max_us: times.longest(sum),
         quantiles: Vec::new(),
         service: None,
+        answers: None,
         received_bytes: sum.received,
         sent_bytes: sum.sent,
         phases: sum.phases.to_array().map(phase).to_vec(),

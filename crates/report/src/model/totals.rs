@@ -9,7 +9,7 @@ use record::{Part, Record};
 use serde::Serialize;
 use stats::hist::Hist;
 
-use super::Gateway;
+use super::{Answers, Gateway};
 
 /// The percentiles that are shown.
 pub(super) const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -42,6 +42,8 @@ pub struct Totals {
     pub quantiles: Vec<Quantile>,
     /// The service time beside the response time.
     pub service: Option<Service>,
+    /// In runs with assertions.
+    pub answers: Option<Answers>,
     /// Share of all time that was the generator's own.
     pub own_share: Option<f64>,
     /// The same of a mean sample: the generator's part and the time that it is a part of, µs.
@@ -107,6 +109,7 @@ impl Totals {
             max_us: times.longest(&all),
             quantiles: quantiles(&hist, times.longest(&all), independent),
             service: (times == Times::Response).then(|| Service::new(&all, independent)),
+            answers: Answers::of_run(record, all.count),
             own_share: known.then(|| own as f64 / of as f64),
             own_us: known.then(|| (each(own), each(of))),
             transactions: Transactions::new(record),

@@ -17,6 +17,10 @@ const MOST_TEXT: usize = 64 << 10;
 const TEXTS: [(&[u8], &str, usize); 2] =
     [(b"failureMessage", "failureMessage", 3), (b"java.net.URL", "URL", 2)];
 
+/// Depth of an assertion's result below the outside of the sample, and of what is in it.
+const ASSERTION: usize = 2;
+const FINDING: usize = 3;
+
 /// The message of a transaction begins so.
 const TRANSACTION: &str = "Number of samples in transaction : ";
 
@@ -25,6 +29,8 @@ const TRANSACTION: &str = "Number of samples in transaction : ";
 pub(super) struct Sample {
     tag: Vec<u8>,
     texts: [Vec<u8>; TEXTS.len()],
+    /// Whether it has results of assertions, and whether one of them is a failure or an error.
+    pub(super) assertions: (bool, bool),
     /// Line of its start tag, from 1.
     pub(super) line: u64,
     offset: u64,
@@ -202,7 +208,7 @@ impl<R: Read> Elements<R> {
 
     /// Skips to the next `<`, and counts the blanks before it if they begin its line. False: the file ends.
     fn skip_text(&mut self) -> Result<bool, ReadError> {
-        let kept = self.kept_text();
+        let (kept, is_finding) = (self.kept_text(), self.is_finding());
         let mut blanks = None;
         loop {
             let text = self.buffer.text();
@@ -213,6 +219,8 @@ impl<R: Read> Elements<R> {
                 let room = MOST_TEXT.saturating_sub(self.sample.texts[at].len());
                 self.sample.texts[at].extend_from_slice(&text[..text.len().min(room)]);
             }
+            // A finding is `true` or `false`.
+            self.sample.assertions.1 |= is_finding && text.contains(&b't');
             if self.is_behind {
                 self.stray.add(text, self.buffer.line);
             }
@@ -240,6 +248,13 @@ impl<R: Read> Elements<R> {
         let depth = self.open.len().saturating_sub(self.sample.depth);
         let is_new = depth == TEXTS[at].2 && self.sample.texts[at].is_empty();
         (self.is_open && is_new).then_some(at)
+    }
+
+    /// Whether the open element says if an assertion holds.
+    fn is_finding(&self) -> bool {
+        let Some(last) = self.open.last() else { return false };
+        let depth = self.open.len().saturating_sub(self.sample.depth);
+        self.is_open && depth == FINDING && matches!(&self.names[*last..], b"failure" | b"error")
     }
 
     /// Length of the tag, comment or instruction at the front, which ends with `>`; where another tag begins within
@@ -300,6 +315,9 @@ impl<R: Read> Elements<R> {
             let tag = &self.buffer.text()[1..length - 1];
             self.open.push(self.names.len());
             self.names.extend_from_slice(name(tag));
+            let depth = self.open.len().saturating_sub(self.sample.depth);
+            self.sample.assertions.0 |=
+                self.is_open && depth == ASSERTION && name(tag) == b"assertionResult";
         }
         Ok(None)
     }
@@ -316,6 +334,7 @@ impl<R: Read> Elements<R> {
         self.sample.tag.clear();
         self.sample.tag.extend_from_slice(tag.get(attributes..).unwrap_or_default());
         self.sample.texts.iter_mut().for_each(Vec::clear);
+        self.sample.assertions = (false, false);
         (self.sample.line, self.sample.offset) = (self.buffer.line, self.buffer.offset);
         self.sample.depth = self.open.len();
         self.is_open = true;

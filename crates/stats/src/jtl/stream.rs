@@ -142,6 +142,14 @@ impl Fields<'_> {
         }
     }
 
+    /// Whether assertions ran on the sample, and whether one of them did not hold; `None`: only XML says it.
+    pub fn assertions(&self) -> Option<(bool, bool)> {
+        match &self.kind {
+            Kind::Row { .. } => None,
+            Kind::Sample(sample) => Some(sample.assertions),
+        }
+    }
+
     /// The line of the row in its file, from 1.
     pub fn line(&self) -> u64 {
         match &self.kind {

@@ -1,0 +1,119 @@
+//! Requests that succeeded beside answers as expected: of the run, and of each label.
+
+use answers::verdict::Words;
+use record::{Checked, Record};
+use serde::Serialize;
+use stats::Checks;
+use stats::grouped::cut_percent;
+
+use super::words;
+use crate::captions::grouped;
+
+/// Both figures of a set of samples on which assertions ran.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Answers {
+    /// Requests whose transport and status were good.
+    pub requests_succeeded: u64,
+    /// Answers that assertions checked, and those for which all of them held. `None`: a result file in CSV says only which
+    /// answers were not as expected.
+    pub checked: Option<u64>,
+    pub as_expected: Option<u64>,
+    pub unexpected: u64,
+    /// Number of samples.
+    #[serde(skip)]
+    samples: u64,
+}
+
+impl Answers {
+    /// `None`: nothing is known of an assertion.
+    pub(super) fn new(checks: &Checks, samples: u64) -> Option<Self> {
+        let Checks { checked, unexpected, failed } = *checks;
+        let is_known = checked > 0 && checked >= unexpected;
+        (checked > 0 || unexpected > 0).then(|| Self {
+            requests_succeeded: samples.saturating_sub(failed),
+            checked: is_known.then_some(checked),
+            as_expected: is_known.then(|| checks.expected()),
+            unexpected,
+            samples,
+        })
+    }
+
+    /// Of all requests of a record.
+    pub(super) fn of_run(record: &Record, samples: u64) -> Option<Self> {
+        let mut sum = Checks::default();
+        for second in &record.seconds {
+            sum.merge(&second.checks_of(None, &record.labels));
+        }
+        Self::new(&sum, samples)
+    }
+
+    /// Percent of the checked answers that were as expected.
+    pub fn percent(&self) -> Option<f64> {
+        let (checked, expected) = self.checked.zip(self.as_expected)?;
+        Some(expected as f64 * 100.0 / checked.max(1) as f64)
+    }
+
+    /// Names, values and notes of both figures.
+    pub fn figures(&self) -> [(Words, String, Words); 2] {
+        let succeeded = self.requests_succeeded;
+        let share = cut_percent(succeeded as f64 * 100.0 / self.samples.max(1) as f64);
+        let (value, note) = match (self.percent(), self.checked, self.as_expected) {
+            (Some(percent), Some(checked), Some(expected)) => {
+                let (checked, expected) = (grouped(checked as f64), grouped(expected as f64));
+                let note = words(
+                    format!("{expected} of {checked} checked"),
+                    format!("共检查 {checked} 个，其中 {expected} 个"),
+                );
+                (cut_percent(percent), note)
+            }
+            _ => {
+                let bad = grouped(self.unexpected as f64);
+                let note = words(
+                    format!("{bad} not as expected; CSV does not say how many were checked"),
+                    format!("{bad} 个不符合预期；CSV 未说明检查了多少"),
+                );
+                ("–".into(), note)
+            }
+        };
+        [
+            (
+                words("Requests that succeeded", "成功的请求"),
+                grouped(succeeded as f64),
+                words(share.clone(), share),
+            ),
+            (words("Answers as expected", "符合预期的响应"), value, note),
+        ]
+    }
+}
+
+/// The sums of the labels of a record, by their number.
+pub(super) fn of_labels(record: &Record) -> Vec<Checked> {
+    let mut sums = vec![Checked::default(); record.labels.len()];
+    for (label, checked) in record.seconds.iter().flat_map(|second| &second.checks) {
+        if let Some(sum) = sums.get_mut(*label as usize) {
+            sum.merge(checked);
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_names_failed_checks_only_has_no_share() {
+        let answers = |checked, unexpected, failed| {
+            Answers::new(&Checks { checked, unexpected, failed }, 1000)
+        };
+        assert_eq!(answers(0, 0, 10), None);
+        let full = answers(800, 1, 200).expect("assertions");
+        let [(_, succeeded, share), (_, expected, note)] = full.figures();
+        assert_eq!((&*succeeded, &*share.en), ("800", "80%"));
+        assert_eq!((&*expected, &*note.en), ("99.875%", "799 of 800 checked"));
+        let csv = answers(0, 7, 0).expect("a failed assertion");
+        let [_, (_, value, note)] = csv.figures();
+        assert_eq!((csv.percent(), &*value), (None, "–"));
+        assert!(note.en.starts_with("7 not as expected; CSV"), "{note:?}");
+    }
+}
