@@ -460,7 +460,7 @@ fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
     let open = text.find('(').filter(|open| *open < before);
     let found = open.and_then(|open| {
         let mut ends = text[open..].match_indices(')').map(|(at, _)| open + at);
-        let close = ends.find(|close| is_operator(&text[close + 1..]))?;
+        let close = ends.rfind(|close| is_operator(&text[close + 1..]))?;
         Some((open, close)).filter(|_| !text[open + 1..close].trim().is_empty())
     });
     let Some((open, close)) = found else { return (Cow::Borrowed(text), None) };
