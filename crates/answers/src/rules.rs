@@ -51,6 +51,7 @@ mod sessions;
 mod short_wait;
 mod silence;
 mod slow_phase;
+mod slows;
 mod stalled;
 mod stalls;
 mod steps;

@@ -26,6 +26,7 @@ use super::{
     generator,
     one_thread::{OneThread, one_thread},
     rate_limit,
+    slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
 };
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -88,6 +89,8 @@ struct Workers {
     rate: f64,
     in_flight: f64,
     by_pairs: bool,
+    /// The target gets slower by itself, and the number is not known.
+    slows: bool,
 }
 
 impl Workers {
@@ -188,7 +191,9 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
         best = Some((found, light));
     }
     let (found, light) = best?;
-    found.is_overloaded(|| typical((record, &light), (record, plateau))).then_some(found)
+    let slows = slows_lightly(record, &light) || slows_under_the_same_load(record);
+    let is_overloaded = found.is_overloaded(|| typical((record, &light), (record, plateau)));
+    is_overloaded.then_some(Workers { slows, ..found })
 }
 
 /// K = C·S₀, from the plateau of a run and another one with so light a load that requests do not wait.
@@ -248,7 +253,8 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let of_rate = deviation(rates) / windows.sqrt() * student(windows) / rate;
     let error = error.hypot(of_rate);
     let (low, high) = (k * (1.0 - error), k * (1.0 + error));
-    Some(Workers { k, low, high, alone, rate, in_flight: plateau.in_flight, by_pairs: false })
+    let (in_flight, by_pairs, slows) = (plateau.in_flight, false, false);
+    Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows })
 }
 
 /// Times of requests by the name of their label: numbers of labels differ between records.
@@ -313,6 +319,7 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
         rate,
         in_flight: flying,
         by_pairs: true,
+        slows: false,
     })
 }
 
@@ -326,7 +333,7 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     }
     workers(record).map_or_else(
         || lacks_full_load(record).unwrap_or_else(|| nothing_or_lacks(record)),
-        |found| finding(record, &found).said(),
+        |found| if found.slows { lacks_time() } else { finding(record, &found).said() },
     )
 }
 
@@ -460,6 +467,9 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     if is_other_work(record, low, high) {
         return nothing_or_lacks(record);
+    }
+    if slows_by_itself(record, whole(record), low / 2.0) {
+        return lacks_time();
     }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, width) = (mean(&rates), half_width(&rates));

@@ -21,6 +21,7 @@ use super::network::{self, Moving};
 use super::one_thread::one_thread;
 use super::run::Run;
 use super::say::{found, lacks, time, words};
+use super::slows::slows_by_itself;
 use crate::shared::shared;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -338,6 +339,9 @@ fn waits(record: &Record, seconds: &[Second], label: usize) -> Option<Waits> {
         s.labels.get(label as u32).map_or_else(Default::default, |part| (part.count, part.slots))
     };
     if !of_all && !keeps_rate(&early, each, |_| at_once, part) {
+        return None;
+    }
+    if slows_by_itself(record, &record.seconds[from..], rate(seconds) * first / 1000.0) {
         return None;
     }
     let other_work = |n: u64| are_smaller(&early, seconds, label, n);
