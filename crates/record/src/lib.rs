@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `frame` | what was run, by what, under which load |
 //! | `second`, `labels` | a second: parts by label, phases, generator, targets |
+//! | `fact` | settings in force of watched hosts |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
 //! | `coarse`, `sum`, `compact` | seconds of a long run, joined into intervals; their sums; a file made shorter so |
@@ -18,6 +19,7 @@
 //! | `mask` | secrets in what is kept, made unreadable |
 pub mod coarse;
 pub mod compact;
+mod fact;
 mod file;
 pub mod fold;
 pub mod frame;
@@ -34,6 +36,7 @@ mod shelf;
 mod sum;
 pub mod wordings;
 
+pub use fact::Fact;
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;
 pub use kept::Kept;
@@ -59,6 +62,8 @@ pub struct Record {
     /// Classes with the labels of the samples in them, each pair once. Empty where that is not known.
     pub served: Vec<(u32, u32)>,
     pub series: Vec<Series>,
+    /// Settings in force of watched hosts, each name once for a host.
+    pub facts: Vec<Fact>,
     /// In order of time, without gaps: a second in which nothing happened is there and empty. Of a run of more than some
     /// hours they are intervals of one length, each with [`Second::coarse`].
     pub seconds: Vec<Second>,

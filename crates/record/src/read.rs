@@ -264,6 +264,9 @@ impl Reading {
                 }
             }
             Kind::Mark => record.marks.push(entries::read_mark(body)),
+            Kind::Fact => {
+                entries::read_fact(body).put(&mut record.facts);
+            }
             Kind::Kept => self.kept.push((entries::read_kept(body), body.number())),
             Kind::Ending => {
                 let (length_ms, ending, ran_ms) = entries::read_ending(body);

@@ -20,7 +20,7 @@ use crate::gather::Names;
 use crate::kept::Kept;
 use crate::second::{Class, Generator, Second};
 use crate::shelf::Shelf;
-use crate::{CauseName, ClassName, Label, Series, mask};
+use crate::{CauseName, ClassName, Fact, Label, Series, mask};
 
 /// Classes of a record, and series; what comes beyond is not kept.
 const MOST_CLASSES: usize = 500;
@@ -32,6 +32,7 @@ pub struct Recording {
     names: Names,
     classes: Vec<ClassName>,
     series: Vec<Series>,
+    facts: Vec<Fact>,
     class_numbers: HashMap<ClassName, u32>,
     /// Numbers of classes and of labels that were in them, in the order in which they met.
     served: Vec<(u32, u32)>,
@@ -73,6 +74,8 @@ struct Written {
     series: usize,
     folded: usize,
     served: usize,
+    /// The facts of watched hosts.
+    facts: bool,
     /// The facts of the run.
     frame: bool,
 }
@@ -182,6 +185,16 @@ impl Recording {
 
     pub fn series_names(&self) -> &[Series] {
         &self.series
+    }
+
+    /// Settings in force of watched hosts.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// Adds a setting in force of a watched host. It is written with the next second.
+    pub fn fact(&mut self, fact: Fact) {
+        self.written.facts &= !fact.put(&mut self.facts);
     }
 
     /// Adds a moment of the run.
@@ -299,6 +312,9 @@ impl Recording {
         for (number, series) in (0u32..).zip(&self.series).skip(written.series) {
             entries::push(open, Kind::Series, |out| entries::write_series(number, series, out));
         }
+        for fact in self.facts.iter().filter(|_| !written.facts) {
+            entries::push(open, Kind::Fact, |out| entries::write_fact(fact, out));
+        }
         for pair in &self.served[written.served..] {
             entries::push(open, Kind::Served, |out| {
                 out.number(u64::from(pair.0));
@@ -312,6 +328,7 @@ impl Recording {
             classes: self.classes.len(),
             series: self.series.len(),
             folded: names.folded.len(),
+            facts: true,
             ..*written
         };
     }

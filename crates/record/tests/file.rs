@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use record::frame::{Change, Ending, Frame, Load, Mark};
 use record::kept::{Kept, Why};
 use record::second::{Class, Generator};
-use record::{Around, ClassName, Flaw, Part, Record, Recording, Series, Unit};
+use record::{Around, ClassName, Fact, Flaw, Part, Record, Recording, Series, Unit};
 use stats::machine::Machine;
 use stats::{Check, Checks, Counter, Outcome, Phases, Recorder, Sample, Snapshot};
 
@@ -84,6 +84,36 @@ fn around() -> Around {
             0.75,
         )],
     }
+}
+
+#[test]
+fn facts_of_hosts_are_written_again_when_they_change_or_a_frame_is_lost() {
+    let fact = |value: &str| Fact {
+        host: "app".into(),
+        name: Fact::COLLECTORS.into(),
+        value: value.into(),
+    };
+    let mut recording = Recording::new(frame());
+    recording.fact(fact("Serial"));
+    recording.second(&snapshot(0, 5, 60), around());
+    let mut bytes = recording.take();
+    let length = bytes.len();
+    recording.second(&snapshot(1, 5, 60), around());
+    recording.fact(fact("G1"));
+    recording.second(&snapshot(2, 5, 60), around());
+    bytes.extend(recording.take());
+    assert_eq!(Record::of_bytes(&bytes).expect("a record").facts, [fact("G1")]);
+    assert_eq!(Record::of_bytes(&bytes[..length]).expect("a record").facts, [fact("Serial")]);
+    // A frame that could not be written.
+    let mut recording = Recording::new(frame());
+    recording.fact(fact("ZGC"));
+    recording.second(&snapshot(0, 5, 60), around());
+    drop(recording.take());
+    recording.lost(true);
+    recording.second(&snapshot(1, 5, 60), around());
+    let record = Record::of_bytes(&recording.take()).expect("a record");
+    assert_eq!(record.facts, [fact("ZGC")]);
+    assert!(record.flaws.is_empty(), "{:?}", record.flaws);
 }
 
 /// A file of so many seconds, and where each of its frames ends.

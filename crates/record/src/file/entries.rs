@@ -10,7 +10,7 @@ use stats::{Outcome, Phase, Phases};
 use super::bytes::{In, Out};
 use crate::frame::{Change, Ending, Frame, Load, Mark};
 use crate::kept::{Kept, Why};
-use crate::{CauseName, ClassName, Label, Series, Unit};
+use crate::{CauseName, ClassName, Fact, Label, Series, Unit};
 
 /// The kind of an entry; 0 is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +33,19 @@ pub(crate) enum Kind {
     Folded = 11,
     /// Samples of a label were in a class of exchanges.
     Served = 12,
+    /// A setting in force of a watched host.
+    Fact = 13,
 }
 
 impl Kind {
     pub(crate) fn of(byte: u8) -> Option<Self> {
         use Kind::{
-            Cause, Class, Columns, Ending, Folded, Frame, Kept, Label, Mark, Second, Series, Served,
+            Cause, Class, Columns, Ending, Fact, Folded, Frame, Kept, Label, Mark, Second, Series,
+            Served,
         };
         let all = [
-            Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded, Served,
+            Frame, Columns, Label, Cause, Class, Series, Second, Mark, Kept, Ending, Folded,
+            Served, Fact,
         ];
         all.into_iter().find(|kind| *kind as u8 == byte)
     }
@@ -194,6 +198,16 @@ pub(crate) fn read_series(from: &mut In<'_>) -> (u32, Series) {
         _ => Unit::Count,
     };
     (number, Series { host, metric, unit })
+}
+
+pub(crate) fn write_fact(fact: &Fact, out: &mut Out) {
+    for text in [&fact.host, &fact.name, &fact.value] {
+        out.text(text);
+    }
+}
+
+pub(crate) fn read_fact(from: &mut In<'_>) -> Fact {
+    Fact { host: shared(from), name: shared(from), value: shared(from) }
 }
 
 pub(crate) fn write_mark(mark: &Mark, out: &mut Out) {
