@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `exposition` | the text that exporters give |
 //! | `mapping` | common names for their figures |
+//! | `java` | settings in force of Java machines |
 //! | `reader` | from one text after the other to figures |
 //! | `scrape` | asking an exporter |
 //! | `once` | asking hosts before a run |
@@ -15,6 +16,7 @@
 //! | `retransmits` | segments that this machine sent again, by destination |
 mod alerts;
 pub mod exposition;
+mod java;
 mod mapping;
 mod once;
 pub mod perfmon;
@@ -27,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use record::{Series, Unit, mask};
+use record::{Fact, Series, Unit, mask};
 
 pub use mapping::promql;
 pub use once::{Answer, Answered, ask};
@@ -119,6 +121,7 @@ struct Shared {
     figures: Vec<(Series, f64)>,
     samples: Vec<perfmon::Sample>,
     alerts: Vec<Alert>,
+    facts: Vec<Fact>,
     said: Vec<String>,
     failures: Vec<Failures>,
 }
@@ -184,6 +187,11 @@ impl Watch {
     /// Alerts that began or ended since the last call.
     pub fn take_alerts(&self) -> Vec<Alert> {
         std::mem::take(&mut lock(&self.shared).alerts)
+    }
+
+    /// Settings in force of hosts that were found or have changed since the last call.
+    pub fn take_facts(&self) -> Vec<Fact> {
+        std::mem::take(&mut lock(&self.shared).facts)
     }
 
     /// Sentences for the user since the last call.
@@ -256,6 +264,14 @@ impl Teller {
                 let series = Series { host: Arc::clone(&self.host), metric: metric.into(), unit };
                 shared.figures.push((series, value));
             }
+        }
+    }
+
+    fn settings(&mut self, settings: &java::Settings) {
+        let facts = settings.facts(&self.host);
+        let mut shared = lock(&self.shared);
+        for fact in facts {
+            fact.put(&mut shared.facts);
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use record::Unit;
 
 use crate::exposition::{Sample, samples};
+use crate::java::Settings;
 use crate::mapping::{PROCESS, Row, Sums, TABLES};
 
 /// Figures of an exporter that no table knows, at most.
@@ -29,6 +30,9 @@ pub struct Reader {
     by_name: HashMap<&'static str, Vec<usize>>,
     /// Rows with a star in a name.
     starred: Vec<usize>,
+    settings: Settings,
+    /// The last text has told settings that those before had not.
+    has_new_settings: bool,
 }
 
 #[derive(Debug)]
@@ -53,13 +57,15 @@ impl Default for Reader {
                 }
             }
         }
-        Self { last: None, rows, by_name, starred }
+        let (settings, has_new_settings) = (Settings::default(), false);
+        Self { last: None, rows, by_name, starred, settings, has_new_settings }
     }
 }
 
 impl Reader {
     /// The figures of a text that came at `at_s`, in seconds of any clock. Rates need a text before it.
     pub fn read(&mut self, text: &str, at_s: f64) -> Vec<Figure> {
+        let mut settings = self.settings.clone();
         let rows = &self.rows;
         let mut reading =
             Reading { at: at_s, sums: vec![Sums::default(); rows.len()], own: BTreeMap::new() };
@@ -73,6 +79,7 @@ impl Reader {
                 reading.sums[*index].add(rows[*index], &sample);
             }
             keep_own(&mut reading.own, &sample);
+            settings.add(&sample);
         }
         // A few that stand still say nothing of the rest.
         let stamp = stamp.filter(|_| 2 * dated > all);
@@ -86,7 +93,15 @@ impl Reader {
         }
         let figures = reading.figures(rows, before);
         self.last = Some(reading);
+        settings.add_figures(&figures);
+        self.has_new_settings = settings != self.settings;
+        self.settings = settings;
         figures
+    }
+
+    /// The settings of a Java machine, if the last text has told more of them than those before.
+    pub(crate) fn new_settings(&self) -> Option<&Settings> {
+        self.has_new_settings.then_some(&self.settings)
     }
 }
 

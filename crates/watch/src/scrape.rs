@@ -26,6 +26,9 @@ pub(crate) fn follow(url: &str, teller: &mut Teller, ended: &Receiver<()>) {
                 // Exporters read their figures when they are asked, and some take a second to write them.
                 let figures = reader.read(&text, (asked - start).as_secs_f64());
                 teller.figures(figures);
+                if let Some(settings) = reader.new_settings() {
+                    teller.settings(settings);
+                }
             }
             Err(why) => teller.failure(&why),
         }

@@ -1,0 +1,244 @@
+//! Settings in force of a Java machine: its largest heap, collectors, version and options.
+//!
+//! jmx_exporter and micrometer tell the largest heap, memory pools and collectors by name. Options of the machine are no
+//! figure of theirs; where a rule of jmx_exporter gives them as labels, they are read. The first value of a setting
+//! counts, but collectors that show up later are added: micrometer names a collector after its first pause.
+
+use record::{Fact, mask};
+
+use crate::exposition::Sample;
+use crate::reader::Figure;
+
+/// Collectors of a machine, at most, and the longest text of options, bytes.
+const MOST_COLLECTORS: usize = 8;
+const MOST_BYTES: usize = 2000;
+
+/// The settings of a machine, as far as its texts have told them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    heap_max: Option<u64>,
+    /// In the order of the alphabet.
+    collectors: Vec<String>,
+    version: Option<String>,
+    arguments: Option<String>,
+}
+
+impl Settings {
+    /// Takes what a sample tells of the machine.
+    pub(crate) fn add(&mut self, sample: &Sample<'_>) {
+        let name = sample.name;
+        if !name.starts_with("jvm_") && !name.starts_with("java_") {
+            return;
+        }
+        let label = |key: &str| sample.labels.get(key);
+        self.add_heap(sample);
+        if name.starts_with("jvm_memory_") {
+            // Micrometer names the pool in `id`, jmx_exporter in `pool`.
+            let pool = label("id").or_else(|| label("pool"));
+            if let Some(Kind::Of(collector)) = pool.as_deref().map(of_pool) {
+                self.add_collector(collector);
+            }
+        } else if name.starts_with("jvm_gc_") || is_bean_of_collector(name) {
+            let gc = label("gc").or_else(|| label("name"));
+            match gc.as_deref().map(of_collector) {
+                Some(Kind::Of(collector)) => self.add_collector(collector),
+                Some(Kind::Unknown) => self.add_collector(gc.as_deref().unwrap_or_default()),
+                Some(Kind::Any) | None => {}
+            }
+        } else if matches!(name, "jvm_info" | "jvm_runtime_info") && self.version.is_none() {
+            self.version = label("version").filter(|version| !version.is_empty()).map(cut);
+        } else if has_options(name) && self.arguments.is_none() {
+            let options = sample.labels.iter().map(|(_, value)| value);
+            let options: Vec<String> = options
+                .filter(|value| value.starts_with('-'))
+                .map(|value| masked(&value))
+                .collect();
+            self.arguments = (!options.is_empty()).then(|| cut(options.join(" ")));
+        }
+    }
+
+    /// Takes the largest heap of the figures of a text.
+    pub(crate) fn add_figures(&mut self, figures: &[Figure]) {
+        let heap = figures.iter().find(|one| one.metric == "heap_max" && one.value > 0.0);
+        self.heap_max = self.heap_max.or(heap.map(|one| one.value as u64));
+    }
+
+    /// The largest heap, where no sum of samples is one.
+    fn add_heap(&mut self, sample: &Sample<'_>) {
+        let is_heap = match sample.name {
+            // Both generations of ZGC may take all of it.
+            "jvm_memory_max_bytes" => {
+                sample.labels.get("id").is_some_and(|pool| pool.starts_with("ZGC "))
+            }
+            // jmx_exporter beside the machine, not in it.
+            name => name.eq_ignore_ascii_case("java_lang_Memory_HeapMemoryUsage_max"),
+        };
+        if is_heap && sample.value > 0.0 && self.heap_max.is_none() {
+            self.heap_max = Some(sample.value as u64);
+        }
+    }
+
+    fn add_collector(&mut self, name: &str) {
+        let name = name.replace(|c: char| c.is_control() || c == ',', " ");
+        let Err(place) = self.collectors.binary_search(&name) else { return };
+        if self.collectors.len() < MOST_COLLECTORS && name.len() <= 100 {
+            self.collectors.insert(place, name);
+        }
+    }
+
+    /// The settings that are known by now, as facts of that host.
+    pub(crate) fn facts(&self, host: &std::sync::Arc<str>) -> Vec<Fact> {
+        let collectors = (!self.collectors.is_empty()).then(|| self.collectors.join(", "));
+        let known = [
+            (Fact::HEAP_MAX, self.heap_max.map(|bytes| bytes.to_string())),
+            (Fact::COLLECTORS, collectors),
+            (Fact::JAVA, self.version.clone()),
+            (Fact::ARGUMENTS, self.arguments.clone()),
+        ];
+        let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let fact = |(name, value): (&str, String)| Fact {
+            host: host.clone(),
+            name: name.into(),
+            value: value.into(),
+        };
+        known.map(fact).collect()
+    }
+}
+
+/// The meaning of a name of the machine.
+enum Kind<'a> {
+    /// It is of this collector.
+    Of(&'a str),
+    /// Several collectors have it.
+    Any,
+    Unknown,
+}
+
+/// The collector that a memory pool belongs to. Sources: the pools of HotSpot, JDK 8 to 25
+/// (`MemoryPoolMXBean.getName`).
+fn of_pool(pool: &str) -> Kind<'static> {
+    Kind::Of(match pool {
+        _ if pool.starts_with("G1 ") => "G1",
+        _ if pool.starts_with("PS ") => "Parallel",
+        "ZGC Young Generation" | "ZGC Old Generation" => "generational ZGC",
+        "ZHeap" => "ZGC",
+        "CMS Old Gen" => "CMS",
+        "Eden Space" => "Serial",
+        "Epsilon Heap" => "Epsilon",
+        _ if pool.starts_with("Shenandoah") => "Shenandoah",
+        _ => return Kind::Unknown,
+    })
+}
+
+/// The collector of a name that the machine gives to one (`GarbageCollectorMXBean.getName`).
+fn of_collector(name: &str) -> Kind<'static> {
+    Kind::Of(match name {
+        _ if name.starts_with("G1 ") => "G1",
+        _ if name.starts_with("PS ") => "Parallel",
+        _ if name.starts_with("ZGC M") => "generational ZGC",
+        _ if name.starts_with("ZGC") => "ZGC",
+        _ if name.starts_with("Shenandoah") => "Shenandoah",
+        "Copy" => "Serial",
+        "ConcurrentMarkSweep" => "CMS",
+        "Epsilon Heap" => "Epsilon",
+        // The young one of CMS, and the old one of Serial and ParNew.
+        "ParNew" | "MarkSweepCompact" => return Kind::Any,
+        _ => return Kind::Unknown,
+    })
+}
+
+/// Whether jmx_exporter has made the name of the bean of a collector; it may be told to write small letters.
+fn is_bean_of_collector(name: &str) -> bool {
+    const BEAN: &str = "java_lang_GarbageCollector_";
+    name.get(..BEAN.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(BEAN))
+}
+
+/// Whether the labels of that name are options of the machine: `RuntimeMXBean.getInputArguments`, as rules of
+/// jmx_exporter name it.
+fn has_options(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "");
+    name.ends_with("inputarguments") || name.ends_with("inputargumentsinfo")
+}
+
+/// Options without the values of secret properties and without what agents are given.
+fn masked(options: &str) -> String {
+    let option = |option: &str| match option.split_once('=') {
+        Some((name, _)) if name.starts_with("-javaagent:") || name.starts_with("-agent") => {
+            format!("{name}=***")
+        }
+        Some((name, _)) if mask::is_secret_parameter(name.trim_start_matches("-D")) => {
+            format!("{name}=***")
+        }
+        _ => mask::urls(option).into_owned(),
+    };
+    options.split_whitespace().map(option).collect::<Vec<_>>().join(" ")
+}
+
+fn cut(text: impl AsRef<str>) -> String {
+    let text = text.as_ref();
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text[..text.floor_char_boundary(MOST_BYTES)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exposition::samples;
+
+    fn known(text: &str) -> Vec<(String, String)> {
+        let mut settings = Settings::default();
+        samples(text).for_each(|sample| settings.add(&sample));
+        let facts = settings.facts(&"app".into());
+        facts.into_iter().map(|fact| (fact.name.to_string(), fact.value.to_string())).collect()
+    }
+
+    fn collectors(text: &str) -> String {
+        let known = known(text).into_iter().find(|(name, _)| name == Fact::COLLECTORS);
+        known.map_or_else(String::new, |(_, value)| value)
+    }
+
+    #[test]
+    fn collectors_have_the_names_that_options_have() {
+        let pool = |name: &str| format!("jvm_memory_max_bytes{{area=\"heap\",id=\"{name}\"}} 1\n");
+        let gc = |name: &str| format!("jvm_gc_collection_seconds_count{{gc=\"{name}\",}} 1\n");
+        let pause = |name: &str| {
+            format!("jvm_gc_pause_seconds_count{{action=\"end of minor GC\",gc=\"{name}\"}} 1\n")
+        };
+        for (text, expected) in [
+            (gc("G1 Young Generation") + &gc("G1 Old Generation"), "G1"),
+            (gc("G1 Concurrent GC") + &pool("G1 Old Gen"), "G1"),
+            (gc("PS Scavenge") + &gc("PS MarkSweep"), "Parallel"),
+            (pool("PS Old Gen"), "Parallel"),
+            (gc("Copy") + &gc("MarkSweepCompact"), "Serial"),
+            (pool("Eden Space") + &pool("Tenured Gen"), "Serial"),
+            (gc("ZGC Cycles") + &gc("ZGC Pauses") + &pool("ZHeap"), "ZGC"),
+            (gc("ZGC Minor Cycles") + &gc("ZGC Major Pauses"), "generational ZGC"),
+            (pool("ZGC Young Generation") + &pool("ZGC Old Generation"), "generational ZGC"),
+            (gc("Shenandoah Pauses") + &pool("Shenandoah"), "Shenandoah"),
+            (gc("ParNew") + &gc("ConcurrentMarkSweep") + &pool("CMS Old Gen"), "CMS"),
+            (pause("G1 Young Generation"), "G1"),
+            (
+                "java_lang_GarbageCollector_CollectionCount{name=\"G1 Old Generation\"} 1\n".into(),
+                "G1",
+            ),
+            (gc("scavenge") + &gc("global"), "global, scavenge"),
+            (pool("Metaspace") + &pool("CodeCache"), ""),
+            ("my_gc_seconds{gc=\"G1 Old Generation\"} 1\n".into(), ""),
+        ] {
+            assert_eq!(collectors(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn version_and_options_are_read_where_they_are_told() {
+        let text = "jvm_info{runtime=\"OpenJDK Runtime Environment\",vendor=\"Eclipse\",version=\"17.0.9+9\",} 1\n\
+                    java_lang_Runtime_InputArguments{key=\"x\",arguments=\"-Xmx1g -Dstore.password=hidden -javaagent:a.jar=token=hidden\"} 1\n";
+        let expected = [
+            (Fact::JAVA, "17.0.9+9"),
+            (Fact::ARGUMENTS, "-Xmx1g -Dstore.password=*** -javaagent:a.jar=***"),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(known(text), expected);
+        assert!(known("jvm_info{version=\"\"} 1\njvm_threads_current 3\n").is_empty());
+    }
+}
