@@ -88,6 +88,9 @@ pub struct Comparison {
     /// A label with another share of the requests on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_label: Option<Words>,
+    /// Java machines of watched hosts that had the same settings in all runs, a sentence for each kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub same_java: Vec<Words>,
 }
 
 /// One label, or all requests.
@@ -145,10 +148,12 @@ pub enum Outcome {
 }
 
 impl Comparison {
-    /// The comparison without errors where a side does not know them, and with the difference of the sides' work.
+    /// The comparison without errors where a side does not know them, and with the difference of the sides' work
+    /// and the Java machines that stayed the same.
     fn knowing(mut self, a: &[Record], b: &[Record]) -> Self {
         let Work { missing, shifted } = Work::of(a, b);
         (self.missing_labels, self.shifted_label) = (missing, shifted);
+        self.same_java = crate::machines::unchanged(a, b);
         let sides = [("A", a), ("B", b)];
         let sides_where = |is: fn(&Record) -> bool| -> Vec<&'static str> {
             let of = sides.into_iter().filter(|(_, runs)| runs.iter().any(is));
@@ -575,6 +580,7 @@ fn finished(
         whole_ms,
         missing_labels: None,
         shifted_label: None,
+        same_java: Vec::new(),
     }
 }
 

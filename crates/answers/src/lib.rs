@@ -19,6 +19,7 @@
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 //! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
 //! | `bootstrap`, `compare` | how much figures vary by chance; two runs, or repeated ones |
+//! | `machines` | settings in force of Java machines on watched hosts, of one run and of two |
 //! | `host_ports` | when a watched host has no local port left |
 //! | `search` | the largest load at which criteria hold |
 //! | `shared` | a machine that generator and target share, while it is full |
@@ -31,6 +32,7 @@ pub mod distribution;
 pub mod evidence;
 pub mod host_ports;
 pub mod interval;
+pub mod machines;
 pub mod random;
 pub mod repeats;
 pub mod rules;

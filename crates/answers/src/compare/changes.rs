@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::frame::PLAN_TEXT;
-use record::{ClassName, Record};
+use record::{ClassName, Fact, Record, Series};
 use serde::Serialize;
 use stats::Counter;
 use stats::hist::{Bins, Hist};
@@ -33,6 +33,7 @@ pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
     causes(a, b, &mut found);
     connections(a, b, &mut found);
     addresses(a, b, &mut found);
+    crate::machines::changed(a, b, &mut found);
     targets(a, b, &mut found);
     for (name, value) in a.frame.settings.iter().filter(|setting| setting.0 != PLAN_TEXT) {
         let other =
@@ -168,12 +169,19 @@ fn addresses(a: &Record, b: &Record, found: &mut Vec<Changed>) {
     }
 }
 
+/// Whether the record has a figure as a setting, too, where it is compared as such.
+fn is_setting(record: &Record, of: &Series) -> bool {
+    let is_it = |fact: &Fact| fact.host == of.host && fact.name == of.metric;
+    &*of.metric == Fact::HEAP_MAX && record.facts.iter().any(is_it)
+}
+
 /// Means of the figures of watched hosts.
 fn targets(a: &Record, b: &Record, found: &mut Vec<Changed>) {
     let means = |record: &Record| {
         let mut sums: BTreeMap<(String, String), (f64, f64)> = BTreeMap::new();
         for (series, value) in record.seconds.iter().flat_map(|second| &second.watched) {
-            if let Some(series) = record.series.get(*series as usize) {
+            let series = record.series.get(*series as usize);
+            if let Some(series) = series.filter(|one| !is_setting(record, one)) {
                 let sum =
                     sums.entry((series.host.to_string(), series.metric.to_string())).or_default();
                 sum.0 += value;

@@ -19,6 +19,10 @@ pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     if is_silent && comparison.missing_labels.is_none() {
         out.push(nothing(comparison));
     }
+    // Settings that stayed explain why nothing differs.
+    if comparison.different().next().is_none() {
+        out.extend(comparison.same_java.iter().cloned());
+    }
     out
 }
 

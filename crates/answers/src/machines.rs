@@ -1,0 +1,278 @@
+//! Settings in force of the Java machines on watched hosts, in words, and whether two runs had the same.
+//!
+//! The largest heap of some collectors moves by some percent while they adapt, so sizes that are close are neither the
+//! same nor different.
+
+use record::{Fact, Record};
+use serde::Serialize;
+use stats::grouped::bytes;
+
+use crate::compare::Changed;
+use crate::verdict::Words;
+
+/// Largest heaps are the same up to this share of the larger one, and differ from the second on.
+const SAME: f64 = 0.001;
+const DIFFERENT: f64 = 0.05;
+/// Hosts of the same settings that are named in a sentence.
+const MOST_NAMED: usize = 5;
+
+/// The Java machine of a watched host. What its exporter does not tell is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Machine<'r> {
+    #[serde(skip)]
+    pub host: &'r str,
+    /// Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heap_max: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collectors: Option<&'r str>,
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub java: Option<&'r str>,
+    /// Its options.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<&'r str>,
+}
+
+/// The Java machines of a run, in the order in which they were found.
+pub fn machines(record: &Record) -> Vec<Machine<'_>> {
+    let mut found: Vec<Machine<'_>> = Vec::new();
+    for fact in &record.facts {
+        let place = found.iter().position(|one| *one.host == *fact.host).unwrap_or_else(|| {
+            found.push(Machine { host: &fact.host, ..Machine::default() });
+            found.len() - 1
+        });
+        let (machine, value) = (&mut found[place], &*fact.value);
+        match &*fact.name {
+            Fact::HEAP_MAX => machine.heap_max = value.parse().ok(),
+            Fact::COLLECTORS => machine.collectors = Some(value),
+            Fact::JAVA => machine.java = Some(value),
+            Fact::ARGUMENTS => machine.arguments = Some(value),
+            _ => {}
+        }
+    }
+    found.retain(|machine| *machine != Machine { host: machine.host, ..Machine::default() });
+    found
+}
+
+impl Machine<'_> {
+    /// Its settings: `heap at most 1.0 GiB, G1, Java 17.0.9+9`.
+    pub fn words(&self) -> Words {
+        let (mut en, mut zh) = (Vec::new(), Vec::new());
+        if let Some(heap) = self.heap_max.map(bytes) {
+            en.push(format!("heap at most {heap}"));
+            zh.push(format!("堆上限 {heap}"));
+        }
+        if let Some(collectors) = self.collectors {
+            en.push(collectors.to_owned());
+            zh.push(collectors.to_owned());
+        }
+        if let Some(java) = self.java {
+            en.push(format!("Java {java}"));
+            zh.push(format!("Java {java}"));
+        }
+        if let Some(arguments) = self.arguments {
+            en.push(format!("options {arguments}"));
+            zh.push(format!("选项 {arguments}"));
+        }
+        Words { en: en.join(", "), zh: zh.join("、") }
+    }
+
+    /// Whether the same settings are known of both, and are the same beyond doubt: heap and collectors at least.
+    fn is_like(&self, other: &Self) -> bool {
+        let (Some(a), Some(b)) = (self.heap_max, other.heap_max) else { return false };
+        let is_close = apart(a, b) <= SAME;
+        self.collectors.is_some() && is_close && *self == Self { heap_max: Some(a), ..*other }
+    }
+}
+
+/// The distance of two sizes as a share of the larger one.
+fn apart(a: u64, b: u64) -> f64 {
+    a.abs_diff(b) as f64 / a.max(b).max(1) as f64
+}
+
+/// Sentences on the hosts whose Java machine had the same settings in all of these runs. Hosts with the same settings
+/// share a sentence.
+pub(crate) fn unchanged(a: &[Record], b: &[Record]) -> Vec<Words> {
+    let all: Vec<Vec<Machine<'_>>> = a.iter().chain(b).map(machines).collect();
+    let Some((first, others)) = all.split_first() else { return Vec::new() };
+    let is_same = |machine: &&Machine<'_>| {
+        let in_run = |run: &Vec<Machine<'_>>| run.iter().any(|other| machine.is_like(other));
+        others.iter().all(in_run)
+    };
+    let mut groups: Vec<(Machine<'_>, Vec<&str>)> = Vec::new();
+    for machine in first.iter().filter(is_same) {
+        let alike = |(one, _): &&mut (Machine<'_>, _)| {
+            machine.is_like(&Machine { host: machine.host, ..*one })
+        };
+        match groups.iter_mut().find(alike) {
+            Some((_, hosts)) => hosts.push(machine.host),
+            None => groups.push((*machine, vec![machine.host])),
+        }
+    }
+    let runs = a.len() + b.len();
+    groups.iter().map(|(machine, hosts)| sentence(machine, hosts, runs)).collect()
+}
+
+fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
+    let more = hosts.len().saturating_sub(MOST_NAMED);
+    let named = &hosts[..hosts.len() - more];
+    let (and, and_zh) = match (more, named) {
+        (0, [one]) => ((*one).to_owned(), (*one).to_owned()),
+        (0, [before @ .., last]) => (format!("{} and {last}", before.join(", ")), hosts.join("、")),
+        _ => (
+            format!("{} and {more} more hosts", named.join(", ")),
+            format!("{} 等 {} 台主机", named.join("、"), hosts.len()),
+        ),
+    };
+    let subject = if hosts.len() == 1 { "The Java machine on" } else { "The Java machines on" };
+    let (in_runs, in_runs_zh) = match runs {
+        2 => ("both runs".to_owned(), "两次运行中".to_owned()),
+        n => (format!("all {n} runs"), format!("全部 {n} 次运行中")),
+    };
+    let Words { en, zh } = machine.words();
+    // Heap and collectors do not show other options.
+    let (which, which_zh) = match machine.arguments {
+        Some(_) => ("options", "选项"),
+        None => ("options of heap or collector", "堆或收集器的选项"),
+    };
+    Words {
+        en: format!(
+            "{subject} {and} had the same settings in {in_runs}: {en}. If {which} were meant to differ, they were not in force: options of Java stand before -jar."
+        ),
+        zh: format!(
+            "{and_zh} 上的 Java 虚拟机在{in_runs_zh}设置相同：{zh}。若本意是使用不同的{which_zh}，则它们没有生效：Java 的选项应写在 -jar 之前。"
+        ),
+    }
+}
+
+/// Settings of Java machines that differ between two runs.
+pub(crate) fn changed(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+    let of_b = machines(b);
+    for machine in machines(a) {
+        let Some(other) = of_b.iter().find(|other| other.host == machine.host) else { continue };
+        let host = machine.host;
+        if let (Some(x), Some(y)) = (machine.heap_max, other.heap_max)
+            && apart(x, y) >= DIFFERENT
+        {
+            found.push(Changed {
+                what: format!("largest heap of Java on {host}"),
+                zh: format!("{host} 上 Java 的堆上限"),
+                a: bytes(x),
+                b: bytes(y),
+            });
+        }
+        for (x, y, en, zh) in [
+            (machine.collectors, other.collectors, "collectors", "收集器"),
+            (machine.java, other.java, "version", "版本"),
+            (machine.arguments, other.arguments, "options", "选项"),
+        ] {
+            if let (Some(x), Some(y)) = (x, y)
+                && x != y
+            {
+                found.push(Changed {
+                    what: format!("{en} of Java on {host}"),
+                    zh: format!("{host} 上 Java 的{zh}"),
+                    a: x.to_owned(),
+                    b: y.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn run(facts: &[(&str, &str, String)]) -> Record {
+        let fact = |(host, name, value): &(&str, &str, String)| Fact {
+            host: (*host).into(),
+            name: (*name).into(),
+            value: value.as_str().into(),
+        };
+        Record { facts: facts.iter().map(fact).collect(), ..Record::default() }
+    }
+
+    fn java(
+        host: &'static str,
+        heap: u64,
+        collectors: &str,
+    ) -> Vec<(&'static str, &'static str, String)> {
+        vec![
+            (host, Fact::HEAP_MAX, heap.to_string()),
+            (host, Fact::COLLECTORS, collectors.to_owned()),
+        ]
+    }
+
+    fn same(a: &Record, b: &Record) -> Vec<String> {
+        let words = unchanged(std::slice::from_ref(a), std::slice::from_ref(b));
+        words.into_iter().map(|words| words.en).collect()
+    }
+
+    fn differs(a: &Record, b: &Record) -> Vec<String> {
+        let mut found = Vec::new();
+        changed(a, b, &mut found);
+        found.into_iter().map(|one| format!("{}: {} -> {}", one.what, one.a, one.b)).collect()
+    }
+
+    #[test]
+    fn settings_that_stayed_are_told() {
+        let a = run(&java("app", GIB, "G1"));
+        let told = same(&a, &a.clone());
+        assert_eq!(
+            told,
+            [
+                "The Java machine on app had the same settings in both runs: heap at most 1.0 GiB, G1. If options of heap or \
+              collector were meant to differ, they were not in force: options of Java stand before -jar."
+            ]
+        );
+        assert!(differs(&a, &a.clone()).is_empty());
+        let mut with_options = java("app", GIB, "G1");
+        with_options.push(("app", Fact::ARGUMENTS, "-Xmx1g".into()));
+        let b = run(&with_options);
+        let told = same(&b, &b.clone());
+        assert!(told[0].contains("1.0 GiB, G1, options -Xmx1g. If options were meant"), "{told:?}");
+        assert!(same(&a, &b).is_empty(), "the options of one side are not known");
+    }
+
+    #[test]
+    fn hosts_of_the_same_settings_share_a_sentence() {
+        let hosts = ["a", "b", "c", "d", "e", "f", "g"];
+        let of = |n: usize| -> Vec<_> {
+            hosts[..n].iter().flat_map(|host| java(host, GIB, "ZGC")).collect()
+        };
+        let told = same(&run(&of(3)), &run(&of(7)));
+        assert!(told[0].starts_with("The Java machines on a, b and c had the same"), "{told:?}");
+        let told = same(&run(&of(7)), &run(&of(7)));
+        assert_eq!(told.len(), 1);
+        assert!(
+            told[0].starts_with("The Java machines on a, b, c, d, e and 2 more hosts had"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn settings_that_differ_or_are_unknown_are_not_the_same() {
+        let a = run(&java("app", GIB, "G1"));
+        let larger = run(&java("app", 2 * GIB, "Parallel"));
+        assert!(same(&a, &larger).is_empty());
+        assert_eq!(
+            differs(&a, &larger),
+            [
+                "largest heap of Java on app: 1.0 GiB -> 2.0 GiB",
+                "collectors of Java on app: G1 -> Parallel"
+            ]
+        );
+        // A heap that adapts.
+        let close = run(&java("app", GIB - GIB / 50, "G1"));
+        assert!(same(&a, &close).is_empty() && differs(&a, &close).is_empty());
+        let other_host = run(&java("db", GIB, "G1"));
+        let unknown = run(&[("app", Fact::HEAP_MAX, GIB.to_string())]);
+        for other in [other_host, unknown, Record::default()] {
+            assert!(same(&a, &other).is_empty() && differs(&a, &other).is_empty());
+        }
+    }
+}
