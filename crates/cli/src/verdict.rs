@@ -4,10 +4,11 @@ pub(crate) mod verb;
 
 use std::path::Path;
 
+use answers::machines::machines;
 use answers::rules;
 use answers::verdict::{About, Confidence, Finding, Language, Verdict};
 use record::Record;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::flags::Lang;
 
@@ -15,9 +16,13 @@ use crate::flags::Lang;
 pub(crate) const WIDTH: usize = 120;
 const INDENT: &str = "  ";
 
-/// The verdict on the run of that folder; `None` where it has no record.
-pub(crate) fn of_folder(folder: Option<&Path>) -> Option<Verdict> {
-    Record::read(folder?).ok().map(|record| rules::verdict(&record))
+/// The verdict on the run of that folder, and the settings in force of watched Java machines as JSON; `None` where it has
+/// no record.
+pub(crate) fn of_folder(folder: Option<&Path>) -> Option<(Verdict, Map<String, Value>)> {
+    let record = Record::read(folder?).ok()?;
+    let machines = machines(&record).into_iter();
+    let java = machines.map(|one| (one.host.to_owned(), json!(one))).collect();
+    Some((rules::verdict(&record), java))
 }
 
 /// The language that was asked for, or that of the surroundings.
@@ -39,10 +44,17 @@ pub(crate) fn data(verdict: &Verdict) -> Value {
     serde_json::to_value(verdict).unwrap_or_default()
 }
 
-/// The summary's JSON with its verdict, `null` where there is none.
-pub(crate) fn into_json(json: String, verdict: Option<&Verdict>) -> String {
+/// The summary's JSON with its verdict, `null` where there is none, and the watched Java machines, if there are some.
+pub(crate) fn into_json(
+    json: String,
+    verdict: Option<&Verdict>,
+    java: Map<String, Value>,
+) -> String {
     let Ok(Value::Object(mut summary)) = serde_json::from_str(&json) else { return json };
     summary.insert("verdict".into(), verdict.map_or(json!(null), data));
+    if !java.is_empty() {
+        summary.insert("java_machines".into(), java.into());
+    }
     serde_json::to_string_pretty(&summary).unwrap_or(json)
 }
 

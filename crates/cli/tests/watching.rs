@@ -2,6 +2,8 @@
 
 #[path = "watching/hostile.rs"]
 mod hostile;
+#[path = "watching/java.rs"]
+mod java;
 mod program;
 
 use std::io::{BufRead, BufReader, Read, Write};

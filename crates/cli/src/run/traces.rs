@@ -221,7 +221,7 @@ impl<'a> Traces<'a> {
             last.add_lost(folder.record_lost(), "seconds of the record");
         }
         let missed = starts.map(Starts::text).unwrap_or_default();
-        let verdict = verdict::of_folder(folder.path());
+        let (verdict, java) = verdict::of_folder(folder.path()).unzip();
         let language = verdict::language(request.lang);
         let not_met = judgement.outcome() == Outcome::NotMet;
         let said = |width| {
@@ -244,7 +244,7 @@ impl<'a> Traces<'a> {
         let json = cost.add_to_json(machines.add_to_json(json));
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
-        let json = verdict::into_json(json, verdict.as_ref());
+        let json = verdict::into_json(json, verdict.as_ref(), java.unwrap_or_default());
         let json = identity::into_json(json, &request.plan, end, judgement.cut_short.as_ref());
         for (name, text) in [("summary.json", &*json), ("summary.txt", &*text)] {
             if let Some(message) = folder.write(name, text) {

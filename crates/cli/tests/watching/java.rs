@@ -1,0 +1,83 @@
+//! Settings in force of a watched Java machine: in the summary, and in the comparison of two runs.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use crate::program::{self, Program};
+
+/// An exporter that always gives the same text.
+fn exporter(text: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let _ = socket.read(&mut [0; 2048]);
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+            let _ = socket.write_all(format!("{head}{text}").as_bytes());
+        }
+    });
+    format!("app=http://{address}")
+}
+
+/// The text of an exporter in a Java machine.
+fn java(heap_max: u64, collector: &str, options: &str) -> String {
+    format!(
+        "jvm_memory_bytes_used{{area=\"heap\",}} 5\njvm_memory_bytes_max{{area=\"heap\",}} {heap_max}\n\
+         jvm_gc_collection_seconds_count{{gc=\"{collector}\",}} 3\njvm_threads_current 42\n\
+         jvm_info{{version=\"17.0.9+9\",}} 1\n{options}"
+    )
+}
+
+/// Runs the plan while such a machine is watched; the folder of the run.
+fn run(program: &Program, name: &str, text: String) -> String {
+    let host = exporter(text);
+    let line = ["run", "plan.jmx", "--runs", name, "--watch", &host, "-Jms=500", "-Jloops=6"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let made = std::fs::read_dir(program.path(name)).expect("runs").next();
+    made.expect("a run").expect("an entry").path().display().to_string()
+}
+
+const GIB: u64 = 1 << 30;
+
+#[test]
+fn settings_of_a_java_machine_stand_in_the_summary_and_are_compared() {
+    let program = Program::new();
+    let secret = "java_lang_Runtime_InputArguments{options=\"-Xmx1g -Dpassword=hidden\"} 1\n";
+    let first = run(&program, "first", java(GIB, "G1 Old Generation", ""));
+    let same = run(&program, "same", java(GIB, "G1 Old Generation", ""));
+    let other = run(&program, "other", java(2 * GIB, "PS Scavenge", secret));
+    let text = std::fs::read_to_string(format!("{other}/summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(program::schema::check(&summary), Ok(()));
+    let expected = serde_json::json!({ "app": {
+        "heap_max": 2 * GIB, "collectors": "Parallel", "java": "17.0.9+9", "arguments": "-Xmx1g -Dpassword=***"
+    }});
+    assert_eq!(summary["java_machines"], expected);
+
+    let told = program.run(&["compare", "--no-report", &first, &same]);
+    let words = "The Java machine on app had the same settings in both runs: heap at most 1.0 GiB, G1, Java 17.0.9+9. If \
+                 options of heap or collector were meant to differ, they were not in force: options of Java stand before -jar.\n";
+    assert!(told.out.contains(words), "{told:?}");
+
+    let told = program.run(&["compare", "--no-report", &first, &other]);
+    assert!(!told.out.contains("the same settings"), "{told:?}");
+    for line in [
+        "- largest heap of Java on app: A 1.0 GiB, B 2.0 GiB\n",
+        "- collectors of Java on app: A G1, B Parallel\n",
+    ] {
+        assert!(told.out.contains(line), "{line}: {told:?}");
+    }
+    assert!(!told.out.contains("heap_max of app"), "{told:?}");
+}
+
+#[test]
+fn nothing_is_said_of_hosts_that_are_no_java_machines() {
+    let program = Program::new();
+    let text = || "node_load1 0.5\nnode_memory_MemTotal_bytes 8e9\n".to_owned();
+    let (first, second) = (run(&program, "first", text()), run(&program, "second", text()));
+    let summary = std::fs::read_to_string(format!("{second}/summary.json")).expect("a summary");
+    assert!(!summary.contains("java_machines"), "{summary}");
+    let told = program.run(&["compare", "--no-report", &first, &second]);
+    assert!(told.code == 0 && !told.out.contains("Java"), "{told:?}");
+}
