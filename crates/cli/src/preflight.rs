@@ -48,8 +48,8 @@ use place::Surroundings;
 use report::Report;
 
 /// `--watch` alone, without hosts to ask.
-const NO_HOSTS: &str = "--watch without NAME=URL asks the hosts of throng.toml, and none is named there: give --watch NAME=URL, or \
-    name hosts under [watch] in throng.toml";
+const NO_HOSTS: &str = "--watch without NAME=URL asks the hosts of throng.toml and the plan's PerfMon agents, and none is named there: give \
+    --watch NAME=URL, or name hosts under [watch] in throng.toml";
 
 pub(crate) fn run(flags: PreflightFlags) -> Exit {
     let chain = match flags.chain.as_deref().map(Chain::parse).transpose() {
@@ -68,14 +68,15 @@ pub(crate) fn run(flags: PreflightFlags) -> Exit {
         return usage(&message);
     }
     let given = flags.watch.iter().filter_map(|host| host.0.clone()).collect();
-    let watched = merged(given, std::mem::take(&mut request.watch));
-    if asks_hosts_of_project && watched.is_empty() {
-        return usage(NO_HOSTS);
-    }
-    let demand = match demand_of(&flags, &request) {
+    let mut watched = merged(given, std::mem::take(&mut request.watch));
+    let mut demand = match demand_of(&flags, &request) {
         Ok(demand) => demand,
         Err(exit) => return exit,
     };
+    watched.append(&mut demand.agents);
+    if asks_hosts_of_project && watched.is_empty() {
+        return usage(NO_HOSTS);
+    }
     let file = match flags.sysctl.as_deref().map(settings::File::read).transpose() {
         Ok(file) => file,
         Err(message) => return usage(&message),

@@ -8,7 +8,7 @@ mod admission;
 mod exports;
 mod judging;
 mod live;
-mod monitors;
+pub(crate) mod monitors;
 mod phases;
 mod reports;
 mod settings;

@@ -2,6 +2,9 @@
 
 mod program;
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use program::Program;
 use serde_json::Value;
 
@@ -288,8 +291,7 @@ fn a_file_of_settings_is_judged_line_by_line() {
 
 /// A server that answers each connection with a text.
 fn serve(text: &'static str) -> String {
-    use std::io::{Read, Write};
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
@@ -324,6 +326,59 @@ fn watched_hosts_are_asked_once_and_those_that_do_not_answer_named() {
     let report = json(&program.run(&[&line[..], &["--json"]].concat()).out);
     assert_eq!(report["watched"][0]["figures"], 2, "{report}");
     assert!(report["watched"][1]["problem"].as_str().is_some_and(|words| words.contains("502")));
+}
+
+#[test]
+fn perfmon_agents_of_the_plan_are_asked_once_too() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let read = socket.read(&mut [0; 100]).unwrap_or(0);
+            assert_eq!(read, "test\n".len(), "nothing is asked but whether it is an agent");
+            let _ = socket.write_all(b"Yep\n");
+        }
+    });
+    let row = |host: &str, port: &str, kind: &str| {
+        let cells = [host, port, kind, ""]
+            .map(|cell| format!("<stringProp name=\"1\">{cell}</stringProp>"));
+        format!("<collectionProp name=\"1\">{}</collectionProp>", cells.concat())
+    };
+    let there = format!("${{__P(agent,{port})}}");
+    let rows = [
+        row("127.0.0.1", &there, "CPU"),
+        row("127.0.0.1", &there, "Memory"),
+        row("127.0.0.2", "1", "CPU"),
+    ];
+    let collector = format!(
+        "<kg.apc.jmeter.perfmon.PerfMonCollector guiclass=\"kg.apc.jmeter.vizualizers.PerfMonGui\" \
+         testclass=\"kg.apc.jmeter.perfmon.PerfMonCollector\" testname=\"Servers\" enabled=\"true\">\
+         <stringProp name=\"filename\">servers.csv</stringProp>\
+         <collectionProp name=\"metricConnections\">{}</collectionProp>\
+         </kg.apc.jmeter.perfmon.PerfMonCollector><hashTree/>",
+        rows.concat()
+    );
+    let program = Program::new();
+    program.write("perfmon.jmx", &program::PLAN.replace("<!--more-->", &collector));
+    let ended = program.run(&["preflight", "perfmon.jmx", "--watch"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for words in [
+        "  answers   127.0.0.1: 2 metrics\n",
+        "  no answer 127.0.0.2: 127.0.0.2:1",
+        "  1 of 2 watched hosts give no figures.\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
+    assert!(!program.path("servers.csv").exists(), "a file is for a run");
+    let ended = program.run(&["preflight", "perfmon.jmx"]);
+    assert!(!ended.out.contains("Watched hosts"), "nobody has asked for it: {ended:?}");
+    let ended = program.run(&[
+        "preflight",
+        "perfmon.jmx",
+        "--watch",
+        &format!("x={}", serve("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx 1\n")),
+    ]);
+    assert!(ended.out.contains("  1 of 3 watched hosts give no figures.\n"), "{ended:?}");
 }
 
 #[test]

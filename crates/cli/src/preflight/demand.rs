@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use engine::Monitor;
 use lang::java::parse_int;
 use plan::env::{Env, Scratch, Who};
 use plan::function::Shared;
@@ -20,8 +21,10 @@ use plan::vars::Vars;
 use plan::websocket;
 use serde::Serialize;
 
+use crate::run::monitors::agents;
+
 /// The resources that a run needs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Demand {
     pub(crate) users: u64,
     /// Connections held at once at most, by kind.
@@ -52,6 +55,9 @@ pub(crate) struct Demand {
     pub(crate) message: Option<u64>,
     /// Connections opened per second, where the plan or a setting says it.
     pub(crate) per_second: Option<f64>,
+    /// PerfMon agents of the plan's collectors, as far as they are known.
+    #[serde(skip)]
+    pub(crate) agents: Vec<watch::Host>,
 }
 
 /// Input beside the plan itself.
@@ -142,12 +148,15 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         numbers.0 = Some(*users);
     }
     let unknown_users = numbers.iter().filter(|(users, _)| users.is_none()).count() as u64;
-    let numbers: Vec<_> =
-        numbers.into_iter().map(|(users, ramp)| (users.unwrap_or(0), ramp)).collect();
-    let planned: u64 = numbers.iter().map(|(users, _)| users).sum();
+    let planned: u64 = numbers.iter().filter_map(|(users, _)| *users).sum();
     let mut demand = Demand { unknown_users, odd_numbers, sources, ..Demand::default() };
     let (mut per_second, mut at_once) = (0.0, false);
-    for (group, (users, ramp_s)) in plan.groups.iter().zip(numbers) {
+    for (group, (known, ramp_s)) in plan.groups.iter().zip(numbers) {
+        // A group without users opens nothing.
+        if known == Some(0) && planned > 0 {
+            continue;
+        }
+        let users = known.unwrap_or(0);
         let users = match given.users {
             Some(wanted) if planned > 0 => {
                 (u128::from(users) * u128::from(wanted)).div_ceil(planned.into()) as u64
@@ -158,6 +167,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         at_once |= held > 0 && ramp_s <= 0;
         per_second += held as f64 / ramp_s.max(1) as f64;
     }
+    demand.agents = agents(&monitors(plan, &mut env), &given.properties);
     demand.message = given.message.or(demand.message);
     demand.users = given.users.unwrap_or(planned);
     let by_plan = (per_second > 0.0 && !at_once).then_some(per_second);
@@ -166,6 +176,25 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         (limit, plan) => limit.or(plan),
     };
     Ok(demand)
+}
+
+/// Rows of the PerfMon collectors; those of hosts that only a run can tell are left out.
+fn monitors(plan: &Plan, env: &mut Env<'_>) -> Vec<Monitor> {
+    env.core.thrown = None;
+    let mut known = |text: &Template| {
+        let mut value = String::new();
+        text.eval(env, &mut value);
+        let known = env.core.thrown.take().is_none() && !value.contains("${");
+        known.then(|| value.trim().to_owned())
+    };
+    let mut row = |[host, port, kind, parameters]: &[Template; 4]| {
+        Some([known(host)?, known(port)?, known(kind)?, known(parameters)?])
+    };
+    let of = |one: &plan::element::PerfMon| Monitor {
+        rows: one.rows.iter().filter_map(&mut row).collect(),
+        file: None,
+    };
+    plan.monitors.iter().map(of).collect()
 }
 
 /// Users and ramp-up (seconds) of a group; `None` for users whose number only a run can tell. What is no number goes to `odd`.

@@ -7,7 +7,7 @@ use stats::grouped::things;
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     pub(crate) name: String,
-    /// Figures that it gave, or alerts that fire.
+    /// Figures that it gave, metrics asked of an agent, or alerts that fire.
     pub(crate) figures: u64,
     /// Why it gave none, or that its exporter does not reach the server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,8 +26,11 @@ pub(crate) fn ask(hosts: &[watch::Host]) -> Vec<Watched> {
             Ok(answer) => (answer.figures, (!answer.is_up).then(|| NOT_UP.into())),
             Err(words) => (0, Some(words)),
         };
-        let is_alerts = matches!(host.source, watch::Source::Alertmanager(_));
-        let thing = if is_alerts { "firing alert" } else { "figure" };
+        let thing = match host.source {
+            watch::Source::Alertmanager(_) => "firing alert",
+            watch::Source::PerfMon(_) => "metric",
+            watch::Source::Prometheus(_) => "figure",
+        };
         Watched { name: host.name.clone(), figures, problem, thing }
     };
     hosts.iter().zip(watch::ask(hosts)).map(watched).collect()

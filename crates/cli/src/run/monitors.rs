@@ -3,6 +3,7 @@
 //! A file has a row for each figure: the label is host, metric and parameters, `elapsed` the figure times 1000, and a row of an
 //! agent that does not answer failed, with the reason as its message.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -45,15 +46,9 @@ pub(crate) fn prepare(
         complaints.push(format!("hosts of the plan are not watched: {error}"));
         Vec::new()
     });
-    let interval = options.properties.get("jmeterPlugin.perfmon.interval");
-    let interval = interval.and_then(|text| text.trim().parse().ok()).unwrap_or(1000);
     let mut all = request.watch.clone();
     let of = |key: &str| options.properties.get(key).map_or("", |text| text.trim());
-    let template = Agent {
-        interval_ms: interval,
-        udp: of("jmeterPlugin.perfmon.useUDP").eq_ignore_ascii_case("true"),
-        ..Agent::default()
-    };
+    let template = template(&options.properties);
     let is_short = of("jmeterPlugin.perfmon.label.useHostname").eq_ignore_ascii_case("true");
     if is_short && !of("jmeterPlugin.perfmon.label.useHostname.pattern").is_empty() {
         let words = "PerfMon: jmeterPlugin.perfmon.label.useHostname.pattern is left out: labels have the host's name up to its first dot";
@@ -67,6 +62,21 @@ pub(crate) fn prepare(
         traces.warn("watch", line);
     }
     (all, files)
+}
+
+/// An agent without address and metrics.
+fn template(properties: &HashMap<String, String>) -> Agent {
+    let of = |key: &str| properties.get(key).map_or("", |text| text.trim());
+    Agent {
+        interval_ms: of("jmeterPlugin.perfmon.interval").parse().unwrap_or(1000),
+        udp: of("jmeterPlugin.perfmon.useUDP").eq_ignore_ascii_case("true"),
+        ..Agent::default()
+    }
+}
+
+/// The agents of collectors, to be asked before a run. Rows without a port are left out; the run warns of them.
+pub(crate) fn agents(monitors: &[Monitor], properties: &HashMap<String, String>) -> Vec<Host> {
+    hosts(monitors, &template(properties), false).0
 }
 
 /// The name up to its first dot, where that has letters, digits, `_` and `-` alone.
