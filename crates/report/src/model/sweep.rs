@@ -1,5 +1,7 @@
 //! A sweep: rate and response times over a row of loads, and the model that describes them, or none.
 
+mod errors;
+
 use answers::scaling::{self, Choice, Model, Refusal};
 use answers::verdict::Words;
 use record::Record;
@@ -53,6 +55,9 @@ pub struct Point {
     pub notes: Vec<Words>,
     /// Folder of its run.
     pub run: String,
+    /// The verdict on it doubts the generator.
+    #[serde(skip)]
+    pub is_generator: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -145,8 +150,19 @@ impl SweepPage {
     }
 }
 
-/// The answer on the points, without a number that was not measured.
+/// The answer on the points, without a number that was not measured: the place at which errors begin and the throughput,
+/// first the one that the load reached first.
 pub fn sentences(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
+    let mut out = of_throughput(points, choice, axis);
+    let knee = choice.chosen.and_then(|fit| fit.model.knee().or(fit.model.peak()));
+    if let Some(begin) = errors::begin(points, knee, axis) {
+        let place = if begin.is_knee { 0 } else { out.len() };
+        out.insert(place, begin.words);
+    }
+    out
+}
+
+fn of_throughput(points: &[Point], choice: &Choice, axis: Axis) -> Vec<Words> {
     let counted: Vec<&Point> = points.iter().filter(|point| point.excluded.is_none()).collect();
     let Some(best) = counted.iter().max_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s)) else {
         return vec![words(

@@ -189,6 +189,7 @@ impl Point {
             excluded: self.excluded.clone(),
             notes: self.notes(),
             run: parent(&self.folder),
+            is_generator: results::doubt(&self.verdict).is_some(),
         }
     }
 
