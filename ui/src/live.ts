@@ -141,7 +141,7 @@ class Live {
     replace(this.pictures);
     const { timeline } = this.start.page;
     if (timeline.at_ms.length === 0) return;
-    this.figures = charts(this.start.page, 'overview').slice(0, 4).map((one) => chart(timeline, one));
+    this.figures = charts(this.start.page, 'overview').filter((one, at) => at < 4 || one.id.startsWith('series.')).map((one) => chart(timeline, one));
     this.figures.forEach((figure) => { this.pictures.append(figure.element); figure.redraw(); });
   }
 

@@ -352,6 +352,10 @@ pub(crate) struct RunFlags {
     /// given several times; it takes the place of the plan's header of that name.
     #[arg(long, value_name = "NAME=VALUE", value_parser = engine::check_tag)]
     tag: Vec<String>,
+    /// Count a number in answers over time: NAME=VARIABLE that the plan extracts, NAME=header:NAME of a response header, or
+    /// NAME=timing:METRIC of Server-Timing. May be given several times.
+    #[arg(long, value_name = "NAME=SOURCE", value_parser = engine::check_series)]
+    series: Vec<String>,
     /// Put a member into W3C's header baggage of every request, which services pass on. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = engine::check_baggage)]
     baggage: Vec<String>,
@@ -732,6 +736,7 @@ impl RunFlags {
             ("throng.source.addresses", self.source),
             ("throng.connect.rate", self.connect_rate.map(|rate| rate.to_string())),
             ("throng.tag", joined(&self.tag, "\n")),
+            ("throng.series", joined(&self.series, "\n")),
             ("throng.baggage", joined(&self.baggage, ",")),
             ("throng.traceparent", self.traceparent),
         ];

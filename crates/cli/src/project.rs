@@ -16,7 +16,10 @@ use crate::properties::{PROJECT_FILE, Setting};
 use crate::request::Request;
 use crate::suggest::nearest;
 
-const TABLES: [&str; 7] = ["load", "thresholds", "watch", "alerts", "prices", "out", "properties"];
+/// The property of series of numbers in answers.
+const SERIES: &str = "throng.series";
+const TABLES: [&str; 8] =
+    ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];
 const THRESHOLDS: [&str; 3] = ["fail", "abort-if", "junit"];
 
@@ -115,6 +118,9 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
             }
         }
     }
+    if let Some(series) = table.get("series") {
+        add_series(request, of_table(series, "series")?)?;
+    }
     if let Some(prices) = table.get("prices") {
         request.prices = Some(prices_of(of_table(prices, "prices")?)?);
     }
@@ -152,6 +158,34 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
 }
 
 /// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
+/// Adds series to those of the command line, of which one stays that has the same name.
+fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
+    let mut lines = Vec::new();
+    for (name, source) in table {
+        let path = ["series", name];
+        let line = format!("{name}={}", text(source, &path)?);
+        lines.push(engine::check_series(&line).map_err(|words| wrong(&path, words))?);
+    }
+    let given = request.sources.settings.iter_mut().find_map(|setting| match setting {
+        Setting::Jmeter(name, value) if name == SERIES => Some(value),
+        _ => None,
+    });
+    let name = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
+    match given {
+        Some(given) => {
+            let names: Vec<String> = given.lines().map(name).collect();
+            let more = lines.into_iter().filter(|line| !names.contains(&name(line)));
+            more.for_each(|line| *given = format!("{given}\n{line}"));
+        }
+        None => {
+            let setting = Setting::Jmeter(SERIES.into(), lines.join("\n"));
+            request.sources.of_project += 1;
+            request.sources.settings.insert(0, setting);
+        }
+    }
+    Ok(())
+}
+
 fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result<(), Wrong> {
     for (name, value) in table {
         let name = format!("{within}{name}");

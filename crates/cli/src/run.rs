@@ -595,6 +595,7 @@ impl Ending<'_> {
         let frame = Frame { start_ms, end_ms, usage: used(&before, &run.usage()) };
         let summary =
             Summary::new(totals, &frame, percentages).over_time(totals, progress.timeline());
+        let summary = summary.with_series(totals, progress.now().frame.series());
         let dropped = totals.counters.get(Counter::RowsDropped);
         if dropped > 0 {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");

@@ -126,7 +126,7 @@ impl<'p> Core<'p> {
         };
         let most_of_body = [false, true].map(|md5| run.settings.bodies.most_of_body(md5).1);
         Self {
-            samples: Samples::new(plan, now, &mut recorder),
+            samples: Samples::new(plan, now, &mut recorder, &run.settings.series),
             cx: Context {
                 plan,
                 run,

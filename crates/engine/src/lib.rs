@@ -77,6 +77,7 @@ pub use run::phases::{Phase, Phases};
 pub use run::prepare::{close_results, create_results, evaluate};
 pub use run::start::{set_up, start};
 pub use run::{Event, Handle, Run, Users};
+pub use settings::series::{MOST_SERIES, check_series};
 pub use settings::tags::{check_baggage, check_tag};
 pub use settings::{PROPERTIES, THREAD_PREFIX, allowed_targets, complaint, permits};
 pub use shared::diary::LOG_SAMPLES;

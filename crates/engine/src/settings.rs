@@ -6,6 +6,7 @@ pub(crate) mod cookies;
 pub(crate) mod http;
 pub(crate) mod proxy;
 pub(crate) mod results;
+pub(crate) mod series;
 pub(crate) mod tags;
 pub(crate) mod websocket;
 
@@ -22,6 +23,7 @@ use crate::settings::cookies::Cookies;
 use crate::settings::http::{CacheHit, Http};
 use crate::settings::proxy::Proxies;
 use crate::settings::results::Results;
+use crate::settings::series::Series;
 use crate::settings::tags::Tags;
 use crate::settings::websocket::WebSocket;
 use crate::time::clock::Nanos;
@@ -37,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) websocket: WebSocket,
     pub(crate) results: Results,
     pub(crate) tags: Tags,
+    pub(crate) series: Series,
     /// Steps that one evaluation may take (`throng.evaluation.steps`).
     pub(crate) evaluation_steps: u64,
     /// Samples in a row without a connection after which the run is stopped (`throng.stop.unconnected`).
@@ -115,6 +118,7 @@ pub const PROPERTIES: &[&str] = &[
     "throng.evaluation.steps",
     THREAD_PREFIX,
     "throng.record.header",
+    "throng.series",
     "throng.tag",
     "throng.baggage",
     "throng.traceparent",
@@ -176,9 +180,10 @@ impl Settings {
     pub(crate) fn from_properties(get: impl Fn(&str) -> Option<String>) -> Self {
         let get = &Properties(&get);
         let (connect, tls) = Connect::of(get);
-        let tags = Tags::of(get);
+        let (tags, series) = (Tags::of(get), Series::of(get));
+        let wrong = || tags.as_ref().err().or(series.as_ref().err()).cloned();
         Self {
-            complaint: complaints(get, tls).or_else(|| tags.as_ref().err().cloned()),
+            complaint: complaints(get, tls).or_else(wrong),
             connect,
             http: Http::of(get),
             bodies: Bodies::of(get),
@@ -187,6 +192,7 @@ impl Settings {
             websocket: WebSocket::of(get),
             results: Results::of(get),
             tags: tags.unwrap_or_default(),
+            series: series.unwrap_or_default(),
             most_unconnected: get
                 .of("throng.stop.unconnected")
                 .and_then(|number| number.trim().parse().ok()),

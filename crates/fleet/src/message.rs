@@ -11,7 +11,7 @@ use stats::Snapshot;
 use stats::process::Usage;
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 
 /// To a worker.
 #[derive(Debug, Serialize, Deserialize)]

@@ -80,6 +80,31 @@ pub enum Extractor {
     Job(Job),
 }
 
+impl Extractor {
+    /// Whether it may set that variable, as far as its text says it. What Java does is not known.
+    pub fn may_set(&self, variable: &str) -> bool {
+        let reference = match self {
+            Self::Regex(of) => of.reference(),
+            Self::Json(of) => of.references(),
+            Self::JmesPath(of) => of.reference(),
+            Self::Boundary(of) => of.reference(),
+            Self::PluginJson(of) => of.reference(),
+            Self::Css(of) => of.reference(),
+            Self::XPath(of) => of.reference(),
+            Self::XPath2(of) => of.reference(),
+            Self::Debug(_) | Self::FifoPut(_) => return false,
+            Self::Script(script) => return script.mentions(variable),
+            Self::Job(_) => return true,
+        };
+        // A JSON Extractor has several names; numbers and groups stand behind one.
+        let is_of = |name: &str| {
+            let rest = variable.strip_prefix(name.trim()).filter(|_| !name.trim().is_empty());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        reference.fixed().is_none_or(|names| names.split(';').any(is_of))
+    }
+}
+
 /// Why an element cannot run natively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

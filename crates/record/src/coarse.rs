@@ -140,6 +140,12 @@ impl Second {
             }
         }
         self.stalled.merge(&other.stalled);
+        for (at, number) in &other.numbers {
+            match self.numbers.binary_search_by_key(at, |known| known.0) {
+                Ok(found) => self.numbers[found].1.merge(number),
+                Err(place) => self.numbers.insert(place, (*at, *number)),
+            }
+        }
         self.checks.extend_from_slice(&other.checks);
         settle(&mut self.checks);
     }

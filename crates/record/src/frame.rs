@@ -15,6 +15,9 @@ pub const SHARED_NAMES: &str = "shared_names";
 /// The setting that lists files which the plan reads and that were not there, one a line, each with its element and place.
 pub const MISSING_FILES: &str = "missing_files";
 
+/// The setting that lists the series of numbers in answers, `NAME=SOURCE`, one a line: the property as it was given.
+const SERIES: &str = "-Jthrong.series";
+
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
@@ -46,6 +49,14 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// Names and sources of the series of numbers in answers, by their place.
+    pub fn series(&self) -> impl Iterator<Item = (&str, &str)> {
+        let list = self.settings.iter().find(|(name, _)| name == SERIES);
+        let lines = list.into_iter().flat_map(|(_, lines)| lines.lines());
+        let lines = lines.filter(|line| !line.trim().is_empty());
+        lines.map(|line| line.split_once('=').map_or((line, ""), |(a, b)| (a.trim(), b.trim())))
+    }
+
     /// The time that rates are by, s: that in which users ran, or the run's length.
     pub fn rate_s(&self) -> f64 {
         let ms = if self.ran_ms > 0 { self.ran_ms } else { self.length_ms };

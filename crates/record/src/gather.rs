@@ -216,6 +216,11 @@ impl Names {
             room: snapshot.spans.get(Span::Room).clone(),
             closes: snapshot.closes.clone(),
             stalled: snapshot.stalled.clone(),
+            numbers: (0..)
+                .zip(&snapshot.numbers)
+                .filter(|(_, number)| !number.is_empty())
+                .map(|(at, number)| (at, *number))
+                .collect(),
             ..Second::default()
         };
         let mut parts: Vec<(u32, Part)> =

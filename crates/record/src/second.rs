@@ -6,7 +6,7 @@ use stats::hist::Bins;
 use stats::machine::Machine;
 use stats::snapshot::LabelDelta;
 use stats::stalled::Stalled;
-use stats::{Checks, Counters};
+use stats::{Checks, Counters, Number};
 
 use crate::Label;
 use crate::coarse::Coarse;
@@ -56,6 +56,8 @@ pub struct Second {
     pub coarse: Option<Box<Coarse>>,
     /// Answers that assertions checked, by number of the label, ascending; labels without any are not there.
     pub checks: Vec<(u32, Checked)>,
+    /// Numbers in answers, by place of the series ([`crate::Frame::series`]), ascending: those with a value.
+    pub numbers: Vec<(u32, Number)>,
 }
 
 /// A set of samples.

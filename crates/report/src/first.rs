@@ -16,11 +16,14 @@ use stats::grouped::things;
 
 use crate::captions::{clock, digits};
 use crate::html::Html;
-use crate::model::{About, Criterion, RunPage, words};
+use crate::model::{About, Criterion, RunPage, is_series, words};
 use crate::svg;
 
 pub(crate) use numbers::{failed_name, failures, interval, service};
 pub(crate) use verdict::{of_points, section as verdict};
+
+/// Pictures of series; all are on the page of time.
+const MOST_SERIES: usize = 6;
 
 /// The first screen of a run.
 pub fn run(page: &RunPage) -> Html {
@@ -35,10 +38,10 @@ pub fn run(page: &RunPage) -> Html {
     criteria(&mut out, &page.criteria);
     numbers::section(&mut out, &page.totals);
     out.raw("<section class=\"pictures\">");
-    for id in ["load", "response", "errors"] {
-        if let Some(chart) = page.timeline.chart(id) {
-            svg::picture(&mut out, &page.timeline, chart);
-        }
+    let first = ["load", "response", "errors"].into_iter().filter_map(|id| page.timeline.chart(id));
+    let series = page.timeline.charts.iter().filter(|chart| is_series(&chart.id));
+    for chart in first.chain(series.take(MOST_SERIES)) {
+        svg::picture(&mut out, &page.timeline, chart);
     }
     out.raw("</section>");
     labels::section(&mut out, page);

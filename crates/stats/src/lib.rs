@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `sample`, `recorder` | a finished sample; a core's samples, counted |
 //! | `hist`, `tally`, `phases`, `counter`, `span`, `close`, `cause` | the stores: histograms, sums of a label, times by what they were spent on, counters, phases of connections, ends of connections, errors by cause |
-//! | `checks` | answers that assertions checked |
+//! | `checks`, `number` | answers that assertions checked; numbers that a plan takes out of answers |
 //! | `class`, `kept`, `stalled` | exchanges by address and header; samples kept whole; those that a stall has made longer |
 //! | `snapshot`, `totals` | a second of one core; the whole run, merged |
 //! | `aggregate`, `summariser` | JMeter's report and its `summary` lines |
@@ -38,6 +38,7 @@ pub mod jtl;
 pub mod kept;
 pub mod laws;
 pub mod machine;
+pub mod number;
 pub mod phases;
 pub mod process;
 pub mod recorder;
@@ -58,6 +59,7 @@ pub use class::ClassId;
 pub use close::CloseCause;
 pub use counter::{Counter, Counters};
 pub use kept::Draw;
+pub use number::Number;
 pub use phases::Phases;
 pub use recorder::Recorder;
 pub use sample::{LabelId, Outcome, Phase, Sample};

@@ -16,6 +16,7 @@ use crate::close::{CloseCause, Closes};
 use crate::counter::{Counter, Counters};
 use crate::hist::{Tray, layout};
 use crate::kept::{Draw, Keeper, Reasons, Texts};
+use crate::number::Number;
 use crate::sample::{LabelId, Outcome, Sample, millis};
 use crate::snapshot::{self, LabelDelta, Snapshot};
 use crate::span::Span;
@@ -71,6 +72,8 @@ pub struct Recorder {
     /// End of the minute of which labels know their slowest sample, epoch ms.
     minute_ends: i64,
     stalled: Counted,
+    /// By place of the series.
+    numbers: Vec<Number>,
     seq: u64,
     /// Start of the interval, epoch ms; 0 where nobody has said it.
     began_ms: i64,
@@ -133,6 +136,7 @@ impl Recorder {
             keeper: Keeper::default(),
             minute_ends: 0,
             stalled: Counted::default(),
+            numbers: Vec::new(),
             seq: 0,
             began_ms: 0,
         }
@@ -287,6 +291,14 @@ impl Recorder {
         self.stalled.add(sample);
     }
 
+    /// Adds a value of the series at that place; `None`: it is no number.
+    pub fn number(&mut self, at: usize, value: Option<f64>) {
+        if self.numbers.len() <= at {
+            self.numbers.resize(at + 1, Number::default());
+        }
+        self.numbers[at].add(value);
+    }
+
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
         self.counters.add(counter, n);
@@ -323,6 +335,8 @@ impl Recorder {
         self.classes.drain_into(&mut into.classes, &mut into.spare_bins, name);
         self.keeper.drain_into(&mut into.kept);
         self.stalled.drain_into(&mut into.stalled);
+        into.numbers.extend_from_slice(&self.numbers);
+        self.numbers.fill(Number::default());
         let places = (0u32..).zip(&self.places[..self.used]);
         self.touched.extend(places.map(|(place, label)| (label.label, place)));
         self.touched.sort_unstable();

@@ -18,6 +18,7 @@ use crate::close::{self, Close};
 use crate::counter::Counters;
 use crate::hist::Bins;
 use crate::kept::Example;
+use crate::number::{self, Number};
 use crate::span::SpanBins;
 use crate::stalled::Stalled;
 use crate::tally::Tally;
@@ -71,6 +72,8 @@ pub struct Snapshot {
     pub kept: Vec<Example>,
     /// Samples that a stall has made longer.
     pub stalled: Stalled,
+    /// Numbers in answers, by place of the series.
+    pub numbers: Vec<Number>,
     #[serde(skip)]
     places: Places,
     #[serde(skip)]
@@ -111,6 +114,7 @@ impl Snapshot {
         }
         self.kept.clear();
         self.stalled.clear();
+        self.numbers.clear();
     }
 
     /// An empty entry at the end of the list.
@@ -143,6 +147,7 @@ impl Snapshot {
         class::merge(&mut self.classes, &other.classes, &mut self.spare_bins);
         self.kept.extend_from_slice(&other.kept);
         self.stalled.merge(&other.stalled);
+        number::merge(&mut self.numbers, &other.numbers);
         let mut at = usize::MAX;
         for theirs in &other.labels {
             at = self.place_of((&theirs.name, theirs.transaction), at.wrapping_add(1));

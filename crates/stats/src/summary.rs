@@ -8,6 +8,7 @@ mod connections;
 mod gateway;
 mod handshakes;
 mod pools;
+mod series;
 
 use lang::decimal_format::percent;
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub use connections::{ClosedLine, Connections};
 pub use gateway::Gateway;
 pub use handshakes::Handshakes;
 pub use pools::PoolWaits;
+pub use series::SeriesLine;
 
 /// Number of causes in the text; the JSON has all.
 const CAUSES_SHOWN: usize = 20;
@@ -84,6 +86,9 @@ pub struct Summary {
     /// In runs with pools of connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pools: Option<PoolWaits>,
+    /// In runs with series.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<SeriesLine>,
     pub generator: Generator,
     /// Peaks and sums over the run's seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,6 +186,7 @@ impl Summary {
             tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
             gateway: Gateway::new(totals, frame.usage.cpu_s()),
             pools: PoolWaits::new(totals),
+            series: Vec::new(),
             generator: Generator::new(frame, &requests),
             course: None,
             counters: totals.counters,
@@ -193,6 +199,18 @@ impl Summary {
         self.tls =
             Handshakes::new(totals, timeline, self.generator.user_s + self.generator.system_s);
         self.course = Some(timeline.clone());
+        self
+    }
+
+    /// Adds the series of those names and sources, by their place.
+    pub fn with_series<'n>(
+        mut self,
+        totals: &Totals,
+        names: impl Iterator<Item = (&'n str, &'n str)>,
+    ) -> Self {
+        let number = |at: usize| totals.numbers().get(at).copied().unwrap_or_default();
+        let lines = names.enumerate().map(|(at, name)| SeriesLine::new(name, &number(at)));
+        self.series = lines.collect();
         self
     }
 
@@ -246,6 +264,7 @@ impl Summary {
         if let Some(pools) = &self.pools {
             out.push_str(&pools.text());
         }
+        out.extend(self.series.iter().map(SeriesLine::text));
         let g = &self.generator;
         out.push_str(&format!(
             "Generator       CPU {:.2} s user + {:.2} s system, {} µs per request; memory {} MiB\n",

@@ -10,6 +10,7 @@ use crate::cause::{Cause, Causes};
 use crate::close::{self, Closed};
 use crate::counter::Counters;
 use crate::hist::{Exact, Hist};
+use crate::number::{self, Number};
 use crate::snapshot::{LabelDelta, Snapshot};
 use crate::span::Span;
 use crate::tally::Tally;
@@ -39,6 +40,7 @@ pub struct Totals {
     causes: Causes,
     spans: [Hist; Span::COUNT],
     closed: Vec<Closed>,
+    numbers: Vec<Number>,
 }
 
 impl Row {
@@ -86,6 +88,7 @@ impl Totals {
             self.spans[span as usize].add(snapshot.spans.get(span));
         }
         close::add(&mut self.closed, &snapshot.closes);
+        number::merge(&mut self.numbers, &snapshot.numbers);
         for delta in &snapshot.labels {
             let at = *self
                 .index
@@ -116,6 +119,11 @@ impl Totals {
     /// Connections that ended, each way once, in the order of their first appearance.
     pub fn closed(&self) -> &[Closed] {
         &self.closed
+    }
+
+    /// Numbers in answers, by place of the series; those without a value may be missing.
+    pub fn numbers(&self) -> &[Number] {
+        &self.numbers
     }
 
     /// All samples under one name, as JMeter's TOTAL row counts them: with transactions.

@@ -8,7 +8,7 @@ use fleet::Loss;
 use record::Follower;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
-use stats::summary::Summary;
+use stats::summary::{SeriesLine, Summary};
 
 use crate::console::Console;
 use crate::cost::{self, Cost};
@@ -211,6 +211,9 @@ impl<'a> Traces<'a> {
         request: &Request,
         end: &End,
     ) {
+        for words in summary.series.iter().filter_map(SeriesLine::missing) {
+            self.warn("throng", &words);
+        }
         let Self { console, folder, last, machines, cost, .. } = self;
         let cost = Cost::new(summary, cost);
         folder.end_record();

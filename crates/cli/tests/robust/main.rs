@@ -22,6 +22,7 @@ mod peer;
 mod plans;
 mod process;
 mod proxy;
+mod series;
 mod server;
 mod sse;
 mod stall;

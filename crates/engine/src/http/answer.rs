@@ -77,10 +77,11 @@ impl Answers {
         if let (Some(name), Some(stash)) = (&cx.run.settings.http.record_header, &http.stash) {
             http.facts.header = class_of(&stash.head, name, &mut cx.recorder);
         }
-        if let Some(stash) = &http.stash
-            && let SamplerKind::Http(planned) = &cx.plan.samplers[id.0 as usize].kind
-        {
-            outgoing.gateways.judge(planned, &stash.head, &mut http.facts);
+        if let Some(stash) = &http.stash {
+            read_series(cx, &stash.head);
+            if let SamplerKind::Http(planned) = &cx.plan.samplers[id.0 as usize].kind {
+                outgoing.gateways.judge(planned, &stash.head, &mut http.facts);
+            }
         }
         let facts = http.facts;
         let mut moves = false;
@@ -298,6 +299,13 @@ fn end_failed(
     {
         repeat::fail(requests, cx, sessions, ticket, &failure);
     }
+}
+
+/// Counts the numbers that the head of an answer has for series.
+#[inline]
+fn read_series(cx: &mut Context<'_>, head: &[u8]) {
+    let recorder = &mut cx.recorder;
+    cx.run.settings.series.in_head(head, |at, value| recorder.number(at, value));
 }
 
 /// Bytes of a header's value by which exchanges are told apart.

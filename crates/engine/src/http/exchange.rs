@@ -386,7 +386,8 @@ fn facts_of(
         want_keep_alive: request.keep_alive,
         keep_head: cx.observes(id)
             || http.gateway.is_some()
-            || cx.run.settings.http.record_header.is_some(),
+            || cx.run.settings.http.record_header.is_some()
+            || cx.run.settings.series.reads_heads(),
         keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
         parse: needs.contains(Needs::PAGE),
         digest: http.md5,

@@ -15,6 +15,7 @@ use crate::sample::record::Part;
 use crate::sample::reporting::Reporting;
 use crate::sample::samples::Samples;
 use crate::sample::step::Step;
+use crate::settings::series::parsed;
 use crate::time::clock::Nanos;
 use crate::time::timing::TraceId;
 use crate::users::Given;
@@ -134,6 +135,9 @@ impl Samples {
         if let Some(most) = on.cx.run.settings.most_unconnected {
             self.count_unconnected(on.cx, sample.outcome, most);
         }
+        if let Some(series) = self.series.get(id.0 as usize) {
+            count_numbers(on.cx, index, series, sample.outcome);
+        }
         let mut reasons = on.cx.recorder.record(&sample);
         if on.cx.plan.has_groups_aside && is_aside(on.cx, index) {
             let counts = sample.outcome != Outcome::CutByEnd;
@@ -215,6 +219,22 @@ impl Samples {
     pub(crate) fn unwatch(&mut self, cx: &Context<'_>, index: UserId, id: SamplerId) {
         if !cx.plan.samplers[id.0 as usize].timeouts.is_empty() {
             self.watch.remove(index);
+        }
+    }
+}
+
+/// Counts the numbers that a sample's post-processors have put into variables; of an answer alone.
+fn count_numbers(
+    cx: &mut Context<'_>,
+    index: UserId,
+    series: &[(usize, String)],
+    outcome: Outcome,
+) {
+    let root = cx.users.root(index);
+    for (at, name) in series.iter().filter(|_| outcome.is_answered()) {
+        if let Some(value) = cx.users[root].vars.get_named(&cx.plan.names, name) {
+            let value = parsed(value);
+            cx.recorder.number(*at, value);
         }
     }
 }

@@ -4,12 +4,18 @@ use plan::plan::{Needs, Plan, Sampler, SamplerKind};
 use stats::{LabelId, Recorder};
 
 use crate::sample::interrupt::Watch;
+use crate::settings::series::{Series, Source};
 use crate::time::clock::Nanos;
+
+/// Places of series and the variables that these are of.
+type Extracted = Box<[(usize, String)]>;
 
 /// State of a core's samples.
 pub(crate) struct Samples {
     /// Labels of samplers whose name is fixed.
     pub(crate) labels: Vec<Option<LabelId>>,
+    /// The series whose variables a sampler's post-processors set: place and variable, by sampler. Empty without series.
+    pub(crate) series: Box<[Extracted]>,
     /// Samples that a Sample Timeout may interrupt, by user.
     pub(crate) watch: Watch,
     /// Samples in a row that got no connection, where the run is stopped after a number of them.
@@ -17,14 +23,35 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    pub(crate) fn new(plan: &Plan, now: Nanos, recorder: &mut Recorder) -> Self {
+    pub(crate) fn new(plan: &Plan, now: Nanos, recorder: &mut Recorder, series: &Series) -> Self {
         let names = plan.samplers.iter().map(|sampler| sampler.name.fixed());
         Self {
             labels: names.map(|name| name.map(|name| recorder.intern(name))).collect(),
+            series: extracted(plan, series),
             watch: Watch::new(now),
             unconnected: 0,
         }
     }
+}
+
+/// The series whose variables each sampler's post-processors set.
+fn extracted(plan: &Plan, series: &Series) -> Box<[Extracted]> {
+    let variables = || {
+        series.0.iter().enumerate().filter_map(|(at, source)| match source {
+            Source::Variable(name) => Some((at, name)),
+            Source::Header(_) | Source::Timing(_) => None,
+        })
+    };
+    if variables().next().is_none() {
+        return Box::default();
+    }
+    let of = |sampler: &Sampler| {
+        let sets = |(_, name): &(usize, &String)| {
+            sampler.after.iter().any(|extractor| extractor.may_set(name))
+        };
+        variables().filter(sets).map(|(at, name)| (at, name.clone())).collect()
+    };
+    plan.samplers.iter().map(of).collect()
 }
 
 /// Whether anybody looks at results beyond their measurements, by sampler. `all`: somebody looks at those of whatever samplers.

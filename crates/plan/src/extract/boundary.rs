@@ -57,6 +57,11 @@ pub(super) fn compile(
 const NO_REFERENCE: &str = "the Boundary Extractor has no reference name.";
 
 impl BoundaryExtractor {
+    /// The name of the variable.
+    pub(super) fn reference(&self) -> &Template {
+        &self.reference
+    }
+
     pub(super) fn complaint(&self) -> Option<String> {
         let empty = self.reference.fixed().is_some_and(str::is_empty);
         empty.then(|| format!("{NO_REFERENCE} {}", super::KEPT))

@@ -54,6 +54,11 @@ fn read(expression: &str) -> Result<JmesPath, Failure> {
 }
 
 impl JmesPathExtractor {
+    /// The name of the variable.
+    pub(super) fn reference(&self) -> &Template {
+        &self.reference
+    }
+
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut number = env.core.take();

@@ -89,6 +89,11 @@ fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
 }
 
 impl JsonExtractor {
+    /// The names of the variables, between semicolons.
+    pub(super) fn references(&self) -> &Template {
+        &self.references
+    }
+
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let texts = [&self.references, &self.paths, &self.defaults, &self.numbers].map(|text| {

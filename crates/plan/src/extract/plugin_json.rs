@@ -55,6 +55,11 @@ pub(super) fn compile(
 }
 
 impl PluginJsonExtractor {
+    /// The name of the variable.
+    pub(super) fn reference(&self) -> &Template {
+        &self.reference
+    }
+
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);

@@ -71,6 +71,11 @@ pub(super) fn compile(
 }
 
 impl RegexExtractor {
+    /// The name of the variable.
+    pub(super) fn reference(&self) -> &Template {
+        &self.reference
+    }
+
     /// Runs it.
     pub fn run(&self, result: &SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);

@@ -106,6 +106,11 @@ enum Failure {
 }
 
 impl XPathExtractor {
+    /// The name of the variable.
+    pub(super) fn reference(&self) -> &Template {
+        &self.reference
+    }
+
     /// Runs it.
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let mut family = Family::new(&self.reference, env);

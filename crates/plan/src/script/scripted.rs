@@ -188,6 +188,11 @@ impl Scripted {
         self.script.check(name, &self.parameters, result, finding, env);
     }
 
+    /// Whether the text of the script has a name in it.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        self.source.contains(name)
+    }
+
     /// Name of the element.
     pub(crate) fn label(&self) -> &Template {
         &self.name

@@ -2,7 +2,7 @@
 
 use stats::close::Close;
 use stats::hist::{Bins, layout};
-use stats::{CloseCause, Phases};
+use stats::{CloseCause, Number, Phases};
 
 use super::bytes::{In, Out};
 use super::columns::Columns;
@@ -241,6 +241,22 @@ pub(crate) fn write_second(second: &Second, out: &mut Out) {
         write_coarse(coarse, out);
     }
     out.list(&second.checks, write_checks);
+    out.list(&second.numbers, write_number);
+}
+
+fn write_number(out: &mut Out, (at, number): &(u32, Number)) {
+    out.number(u64::from(*at));
+    out.number(number.count);
+    out.number(number.odd);
+    for value in [number.sum, number.least, number.most] {
+        out.float(value);
+    }
+}
+
+fn read_number(from: &mut In<'_>) -> (u32, Number) {
+    let (at, count, odd) = (from.small(), from.number(), from.number());
+    let [sum, least, most] = [(); 3].map(|()| from.float());
+    (at, Number { count, odd, sum, least, most })
 }
 
 fn write_checks(out: &mut Out, (label, checks): &(u32, Checked)) {
@@ -351,6 +367,7 @@ pub(crate) fn read_second(
     // Fields that files of before do not have.
     second.coarse = from.truth().then(|| Box::new(read_coarse(from)));
     second.checks = from.list(read_checks);
+    second.numbers = from.list(read_number);
     second.shrink();
     second
 }

@@ -1,10 +1,8 @@
 //! The five labels with the most time.
 
-use stats::grouped::cut_percent;
-
 use crate::captions::{grouped, share, time, timed};
 use crate::html::Html;
-use crate::model::{Label, RunPage, words};
+use crate::model::{Label, RunPage, percent_text, words};
 
 const SHOWN: usize = 5;
 
@@ -64,7 +62,7 @@ fn row(out: &mut Html, label: &Label, checked: bool) {
         let percent = label.answers.and_then(|answers| answers.percent());
         let is_bad = percent.is_some_and(|percent| percent < 100.0);
         out.raw(if is_bad { "</td><td class=\"n bad\">" } else { "</td><td class=\"n\">" });
-        out.text(&percent.map_or_else(|| "–".into(), cut_percent));
+        out.text(&percent.map_or_else(|| "–".into(), percent_text));
     }
     for p in [0.5, 0.95, 0.99] {
         let found = label.quantiles.iter().find(|one| one.p == p);

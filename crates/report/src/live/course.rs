@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::speaking::{Speaking, TO_COME};
-use crate::model::{About, Agents, Criterion, Given, MOST_CAUSES, Timeline, Verdict};
+use crate::model::{About, Agents, Criterion, Given, MOST_CAUSES, Timeline, Verdict, is_series};
 
 /// Seconds that are kept: rules see them, and the pictures those that they have room for.
 const KEPT: usize = 900;
@@ -173,6 +173,7 @@ impl Course {
         }
         let value = |id: &String| match timeline.column(id) {
             Some(column) => column.figures().next().map(|(_, figure)| figure),
+            None if is_series(id) => None,
             // Columns with nothing but zeros are left out.
             None => Some(0.0),
         };

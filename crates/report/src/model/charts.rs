@@ -4,6 +4,7 @@ mod draft;
 mod generator;
 mod labels;
 mod run;
+mod series;
 mod source;
 mod watched;
 
@@ -33,6 +34,11 @@ pub struct Chart {
 /// Charts of a page that follows a run, in their order.
 const LIVE: [&str; 4] = ["load", "response", "errors", "cpu"];
 
+/// Whether a chart or column of that name is of a series: without a value it has none, not 0.
+pub(crate) fn is_series(id: &str) -> bool {
+    id.starts_with(series::ID)
+}
+
 /// Adds the charts of a page that follows a run. Captions are left out: the next second would make others.
 pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timeline) {
     let source = Source { record, instants };
@@ -40,7 +46,9 @@ pub(super) fn live(record: &Record, instants: &[Instant], timeline: &mut Timelin
     run::response(&source, timeline);
     run::all_errors(&source).into(timeline);
     generator::processors(&source, timeline);
-    timeline.charts.retain(|chart| LIVE.contains(&chart.id.as_str()));
+    series::series(&source, timeline);
+    let is_live = |id: &str| LIVE.contains(&id) || is_series(id);
+    timeline.charts.retain(|chart| is_live(&chart.id));
     for chart in &mut timeline.charts {
         chart.caption = super::words("", "");
         chart.page = "overview";
@@ -61,6 +69,7 @@ pub(super) fn charts(
 ) {
     let source = Source { record, instants };
     run::load(&source, timeline);
+    series::series(&source, timeline);
     run::response(&source, timeline);
     run::errors(&source, timeline);
     run::traffic(&source, timeline);

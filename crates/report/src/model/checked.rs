@@ -56,7 +56,7 @@ impl Answers {
     /// Names, values and notes of both figures.
     pub fn figures(&self) -> [(Words, String, Words); 2] {
         let succeeded = self.requests_succeeded;
-        let share = cut_percent(succeeded as f64 * 100.0 / self.samples.max(1) as f64);
+        let share = percent_text(succeeded as f64 * 100.0 / self.samples.max(1) as f64);
         let (value, note) = match (self.percent(), self.checked, self.as_expected) {
             (Some(percent), Some(checked), Some(expected)) => {
                 let (checked, expected) = (grouped(checked as f64), grouped(expected as f64));
@@ -64,7 +64,7 @@ impl Answers {
                     format!("{expected} of {checked} checked"),
                     format!("共检查 {checked} 个，其中 {expected} 个"),
                 );
-                (cut_percent(percent), note)
+                (percent_text(percent), note)
             }
             _ => {
                 let bad = grouped(self.unexpected as f64);
@@ -84,6 +84,11 @@ impl Answers {
             (words("Answers as expected", "符合预期的响应"), value, note),
         ]
     }
+}
+
+/// A percentage as pages write it, cut and not rounded.
+pub(crate) fn percent_text(percent: f64) -> String {
+    cut_percent(percent).replace('%', " %")
 }
 
 /// The sums of the labels of a record, by their number.
@@ -109,8 +114,8 @@ mod tests {
         assert_eq!(answers(0, 0, 10), None);
         let full = answers(800, 1, 200).expect("assertions");
         let [(_, succeeded, share), (_, expected, note)] = full.figures();
-        assert_eq!((&*succeeded, &*share.en), ("800", "80%"));
-        assert_eq!((&*expected, &*note.en), ("99.875%", "799 of 800 checked"));
+        assert_eq!((&*succeeded, &*share.en), ("800", "80 %"));
+        assert_eq!((&*expected, &*note.en), ("99.875 %", "799 of 800 checked"));
         let csv = answers(0, 7, 0).expect("a failed assertion");
         let [_, (_, value, note)] = csv.figures();
         assert_eq!((csv.percent(), &*value), (None, "–"));

@@ -23,7 +23,7 @@ struct Into<'a>(&'a mut Snapshot);
 /// Fields that are read, of a snapshot and of a label.
 const FIELDS: &[&str] = &[
     "at_ms", "began_ms", "core", "seq", "labels", "counters", "causes", "spans", "closes",
-    "classes", "kept", "stalled",
+    "classes", "kept", "stalled", "numbers",
 ];
 const LABEL: &[&str] = &[
     "name",
@@ -83,6 +83,7 @@ impl<'de> Visitor<'de> for Into<'_> {
         into.classes = field(&mut fields)?;
         into.kept = field(&mut fields)?;
         into.stalled = field(&mut fields)?;
+        into.numbers = field(&mut fields)?;
         Ok(())
     }
 }

@@ -1,0 +1,112 @@
+//! Numbers that the plan took out of answers, over the run.
+
+use serde::Serialize;
+
+use super::digits;
+use crate::grouped::{count, things};
+use crate::number::Number;
+
+/// A series over the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesLine {
+    pub name: String,
+    /// The source of its values, as the user gave it: a variable, `header:NAME` or `timing:METRIC`.
+    pub source: String,
+    /// Numbers, and values that were none.
+    pub values: u64,
+    pub no_numbers: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+}
+
+impl SeriesLine {
+    pub fn new((name, source): (&str, &str), number: &Number) -> Self {
+        let known = |value: f64| (number.count > 0).then_some(value);
+        Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            values: number.count,
+            no_numbers: number.odd,
+            mean: number.mean(),
+            min: known(number.least),
+            max: known(number.most),
+        }
+    }
+
+    /// The sentence on a series without a number; `None` where there is one.
+    pub fn missing(&self) -> Option<String> {
+        let Self { name, source, .. } = self;
+        match (self.values, self.no_numbers) {
+            (0, 0) => Some(format!(
+                "series {name} never got a value: no answer had {source}; look at its name and at the extractor"
+            )),
+            (0, 1) => Some(format!("series {name} has no number: the value of {source} is none")),
+            (0, odd) => {
+                Some(format!("series {name} has no number: all {odd} values of {source} are none"))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let all = self.values + self.no_numbers;
+        let of = match (self.values, self.no_numbers) {
+            (0, _) => {
+                let words = self.missing().unwrap_or_default();
+                let words = words.strip_prefix("series ").unwrap_or(&words);
+                return format!("Series          {words}\n");
+            }
+            (_, 0) => things(all, "value"),
+            (_, 1) => format!("1 of {} was no number", things(all, "value")),
+            (_, odd) => format!("{} of {} were no numbers", count(odd), things(all, "value")),
+        };
+        let [mean, min, max] =
+            [self.mean, self.min, self.max].map(|value| shown(value.unwrap_or(0.0)));
+        format!("Series          {}: mean {mean}, min {min}, max {max} ({of})\n", self.name)
+    }
+}
+
+/// Three significant digits, and no more decimals than a number has.
+fn shown(value: f64) -> String {
+    if value < 0.0 {
+        return format!("-{}", shown(-value));
+    }
+    if value.fract() == 0.0 && value < 1e15 {
+        return count(value as u64);
+    }
+    if value >= 1000.0 { count(value.round() as u64) } else { digits(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_without_numbers_says_so() {
+        let line = |values: &[Option<f64>]| {
+            let mut number = Number::default();
+            values.iter().for_each(|value| number.add(*value));
+            SeriesLine::new(("load", "loadNow"), &number)
+        };
+        let text = line(&[Some(1.0), Some(190.0), Some(2.5), None]).text();
+        assert_eq!(
+            text,
+            "Series          load: mean 64.5, min 1, max 190 (1 of 4 values was no number)\n"
+        );
+        assert!(
+            line(&[])
+                .text()
+                .contains("Series          load never got a value: no answer had loadNow")
+        );
+        assert!(
+            line(&[None])
+                .text()
+                .contains("Series          load has no number: the value of loadNow is none")
+        );
+        assert_eq!(line(&[Some(1.0)]).missing(), None);
+    }
+}
