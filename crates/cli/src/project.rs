@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use answers::criterion::{Criterion, Op};
 use plan::load::Ask;
+use report::model::Prices;
 use toml::{Table, Value};
 
-use crate::cost::Prices;
 use crate::flags::load::{self, KEYS};
 use crate::properties::{PROJECT_FILE, Setting};
 use crate::request::Request;

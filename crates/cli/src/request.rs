@@ -61,7 +61,7 @@ pub(crate) struct Request {
     /// Hosts that are watched while the run lasts.
     pub(crate) watch: Vec<watch::Host>,
     /// Prices of processors, memory and traffic, of throng.toml.
-    pub(crate) prices: Option<crate::cost::Prices>,
+    pub(crate) prices: Option<report::model::Prices>,
     /// Systems that get the run's figures while it runs.
     pub(crate) out: Vec<export::Target>,
     pub(crate) criteria: Criteria,

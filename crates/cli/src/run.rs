@@ -262,7 +262,7 @@ impl Start<'_> {
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts(request, &plan, evaluated.asked(&plan), &found, &missing);
         let watch = Watch::new(&request.criteria).knowing(&plan);
-        traces.cost = cost::Known::of(&plan, request.prices.as_ref());
+        traces.cost = cost::known(&plan, request.prices.as_ref());
         if !plan.has_main_group && !plan.groups.is_empty() {
             traces.warn("throng", NO_MAIN_GROUP);
         }
@@ -298,7 +298,12 @@ impl Start<'_> {
         let requests = ctl::Requests::new();
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
-            traces.followers.push(live.begin(traces.folder.path(), requests.sender(), &asked));
+            traces.followers.push(live.begin(
+                traces.folder.path(),
+                requests.sender(),
+                &asked,
+                traces.cost.clone(),
+            ));
         }
         let workers = run.workers();
         progress.set_workers(workers);

@@ -36,7 +36,7 @@ pub fn run(page: &RunPage) -> Html {
     }
     verdict(&mut out, &page.verdict, &page.criteria);
     criteria(&mut out, &page.criteria);
-    numbers::section(&mut out, &page.totals);
+    numbers::section(&mut out, &page.totals, page.cost.as_ref());
     out.raw("<section class=\"pictures\">");
     let first = ["load", "response", "errors"].into_iter().filter_map(|id| page.timeline.chart(id));
     let series = page.timeline.charts.iter().filter(|chart| is_series(&chart.id));

@@ -9,6 +9,7 @@ mod charts;
 mod checked;
 mod columns;
 mod comparison;
+mod cost;
 mod distribution;
 mod errors;
 mod gateway;
@@ -32,6 +33,7 @@ pub(crate) use checked::percent_text;
 pub use columns::Column;
 pub use comparison::{Compared, ComparisonPage, lacks};
 pub(crate) use comparison::{Row as ComparedRow, Tails};
+pub use cost::{Cost, Known, Prices, Taken};
 pub use distribution::{Distribution, Tail};
 pub(crate) use errors::MOST as MOST_CAUSES;
 pub use errors::{Cause, Class};
@@ -79,6 +81,9 @@ pub struct RunPage {
     /// The first screen and the tables have these; the page's script reads neither.
     #[serde(skip)]
     pub agents: Agents,
+    /// Of a run that has ended, where its summary says it.
+    #[serde(skip)]
+    pub cost: Option<Cost>,
     pub jmeter: Option<JMeter>,
 }
 
@@ -121,6 +126,7 @@ impl RunPage {
             timeline,
             targets,
             agents: given.agents.clone(),
+            cost: None,
             jmeter: given.jmeter.map(JMeter::new),
         }
     }

@@ -2,7 +2,7 @@
 
 import { el, replace } from '../dom';
 import { count, cutShare, digits, length, share, time, timed } from '../format';
-import { word } from '../language';
+import { say, word } from '../language';
 import type { Criterion } from '../model';
 import type { Now } from './protocol';
 
@@ -21,7 +21,8 @@ export function numbers(into: HTMLElement, now: Now): void {
     now.as_expected_share === null ? null : fact(word('as_expected'), cutShare(now.as_expected_share), now.as_expected_share < 1),
     fact(word('in_flight'), count(now.in_flight)),
     fact(word('own_share'), share(now.own_share), (now.own_share ?? 0) > 0.1, now.own_us ? word('own_words', time(now.own_us[0]), time(now.own_us[1])) : ''),
-    fact(word('cpu'), share(now.cpu), (now.cpu ?? 0) > 0.9));
+    fact(word('cpu'), share(now.cpu), (now.cpu ?? 0) > 0.9),
+    ...now.cost.map((one) => fact(say(one.name), one.value, false, say(one.note))));
 }
 
 export function remaining(into: HTMLElement, now: Now): void {

@@ -47,6 +47,8 @@ export interface Now {
   cpu: Num;
   /** The CPU quota of the generator's control group: the processors that it allows, the share of periods in which it stopped the generator. */
   quota: { processors: number; stopped_share: number; is_limit: boolean } | null;
+  /** What the run has taken so far. */
+  cost: { name: Words; value: string; note: Words }[];
   paused: boolean;
   /** It was asked to end: samples in flight finish. */
   stopping: boolean;

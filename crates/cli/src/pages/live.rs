@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::report::live::{Course, Facts, Shell, Told, page};
+use ::report::model::Known;
 use record::{Follower, Now};
 use serde_json::json;
 use web::{Answer, Feed, Method, Right, Site};
@@ -97,10 +98,11 @@ impl LivePage {
         folder: Option<&Path>,
         ask: Asker,
         load: &Load,
+        cost: Known,
     ) -> Box<dyn Follower> {
         let run = folder.and_then(Path::file_name).unwrap_or_default();
         let run = run.to_string_lossy().into_owned();
-        *self.shared.course() = Course::new(Facts { run, ..Facts::default() });
+        *self.shared.course() = Course::new(Facts { run, cost, ..Facts::default() });
         let _ = self.shared.run.set((ask, control::possible(load)));
         let (to, from) = sync_channel(WAITING);
         let shared = Arc::clone(&self.shared);

@@ -39,7 +39,8 @@ pub(crate) fn page(
         agents: &summary.as_ref().map(agents::agents).unwrap_or_default(),
         live: false,
     };
-    make(&given)
+    let cost = summary.and_then(|mut summary| serde_json::from_value(summary["cost"].take()).ok());
+    RunPage { cost, ..make(&given) }
 }
 
 /// The criteria as the summary judges them.

@@ -6,12 +6,13 @@ use answers::criterion::Outcome;
 use engine::{Line, LogLevel};
 use fleet::Loss;
 use record::Follower;
+use report::model::Known;
 use stats::snapshot::Brief;
 use stats::snapshot_file::Second;
 use stats::summary::{SeriesLine, Summary};
 
 use crate::console::Console;
-use crate::cost::{self, Cost};
+use crate::cost;
 use crate::criteria::Judgement;
 use crate::exit::Exit;
 use crate::failing;
@@ -39,7 +40,7 @@ pub(crate) struct Traces<'a> {
     /// Machines whose agents run the users.
     pub(crate) machines: Machines,
     /// The facts for the run's cost that are known before it starts.
-    pub(crate) cost: cost::Known,
+    pub(crate) cost: Known,
 }
 
 impl<'a> Traces<'a> {
@@ -98,7 +99,7 @@ impl<'a> Traces<'a> {
             followers: Vec::new(),
             exports: None,
             machines: Machines::default(),
-            cost: cost::Known::default(),
+            cost: Known::default(),
         }
     }
 
@@ -215,7 +216,7 @@ impl<'a> Traces<'a> {
             self.warn("throng", &words);
         }
         let Self { console, folder, last, machines, cost, .. } = self;
-        let cost = Cost::new(summary, cost);
+        let cost = cost::of(summary, cost);
         folder.end_record();
         if folder.seconds_lost() > 0 {
             last.add_lost(folder.seconds_lost(), "lines of seconds.jsonl");
@@ -244,7 +245,7 @@ impl<'a> Traces<'a> {
             format!("{criteria}{}{missed}{}{taken}{lost}{tables}", said(None), summary.text());
         let text = terminal::visible(&text);
         let json = lost::into_json(summary.json().unwrap_or_default(), workers, losses);
-        let json = cost.add_to_json(machines.add_to_json(json));
+        let json = cost::add_to_json(&cost, machines.add_to_json(json));
         let json = Starts::into_json(starts, last.add_to_json(json));
         let json = judgement.add_to_json(json);
         let json = verdict::into_json(json, verdict.as_ref(), java.unwrap_or_default());

@@ -5,7 +5,7 @@ use answers::verdict::Words;
 
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::html::Html;
-use crate::model::{Answers, Gateway, Quantile, Totals, Transactions, words};
+use crate::model::{Answers, Cost, Gateway, Quantile, Totals, Transactions, words};
 
 /// Percentiles that are shown, with their names.
 const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
@@ -13,7 +13,7 @@ const SHOWN: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
 /// Samples beyond a percentile that are enough for its interval, where they are independent.
 const MANY_BEYOND: f64 = 20.0;
 
-pub(super) fn section(out: &mut Html, totals: &Totals) {
+pub(super) fn section(out: &mut Html, totals: &Totals, cost: Option<&Cost>) {
     out.raw("<section><dl class=\"facts\">");
     fact(out, &words("Requests", "请求数"), &grouped(totals.samples as f64), None);
     let (failed, note) = failures(totals.failed, totals.samples);
@@ -54,6 +54,9 @@ pub(super) fn section(out: &mut Html, totals: &Totals) {
         fact(out, &name, &grouped(cut as f64), Some(&note));
     }
     for (name, value, note) in totals.gateway.iter().flat_map(Gateway::figures) {
+        fact(out, &name, &value, Some(&note));
+    }
+    for (name, value, note) in cost.into_iter().flat_map(Cost::figures) {
         fact(out, &name, &value, Some(&note));
     }
     out.raw("</dl></section>");

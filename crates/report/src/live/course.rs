@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::speaking::{Speaking, TO_COME};
-use crate::model::{About, Agents, Criterion, Given, MOST_CAUSES, Timeline, Verdict, is_series};
+use crate::model::{
+    About, Agents, Cost, Criterion, Given, Known, MOST_CAUSES, Taken, Timeline, Verdict, is_series,
+};
 
 /// Seconds that are kept: rules see them, and the pictures those that they have room for.
 const KEPT: usize = 900;
@@ -37,6 +39,8 @@ pub struct Facts {
     pub run: String,
     /// Properties that were set, secrets masked.
     pub properties: Vec<(String, String)>,
+    /// For the cost so far.
+    pub cost: Known,
 }
 
 impl From<&Now<'_>> for Told {
@@ -90,6 +94,8 @@ pub struct Course {
     /// Ids of the columns that pages have, in their order.
     columns: Vec<String>,
     speaking: Speaking,
+    /// The amounts so far.
+    taken: Taken,
     /// How often the rules were asked.
     asked: u32,
     said: answers::verdict::Verdict,
@@ -128,6 +134,7 @@ impl Course {
     pub fn keep(&mut self, told: Told, most: usize) {
         let Told { frame, second, labels, causes, classes, series, marks, .. } = told;
         self.sum(&second, &causes);
+        self.take(&second);
         let record = &mut self.record;
         record.seconds.push(second);
         if record.seconds.len() > most {
@@ -142,6 +149,16 @@ impl Course {
         (record.classes, record.series) = (classes, series);
         record.has = Has::of_run(record);
         (self.state, self.users) = (told.state, told.users);
+    }
+
+    /// Adds the amounts that a second has taken.
+    fn take(&mut self, second: &Second) {
+        let taken = &mut self.taken;
+        taken.core_seconds += second.generator.cpu_s;
+        taken.memory_byte_s += second.generator.memory as f64 * f64::from(second.ms) / 1000.0;
+        taken.sent_bytes += second.all.sent;
+        taken.received_bytes += second.all.received;
+        taken.succeeded += second.all.count.saturating_sub(second.all.errors);
     }
 
     /// The rules that speak, as of the last [`Course::judge`].
@@ -251,7 +268,12 @@ impl Course {
 
     /// The row of numbers.
     pub fn now(&self) -> Value {
-        json!(Figures::new(&self.record, self.users, self.state))
+        let mut now = json!(Figures::new(&self.record, self.users, self.state));
+        let cost = Cost::new(&self.taken, &self.facts.cost).figures().into_iter();
+        let cost =
+            cost.map(|(name, value, note)| json!({ "name": name, "value": value, "note": note }));
+        now["cost"] = cost.collect();
+        now
     }
 
     /// The causes with the most errors.
