@@ -19,8 +19,8 @@ function shell() {
 
 const now = (n, more = {}) => ({
   at_ms: 1e12 + n * 1000, elapsed_ms: n * 1000, remaining_ms: 60_000 - n * 1000, users: 10, users_wanted: 10, offered_per_s: null, rate_per_s: 100 + n,
-  times: 'response', p50_us: 1000, p95_us: 43_500, p99_us: 50_000, service_p95_us: 43_500, error_share: 0, transactions: false, in_flight: 3, own_share: 0.01, own_us: [1000, 100_000], cpu: 0.2, quota: null,
-  paused: false, ...more,
+  times: 'response', p50_us: 1000, p95_us: 43_500, p99_us: 50_000, service_p95_us: 43_500, error_share: 0, transactions: false, succeeded_share: null, as_expected_share: null, in_flight: 3, own_share: 0.01, own_us: [1000, 100_000], cpu: 0.2, quota: null,
+  cost: [], paused: false, ...more,
 });
 
 function page() {
@@ -142,10 +142,12 @@ test('figures have their names, a quota has a lamp, and nothing is said too earl
   const quiet = { findings: [], hidden: [], silent: [rule, rule], unchecked: [{ ...rule, lacks: words('a minute', '一分钟') }], early: false };
   server.send(3, 'verdict', quiet);
   await until(async () => /Nothing stands out so far: 2 causes looked for, 1 not checked yet/.test(await text('.verdict')));
-  server.send(4, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { service_p95_us: 25_300, transactions: true, quota: { processors: 1.5, stopped_share: 0.01, is_limit: false } }) });
+  server.send(4, 'second', { at_ms: 1e12 + 2000, values: [1, 2], heat: null, now: now(3, { service_p95_us: 25_300, transactions: true, succeeded_share: 1, as_expected_share: 0.99999, cost: [{ name: words('Cost', '费用'), value: '0.07 EUR', note: words('traffic', '流量') }], quota: { processors: 1.5, stopped_share: 0.01, is_limit: false } }) });
   await until(async () => /✓ CPU quota: 1\.5 processors stopped the generator in 1 % of its periods/.test(await text('.lamps')));
   assert.match(await text('dl.now'), /Service p95 25\.3 ms JMeter's elapsed/i);
   assert.match(await text('dl.now'), /Failed requests 0 %/i);
+  assert.match(await text('dl.now'), /Requests that succeeded 100 % As expected 99\.999 %/i);
+  assert.match(await text('dl.now'), /Cost 0\.07 EUR traffic/i);
   assert.match(await text('.verdict'), /Nothing stands out so far/);
   server.send(5, 'second', { at_ms: 1e12 + 3000, values: [1, 2], heat: null, now: now(4, { quota: { processors: 1.5, stopped_share: 0.3, is_limit: true } }) });
   await until(async () => /✗ CPU quota: 1\.5 processors .* 30 % .* doubtful/.test(await text('.lamps')));
