@@ -361,7 +361,7 @@ pub(crate) struct RunFlags {
     baggage: Vec<String>,
     /// Begin a trace with every sample (W3C's header traceparent); the report has the numbers of the slowest and of failed
     /// ones. With =sampled, requests ask servers to record the traces.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = ["true", "sampled"])]
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = ["true", "sampled", "false"])]
     traceparent: Option<String>,
     /// Watch a host while the run lasts: an exporter of Prometheus, asked once a second. May be given several times.
     /// With ",ports=N" behind the URL, the host has that many local ports.

@@ -174,7 +174,7 @@ impl Compaction {
     }
 
     fn kept(&mut self, body: &mut In<'_>, entry: &[u8]) {
-        let kept = entries::read_kept(body);
+        let (kept, _) = entries::read_kept(body);
         if kept.why == Why::Slow {
             self.slow.push((kept, entry.to_vec()));
         } else {

@@ -267,7 +267,7 @@ impl Reading {
             Kind::Fact => {
                 entries::read_fact(body).put(&mut record.facts);
             }
-            Kind::Kept => self.kept.push((entries::read_kept(body), body.number())),
+            Kind::Kept => self.kept.push(entries::read_kept(body)),
             Kind::Ending => {
                 let (length_ms, ending, ran_ms) = entries::read_ending(body);
                 (self.length_ms, record.frame.ending) = (Some(length_ms), ending);

@@ -399,8 +399,7 @@ impl Recording {
         };
         self.write_names();
         entries::push(&mut self.open, Kind::Kept, |out| {
-            entries::write_kept(&kept, out);
-            out.number(rank);
+            entries::write_kept(&kept, rank, out);
         });
     }
 }

@@ -46,6 +46,17 @@ fn trace(head: &str) -> [&str; 4] {
     parts
 }
 
+/// The samples that the only run kept, as its report has them.
+fn samples(trial: &Trial) -> Vec<HashMap<String, serde_json::Value>> {
+    let run = trial.program.run_folder();
+    let ended = trial.run(&["report", &run.display().to_string(), "--tables", "tables"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let samples: Vec<_> =
+        serde_json::from_str(&trial.program.read("tables/samples.json")).expect("rows");
+    assert!(!samples.is_empty());
+    samples
+}
+
 #[test]
 fn every_request_carries_the_headers_of_the_command_line() {
     let (port, heads) = listening(|_| ANSWER.into());
@@ -70,8 +81,10 @@ fn every_request_carries_the_headers_of_the_command_line() {
 #[test]
 fn requests_carry_none_of_it_unasked() {
     let (port, heads) = listening(|_| ANSWER.into());
-    let (ended, _) = Trial::new().against(port, &[]);
+    let trial = Trial::new();
+    let (ended, _) = trial.against(port, &[]);
     assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(samples(&trial).iter().all(|sample| sample["trace"].is_null()));
     for head in &*heads.lock().expect("no panic") {
         assert!(values(head, "baggage").is_empty() && values(head, "traceparent").is_empty());
     }
@@ -96,13 +109,7 @@ fn the_requests_of_a_sample_are_one_trace_and_the_report_has_its_number() {
     assert_eq!((heads.len(), traces.len()), (12, 6));
     assert!(traces.values().all(|paths| paths[..] == ["/", "/there"]), "{traces:?}");
 
-    let run = trial.program.run_folder();
-    let ended = trial.run(&["report", &run.display().to_string(), "--tables", "tables"]);
-    assert_eq!(ended.code, 0, "{ended:?}");
-    let samples: Vec<HashMap<String, serde_json::Value>> =
-        serde_json::from_str(&trial.program.read("tables/samples.json")).expect("rows");
-    assert!(!samples.is_empty());
-    for sample in samples {
+    for sample in samples(&trial) {
         let trace = sample["trace"].as_str().expect("a trace");
         assert!(traces.contains_key(trace), "{trace}: {traces:?}");
     }

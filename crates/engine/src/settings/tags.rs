@@ -89,7 +89,10 @@ fn header(text: &str) -> Result<(&str, &str), String> {
         "traceparent" => return Err("for the header traceparent there is --traceparent".into()),
         _ => {}
     }
-    if value.is_empty() || value.chars().any(|one| !matches!(one, ' '..='~' | '\t')) {
+    if value.is_empty() {
+        return Err(format!("{name} has no value"));
+    }
+    if value.chars().any(|one| !matches!(one, ' '..='~' | '\t')) {
         return Err(format!("the value of {name} must be of visible ASCII characters"));
     }
     Ok((name, value))
@@ -157,7 +160,7 @@ mod tests {
             (HEADERS, "X Load=1", "no name of a header"),
             (HEADERS, "Host=a", "requests need as it is"),
             (HEADERS, "content-LENGTH=1", "requests need as it is"),
-            (HEADERS, "X-Load-Test=", "visible ASCII"),
+            (HEADERS, "X-Load-Test=", "has no value"),
             (HEADERS, "X-Load-Test=a\rB: c", "visible ASCII"),
             (HEADERS, "Baggage=a=b", "--baggage"),
             (HEADERS, "traceparent=00", "--traceparent"),

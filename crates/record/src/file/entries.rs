@@ -273,7 +273,8 @@ pub(crate) fn read_ending(from: &mut In<'_>) -> (i64, Ending, i64) {
     (length_ms, ending, ran_ms)
 }
 
-pub(crate) fn write_kept(kept: &Kept, out: &mut Out) {
+/// Appends a sample and, of those at random, the number by which chance chose it.
+pub(crate) fn write_kept(kept: &Kept, rank: u64, out: &mut Out) {
     out.number(match kept.why {
         Why::Error => 0,
         Why::Slow => 1,
@@ -291,13 +292,15 @@ pub(crate) fn write_kept(kept: &Kept, out: &mut Out) {
     for text in [&kept.code, &kept.message, &kept.address, &kept.request, &kept.response] {
         out.text(text);
     }
+    out.number(rank);
     if kept.trace != 0 {
         out.number((kept.trace >> 64) as u64);
         out.number(kept.trace as u64);
     }
 }
 
-pub(crate) fn read_kept(from: &mut In<'_>) -> Kept {
+/// A sample and its rank.
+pub(crate) fn read_kept(from: &mut In<'_>) -> (Kept, u64) {
     let why = match from.number() {
         0 => Why::Error,
         1 => Why::Slow,
@@ -323,11 +326,12 @@ pub(crate) fn read_kept(from: &mut In<'_>) -> Kept {
         response: shared(from),
         trace: 0,
     };
+    let rank = from.number();
     // Samples without a trace, and files of before, end here.
     if !from.is_empty() {
         kept.trace = u128::from(from.number()) << 64 | u128::from(from.number());
     }
-    kept
+    (kept, rank)
 }
 
 fn shared(from: &mut In<'_>) -> Arc<str> {
@@ -361,4 +365,41 @@ pub(crate) fn outcome(name: &str) -> Outcome {
         CutByEnd,
     ];
     all.into_iter().find(|outcome| outcome.as_str() == name).unwrap_or(Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_sample_has_its_rank_and_its_trace_apart() {
+        let text: Arc<str> = "x".into();
+        let kept = |trace| Kept {
+            why: Why::Random,
+            label: 3,
+            cause: None,
+            outcome: Outcome::Ok,
+            start_ms: 5,
+            elapsed: 7,
+            phases: Phases::default(),
+            code: Arc::clone(&text),
+            message: Arc::clone(&text),
+            address: Arc::clone(&text),
+            reused: true,
+            sent: 1,
+            received: 2,
+            trace,
+            request: Arc::clone(&text),
+            response: Arc::clone(&text),
+        };
+        for trace in [0, 1, u128::from(u64::MAX) << 64, u128::MAX] {
+            for rank in [0, 9, u64::MAX] {
+                let mut out = Out::default();
+                write_kept(&kept(trace), rank, &mut out);
+                let mut from = In::new(&out.0);
+                assert_eq!(read_kept(&mut from), (kept(trace), rank));
+                assert!(from.is_empty());
+            }
+        }
+    }
 }
