@@ -34,8 +34,8 @@ pub(super) fn begin(points: &[Point], knee: Option<f64>, axis: Axis) -> Option<B
     let (below, above) = points.split_at(first);
     let (clean, failing) = (*below.last()?, *above.first()?);
     let is_clean = |point: &&Point| point.error_share <= NONE;
-    let is_failing = |point: &&Point| point.error_share >= SOME && !point.is_generator;
-    if !below.iter().all(is_clean) || !above.iter().all(is_failing) {
+    let is_failing = |point: &&Point| point.error_share >= SOME;
+    if failing.is_generator || !below.iter().all(is_clean) || !above.iter().all(is_failing) {
         return None;
     }
     let requests = |point: &Point| point.rate_per_s * point.length_s;
@@ -151,8 +151,10 @@ mod tests {
         ] {
             assert_eq!(told(&points(&of)), None, "{why}");
         }
-        let mut own = points(&[(1.0, 1.0, 100.0, 0.0), (10.0, 10.0, 900.0, 0.05)]);
-        assert!(told(&own).is_some());
+        let loads = [(1.0, 1.0, 100.0, 0.0), (10.0, 10.0, 900.0, 0.05), (20.0, 20.0, 950.0, 0.5)];
+        let mut own = points(&loads);
+        own[2].is_generator = true;
+        assert!(told(&own).is_some(), "it is the lightest load with errors that tells");
         own[1].is_generator = true;
         assert_eq!(told(&own), None, "errors of the generator");
     }
