@@ -156,13 +156,7 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         if known == Some(0) && planned > 0 {
             continue;
         }
-        let users = known.unwrap_or(0);
-        let users = match given.users {
-            Some(wanted) if planned > 0 => {
-                (u128::from(users) * u128::from(wanted)).div_ceil(planned.into()) as u64
-            }
-            _ => users,
-        };
+        let users = share(known.unwrap_or(0), planned, given.users);
         let held = demand.add_group(plan, group, users, &mut env);
         at_once |= held > 0 && ramp_s <= 0;
         per_second += held as f64 / ramp_s.max(1) as f64;
@@ -176,6 +170,16 @@ pub(crate) fn of_plan(plan: &Plan, given: &Given) -> Result<Demand, String> {
         (limit, plan) => limit.or(plan),
     };
     Ok(demand)
+}
+
+/// Users of a group: its share of those that are wanted in place of the plan's.
+fn share(users: u64, planned: u64, wanted: Option<u64>) -> u64 {
+    match wanted {
+        Some(wanted) if planned > 0 => {
+            (u128::from(users) * u128::from(wanted)).div_ceil(planned.into()) as u64
+        }
+        _ => users,
+    }
 }
 
 /// Rows of the PerfMon collectors; those of hosts that only a run can tell are left out.
