@@ -367,8 +367,9 @@ impl Progress {
         let Users { active, started, finished } = self.users;
         let machine = self.machine.look();
         let watched = self.hosts.take();
-        let facts = self.hosts.take_facts();
-        facts.into_iter().for_each(|fact| self.recording.fact(fact));
+        for fact in self.hosts.take_facts() {
+            self.recording.fact(fact);
+        }
         self.said.extend(self.ports_ahead.add(self.open.at_ms, &watched));
         let second = Second {
             users: active,
