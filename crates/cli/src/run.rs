@@ -298,12 +298,8 @@ impl Start<'_> {
         let requests = ctl::Requests::new();
         let ctl = reachable(&requests, traces);
         if let Some(live) = live {
-            traces.followers.push(live.begin(
-                traces.folder.path(),
-                requests.sender(),
-                &asked,
-                traces.cost.clone(),
-            ));
+            let about = (traces.folder.path(), traces.cost.clone());
+            traces.followers.push(live.begin(about, requests.sender(), &asked));
         }
         let workers = run.workers();
         progress.set_workers(workers);

@@ -92,13 +92,12 @@ impl LivePage {
         Ok(Some(Self { shared, server, events: OnceLock::new() }))
     }
 
-    /// The run has started: the one to tell of its seconds.
+    /// The run has started, with that folder and facts for its cost: the one to tell of its seconds.
     pub(crate) fn begin(
         &self,
-        folder: Option<&Path>,
+        (folder, cost): (Option<&Path>, Known),
         ask: Asker,
         load: &Load,
-        cost: Known,
     ) -> Box<dyn Follower> {
         let run = folder.and_then(Path::file_name).unwrap_or_default();
         let run = run.to_string_lossy().into_owned();
