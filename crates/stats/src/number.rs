@@ -67,7 +67,9 @@ mod tests {
     fn numbers_merge_in_any_order_and_what_is_none_is_counted() {
         let of = |values: &[Option<f64>]| {
             let mut number = Number::default();
-            values.iter().for_each(|value| number.add(*value));
+            for value in values {
+                number.add(*value);
+            }
             number
         };
         let (a, b) = (of(&[Some(-3.0), None]), of(&[Some(5.0), Some(1.0), Some(f64::NAN)]));

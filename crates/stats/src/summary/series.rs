@@ -89,7 +89,9 @@ mod tests {
     fn a_series_without_numbers_says_so() {
         let line = |values: &[Option<f64>]| {
             let mut number = Number::default();
-            values.iter().for_each(|value| number.add(*value));
+            for value in values {
+                number.add(*value);
+            }
             SeriesLine::new(("load", "loadNow"), &number)
         };
         let text = line(&[Some(1.0), Some(190.0), Some(2.5), None]).text();
