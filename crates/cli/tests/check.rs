@@ -224,7 +224,7 @@ fn a_plan_whose_users_all_lack_their_data_does_not_run_and_one_with_warnings_say
     program.write("part.jmx", &with(&missing_in_part()));
     let ended = program.run(&["check", "none.jmx", "--junit", "j.xml"]);
     assert_eq!(ended.code, 3, "{ended:?}");
-    let words = "no user sends a request: each stops at data/names.csv, which is not there";
+    let words = "no user sends a request: the file data/names.csv is not there";
     assert!(ended.out.contains(words), "{}", ended.out);
     assert!(program.read("j.xml").contains("<failure type=\"plan\""), "{}", program.read("j.xml"));
     assert!(program.run(&["run", "none.jmx"]).err.contains("the run has no samples"));

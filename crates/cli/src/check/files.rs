@@ -94,7 +94,7 @@ pub(super) fn without_data(
     };
     let (id, path) = reads(groups.next()?)?;
     groups.all(|group| reads(group).is_some()).then(|| {
-        let words = format!("no user sends a request: each stops at {path}, which is not there");
+        let words = format!("no user sends a request: {}", lack(folder, path));
         Diag::error("no-samples", words).on(&document, *id)
     })
 }
