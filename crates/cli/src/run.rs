@@ -761,7 +761,7 @@ fn facts(
     found: &Look,
     missing: &[String],
 ) -> record::Frame {
-    let Asked { users, rate, schedule, length_ms, open, main_length_ms: _ } = asked;
+    let Asked { users, rate, schedule, length_ms, open, endless, main_length_ms: _ } = asked;
     let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
     let (users, many) = (users * u64::from(copies), f64::from(copies));
     let rate = rate.map(|rate| rate * many);
@@ -771,16 +771,16 @@ fn facts(
     let mut settings = plan_settings(plan);
     settings.extend(request.sources.recorded());
     settings.push((record::frame::PLAN_TEXT.to_owned(), format!("{:016x}", plan.text_hash)));
-    if found.ports_each > 0 {
-        let of = [(PORTS_EACH, found.ports_each), (TIME_WAIT_REUSE, found.time_wait_reuse)];
-        settings.extend(of.map(|(name, value)| (name.to_owned(), value.to_string())));
-    }
-    if found.receive_buffer > 0 {
-        settings.push((RECEIVE_BUFFER.to_owned(), found.receive_buffer.to_string()));
-    }
-    if !missing.is_empty() {
-        settings.push((MISSING_FILES.to_owned(), missing.join("\n")));
-    }
+    let has_ports = found.ports_each > 0;
+    let more = [
+        (PORTS_EACH, has_ports, found.ports_each.to_string()),
+        (TIME_WAIT_REUSE, has_ports, found.time_wait_reuse.to_string()),
+        (RECEIVE_BUFFER, found.receive_buffer > 0, found.receive_buffer.to_string()),
+        (record::frame::ENDLESS, endless, true.to_string()),
+        (MISSING_FILES, !missing.is_empty(), missing.join("\n")),
+    ];
+    let more = more.into_iter().filter(|(_, is_so, _)| *is_so);
+    settings.extend(more.map(|(name, _, value)| (name.to_owned(), value)));
     record::Frame {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         plan: request.plan.display().to_string(),

@@ -18,6 +18,9 @@ pub const MISSING_FILES: &str = "missing_files";
 /// The setting that lists the series of numbers in answers, `NAME=SOURCE`, one a line: the property as it was given.
 const SERIES: &str = "-Jthrong.series";
 
+/// The setting of a run whose users loop without end, as a main thread group has neither a number of loops nor a duration.
+pub const ENDLESS: &str = "endless";
+
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {

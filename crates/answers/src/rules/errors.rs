@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use record::frame::ENDLESS;
 use record::wordings::System;
 use record::{CauseName, Change, Ending, Mark, Record, Second};
 use stats::grouped::{count, percent, rate};
@@ -15,6 +16,7 @@ use super::gateway;
 use super::hang::{hang, never_answered};
 use super::moment::first_end;
 use super::outlasts::outlasts;
+use super::realism::setting;
 use super::say::{clock, found, lacks, number, words};
 use super::systems;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -200,11 +202,11 @@ pub fn cut_by_errors(record: &Record) -> Option<Cut> {
 }
 
 impl Cut {
-    /// Whether work was left. Without a planned length, users that an error stopped may have been at their last loop. The
-    /// whole run left work where users had not started, others were active, or samples were cut.
+    /// Whether work was left. Without a planned length, users that an error stopped may have been at their last loop, unless
+    /// they loop without end. The whole run left work where users had not started, others were active, or samples were cut.
     pub fn left_work(&self, record: &Record) -> bool {
         let (load, seconds) = (&record.frame.load, &record.seconds);
-        if load.length_ms.is_some() {
+        if load.length_ms.is_some() || setting(record, ENDLESS).is_some() {
             return true;
         }
         let is_stop = |second: &Second| second.counters.get(Counter::RunStoppedByError) > 0;

@@ -115,6 +115,10 @@ fn a_run_that_an_error_stops_is_green_nowhere() {
         assert!(markdown.starts_with("## ⚠️") && markdown.contains(words), "{markdown}");
         let reason = summary(&program)["end"]["reason"].to_string();
         assert!(reason.contains(words), "{reason}");
+        // So is one of endless loops that the first error ends, without a planned end.
+        let ended = program.run(&["run", "plan.jmx", "-Jloops=-1", "--no-report"]);
+        assert_eq!(ended.code, 6, "{on_error}: {ended:?}");
+        assert!(ended.err.contains(words), "{on_error}: {}", ended.err);
         // JMeter ends with 0 then.
         let as_jmeter = program.run(&["-n", "-t", "plan.jmx", "-Jloops=-1", "-j", "log"]);
         assert_eq!(as_jmeter.code, 0, "{as_jmeter:?}");

@@ -28,6 +28,8 @@ pub struct Asked {
     pub main_length_ms: Option<i64>,
     /// Iterations start whatever the answers do.
     pub open: bool,
+    /// Users of a main group loop until somebody ends them.
+    pub endless: bool,
 }
 
 impl Evaluated {
@@ -40,6 +42,7 @@ impl Evaluated {
                 numbers,
                 paces,
                 is_open: is_open(group, numbers),
+                is_endless: numbers.is_endless(),
             })
             .collect();
         let open = !groups.is_empty() && groups.iter().all(|group| group.is_open);
@@ -74,6 +77,7 @@ impl Evaluated {
             length_ms: main_length_ms.filter(|_| !later),
             main_length_ms,
             open,
+            endless: groups.iter().any(|group| group.is_endless),
         }
     }
 }
@@ -83,6 +87,7 @@ struct Loaded<'a> {
     numbers: &'a Numbers,
     paces: &'a Paces,
     is_open: bool,
+    is_endless: bool,
 }
 
 impl Loaded<'_> {
@@ -195,8 +200,9 @@ mod tests {
         let paces: Vec<Paces> =
             groups.iter().map(|(_, paces)| Paces(paces.to_vec(), Vec::new())).collect();
         let loaded = numbers.iter().zip(&paces);
-        let loaded: Vec<Loaded<'_>> =
-            loaded.map(|(numbers, paces)| Loaded { numbers, paces, is_open: false }).collect();
+        let loaded: Vec<Loaded<'_>> = loaded
+            .map(|(numbers, paces)| Loaded { numbers, paces, is_open: false, is_endless: false })
+            .collect();
         loaded.iter().map(|group| group.rate(&loaded)).collect()
     }
 

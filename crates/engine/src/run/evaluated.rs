@@ -56,6 +56,8 @@ pub(super) struct Numbers {
     pub(super) course: Option<Vec<plan::load::Phase>>,
     /// Iterations of each user, in place of the plan's: -1 is without end.
     pub(super) loops: Option<i32>,
+    /// The plan's iterations of each user are without end, as far as no sample has a hand in their number.
+    pub(super) endless: bool,
 }
 
 impl Evaluated {

@@ -182,6 +182,12 @@ impl Numbers {
             (None, None) => self.duration,
         }
     }
+
+    /// Whether users of the group loop until somebody ends them.
+    pub(super) fn is_endless(&self) -> bool {
+        let is_without_end = self.loops.map_or(self.endless, |loops| loops == -1);
+        is_without_end && self.length().is_none()
+    }
 }
 
 /// Starts at a rate.
@@ -261,6 +267,7 @@ fn with_users(numbers: &mut Numbers, ask: &Ask, group: &Group) {
         spans,
         given: true,
         loops: numbers.loops,
+        endless: numbers.endless,
         ..Numbers::default()
     };
 }

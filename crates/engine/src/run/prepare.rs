@@ -15,7 +15,7 @@ use plan::function::Shared;
 use plan::java_backed::{TextId, Values};
 use plan::load::Rate;
 use plan::number::Setting;
-use plan::plan::{Group, Listener, ListenerKind, Plan};
+use plan::plan::{ControllerKind, Group, Listener, ListenerKind, LoopCount, Plan};
 use plan::state::{Memory, RunState};
 use plan::vars::{Initial, VarId, Vars};
 use stats::jtl::Columns;
@@ -76,7 +76,7 @@ pub fn evaluate(plan: &Plan, options: &Options) -> Evaluated {
     let mut complaints = early.map_or(Vec::new(), |early| early.complaints);
     let groups = plan.groups.iter();
     let groups =
-        groups.map(|group| numbers(group, &mut env, options.seed, &mut complaints)).collect();
+        groups.map(|group| looping(plan, group, &mut env, options.seed, &mut complaints)).collect();
     let listeners = plan.listeners.iter().map(|listener| told(&listener.kind, &mut env)).collect();
     let monitors = monitors::told(plan, &mut env);
     let property = |key: &str| shared.property(key).map(String::from);
@@ -302,6 +302,25 @@ pub(crate) fn roots(plan: &Plan, files: &[ResultFile]) -> Vec<ResultFile> {
 fn functional(plan: &Plan, columns: &mut Columns) {
     columns.response_data |= plan.functional_mode;
     columns.sampler_data |= plan.functional_mode;
+}
+
+/// The numbers of a group, with what the plan says of its loops.
+fn looping(
+    plan: &Plan,
+    group: &Group,
+    env: &mut Env<'_>,
+    seed: u64,
+    complaints: &mut Vec<Line>,
+) -> Numbers {
+    let numbers = numbers(group, env, seed, complaints);
+    let endless = match &plan.controllers[group.main.0 as usize].kind {
+        ControllerKind::Loop { count: LoopCount::Forever, .. } => true,
+        ControllerKind::Loop { count: LoopCount::Count(text), .. } => {
+            text.known(env).is_some_and(|text| parse_int(&text) == Some(-1))
+        }
+        _ => false,
+    };
+    Numbers { endless, ..numbers }
 }
 
 fn numbers(group: &Group, env: &mut Env<'_>, seed: u64, complaints: &mut Vec<Line>) -> Numbers {
