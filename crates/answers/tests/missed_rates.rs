@@ -41,3 +41,20 @@ fn a_target_at_its_limit_is_not_asked_for_more_users() {
         }
     }
 }
+
+#[test]
+fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
+    // Users who wait for nothing but answers scatter less than chance.
+    let missed = |rate: f64, length: u64| {
+        let load = Users { at_once: 2, ..users(2) }.seconds(length);
+        let mut record = run(&load, |_, random| good(about(230 * MS, random)));
+        record.frame.load.rate = Some(rate);
+        rules::missed_starts(&record)
+    };
+    for length in [13, 16, 20, 25, 60] {
+        assert!(missed(10.2, length).is_some(), "{length} s");
+        assert_eq!(missed(8.4, length), None, "{length} s");
+    }
+    // Too few for the scatter to be known.
+    assert_eq!(missed(10.2, 6), None);
+}

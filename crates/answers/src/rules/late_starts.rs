@@ -13,6 +13,7 @@ use super::light::light_seconds;
 use super::run::Run;
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
+use crate::distribution::student_quantile;
 use crate::evidence::MOST_MISSED;
 use crate::verdict::{About, Confidence, Finding, Said};
 
@@ -25,7 +26,11 @@ const MISSED_LEAST: u64 = 10;
 const MISSED_OF_SAMPLES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
 /// Seconds under load from which on their own scatter is known: a timer of constant throughput scatters less than chance.
+/// Of fewer than 20 the error of the scatter counts, too, by Student's t.
+const LEAST_SECONDS: usize = 8;
 const KNOWN_SECONDS: usize = 20;
+/// The share of a normal distribution that is below three standard deviations.
+const WITHIN: f64 = 0.998_65;
 /// Share of the users with which the load is the full one.
 const FULL: f64 = 0.95;
 /// Users are all busy when so many of them wait for answers.
@@ -121,24 +126,24 @@ fn starts(record: &Record) -> Starts<'_> {
         lost: under_load.iter().map(|s| (*s, short(s))).filter(|(_, n)| *n > 0).collect(),
         asked: if load.schedule.is_empty() { asked } else { due / length.max(1e-3) },
         made: made as f64 / length.max(1e-3),
-        tolerated: (MISSED_OF_SAMPLES * due)
-            .max(SIGMAS * scatter(&under_load, due))
-            .max(load.users as f64),
+        tolerated: (MISSED_OF_SAMPLES * due).max(scatter(&under_load, due)).max(load.users as f64),
     }
 }
 
-/// Standard deviation of the samples that these seconds have together: that of chance, or the one that they show themselves if it
-/// is less.
+/// Samples that these seconds may have together beside their mean: three standard deviations of chance, or of the scatter
+/// that they show themselves if it is less.
 fn scatter(seconds: &[&Second], due: f64) -> f64 {
-    let chance = due.sqrt();
-    if seconds.len() < KNOWN_SECONDS {
+    let (chance, n) = (SIGMAS * due.sqrt(), seconds.len());
+    if n < LEAST_SECONDS {
         return chance;
     }
     let rates: Vec<f64> =
         seconds.iter().map(|s| s.all.count as f64 * 1000.0 / f64::from(s.ms.max(1))).collect();
     let middle = mean(&rates);
     let variance = rates.iter().map(|rate| (rate - middle).powi(2)).sum::<f64>();
-    chance.min(variance.sqrt())
+    let of_few = || student_quantile(WITHIN, n as f64 - 1.0);
+    let sigmas = if n < KNOWN_SECONDS { of_few() } else { SIGMAS };
+    chance.min(sigmas * variance.sqrt())
 }
 
 /// The samples that a schedule asks for between two times from the start, ms; `None`: there is none.
