@@ -61,7 +61,11 @@ impl Asked {
         let users = levels.iter().filter(|level| !level.scheduled);
         let users = users.map(|level| u64::from(level.users)).sum();
         let rate = levels.iter().filter_map(|level| level.rate).sum();
-        let waiting = Waiting::new(whole_ms);
+        let waits_for_starts = |level: &Level| level.scheduled || level.rate.is_some();
+        let waiting = match Waiting::new(whole_ms) {
+            waiting if levels.iter().any(waits_for_starts) => waiting,
+            waiting => waiting.for_answers_of(plan),
+        };
         Self { levels, users, rate, paused: false, phases, waiting }
     }
 
@@ -80,7 +84,7 @@ impl Asked {
         };
         progress.set_state(state, self.users());
         let now_ms = stats::clock::now_ms();
-        if let Some(words) = self.waiting.words(stopping, now_ms, progress) {
+        if let Some(words) = self.waiting.words((stopping, self.paused), now_ms, progress) {
             traces.warn("throng", &words);
         }
         if stopping {

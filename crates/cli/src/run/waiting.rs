@@ -1,17 +1,26 @@
-//! Users that still wait for an answer after the end of the test, as JMeter lets them: the run says so once, and how to end it.
+//! Users that wait while no answer comes: after the end of the test, as JMeter lets them, and in a test of a target that hangs.
+//! The run says so once, and how to end it.
 
+use plan::plan::{Plan, SamplerKind};
 use stats::grouped::things;
 
 use crate::progress::Progress;
 
 /// Time without a finished sample, after the end, from which on users are said to wait, ms.
 const QUIET_MS: i64 = 5000;
+/// The same before the end, ms.
+const HANGS_MS: i64 = 10_000;
 
-/// Samples after the end of the test.
-#[derive(Debug)]
+/// Samples, and how long none has finished.
+#[derive(Debug, Default)]
 pub(super) struct Waiting {
     /// Length of the test, ms, where it has one.
     pub(super) length_ms: Option<i64>,
+    /// Active users wait for nothing but answers.
+    for_answers: bool,
+    /// Finished samples while the test runs, and the time from which on there were no more, epoch ms.
+    running: Option<(u64, i64)>,
+    is_told: bool,
     /// Finished samples, and the time from which on there were no more, epoch ms. `None`: the test has not ended.
     last: Option<(u64, i64)>,
     was_said: bool,
@@ -19,23 +28,55 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(length_ms: Option<i64>) -> Self {
-        Self { length_ms, last: None, was_said: false }
+        Self { length_ms, ..Self::default() }
     }
 
-    /// The words on users that wait, when it is time for them. `stopping`: the run was asked to end before.
+    /// The same of a plan whose users start again as soon as an answer came, unless it lets them wait for other things.
+    pub(super) fn for_answers_of(self, plan: &Plan) -> Self {
+        let mut samplers = plan.samplers.iter();
+        let is_answered =
+            |kind: &SamplerKind| matches!(kind, SamplerKind::Http(_) | SamplerKind::HttpRaw(_));
+        let for_answers = samplers.all(|one| one.timers.is_empty() && is_answered(&one.kind));
+        Self { for_answers, ..self }
+    }
+
+    /// The words on users that wait, when it is time for them. `stopping`: the run was asked to end before; `paused`: its
+    /// users were asked to wait.
     pub(super) fn words(
         &mut self,
-        stopping: bool,
+        (stopping, paused): (bool, bool),
         now_ms: i64,
         progress: &Progress,
     ) -> Option<String> {
         let is_over = self.length_ms.is_some_and(|length| now_ms >= progress.start_ms + length);
-        if self.was_said || !(stopping || is_over) {
+        let done = progress.totals().requests().tally.count;
+        let active = if paused { 0 } else { progress.users().active };
+        if !(stopping || is_over) {
+            return self.hanging(done, active, now_ms);
+        }
+        if self.was_said {
             return None;
         }
-        let done = progress.totals().requests().tally.count;
-        let active = progress.users().active;
-        self.of(done, active, now_ms, stopping)
+        self.of(done, progress.users().active, now_ms, stopping)
+    }
+
+    /// The words on a target that answers nobody, once for each such time.
+    fn hanging(&mut self, done: u64, active: u64, now_ms: i64) -> Option<String> {
+        let (before, since_ms) = *self.running.get_or_insert((done, now_ms));
+        if before != done || active == 0 {
+            (self.running, self.is_told) = (Some((done, now_ms)), false);
+            return None;
+        }
+        if !self.for_answers || self.is_told || now_ms - since_ms < HANGS_MS {
+            return None;
+        }
+        self.is_told = true;
+        let verb = if active == 1 { "waits" } else { "wait" };
+        Some(format!(
+            "no answer has come for {} s: {} {verb}",
+            (now_ms - since_ms) / 1000,
+            things(active, "user")
+        ))
     }
 
     fn of(&mut self, done: u64, active: u64, now_ms: i64, stopping: bool) -> Option<String> {
@@ -73,5 +114,23 @@ mod tests {
         assert_eq!(stopped.of(0, 1, 0, true), None);
         let words = stopped.of(0, 1, 5000, true).expect("words");
         assert!(words.contains("1 user still waits for an answer: Ctrl-C again ends"), "{words}");
+    }
+
+    #[test]
+    fn a_target_that_answers_nobody_is_told_once_each_time() {
+        let mut waiting = Waiting { for_answers: true, ..Waiting::new(None) };
+        assert_eq!(waiting.hanging(7, 4, 0), None);
+        assert_eq!(waiting.hanging(8, 4, 9_000), None, "an answer came");
+        assert_eq!(waiting.hanging(8, 4, 18_900), None);
+        let words = "no answer has come for 10 s: 4 users wait";
+        assert_eq!(waiting.hanging(8, 4, 19_000).as_deref(), Some(words));
+        assert_eq!(waiting.hanging(8, 4, 40_000), None, "it was told");
+        assert_eq!(waiting.hanging(9, 1, 41_000), None);
+        let words = "no answer has come for 11 s: 1 user waits";
+        assert_eq!(waiting.hanging(9, 1, 52_000).as_deref(), Some(words));
+        let mut idle = Waiting { for_answers: true, ..Waiting::new(None) };
+        assert_eq!((idle.hanging(0, 0, 0), idle.hanging(0, 0, 20_000)), (None, None));
+        let mut thinks = Waiting::new(None);
+        assert_eq!((thinks.hanging(0, 1, 0), thinks.hanging(0, 1, 20_000)), (None, None));
     }
 }
