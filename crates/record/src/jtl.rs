@@ -91,7 +91,8 @@ impl Record {
             Some((line, why)) => format!(
                 "not a result file of JMeter or Throng: no row has the columns timeStamp and elapsed; line {line}: {why}"
             ),
-            None => "there is no whole row in it".into(),
+            None if head == b"<" => "there is no whole sample in it: those of JMeter 2.1 and later are elements httpSample and sample".into(),
+            None => "there is no whole row in it: no sample had ended when it was written".into(),
         }))
     }
 

@@ -171,3 +171,29 @@ fn an_empty_field_success_is_none_that_says_what_failed() {
     let cut = Record::of_rows(text.replacen(",\n", ",true\n", 1).as_bytes()).expect("rows");
     assert_eq!((cut.knows_errors(), errors(&cut)), (true, 1));
 }
+
+#[test]
+fn tables_and_files_of_spreadsheets_are_refused_by_name() {
+    let path = std::env::temp_dir().join(format!("throng-rows-{}", std::process::id()));
+    let old = "<?xml version=\"1.0\"?>\n<testResults>\n<sampleResult label=\"a\" timeStamp=\"1700000000000\" time=\"88\" success=\"true\"/>\n</testResults>\n";
+    for (text, words) in [
+        (
+            "Label,# Samples,Average,Min,Max\nHome,2,1,1,1\n",
+            "a table of JMeter's Summary or Aggregate Report",
+        ),
+        (&*format!("{HEAD}1.7644E+12,88,a,true\n"), "a spreadsheet saved the file"),
+        (
+            &*format!("{}1,7644E+12;88;a;true\n", HEAD.replace(',', ";")),
+            "a spreadsheet saved the file",
+        ),
+        (&*format!("{HEAD}29.11.2025,88,a,true\n"), "a format of its own is given with"),
+        (old, "elements httpSample and sample"),
+        (HEAD, "no sample had ended"),
+        (&*format!("{HEAD}1700000000000,88,a,1\n"), "neither true nor false"),
+    ] {
+        std::fs::write(&path, text).expect("a file");
+        let refused = Record::open(&path, &Columns::default()).expect_err(text).to_string();
+        assert!(refused.contains(words), "{words}: {refused}");
+    }
+    std::fs::remove_file(&path).expect("removed");
+}

@@ -25,6 +25,10 @@ const TEXTS: &[(&str, &str)] = &[
     ("[", "JSON, as k6 and others write it"),
     ("<!doctype html", "an HTML page"),
     ("<html", "an HTML page"),
+    (
+        "label,# ",
+        "a table of JMeter's Summary or Aggregate Report, not samples: save these with `-l FILE`, or in a listener",
+    ),
     ("metric_name,timestamp,metric_value", "a CSV file of k6"),
     ("type,name,request count", "the statistics of Locust"),
     ("timestamp,user count,type,name", "the history of Locust"),

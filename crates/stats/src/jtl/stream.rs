@@ -90,6 +90,8 @@ pub enum Why {
     Damaged,
     /// The time stamp is no number, and no date of a known format.
     Value,
+    /// The time stamp is a number with an exponent: its last digits are lost.
+    Rounded,
     /// It is text behind the end of an XML document.
     Stray,
     /// The elapsed time is below 0, or no number.
@@ -108,6 +110,9 @@ impl std::fmt::Display for Why {
             Self::Damaged => f.write_str("it has NUL bytes: data were lost there"),
             Self::Value => f.write_str(
                 "its timeStamp cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
+            ),
+            Self::Rounded => f.write_str(
+                "its timeStamp is rounded, like 1.7644E+12: a spreadsheet saved the file; take the one that the test wrote",
             ),
             Self::Stray => f.write_str("it is no XML: another form was appended to the file"),
             Self::Negative => f.write_str(
@@ -184,9 +189,21 @@ impl Fields<'_> {
         }
     }
 
+    /// Whether the time stamp is written like `1.7644E+12`.
+    fn is_rounded(&self) -> bool {
+        self.get(Column::TimeStamp).is_some_and(|text| {
+            let digits = text.trim().split_once(['E', 'e']);
+            digits.is_some_and(|(digits, power)| {
+                digits.starts_with(|c: char| c.is_ascii_digit())
+                    && power.trim_start_matches('+').parse::<u32>().is_ok()
+            })
+        })
+    }
+
     /// The reason why a row with the right number of fields could not be read.
     fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
+            (None, _) if self.is_rounded() => Why::Rounded,
             (None, _) => Why::Value,
             (Some(_), Some(elapsed)) if elapsed < 0 => Why::Negative,
             (Some(_), None) => Why::Elapsed,
