@@ -58,7 +58,10 @@ impl Search<'_> {
         // One after the other, as a target does that works on one at a time; with those before and behind the measured
         // part.
         let all = 2.0 * most.as_secs_f64() / last.seconds.max(1.0);
-        let left = ms(last.samples as f64 * last.errors * all * alone);
+        // Those that failed at once left nothing.
+        let has_queue = last.p99 > AS_LIGHT * alone;
+        let failed = if has_queue { last.samples as f64 * last.errors * all } else { 0.0 };
+        let left = ms(failed * alone);
         let late = soon.max(left.min(LONGEST));
         let mut is_said = false;
         loop {
