@@ -7,7 +7,6 @@ use record::{Fact, Record};
 use serde::Serialize;
 use stats::grouped::bytes;
 
-use crate::compare::Changed;
 use crate::verdict::Words;
 
 /// Largest heaps are the same up to this share of the larger one, and differ from the second on.
@@ -146,8 +145,9 @@ fn sentence(machine: &Machine<'_>, hosts: &[&str], runs: usize) -> Words {
     }
 }
 
-/// Settings of Java machines that differ between two runs.
-pub(crate) fn changed(a: &Record, b: &Record, found: &mut Vec<Changed>) {
+/// Settings of Java machines that differ between two runs: the name of each, and its values.
+pub(crate) fn changed(a: &Record, b: &Record) -> Vec<(Words, [String; 2])> {
+    let mut found = Vec::new();
     let of_b = machines(b);
     for machine in machines(a) {
         let Some(other) = of_b.iter().find(|other| other.host == machine.host) else { continue };
@@ -155,12 +155,11 @@ pub(crate) fn changed(a: &Record, b: &Record, found: &mut Vec<Changed>) {
         if let (Some(x), Some(y)) = (machine.heap_max, other.heap_max)
             && apart(x, y) >= DIFFERENT
         {
-            found.push(Changed {
-                what: format!("largest heap of Java on {host}"),
+            let name = Words {
+                en: format!("largest heap of Java on {host}"),
                 zh: format!("{host} 上 Java 的堆上限"),
-                a: bytes(x),
-                b: bytes(y),
-            });
+            };
+            found.push((name, [bytes(x), bytes(y)]));
         }
         for (x, y, en, zh) in [
             (machine.collectors, other.collectors, "collectors", "收集器"),
@@ -170,15 +169,15 @@ pub(crate) fn changed(a: &Record, b: &Record, found: &mut Vec<Changed>) {
             if let (Some(x), Some(y)) = (x, y)
                 && x != y
             {
-                found.push(Changed {
-                    what: format!("{en} of Java on {host}"),
+                let name = Words {
+                    en: format!("{en} of Java on {host}"),
                     zh: format!("{host} 上 Java 的{zh}"),
-                    a: x.to_owned(),
-                    b: y.to_owned(),
-                });
+                };
+                found.push((name, [x.to_owned(), y.to_owned()]));
             }
         }
     }
+    found
 }
 
 #[cfg(test)]
@@ -213,9 +212,8 @@ mod tests {
     }
 
     fn differs(a: &Record, b: &Record) -> Vec<String> {
-        let mut found = Vec::new();
-        changed(a, b, &mut found);
-        found.into_iter().map(|one| format!("{}: {} -> {}", one.what, one.a, one.b)).collect()
+        let found = changed(a, b).into_iter();
+        found.map(|(name, [a, b])| format!("{}: {a} -> {b}", name.en)).collect()
     }
 
     #[test]

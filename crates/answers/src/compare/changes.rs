@@ -33,7 +33,12 @@ pub fn changes(a: &Record, b: &Record) -> Vec<Changed> {
     causes(a, b, &mut found);
     connections(a, b, &mut found);
     addresses(a, b, &mut found);
-    crate::machines::changed(a, b, &mut found);
+    found.extend(crate::machines::changed(a, b).into_iter().map(|(name, [a, b])| Changed {
+        what: name.en,
+        zh: name.zh,
+        a,
+        b,
+    }));
     targets(a, b, &mut found);
     for (name, value) in a.frame.settings.iter().filter(|setting| setting.0 != PLAN_TEXT) {
         let other =
