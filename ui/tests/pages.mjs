@@ -80,9 +80,9 @@ function answers() {
   });
 }
 
-/** The page of a comparison of two result files with hostile labels, the second slower. */
+/** The page of a comparison of two result files with hostile labels, the second slower: both steady, or there are no intervals. */
 export function ofComparison() {
-  const [a, b] = [rowsOf(12, 12_000, 1), rowsOf(12, 12_000, 1.3)];
+  const [a, b] = [1, 1.3].map((slower) => rowsOf(12, 12_000, slower, undefined, true, 0));
   const runs = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   execFileSync(throng, ['compare', a, b, '--runs', runs], { stdio: ['ignore', 'ignore', 'inherit'] });
   return join(runs, readdirSync(runs)[0], 'report.html');
@@ -115,8 +115,8 @@ export function ofJMeter() {
   return { page: join(folder, 'index.html'), statistics: JSON.parse(readFileSync(join(folder, 'statistics.json'), 'utf8')) };
 }
 
-/** A result file; times are so many times those of others. `success`: the file has that column. */
-function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true) {
+/** A result file; times are so many times those of others. `success`: the file has that column. `step`: ms more in its second half. */
+function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true, step = 30) {
   const folder = mkdtempSync(join(tmpdir(), 'throng-ui-'));
   const lines = ['timeStamp,elapsed,label,responseCode,responseMessage,threadName,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect'];
   if (success) lines[0] += ',success';
@@ -125,7 +125,7 @@ function rowsOf(labels, rows, slower, at = (i) => i * 20, success = true) {
   const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
   const name = (n) => (n === 0 ? HOSTILE : n === 1 ? '=cmd|calc' : `Page ${letters(n)}`);
   for (let i = 0; i < rows; i += 1) {
-    const elapsed = Math.round((5 + 40 * random() ** 3 + (i > rows / 2 ? 30 : 0)) * slower);
+    const elapsed = Math.round((5 + 40 * random() ** 3 + (i > rows / 2 ? step : 0)) * slower);
     const bad = random() < 0.03;
     const label = name(i % labels).replaceAll('"', '""');
     lines.push(`${1700000000000 + at(i)},${elapsed},"${label}",${bad ? 503 : 200},${bad ? '"<b>Broken</b>, again"' : 'OK'},Users 1-${1 + (i % 9)},1200,300,9,9,${elapsed - 1},0,0${success ? `,${!bad}` : ''}`);
