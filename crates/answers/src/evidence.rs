@@ -540,7 +540,7 @@ mod tests {
         let mut users = record(Counter::UsersStoppedByError, 20);
         users.seconds[1].counters.add(Counter::UsersStoppedByError, 19);
         assert!(!is_early(&users) && rules::cut_by_errors(&users).is_some());
-        // Who loops without end had work left.
+        // A user whose loop has no end had work left when the run stopped.
         for mut endless in [run(1), users] {
             endless.frame.settings = vec![(record::frame::ENDLESS.into(), "true".into())];
             assert!(is_early(&endless));

@@ -24,7 +24,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Takes what a sample tells of the machine.
+    /// Notes the settings of the Java machine that a sample of its exporter has.
     pub(crate) fn add(&mut self, sample: &Sample<'_>) {
         let name = sample.name;
         if !name.starts_with("jvm_") && !name.starts_with("java_") {

@@ -1,6 +1,6 @@
 //! The cost of a run: processor time, memory over time, bytes; with prices, in money.
 //!
-//! Beside it stands what JMeter takes for the same requests: an estimate, by the ratio that `bench/realistic-plan` measured,
+//! Beside the cost stands an estimate of JMeter's processor time for the same requests, by the ratio that `bench/realistic-plan` measured,
 //! and only for plans of HTTP requests alone, since the ratio is theirs. A page that follows a run has the cost so far.
 
 use answers::verdict::Words;

@@ -275,7 +275,7 @@ fn found(criterion: &Criterion, row: Option<&Row>, difference: Option<&Differenc
     Some(whole.map_or(change, |of| if of.change.abs() > change.abs() { of.change } else { change }))
 }
 
-/// How much more of a side than of the other may be left out as ramp and warm-up, as a share of its samples.
+/// Ramp and warm-up of one side may have a share of its samples that is this much larger than that of the other side.
 const UNEVEN: f64 = 0.15;
 
 /// The reason for which a change that was not found may be there all the same.
