@@ -130,18 +130,19 @@ impl Checked {
         flags.machine.clone().add_to(&mut sources);
         let mut request = Request { plan: plan.to_owned(), sources, load, ..Request::default() };
         project::apply(&mut request)?;
-        let mut checked = Self::of_request(&request, flags.run_java)?;
-        checked.look_at_samples(&request)?;
+        // Once: a pipe has nothing more.
+        let (path, bytes) = load::read_quietly(&request.plan)?;
+        let mut checked = Self::of_bytes(&request, (&path, bytes.clone()), flags.run_java)?;
+        checked.look_at_samples(&request, &path, bytes);
         Ok(checked)
     }
 
     /// Adds findings about samples that no run of the plan would have: those of a criterion, or any at all.
-    fn look_at_samples(&mut self, request: &Request) -> Result<(), String> {
+    fn look_at_samples(&mut self, request: &Request, path: &Path, bytes: Vec<u8>) {
         let Self { loaded, properties, .. } = self;
-        let Some(plan) = &loaded.plan else { return Ok(()) };
+        let Some(plan) = &loaded.plan else { return };
         let unknown = criteria::unknown_labels(&request.criteria, plan);
         let unknown = unknown.into_iter().map(|words| Diag::error("criterion", words));
-        let (path, bytes) = load::read_quietly(&request.plan)?;
         let all: HashMap<String, String> =
             properties.all().map(|(key, value)| (key.into(), value.into())).collect();
         // A setUp group may make the file.
@@ -150,22 +151,30 @@ impl Checked {
             .then(|| files::without_data(&loaded.name, bytes, &all, &folder))
             .flatten();
         loaded.diags.extend(unknown.chain(found));
-        Ok(())
     }
 
     /// Checks the plan of a request, whose project file has been read. The error is a sentence for the user.
     pub(crate) fn of_request(request: &Request, run_java: bool) -> Result<Self, String> {
-        let Request { plan, sources, load: given, .. } = request;
+        let (path, bytes) = load::read_quietly(&request.plan)?;
+        Self::of_bytes(request, (&path, bytes), run_java)
+    }
+
+    /// Checks the plan of a request: its path and its text.
+    fn of_bytes(
+        request: &Request,
+        (path, bytes): (&Path, Vec<u8>),
+        run_java: bool,
+    ) -> Result<Self, String> {
+        let Request { sources, load: given, .. } = request;
         let now_ms = jiff::Timestamp::now().as_millisecond();
         let (mut properties, warnings) = Properties::load(sources, now_ms)?;
         for warning in &warnings {
             terminal::warning(warning);
         }
-        let (path, bytes) = load::read_quietly(plan)?;
         java::note_plugins(&mut properties, &bytes);
-        let mut loaded = load::load(&path, bytes.clone(), &properties);
+        let mut loaded = load::load(path, bytes.clone(), &properties);
         let without = no_java(&loaded, &properties)
-            .and_then(|words| Some((words, load_without(&path, bytes.clone(), &mut properties)?)));
+            .and_then(|words| Some((words, load_without(path, bytes.clone(), &mut properties)?)));
         if let Some((words, without)) = without {
             loaded = without;
             loaded.diags.push(Diag::warning("java", words));
@@ -182,8 +191,8 @@ impl Checked {
             let odd = demand::odd_numbers(plan, all, folder);
             loaded.diags.extend(odd.into_iter().map(|words| Diag::warning("bad-number", words)));
         }
-        let load = asked_load::of_plan(&loaded, &properties, &path, given)?;
-        let java = look_at_java(&mut loaded, &properties, &path, run_java);
+        let load = asked_load::of_plan(&loaded, &properties, path, given)?;
+        let java = look_at_java(&mut loaded, &properties, path, run_java);
         let unheeded = unheeded(&properties, &loaded);
         Ok(Self { loaded, properties, java, unheeded, load })
     }

@@ -227,6 +227,12 @@ fn a_plan_whose_users_all_lack_their_data_does_not_run_and_one_with_warnings_say
     let words = "no user sends a request: the file data/names.csv is not there";
     assert!(ended.out.contains(words), "{}", ended.out);
     assert!(program.read("j.xml").contains("<failure type=\"plan\""), "{}", program.read("j.xml"));
+    // Of a pipe, which can be read once.
+    for plan in ["$0 check -", "mkfifo pipe.jmx; (cat none.jmx > pipe.jmx &); $0 check pipe.jmx"] {
+        let script = format!("cat none.jmx | {{ {plan}; }}");
+        let ended = program.shell(&script);
+        assert!(ended.code == 3 && ended.out.contains(words), "{ended:?}");
+    }
     assert!(program.run(&["run", "none.jmx"]).err.contains("the run has no samples"));
     let ended = program.run(&["check", "part.jmx", "--junit", "j.xml"]);
     assert_eq!(ended.code, 0, "{ended:?}");
