@@ -6,16 +6,21 @@
 //! is asked of the rate and of the p95, and a cut counts only where the cut part differs from the rest beyond chance and
 //! by 2 %. Nothing is dropped here: the caller shows figures with and without.
 //!
-//! The seconds behind a warm-up are better: fewer failures, else a higher rate or shorter times. A cut before a change for
+//! An outage is no warm-up, be it at the start: seconds in which more fails than in the middle one of all seconds are looked
+//! at as if they were like the others.
+//!
+//! The seconds behind a warm-up are better: a higher rate or shorter times, and not more failures. A cut before a change for
 //! the worse is none; such a run is unsteady, and all of it counts.
 //!
 //! Limits. Of runs of 100 s and more the values are seconds, in batches of 5. Of shorter ones, from 20 s on, the rate is
 //! looked at in slots of 100 ms (batches of half a second), and the p95 in single seconds (MSER of 1997, without
 //! batches): a warm-up of less than 2 s, or by less than some 5 %, stays unseen there. A target that is still filling caches after minutes looks steady in 20 s.
 
+use std::borrow::Cow;
+
 use crate::autocorrelation::effective;
 use crate::distribution::student_two_sided;
-use crate::series::{block_means, mean, variance};
+use crate::series::{block_means, mean, median, variance};
 
 /// Values in a batch.
 pub const BATCH: usize = 5;
@@ -32,6 +37,8 @@ const CHANCE: f64 = 0.001;
 const SHORT: usize = 10;
 /// Difference of the shares of failures from which on they say which part is the worse one.
 const FAILURES: f64 = 0.01;
+/// Share of failures above the usual one from which on a second is one of an outage.
+const OUTAGE: f64 = 0.1;
 
 /// The cut that MSER-5 finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +99,37 @@ pub struct Course<'a> {
 
 /// The warm-up by rate and p95 of each second: the later of the two.
 pub fn warm_up(course: &Course<'_>) -> WarmUp {
+    let fails = outages(course.errors);
+    let [rates, p95] = [course.rates, course.p95].map(|values| without(values, &fails));
+    let slots = without(course.slots, &fails);
+    warm_up_of(&Course { rates: &rates, p95: &p95, slots: &slots, ..*course })
+}
+
+/// Whether each second is one in which clearly more fails than in the middle one of all seconds.
+fn outages(errors: &[f64]) -> Vec<bool> {
+    let usual = if errors.is_empty() { 0.0 } else { median(errors) };
+    errors.iter().map(|share| share - usual > OUTAGE).collect()
+}
+
+/// The values with the median of the others in place of those of outages. There may be several values for each second.
+fn without<'v>(values: &'v [f64], outages: &[bool]) -> Cow<'v, [f64]> {
+    let each = values.len() / outages.len().max(1);
+    if each == 0 || !outages.contains(&true) {
+        return Cow::Borrowed(values);
+    }
+    let is_out = |at: usize| outages.get(at / each) == Some(&true);
+    let others: Vec<f64> =
+        values.iter().enumerate().filter(|(at, _)| !is_out(*at)).map(|(_, value)| *value).collect();
+    if others.is_empty() {
+        return Cow::Borrowed(values);
+    }
+    let usual = median(&others);
+    let taken =
+        values.iter().enumerate().map(|(at, value)| if is_out(at) { usual } else { *value });
+    Cow::Owned(taken.collect())
+}
+
+fn warm_up_of(course: &Course<'_>) -> WarmUp {
     let Course { rates, p95, slots, .. } = *course;
     if rates.len() < LEAST_SECONDS {
         return WarmUp { too_short: true, ..WarmUp::default() };
@@ -118,8 +156,8 @@ pub fn warm_up(course: &Course<'_>) -> WarmUp {
         let Some(cut) = cut else { continue };
         let fails = means(course.errors, cut.at).filter(|(a, b)| (a - b).abs() > FAILURES);
         let improves = match fails {
-            Some((before, after)) => before > after,
-            None => means(values, cut.at).is_some_and(is_better),
+            Some((before, after)) if before < after => false,
+            _ => means(values, cut.at).is_some_and(is_better),
         };
         if improves && !cut.unsteady {
             found.seconds = found.seconds.max(cut.at);
@@ -217,6 +255,29 @@ mod tests {
         });
         let found = found.count();
         assert!(found <= 6, "{found} of 200 steady runs have a warm-up");
+    }
+
+    #[test]
+    fn an_outage_at_the_start_is_no_warm_up() {
+        for (seed, seconds) in [(1, 120), (2, 120), (3, 300), (4, 60)] {
+            let errors: Vec<f64> = (0..seconds).map(|at| if at < 10 { 1.0 } else { 0.0 }).collect();
+            // Failures come at once: the rate is higher, or lower where users wait before they try again.
+            for rate in [4.0, 1.0, 0.3] {
+                let rates = noise(seconds, seed, |at| if at < 10 { 100.0 * rate } else { 100.0 });
+                let p95 = noise(seconds, seed + 9, |at| if at < 10 { 5.0 } else { 140.0 });
+                let course = Course { rates: &rates, p95: &p95, errors: &errors, slots: &[] };
+                let found = warm_up(&course);
+                assert_eq!((found.seconds, found.unsteady), (0, false), "{seconds} {rate}");
+                // A slow start beside it is one all the same.
+                let slow: Vec<f64> = p95
+                    .iter()
+                    .enumerate()
+                    .map(|(at, ms)| if (10..30).contains(&at) { 2.0 * ms } else { *ms })
+                    .collect();
+                let found = warm_up(&Course { p95: &slow, ..course });
+                assert!(seconds < 300 || found.seconds >= 25, "{seconds} {rate}: {found:?}");
+            }
+        }
     }
 
     #[test]
