@@ -199,9 +199,9 @@ export interface ComparisonPage {
   criteria: Criterion[];
   /** The times that were compared. */
   times: Times;
-  /** Changes are shares of A, of errors (unit share) the difference of both shares. */
-  rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number; low: Num; high: Num; different: boolean; small: boolean;
-          more_is_worse: boolean; floor: number; detectable: Num }[];
+  /** Changes are shares of A, of shares (unit share) the difference of both; null: there is none. */
+  rows: { label: string | null; metric: Words; unit: Unit; a: number; b: number; change: number | null; low: Num; high: Num; different: boolean; small: boolean; open?: Words;
+          more_is_worse: boolean | null; floor: number; detectable: Num }[];
   tails: { label: string | null; p: number[]; a_us: number[]; b_us: number[] }[];
   changed: { what: Words; a: string; b: string }[];
   notes: Words[];

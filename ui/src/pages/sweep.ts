@@ -86,7 +86,8 @@ function sign(value: number, places: number): string {
 }
 
 function verdict(row: Row, moved: (value: number | null, row: Row) => string): HTMLElement {
-  if (row.different) return el('strong', { class: (row.change > 0) === row.more_is_worse ? 'bad' : 'good' }, word('different'));
+  if (row.different) return el('strong', { class: row.more_is_worse === null ? '' : ((row.change ?? 0) > 0) === row.more_is_worse ? 'bad' : 'good' }, word('different'));
+  if (row.open) return el('span', null, say(row.open));
   if (row.small) return el('span', null, word('small_change'));
   return el('span', { title: row.detectable === null ? '' : `${word('detectable')}: ± ${moved(row.detectable, row).replace('+', '')}` }, row.low === null ? word('few') : word('same'));
 }

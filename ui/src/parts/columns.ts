@@ -130,7 +130,7 @@ export const changes: Saved<Change> = (() => {
     columns: [
       ['label', (row) => row.label], ['metric', (row) => row.metric.en], ['unit', (row) => (row.unit === 'us' ? 'ms' : row.unit)], ['a', (row) => value(row, row.a)], ['b', (row) => value(row, row.b)],
       ['change', (row) => number(row.change)], ['low', (row) => number(row.low)], ['high', (row) => number(row.high)], ['different', (row) => row.different],
-      ['worse', (row) => row.different && (row.change > 0) === row.more_is_worse], ['floor', (row) => number(row.floor)], ['detectable', (row) => number(row.detectable)],
+      ['worse', (row) => row.different && ((row.change ?? NaN) > 0) === row.more_is_worse], ['floor', (row) => number(row.floor)], ['detectable', (row) => number(row.detectable)],
     ],
   };
 })();
