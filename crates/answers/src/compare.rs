@@ -3,13 +3,17 @@
 //! Of two single runs the interval of a difference is that of a stationary block bootstrap of their seconds: it says what
 //! chance within these two runs can do. Of three and more runs on each side the run is the unit. A difference counts if
 //! it is significant among all that are looked at (false discoveries at most 5 %) *and* above a floor; where there is
-//! none, the smallest that would have shown is said.
+//! none, the smallest that would have shown is said. Shares of errors, and of answers as expected, have a method of their
+//! own, which decides everywhere: the counts of whole runs ([`failures`]).
 
 mod changes;
 mod doubts;
 mod failures;
+mod named;
+mod numbers;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod work;
 
 use std::borrow::Cow;
@@ -31,7 +35,7 @@ use crate::repeats::{ratio, welch};
 use crate::series::{mean, quantile, variance};
 use crate::steady::{LEAST_MS, Steady, steady};
 use crate::verdict::Words;
-use failures::{Course, counted, courses};
+use whole::Whole;
 use work::Work;
 
 /// Rate of false discoveries.
@@ -69,6 +73,9 @@ pub struct Comparison {
     pub all: Row,
     /// Labels that both sides have, the most samples first.
     pub labels: Vec<Row>,
+    /// Numbers in answers that both sides have as a series of that name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Row>,
     /// Labels that one side alone has.
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
@@ -107,6 +114,10 @@ pub struct Row {
     /// The difference of their shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
+    /// Answers of both sides that were checked, and the difference of the shares of those that were not as expected.
+    pub checked: (u64, u64),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unexpected: Option<Failures>,
     pub differences: Vec<Difference>,
     /// The reason for no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,10 +128,10 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub metric: &'static str,
-    /// Requests per second, share of errors, or ms.
+    /// Requests per second, a share, ms, or the number of a series.
     pub a: f64,
     pub b: f64,
-    /// B by A less 1; of errors B less A.
+    /// B by A less 1; of shares B less A.
     pub change: f64,
     /// 95 % interval of the change.
     pub interval: Option<(f64, f64)>,
@@ -141,10 +152,27 @@ pub enum Outcome {
     Different,
     /// Beyond chance, and too small to count.
     BelowFloor,
+    /// The interval leaves no change out, and among all figures that are compared, or as it is of few events, it may be
+    /// chance.
+    MayBeChance,
     /// None that these runs can show.
     None,
+    /// The sides did other work.
+    OtherWork,
+    /// Most samples of a side failed: its times and rate are those of failures.
+    MostlyFailed,
     /// There is no interval.
     Unknown,
+}
+
+/// The share of errors, and that of answers as expected; and the mean of numbers in answers.
+pub const ERRORS: &str = "error%";
+pub const CHECKS: &str = "checks%";
+pub const SERIES: &str = "series";
+
+/// Whether a metric is a share: its changes are points, and counts of whole runs decide.
+pub fn is_share(metric: &str) -> bool {
+    matches!(metric, ERRORS | CHECKS)
 }
 
 impl Comparison {
@@ -163,8 +191,20 @@ impl Comparison {
         self.whole_ms = sides_where(|run| !run.has.phases);
         if !self.errors_unknown.is_empty() {
             for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
-                row.failures = None;
-                row.differences.retain(|difference| difference.metric != Metric::Errors.name());
+                (row.failures, row.unexpected) = (None, None);
+                row.differences.retain(|difference| !is_share(difference.metric));
+            }
+        }
+        if self.missing_labels.is_some() {
+            // More errors are errors of any work.
+            self.all.be_open(Outcome::OtherWork);
+        }
+        for row in std::iter::once(&mut self.all).chain(&mut self.labels) {
+            if 2 * row.failed.0 > row.recorded.0 || 2 * row.failed.1 > row.recorded.1 {
+                row.be_open(Outcome::MostlyFailed);
+            }
+            if !self.whole_ms.is_empty() {
+                row.without_small_times();
             }
         }
         self
@@ -172,7 +212,7 @@ impl Comparison {
 
     /// All differences that count: of all requests first.
     pub fn different(&self) -> impl Iterator<Item = (&Row, &Difference)> {
-        let rows = std::iter::once(&self.all).chain(&self.labels);
+        let rows = std::iter::once(&self.all).chain(&self.labels).chain(&self.series);
         rows.flat_map(|row| row.differences.iter().map(move |difference| (row, difference)))
             .filter(|(_, difference)| difference.result == Outcome::Different)
     }
@@ -199,13 +239,13 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
     let common = Common::of(a, b);
     let pairs: Vec<_> = common.rows().collect();
     let (of_a, of_b): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-    let (whole_a, whole_b) = (courses(a, &of_a), courses(b, &of_b));
+    let whole = Whole::of(&[(a, of_a)], &[(b, of_b)]);
     let row = |at: usize, label: String, transaction| {
         let (of_a, of_b) = pairs[at];
         let side = |record, steady, label, seed| side(record, steady, label, settings, seed);
         let sides = (side(a, &steady_a, of_a, 1), side(b, &steady_b, of_b, 2));
         let row = single(label, transaction, &sides.0, &sides.1, settings);
-        row.counting(&[&whole_a[at]], &[&whole_b[at]])
+        row.counting(&whole, at, settings)
     };
     let all = row(0, String::new(), false);
     let labels = (1..pairs.len())
@@ -214,7 +254,8 @@ pub fn compare(a: &Record, b: &Record, settings: &Settings) -> Comparison {
             row(at, label.name.to_string(), label.transaction)
         })
         .collect();
-    finished(all, labels, common, (1, 1), settings)
+    let series = numbers::compared((a, &steady_a), (b, &steady_b));
+    finished(all, labels, series, common, (1, 1), settings)
         .knowing(std::slice::from_ref(a), std::slice::from_ref(b))
 }
 
@@ -241,21 +282,20 @@ pub fn compare_runs(a: &[Record], b: &[Record], settings: &Settings) -> Comparis
         Some((label.name.to_string(), label.transaction))
     };
     let names: Vec<Option<(String, bool)>> = common.rows().map(|at| name(&at)).collect();
-    let whole = |runs: &[Record]| -> Vec<Vec<Course>> {
-        let of = |run| names.iter().map(|name| number(run, name.as_ref())).collect::<Vec<_>>();
-        runs.iter().map(|run| courses(run, &of(run))).collect()
-    };
-    let (whole_a, whole_b) = (whole(a), whole(b));
+    let labels_of =
+        |run| names.iter().map(|name| number(run, name.as_ref())).collect::<Vec<Option<u32>>>();
+    let of_a: Vec<_> = a.iter().map(|run| (run, labels_of(run))).collect();
+    let of_b: Vec<_> = b.iter().map(|run| (run, labels_of(run))).collect();
+    let whole = Whole::of(&of_a, &of_b);
     let row = |at: usize| {
         let label = names[at].clone();
         let (of_a, of_b) = (figures(a, label.as_ref()), figures(b, label.as_ref()));
         let (label, transaction) = label.unwrap_or_default();
-        let whole_a: Vec<&Course> = whole_a.iter().map(|run| &run[at]).collect();
-        let whole_b: Vec<&Course> = whole_b.iter().map(|run| &run[at]).collect();
-        repeated(label, transaction, &of_a, &of_b).counting(&whole_a, &whole_b)
+        repeated(label, transaction, &of_a, &of_b).counting(&whole, at, settings)
     };
     let (all, labels) = (row(0), (1..names.len()).map(row).collect());
-    finished(all, labels, common, (a.len(), b.len()), settings).knowing(a, b)
+    let series = numbers::repeated(a, b);
+    finished(all, labels, series, common, (a.len(), b.len()), settings).knowing(a, b)
 }
 
 /// Samples of a whole record and those that failed, by label.
@@ -285,15 +325,36 @@ impl Row {
         differences: Vec<Difference>,
         refusal: Option<String>,
     ) -> Self {
-        let (recorded, failed, failures) = (samples, (0, 0), None);
-        Self { label, transaction, samples, recorded, failed, failures, differences, refusal }
+        Self {
+            label,
+            transaction,
+            samples,
+            recorded: samples,
+            failed: (0, 0),
+            failures: None,
+            checked: (0, 0),
+            unexpected: None,
+            differences,
+            refusal,
+        }
+    }
+}
+
+impl Row {
+    /// Notes the reason for which its times and rate say nothing.
+    fn be_open(&mut self, why: Outcome) {
+        let others = self.differences.iter_mut().filter(|one| !is_share(one.metric));
+        others.for_each(|one| one.result = why);
     }
 
-    /// With all samples and failures of both sides.
-    fn counting(self, a: &[&Course], b: &[&Course]) -> Self {
-        let (all_a, all_b) = (counted(a), counted(b));
-        let (recorded, failed) = ((all_a.0, all_b.0), (all_a.1, all_b.1));
-        Self { recorded, failed, failures: Failures::of(a, b), ..self }
+    /// Takes the intervals from percentiles that round to 0 ms: whole milliseconds have no share of nothing.
+    fn without_small_times(&mut self) {
+        let is_small =
+            |one: &&mut Difference| one.metric.starts_with('p') && one.a.min(one.b) < 0.5;
+        for one in self.differences.iter_mut().filter(is_small) {
+            (one.interval, one.p, one.q, one.visible) = (None, None, None, None);
+            one.result = Outcome::Unknown;
+        }
     }
 }
 
@@ -471,9 +532,11 @@ fn single(label: String, transaction: bool, a: &Side, b: &Side, settings: &Setti
             } else {
                 0.0
             };
-            if !changes.is_empty() {
-                let ends = (quantile(&changes, 0.025), quantile(&changes, 0.975));
-                difference.interval = Some(ends);
+            if !changes.is_empty() && difference.change.is_finite() {
+                // Resamples of coarse times can lie beside the figure.
+                let (low, high) = (quantile(&changes, 0.025), quantile(&changes, 0.975));
+                let change = difference.change;
+                difference.interval = Some((low.min(change), high.max(change)));
                 difference.p = Some(p);
             }
         }
@@ -545,33 +608,43 @@ fn plain(metric: Metric, a: f64, b: f64) -> Difference {
     }
 }
 
-/// B by A less 1; of errors B less A.
+/// Resolution of times, ms: below it a time is 0.
+const NOTHING_MS: f64 = 0.002;
+
+/// B by A less 1; of errors B less A. From nothing to something there is no change by a share.
 fn changed(metric: Metric, a: f64, b: f64) -> f64 {
     match metric {
         Metric::Errors => b - a,
         _ if a == b => 0.0,
+        Metric::Rate => b / a - 1.0,
+        _ if a < NOTHING_MS => f64::NAN,
         _ => b / a - 1.0,
     }
 }
 
-/// Counts the chances among each other, and judges: those of all requests for themselves, those of labels together.
+/// Counts the chances among each other, and judges: those of all requests for themselves, those of labels together, and
+/// those of series.
 fn finished(
     mut all: Row,
     mut labels: Vec<Row>,
+    mut series: Vec<Row>,
     common: Common,
     runs: (usize, usize),
     settings: &Settings,
 ) -> Comparison {
-    // What all requests and what labels may err together is the rate of false discoveries.
-    let each = if labels.is_empty() { FALSE } else { FALSE / 2.0 };
+    // What all requests, labels and series may err together is the rate of false discoveries.
+    let sets = 1 + usize::from(!labels.is_empty()) + usize::from(!series.is_empty());
+    let each = FALSE / sets as f64;
     judge(std::slice::from_mut(&mut all), each, settings);
     judge(&mut labels, each, settings);
+    judge(&mut series, each, settings);
     let Common { only_a, only_b, left_out, .. } = common;
     let (times, errors_unknown, whole_ms) = (settings.times, Vec::new(), Vec::new());
     Comparison {
         times,
         all,
         labels,
+        series,
         only_a,
         only_b,
         left_out,
@@ -585,31 +658,30 @@ fn finished(
 }
 
 fn judge(rows: &mut [Row], chance: f64, settings: &Settings) {
-    let chances: Vec<f64> = rows
-        .iter()
-        .flat_map(|row| row.differences.iter().filter_map(|difference| difference.p))
+    let differences = rows.iter_mut().flat_map(|row| &mut row.differences);
+    // Counts have decided about shares.
+    let mut asked: Vec<&mut Difference> = differences
+        .filter(|difference| difference.p.is_some() && !is_share(difference.metric))
         .collect();
-    let mut counted = adjusted(&chances).into_iter();
-    for difference in rows.iter_mut().flat_map(|row| &mut row.differences) {
-        if difference.p.is_none() {
-            continue;
-        }
-        difference.q = counted.next();
-        let floor = if difference.metric == Metric::Errors.name() {
-            settings.error_floor
-        } else {
-            settings.floor
-        };
-        let is_beyond = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-        difference.result = match difference.q {
-            Some(q) if q <= chance && is_beyond && difference.change.abs() >= floor => {
-                Outcome::Different
-            }
-            Some(q) if q <= chance && is_beyond => Outcome::BelowFloor,
-            _ if difference.interval.is_none() => Outcome::Unknown,
+    let chances: Vec<f64> = asked.iter().filter_map(|difference| difference.p).collect();
+    for (difference, q) in asked.iter_mut().zip(adjusted(&chances)) {
+        difference.q = Some(q);
+        difference.judge(q <= chance, settings.floor);
+    }
+}
+
+impl Difference {
+    /// Judges a difference that is beyond chance or not.
+    fn judge(&mut self, is_beyond: bool, floor: f64) {
+        let Some((low, high)) = self.interval else { return };
+        let excludes = low > 0.0 || high < 0.0;
+        self.result = match (is_beyond && excludes, self.change.abs() >= floor) {
+            (true, true) => Outcome::Different,
+            (true, false) => Outcome::BelowFloor,
+            (false, _) if excludes => Outcome::MayBeChance,
             _ => Outcome::None,
         };
-        difference.visible = difference.interval.map(|(low, high)| ((high - low) / 2.0).max(floor));
+        self.visible = Some(((high - low) / 2.0).max(floor));
     }
 }
 

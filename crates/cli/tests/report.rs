@@ -432,7 +432,7 @@ fn two_sweeps_with_long_points_leave_a_page() {
     for words in [
         "\n4 users: FAILED: service p95 > +5% (found +",
         "\n4 users: B's service mean is ",
-        "\n8 users: Nothing can be said of chance: B: only ",
+        "\n8 users: Nothing can be said of chance in rate and times: B: only ",
         "\nonly A has 16 users\nonly B has 32 users\n",
     ] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);

@@ -69,12 +69,24 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// A change as percent with its sign.
+/// A change as percent with its sign; a dash where there is none, as from nothing to something.
 pub fn signed(share: f64) -> String {
+    if !share.is_finite() {
+        return "–".to_owned();
+    }
     match format!("{:+.1} %", share * 100.0) {
         nothing if nothing == "-0.0 %" => "+0.0 %".to_owned(),
         text => text,
     }
+}
+
+/// A difference of two shares as points with its sign.
+pub fn points(share: f64) -> Words {
+    let points = match format!("{:+.2}", share * 100.0) {
+        nothing if nothing == "-0.00" => "+0.00".to_owned(),
+        points => points,
+    };
+    words(format!("{points} points"), format!("{points} 个百分点"))
 }
 
 /// A figure in its unit, which is one of those of a column.

@@ -1,23 +1,40 @@
 //! Failures of two sides over their whole runs: that they happened is a fact, how often they happen is a question of chance.
 //!
 //! Shares are those of all seconds, ramp and warm-up included. The difference is tested by counts: of all failures, the
-//! side with the larger share has as many as chance gives it by its part of the samples (a binomial). Failures in clusters
-//! are worth fewer: as many as the variance of sums over seconds says, compared with that of independent ones (the design
-//! effect; L. Kish, "Survey Sampling", 1965). If nearly all failures of the side that fails more are one event, the clusters
-//! are those of the other side: an outage of one side alone did happen there, and seconds that depend on each other do not
+//! side with the larger share has as many as chance gives it by its part of the samples (a binomial).
+//!
+//! Failures that come together are no independent witnesses. A short burst ([`bursts`]) is one event: an outage of a second
+//! says no more than that one outage happened, be it of 20 samples or of 2 000, and one event against none is what equal
+//! sides show in half of all pairs. Failures in longer clusters are worth as many as the variance of sums over seconds
+//! says, compared with that of independent ones (the design effect; L. Kish, "Survey Sampling", 1965); of repeated runs the
+//! sums over runs count, too. If nearly all failures of the side that fails more are one event that lasts, the clusters are
+//! those of the other side: an outage of one side alone did happen there, and seconds that depend on each other do not
 //! make it a matter of chance. Else the geometric mean of both sides' effects counts.
+//!
+//! Of three and more runs on each side the shares of the runs are compared, too, by Welch's test: what is in each run of a
+//! side and in none of the other one is a difference, however short it is.
+//!
+//! Answers that were not as expected are counted in the same way, of those that were checked.
+
+mod bursts;
+#[cfg(test)]
+mod tests;
+mod words;
 
 use record::Record;
 use serde::Serialize;
-use stats::grouped::count;
 
 use crate::distribution::incomplete_beta;
-use crate::evidence::failed;
-use crate::rules::clock;
-use crate::verdict::Words;
+use crate::repeats::welch;
+use crate::series::mean;
+use bursts::Burst;
 
 /// Chance of calling equal sides different.
 const CHANCE: f64 = 0.001;
+/// The same of repeated runs, whose shares are compared.
+const CHANCE_OF_RUNS: f64 = 0.05;
+/// Runs on each side from which on their shares are compared.
+const LEAST_RUNS: usize = 3;
 /// Seconds of the sums that show clusters; and the number of parts of a run whose sums show long ones.
 const LENGTHS: [usize; 3] = [1, 3, 10];
 const PARTS: usize = 10;
@@ -27,19 +44,37 @@ const LONGEST: f64 = 0.5;
 /// 97.5 % of the standard normal distribution are below.
 const Z: f64 = 1.96;
 
+/// Kind of samples that are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// Samples that failed, of all.
+    #[default]
+    Failed,
+    /// Answers that were not as expected, of those that were checked.
+    Unexpected,
+}
+
 /// The failures of both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Failures {
     /// Share of B less share of A.
     pub change: f64,
-    /// 95 % interval by the counts alone (R. Newcombe, Statistics in Medicine 17, 1998).
+    /// 95 % interval of the change (R. Newcombe, Statistics in Medicine 17, 1998), by the number of samples that clusters
+    /// leave.
     pub interval: (f64, f64),
+    /// The same if each failure were one of its own: what these runs had.
+    pub by_counts: (f64, f64),
+    /// Chance of such a difference between equal sides.
+    pub p: f64,
     /// The difference is beyond chance.
     pub is_beyond: bool,
     /// Nearly all failures of the side with the larger share lie in this part of its run, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_ms: Option<(i64, i64)>,
-    /// The event has all of them; it lasts until the end of the run.
+    /// Nearly all of them lie in so many short bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_events: Option<usize>,
+    /// The events have all of them; they last until the end of the run.
     #[serde(skip)]
     is_all: bool,
     #[serde(skip)]
@@ -50,6 +85,8 @@ pub struct Failures {
     /// Each side is one run.
     #[serde(skip)]
     is_single: bool,
+    #[serde(skip)]
+    counted: Counted,
 }
 
 /// Samples of a second.
@@ -66,7 +103,7 @@ struct Unit {
 pub(super) struct Course(Vec<Unit>);
 
 /// The courses of these labels in a run, in their order; `None` is that of all requests.
-pub(super) fn courses(record: &Record, labels: &[Option<u32>]) -> Vec<Course> {
+pub(super) fn courses(record: &Record, labels: &[Option<u32>], counted: Counted) -> Vec<Course> {
     let start = record.seconds.first().map_or(0, |first| first.at_ms - i64::from(first.ms));
     let empty = |second: &record::Second| Unit {
         end_ms: second.at_ms - start,
@@ -81,14 +118,36 @@ pub(super) fn courses(record: &Record, labels: &[Option<u32>]) -> Vec<Course> {
             *place = Some(at);
         }
     }
+    let all = labels.iter().position(Option::is_none);
+    let place = |label: u32| *place.get(label as usize)?;
     for (n, second) in record.seconds.iter().enumerate() {
-        let all = labels.iter().position(Option::is_none).into_iter();
-        let all = all.map(|at| (at, second.all.count, second.all.errors));
-        let of_labels = second.labels.counts().filter_map(|(label, count, errors)| {
-            Some(((*place.get(label as usize)?)?, count, errors))
-        });
-        for (at, count, errors) in all.chain(of_labels) {
-            (courses[at].0[n].all, courses[at].0[n].failed) = (count, errors);
+        let mut set = |at: usize, of: (u64, u64)| {
+            let unit = &mut courses[at].0[n];
+            (unit.all, unit.failed) = of;
+        };
+        match counted {
+            Counted::Failed => {
+                if let Some(at) = all {
+                    set(at, (second.all.count, second.all.errors));
+                }
+                let of_labels = second.labels.counts();
+                of_labels.for_each(|(label, count, errors)| {
+                    if let Some(at) = place(label) {
+                        set(at, (count, errors));
+                    }
+                });
+            }
+            Counted::Unexpected => {
+                if let Some(at) = all.filter(|_| !second.checks.is_empty()) {
+                    let of = second.checks_of(None, &record.labels);
+                    set(at, (of.checked, of.unexpected));
+                }
+                for (label, of) in &second.checks {
+                    if let Some(at) = place(*label) {
+                        set(at, (of.checked, of.unexpected));
+                    }
+                }
+            }
         }
     }
     courses
@@ -100,81 +159,149 @@ pub(super) fn counted(runs: &[&Course]) -> (u64, u64) {
     units.fold((0, 0), |sum, unit| (sum.0 + unit.all, sum.1 + unit.failed))
 }
 
+/// The runs of a side, with one failure in place of each short burst.
+struct Side {
+    runs: Vec<Course>,
+    /// The bursts of each run.
+    bursts: Vec<Vec<Burst>>,
+    all: u64,
+    failed: u64,
+    /// Failures, each short burst being one.
+    events: u64,
+    /// Factor by which clusters make the failures vary more than independent ones.
+    effect: f64,
+}
+
+impl Side {
+    fn of(runs: &[&Course]) -> Self {
+        let (all, failed) = counted(runs);
+        let (runs, bursts): (Vec<_>, Vec<_>) = runs.iter().map(|run| run.by_events()).unzip();
+        let each: Vec<&Course> = runs.iter().collect();
+        let (events, effect) = (counted(&each).1, design_effect(&each));
+        Self { runs, bursts, all, failed, events, effect }
+    }
+
+    fn share(&self) -> f64 {
+        self.failed as f64 / self.all as f64
+    }
+
+    /// Failures in an event.
+    fn in_each(&self) -> f64 {
+        if self.events == 0 { 1.0 } else { self.failed as f64 / self.events as f64 }
+    }
+
+    /// Number of short bursts that have nearly all failures, if they do, and whether they have all.
+    fn short_events(&self) -> Option<(usize, bool)> {
+        let bursts: Vec<&Burst> = self.bursts.iter().flatten().collect();
+        let within: u64 = bursts.iter().map(|burst| burst.failed).sum();
+        let is_nearly_all = within as f64 >= NEARLY_ALL * self.failed as f64;
+        (!bursts.is_empty() && is_nearly_all).then_some((bursts.len(), within == self.failed))
+    }
+
+    /// Time of the only burst, ms.
+    fn burst_ms(&self) -> Option<(i64, i64)> {
+        let [run] = &self.runs[..] else { return None };
+        let [burst] = self.bursts[0][..] else { return None };
+        let (first, last) = (run.0[burst.first], run.0[burst.last]);
+        Some((first.end_ms - i64::from(first.ms), last.end_ms))
+    }
+}
+
 impl Failures {
     /// `None` if a side has no samples.
-    pub(super) fn of(a: &[&Course], b: &[&Course]) -> Option<Self> {
-        let sides = [counted(a), counted(b)];
-        if sides.iter().any(|(all, _)| *all == 0) {
+    pub(super) fn of(a: &[&Course], b: &[&Course], counted: Counted) -> Option<Self> {
+        let sides = [Side::of(a), Side::of(b)];
+        if sides.iter().any(|side| side.all == 0) {
             return None;
         }
-        let [of_a, of_b] = sides.map(|(all, failed)| failed as f64 / all as f64);
-        let (more, less) = if of_b >= of_a { (1, 0) } else { (0, 1) };
-        let runs = [a, b];
-        let event = event(runs[more]);
-        let end = runs[more].last().and_then(|run| run.0.iter().rfind(|unit| unit.all > 0));
-        let is_last = |(_, to): (i64, i64)| end.is_some_and(|end| end.end_ms <= to);
-        let [of_more, of_less] = [more, less].map(|at| design_effect(runs[at]));
-        let effect =
-            if event.is_some() { of_less } else { (of_less * of_more.max(of_less)).sqrt() };
-        Some(Self {
-            change: of_b - of_a,
-            interval: interval(sides),
-            is_beyond: chance(sides[more], sides[less], effect) < CHANCE,
+        let change = sides[1].share() - sides[0].share();
+        let (more, less) = if change >= 0.0 { (1, 0) } else { (0, 1) };
+        let (of_more, of_less) = (&sides[more], &sides[less]);
+        let event = event(&of_more.runs);
+        let short = of_more.short_events().filter(|_| event.is_none());
+        let effect = match event {
+            Some(_) => of_less.effect,
+            None => (of_less.effect * of_more.effect.max(of_less.effect)).sqrt(),
+        };
+        let count = |side: &Side| (side.all, side.events);
+        let p = chance(count(of_more), count(of_less), effect);
+        let mut found = Self {
+            change,
+            interval: widened(&sides, effect),
+            by_counts: interval(sides.each_ref().map(|side| (side.all as f64, side.share()))),
+            p,
+            is_beyond: false,
             event_ms: event.map(|(span, _)| span),
-            is_all: event.is_some_and(|(_, share)| share >= 1.0),
-            is_until_end: event.is_some_and(|(span, _)| is_last(span)),
-            sides,
-            is_single: runs.iter().all(|runs| runs.len() == 1),
-        })
+            short_events: short.map(|(count, _)| count),
+            is_all: event.map_or(short.is_some_and(|(_, is_all)| is_all), |(_, part)| part >= 1.0),
+            is_until_end: false,
+            sides: sides.each_ref().map(|side| (side.all, side.failed)),
+            is_single: a.len() == 1 && b.len() == 1,
+            counted,
+        };
+        found.is_beyond = p < CHANCE && found.excludes(0.0);
+        if short.is_some_and(|(count, _)| count == 1) {
+            found.event_ms = of_more.burst_ms();
+        }
+        let end = of_more.runs.last().and_then(|run| run.0.iter().rfind(|unit| unit.all > 0));
+        let is_last = |(_, to): (i64, i64)| end.is_some_and(|end| end.end_ms <= to);
+        found.is_until_end = found.event_ms.is_some_and(is_last);
+        found.by_runs(a, b);
+        Some(found)
     }
 
-    /// Failures of the side with the larger share, when they happened, and those of the other one.
-    pub fn words(&self) -> Words {
-        let more = usize::from(self.change >= 0.0);
-        let names = ["A", "B"];
-        let ((all, errors), (of, other)) = (self.sides[more], self.sides[1 - more]);
-        let Words { en, zh } = failed(errors, all);
-        let (name, less) = (names[more], names[1 - more]);
-        let (none, none_zh) = (
-            format!(
-                "{less}: {} of {}",
-                if other == 0 { "none".into() } else { count(other) },
-                count(of)
-            ),
-            format!("{less}：{} 个中 {} 个", count(of), count(other)),
-        );
-        let (runs, runs_zh) = if self.is_single {
-            ("the whole run", "整个运行")
-        } else {
-            ("all runs", "全部运行")
-        };
-        let (when, when_zh) = self.when();
-        Words {
-            en: format!("{name}: {en} in {runs}{when}; {none}"),
-            zh: format!("{name}：{runs_zh}中{zh}{when_zh}；{none_zh}"),
-        }
+    /// Shares of failures of both sides.
+    pub(super) fn shares(&self) -> [f64; 2] {
+        self.sides.map(|(all, failed)| failed as f64 / all.max(1) as f64)
     }
 
-    fn when(&self) -> (String, String) {
-        let Some((from, to)) = self.event_ms else { return Default::default() };
-        // Seconds of a run end some milliseconds early or late.
-        let (from, to) = (clock(from + 500), clock(to + 500));
-        let (part, part_zh) = if self.is_all {
-            ("all of them", "全部")
-        } else {
-            ("nearly all of them", "几乎全部")
-        };
-        if self.is_until_end {
-            return (
-                format!(", {part} from {from} until the end"),
-                format!("，{part_zh}发生在 {from} 直至结束"),
-            );
-        }
-        (
-            format!(", {part} from {from} to {to}: one event does not say how often it happens"),
-            format!("，{part_zh}发生在 {from} 至 {to}：单次事件无法说明其发生频率"),
-        )
+    pub(super) fn counted(&self) -> Counted {
+        self.counted
     }
+
+    /// Whether the interval leaves a change out.
+    pub fn excludes(&self, change: f64) -> bool {
+        let (low, high) = self.interval;
+        change < low || high < change
+    }
+
+    /// Whether the difference is one of many that chance makes, and not wide: at most `least` to each side.
+    pub fn is_within_chance(&self, least: f64) -> bool {
+        let (low, high) = self.interval;
+        self.short_events.is_none() && !self.excludes(0.0) && (high - low) / 2.0 <= least
+    }
+
+    /// Takes the difference of the runs' shares where it shows more.
+    fn by_runs(&mut self, a: &[&Course], b: &[&Course]) {
+        if self.is_beyond || a.len().min(b.len()) < LEAST_RUNS {
+            return;
+        }
+        let shares = |runs: &[&Course]| -> Vec<f64> {
+            let share = |run: &&Course| {
+                let (all, failed) = counted(&[*run]);
+                failed as f64 / all.max(1) as f64
+            };
+            runs.iter().map(share).collect()
+        };
+        let (of_a, of_b) = (shares(a), shares(b));
+        let test = welch(&of_a, &of_b);
+        let is_same_way = (mean(&of_b) - mean(&of_a)) * self.change > 0.0;
+        if test.p < CHANCE_OF_RUNS && is_same_way {
+            // Runs of other lengths have another mean than all samples together.
+            let (low, high) = (test.low.max(-1.0), test.high.min(1.0));
+            self.interval = (low.min(self.change), high.max(self.change));
+            (self.p, self.is_beyond) = (test.p, self.excludes(0.0));
+        }
+    }
+}
+
+/// The interval by the samples that bursts and clusters leave; a side without failures has the other one's bursts.
+fn widened(sides: &[Side; 2], effect: f64) -> (f64, f64) {
+    let worth = |at: usize| {
+        let of = if sides[at].failed > 0 { &sides[at] } else { &sides[1 - at] };
+        (sides[at].all as f64 / (of.in_each() * effect), sides[at].share())
+    };
+    interval([worth(0), worth(1)])
 }
 
 /// Chance of as many failures on the side with the larger share, or more, if both sides fail alike.
@@ -186,10 +313,10 @@ fn chance((all, failed): (u64, u64), (of, other): (u64, u64), effect: f64) -> f6
     // Of shares that are not small, failures vary less than counts do.
     let worth = 1.0 / (effect * (1.0 - k / n).max(1.0 / n));
     let (k, failed) = (k * worth, failed as f64 * worth);
-    2.0 * incomplete_beta(all as f64 / n, failed, k - failed + 1.0)
+    (2.0 * incomplete_beta(all as f64 / n, failed, k - failed + 1.0)).min(1.0)
 }
 
-/// Variance of the failures in sums of neighbouring seconds, by that of independent ones; at least 1.
+/// Variance of the failures in sums of neighbouring seconds, and of runs, by that of independent ones; at least 1.
 fn design_effect(runs: &[&Course]) -> f64 {
     let (all, failed) = counted(runs);
     let share = failed as f64 / all.max(1) as f64;
@@ -207,12 +334,15 @@ fn design_effect(runs: &[&Course]) -> f64 {
         sums.map(|sum| sum * sum).sum::<f64>() / independent
     };
     let effects = LENGTHS.into_iter().map(Some).chain([None]).map(|of| by_sums(PARTS, of));
-    effects.fold(1.0, f64::max)
+    // The share is that of the runs themselves: they lie closer to it than to that of all runs.
+    let runs = runs.len() as f64;
+    let by_runs = if runs > 1.0 { by_sums(1, None) * runs / (runs - 1.0) } else { 1.0 };
+    effects.fold(by_runs.max(1.0), f64::max)
 }
 
 /// The shortest part of a run with nearly all failures, ms, and its share of them; `None` if it is not short, or there are
 /// several runs.
-fn event(runs: &[&Course]) -> Option<((i64, i64), f64)> {
+fn event(runs: &[Course]) -> Option<((i64, i64), f64)> {
     let [run] = runs else { return None };
     let units = &run.0;
     let failed: u64 = units.iter().map(|unit| unit.failed).sum();
@@ -248,8 +378,8 @@ fn event(runs: &[&Course]) -> Option<((i64, i64), f64)> {
     (failed > 1 && is_dense && length <= most).then_some((span, within as f64 / failed as f64))
 }
 
-/// The interval of the difference of two shares.
-fn interval([a, b]: [(u64, u64); 2]) -> (f64, f64) {
+/// The interval of the difference of two shares. `a`, `b`: samples and share.
+fn interval([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     let (a, b) = (wilson(a), wilson(b));
     let low = (b.0 - a.0) - ((b.0 - b.1).powi(2) + (a.2 - a.0).powi(2)).sqrt();
     let high = (b.0 - a.0) + ((b.2 - b.0).powi(2) + (a.0 - a.1).powi(2)).sqrt();
@@ -257,103 +387,10 @@ fn interval([a, b]: [(u64, u64); 2]) -> (f64, f64) {
 }
 
 /// A share, and its 95 % interval by the score test (E. Wilson, 1927).
-fn wilson((all, failed): (u64, u64)) -> (f64, f64, f64) {
-    let (n, square) = (all as f64, Z * Z);
-    let share = failed as f64 / n;
+fn wilson((n, share): (f64, f64)) -> (f64, f64, f64) {
+    let square = Z * Z;
     let middle = share + square / (2.0 * n);
     let half = Z * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
     let whole = 1.0 + square / n;
     (share, (middle - half) / whole, (middle + half) / whole)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Random;
-
-    /// A run of 50 samples a second whose share of failures is that of the second.
-    fn course(seed: u64, seconds: usize, share: impl Fn(usize) -> f64) -> Course {
-        let mut random = Random::new(seed);
-        let unit = |at: usize| Unit {
-            end_ms: (at as i64 + 1) * 1000,
-            ms: 1000,
-            all: 50,
-            failed: (0..50).filter(|_| random.uniform() < share(at)).count() as u64,
-        };
-        Course((0..seconds).map(unit).collect())
-    }
-
-    fn of(a: &Course, b: &Course) -> Failures {
-        Failures::of(&[a], &[b]).expect("samples")
-    }
-
-    #[test]
-    fn an_outage_of_one_side_is_beyond_chance_and_has_its_time() {
-        let good = course(1, 100, |_| 0.0);
-        for (from, to, when) in [
-            (0, 20, "0:00 to 0:20: one event does not say how often it happens"),
-            (40, 60, "0:40 to 1:00: one event does not say how often it happens"),
-            (80, 100, "1:20 until the end"),
-        ] {
-            let bad = course(2, 100, |at| if (from..to).contains(&at) { 1.0 } else { 0.0 });
-            let found = of(&good, &bad);
-            assert!(found.is_beyond && (found.change - 0.2).abs() < 1e-9, "{found:?}");
-            let expected = format!(
-                "B: 1 000 of 5 000 samples failed in the whole run, all of them from {when}; A: none of 5 000"
-            );
-            assert_eq!(found.words().en, expected);
-            let other = of(&bad, &good);
-            assert!(other.is_beyond && other.change < 0.0, "{other:?}");
-        }
-        let spread = of(&good, &course(3, 100, |_| 0.03));
-        assert!(spread.is_beyond && spread.event_ms.is_none(), "{spread:?}");
-        let few = Course(vec![Unit { all: 1, failed: 1, ms: 1000, end_ms: 1000 }]);
-        assert!(!of(&good, &Course([good.0[..3].to_vec(), few.0].concat())).is_beyond);
-    }
-
-    #[test]
-    fn sides_that_fail_alike_are_hardly_ever_called_different() {
-        // Independent failures; a share that lasts for some seconds; outages of a second, 5 in a run on average.
-        let bursts = |seed: u64| {
-            let mut random = Random::new(seed);
-            let down: Vec<bool> = (0..100).map(|_| random.uniform() < 0.05).collect();
-            course(seed, 100, move |at| if down[at] { 1.0 } else { 0.0 })
-        };
-        let wanders = |seed: u64| {
-            let mut random = Random::new(seed);
-            let mut level = 0.0;
-            let levels: Vec<f64> = (0..100)
-                .map(|_| {
-                    level = 0.8 * level + 0.6 * random.normal();
-                    0.01 * f64::exp(0.7 * level)
-                })
-                .collect();
-            course(seed, 100, move |at| levels[at])
-        };
-        let called = |make: &dyn Fn(u64) -> Course| {
-            let pairs = (0..2000).map(|seed| of(&make(2 * seed + 1), &make(2 * seed + 2)));
-            pairs.filter(|found| found.is_beyond).count()
-        };
-        for share in [0.001, 0.01, 0.2, 0.9] {
-            let called = called(&|seed| course(seed, 100, |_| share));
-            println!("share {share}: {called} of 2000 pairs called different");
-            assert!(called <= 8, "{share}: {called}");
-        }
-        let (bursts, wanders) = (called(&bursts), called(&wanders));
-        println!("outages: {bursts}, a wandering share: {wanders} of 2000 pairs called different");
-        assert!(bursts <= 60 && wanders <= 60, "{bursts}, {wanders}");
-    }
-
-    #[test]
-    fn intervals_by_counts_hold_the_true_change() {
-        let held = |a: f64, b: f64| {
-            let pair =
-                |seed: u64| of(&course(2 * seed, 20, |_| a), &course(2 * seed + 1, 20, |_| b));
-            let holds = |found: &Failures| found.interval.0 <= b - a && b - a <= found.interval.1;
-            (0..1000).map(pair).filter(holds).count()
-        };
-        for (a, b) in [(0.0, 0.0), (0.01, 0.01), (0.01, 0.04), (0.5, 0.4)] {
-            assert!(held(a, b) >= 930, "{a} {b}: {}", held(a, b));
-        }
-    }
 }

@@ -187,9 +187,8 @@ fn a_side_without_samples_is_refused_and_has_no_figures() {
 fn short_runs_have_figures_and_no_verdict() {
     let found = compare(&run(1, 1.0, 0.0, 40), &run(2, 2.0, 0.0, 40), &Settings::default());
     assert!(found.all.refusal.as_ref().unwrap().contains("only 40 s"), "{:?}", found.all.refusal);
-    assert!(
-        found.all.differences.iter().all(|d| d.result == Outcome::Unknown && d.interval.is_none())
-    );
+    let mut others = found.all.differences.iter().filter(|d| d.metric != ERRORS);
+    assert!(others.all(|d| d.result == Outcome::Unknown && d.interval.is_none()));
     assert!(found.all.differences[2].change > 0.8);
 }
 
@@ -269,6 +268,152 @@ fn another_port_of_a_target_on_this_machine_is_no_doubt() {
     assert_eq!(words(&here, &pool), "properties are not the same: -Jpool (A not set, B 5)");
     let plan = with("127.0.0.1:8001", "8001", "y", &[]);
     assert!(words(&here, &plan).starts_with("the plans are not the same: "));
+}
+
+/// The row of all requests with that metric.
+fn difference<'c>(of: &'c Comparison, metric: &str) -> &'c Difference {
+    of.all.differences.iter().find(|one| one.metric == metric).expect("a figure")
+}
+
+#[test]
+fn counts_of_whole_runs_decide_the_row_of_errors() {
+    let settings = Settings { resamples: 200, ..Settings::default() };
+    let (good, mut bad) = (run(1, 1.0, 0.0, 120), run(2, 1.0, 0.0, 120));
+    let fail = |second: &mut Second| second.all.errors = second.all.count;
+    bad.seconds[..10].iter_mut().for_each(fail);
+    let found = compare(&good, &bad, &settings);
+    let (row, counts) = (difference(&found, ERRORS), found.all.failures.as_ref().expect("counts"));
+    assert_eq!((row.result, row.interval), (Outcome::Different, Some(counts.interval)));
+    assert_eq!(
+        (row.b, row.change),
+        (found.all.failed.1 as f64 / found.all.recorded.1 as f64, row.b)
+    );
+    assert_eq!(found.all.samples, found.all.recorded, "an outage at the start is no warm-up");
+    bad.seconds[1..10].iter_mut().for_each(|second| second.all.errors = 0);
+    let found = compare(&good, &bad, &settings);
+    let row = difference(&found, ERRORS);
+    let (low, high) = row.interval.expect("an interval");
+    assert!(row.result == Outcome::None && low < 0.0 && high > 0.01, "{row:?}");
+}
+
+#[test]
+fn answers_as_expected_are_compared_beside_errors() {
+    let settings = Settings { resamples: 200, ..Settings::default() };
+    let checked = |seed: u64, bad: u64| {
+        let mut record = run(seed, 1.0, 0.01, 120);
+        for second in &mut record.seconds {
+            let checked = record::Checked { checked: 20, unexpected: bad, by_content: 0 };
+            second.checks = vec![(0, checked), (1, record::Checked { unexpected: 0, ..checked })];
+        }
+        record
+    };
+    let found = compare(&checked(1, 0), &checked(2, 4), &settings);
+    let row = difference(&found, CHECKS);
+    assert_eq!((row.a, row.b, row.result), (1.0, 0.9, Outcome::Different), "{row:?}");
+    assert!((row.change + 0.1).abs() < 1e-9 && row.interval.expect("one").1 < 0.0, "{row:?}");
+    assert_eq!(found.all.checked, (4800, 4800));
+    let of_label = |label: &str| {
+        let row = found.labels.iter().find(|row| row.label == label).expect("a label");
+        row.differences.iter().find(|one| one.metric == CHECKS).expect("checks").result
+    };
+    assert_eq!((of_label("a"), of_label("b")), (Outcome::Different, Outcome::None));
+    let same = compare(&checked(1, 1), &checked(2, 1), &settings);
+    assert_eq!(difference(&same, CHECKS).result, Outcome::None);
+    let without = compare(&run(1, 1.0, 0.0, 120), &checked(2, 4), &settings);
+    assert!(without.all.differences.iter().all(|one| one.metric != CHECKS));
+    assert_eq!(without.all.checked, (0, 4800));
+}
+
+#[test]
+fn times_of_a_side_that_mostly_failed_and_times_below_a_millisecond_show_nothing() {
+    let settings = Settings { resamples: 200, ..Settings::default() };
+    let found = compare(&run(1, 1.0, 0.9, 120), &run(2, 2.0, 0.0, 120), &settings);
+    assert_eq!(difference(&found, "mean").result, Outcome::MostlyFailed);
+    assert_eq!(difference(&found, ERRORS).result, Outcome::Different);
+    // A result file whose times are 0 ms, and one of 1 and 2 ms.
+    let file = |ms: fn(i64) -> i64| {
+        let row = |n: i64| format!("{},{},a,true\n", 1_700_000_000_000 + n * 50, ms(n));
+        let rows: String = (0..2400).map(row).collect();
+        Record::of_rows(("timeStamp,elapsed,label,success\n".to_owned() + &rows).as_bytes())
+    };
+    let (zero, some) = (file(|_| 0).expect("rows"), file(|n| 1 + n % 2).expect("rows"));
+    for (a, b) in [(&zero, &some), (&some, &zero)] {
+        for one in compare(a, b, &settings)
+            .all
+            .differences
+            .iter()
+            .filter(|one| one.metric.starts_with('p'))
+        {
+            assert!(one.result == Outcome::Unknown && one.interval.is_none(), "{one:?}");
+            assert!(one.change.is_nan() || one.change < -0.9, "{one:?}");
+        }
+    }
+}
+
+/// A run whose answers had a number.
+fn with_series(seed: u64, seconds: usize, value: f64) -> Record {
+    let mut record = run(seed, 1.0, 0.0, seconds);
+    record.frame.settings = vec![("-Jthrong.series".into(), "other=x\nqueue=depth\n".into())];
+    let mut random = Random::new(seed + 77);
+    for second in &mut record.seconds {
+        let mut number = stats::Number::default();
+        (0..5).for_each(|_| number.add(Some(value * (1.0 + 0.1 * random.normal()))));
+        second.numbers = vec![(1, number)];
+    }
+    record
+}
+
+#[test]
+fn series_of_both_sides_are_compared() {
+    let settings = Settings { resamples: 100, ..Settings::default() };
+    let series = |a: &Record, b: &Record| -> Vec<Row> { compare(a, b, &settings).series };
+    let found = series(&with_series(1, 120, 40.0), &with_series(2, 120, 44.0));
+    assert_eq!((found.len(), &*found[0].label), (1, "queue"));
+    let of = &found[0].differences[0];
+    let (low, high) = of.interval.expect("an interval");
+    assert!(of.result == Outcome::Different && low < 0.1 && 0.1 < high && high < 0.15, "{of:?}");
+    let (mut called, mut all) = (0, 0);
+    for seed in 0..200 {
+        let (a, b) = (with_series(2 * seed, 90, 40.0), with_series(2 * seed + 1, 90, 40.0));
+        let found = numbers::compared((&a, &steady(&a)), (&b, &steady(&b)));
+        let Some((low, high)) = found[0].differences[0].interval else { continue };
+        (called, all) = (called + u32::from(low > 0.0 || high < 0.0), all + 1);
+    }
+    println!("{called} of {all} intervals of equal series leave 0 out");
+    assert!(all >= 180 && called <= all / 10, "{called} of {all}");
+    let short = series(&with_series(1, 30, 40.0), &with_series(2, 30, 80.0));
+    assert_eq!(short[0].differences[0].result, Outcome::Unknown);
+    let from_nothing = series(&with_series(1, 120, 0.0), &with_series(2, 120, 5.0));
+    assert!(from_nothing[0].differences[0].change.is_nan());
+    assert!(series(&run(1, 1.0, 0.0, 120), &with_series(2, 120, 44.0)).is_empty());
+    let three = |seed: u64, value: f64| -> Vec<Record> {
+        (seed..seed + 3).map(|seed| with_series(seed, 90, value)).collect()
+    };
+    let found = compare_runs(&three(1, 40.0), &three(5, 50.0), &settings).series;
+    assert_eq!(found[0].differences[0].result, Outcome::Different, "{found:?}");
+}
+
+#[test]
+fn a_figure_that_was_named_is_judged_by_its_own_interval() {
+    let settings = Settings { resamples: 500, ..Settings::default() };
+    // Pairs in which some interval leaves 0 out by chance.
+    let mut seen = 0;
+    for seed in 0..60 {
+        let mut found = compare(
+            &run(seed * 2 + 1, 1.0, 0.0, 120),
+            &run(seed * 2 + 2, 1.0, 0.0, 120),
+            &settings,
+        );
+        let open = found.all.differences.iter().find(|one| one.result == Outcome::MayBeChance);
+        let Some(metric) = open.map(|one| one.metric) else { continue };
+        let (low, high) = difference(&found, metric).interval.expect("one");
+        assert!(low > 0.0 || high < 0.0, "{low} {high}");
+        found.name("", metric, 0.01, &settings);
+        let named = difference(&found, metric).result;
+        assert!(matches!(named, Outcome::Different | Outcome::BelowFloor), "{named:?}");
+        seen += 1;
+    }
+    assert!(seen > 0);
 }
 
 /// Figures of rows by a plain reading: rate, mean, and the percentiles by rank, ms.

@@ -86,7 +86,8 @@ pub(crate) struct CompareFlags {
     /// A plan to run, twice: A, then B. The same as naming both in front.
     #[arg(long = "plan", value_name = "PLAN", conflicts_with = "sides", value_parser = more_than_once)]
     pub(crate) plans: Vec<PathBuf>,
-    /// Exit with code 4 if that is so beyond chance, like 'p95 > +5%' and 'error% > +0.1%'; may be given several times.
+    /// Exit with code 4 if that is so beyond chance, like 'p95 > +5%', 'error% > +0.1%' and 'checks% < -1%'; may be given
+    /// several times.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) fail_if: Vec<String>,
     /// Run both plans so many times, in turns: A B A B. The run is then the unit.

@@ -12,7 +12,6 @@ use answers::compare::{
 };
 use record::Record;
 use report::Page;
-use report::captions::signed;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
 
@@ -252,12 +251,15 @@ impl Pair {
         doubts.extend(model::lacks("B", &self.b.records));
         let refused = !asked.anyway && doubts.iter().any(|doubt| doubt.refuses);
         let settings = asked.settings();
-        let comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {
+        let mut comparison = (!refused).then(|| match (&self.a.records[..], &self.b.records[..]) {
             ([a], [b]) => comparing::compare(a, b, &settings),
             (a, b) => compare_runs(a, b, &settings),
         });
         // They were read before.
         let fail_if = FailIf::read(&asked.fail_if).unwrap_or_default();
+        if let Some(comparison) = &mut comparison {
+            fail_if.name(comparison, &settings);
+        }
         let failed = comparison.as_ref().map(|comparison| fail_if.judge(comparison));
         let name = |side: &Side| match &self.at {
             Some(load) => format!("{} at {load}", side.name),
@@ -291,7 +293,7 @@ impl Compared {
             text: format!("{at}{}", judged.change),
             met: (!judged.unknown).then_some(!judged.is_there),
             value: judged.found,
-            shown: judged.found.map_or_else(String::new, signed),
+            shown: judged.shown().unwrap_or_default(),
             reason: judged.reason.clone(),
             of: (!judged.label.is_empty()).then(|| judged.label.clone()),
         };

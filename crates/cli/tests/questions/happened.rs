@@ -1,5 +1,7 @@
 //! Comparisons of runs in which something happened on one side alone, and of result files with their coarse times.
 
+use serde_json::Value;
+
 use crate::program::Program;
 use crate::rows;
 
@@ -37,10 +39,13 @@ fn an_outage_of_one_side_fails_a_criterion_on_errors_wherever_it_lies() {
         let ended = program.run(&[&["compare", "a.jtl", "b.jtl"], &asked[..]].concat());
         assert_eq!(ended.code, 4, "{when}: {ended:?}");
         let words = format!(
-            "FAILED: error% > +1% (found +16.7 %; B: 800 of 4 800 samples failed in the whole run, all of them from {when}"
+            "FAILED: error% > +1% (found +16.67 points; B: 800 of 4 800 samples failed in the whole run, all of them from {when}"
         );
         assert!(ended.out.contains(&words), "{words}: {}", ended.out);
         assert!(!ended.out.contains("No difference that these runs can show"), "{}", ended.out);
+        assert!(ended.out.contains("\nB's error% is 16.67 points higher (95 % "), "{}", ended.out);
+        let row = ended.out.lines().find(|line| line.starts_with("error%")).expect("a row");
+        assert!(row.ends_with("different") && row.contains("16.67 %"), "{row}");
         // The side that is better fails nothing.
         let ended = program.run(&[&["compare", "b.jtl", "a.jtl"], &asked[..]].concat());
         assert_eq!(ended.code, 0, "{when}: {ended:?}");
@@ -89,8 +94,9 @@ fn the_healthy_half_before_a_change_for_the_worse_is_no_warm_up() {
         let ended = program.run(&[&["compare", "a.jtl", "died.jtl"], &asked[..]].concat());
         assert_eq!(ended.code, 4, "{from}: {ended:?}");
         let found = 100.0 * (120 - from) as f64 / 120.0;
-        assert!(ended.out.contains(&format!("(found +{found:.1} %")), "{}", ended.out);
-        assert!(!ended.out.contains("points higher"), "{}", ended.out);
+        assert!(ended.out.contains(&format!("(found +{found:.2} points")), "{}", ended.out);
+        let words = format!("B's error% is {found:.2} points higher");
+        assert!(ended.out.contains(&words), "{words}: {}", ended.out);
     }
     // Slower from second to second.
     let mut at = 0;
@@ -146,4 +152,140 @@ fn whole_milliseconds_are_named_where_they_cannot_show_the_limit() {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     assert!(!ended.out.contains("longer or repeated runs narrow it"), "{}", ended.out);
+}
+
+/// The row of a metric, without its name.
+fn row<'o>(out: &'o str, metric: &str) -> &'o str {
+    let row = out.lines().find(|line| line.split("  ").next() == Some(metric));
+    row.unwrap_or_else(|| panic!("{metric}: {out}"))
+}
+
+#[test]
+fn one_short_outage_decides_nothing() {
+    let program = Program::new();
+    let (good, other) = (rows(1, 100, 0, 10), rows(2, 100, 0, 10));
+    program.write("a.jtl", &good);
+    let asked = ["--fail-if", "error% > +0.5%", "--markdown", "m.md"];
+    let one = with(&other, (34, 35), busy);
+    program.write("b.jtl", &one);
+    let ended = program.run(&[&["compare", "a.jtl", "b.jtl"], &asked[..]].concat());
+    assert_eq!(ended.code, 6, "{ended:?}");
+    let words = "UNDECIDED: error% > +0.5% (found +0.83 points; B: 40 of 4 800 samples failed in the whole run, all of \
+                 them from 0:34 to 0:35: one short event; A: none of 4 800; one event cannot tell";
+    assert!(ended.out.contains(words), "{}", ended.out);
+    assert!(row(&ended.out, "error%").ends_with("no difference"), "{}", ended.out);
+    let made = program.read("m.md");
+    for part in ["| +0.83 points |", "+0.83 points", "within chance"] {
+        assert!(made.contains(part), "{part}: {made}");
+    }
+    assert!(!made.contains("worse"), "{made}");
+    // Nor does it where A had it; and below the limit it is told.
+    let ended = program.run(&[&["compare", "b.jtl", "a.jtl"], &asked[..]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "error% > +2%"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.out.contains("passed: error% > +2% (found +0.83 points; B: 40 of"),
+        "{}",
+        ended.out
+    );
+    // A stricter limit does not pass.
+    let ended = program.run(&["compare", "a.jtl", "b.jtl", "--fail-if", "error% > +0%"]);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    // Every ten seconds it is a difference.
+    let many = (0..12).fold(other, |text, n| with(&text, (10 * n + 3, 10 * n + 4), busy));
+    program.write("many.jtl", &many);
+    let ended = program.run(&[&["compare", "a.jtl", "many.jtl"], &asked[..]].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    assert!(ended.out.contains("all of them in 12 short events; A: none"), "{}", ended.out);
+    assert!(row(&ended.out, "error%").ends_with("different"), "{}", ended.out);
+}
+
+#[test]
+fn an_outage_at_the_start_is_compared_and_told() {
+    let program = Program::new();
+    let (good, other) = (rows(1, 100, 0, 10), rows(2, 100, 0, 10));
+    program.write("a.jtl", &good);
+    program.write("b.jtl", &with(&other, (0, 10), busy));
+    let asked = ["--fail-if", "error% > +1%", "--fail-if", "p95 > +10%"];
+    let ended = program.run(&[&["compare", "a.jtl", "b.jtl"], &asked[..]].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    for part in [
+        "FAILED: error% > +1% (found +8.33 points; B: 400 of 4 800",
+        "from 0:00 to 0:10",
+        "\nB's error% is 8.33 points higher",
+    ] {
+        assert!(ended.out.contains(part), "{part}: {}", ended.out);
+    }
+    assert!(!ended.out.contains("warm-up"), "{}", ended.out);
+}
+
+#[test]
+fn what_is_decided_although_the_limit_lies_within_the_interval_has_its_reason() {
+    let program = Program::new();
+    program.write("a.jtl", &rows(1, 100, 100, 10));
+    program.write("b.jtl", &rows(2, 110, 25, 10));
+    let mut within = 0;
+    for (metric, percent) in [
+        ("mean", 8.0),
+        ("mean", 9.0),
+        ("mean", 10.0),
+        ("mean", 30.0),
+        ("error%", 2.9),
+        ("error%", 1.0),
+    ] {
+        let limit = format!("{metric} > +{percent}%");
+        let ended = program.run(&["compare", "a.jtl", "b.jtl", "--json", "--fail-if", &limit]);
+        let made: Value = serde_json::from_str(&ended.out).expect("JSON");
+        let rows = made["comparison"]["all"]["differences"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["metric"] == metric).expect("a row");
+        let end = |at: usize| row["interval"][at].as_f64().expect("an end") * 100.0;
+        let judged = &made["failed"][0];
+        let reason = judged["reason"]["en"].as_str().unwrap_or_default();
+        let is_within = end(0) < percent && percent < end(1);
+        if judged["unknown"] == false {
+            assert_eq!(reason.contains("within the interval"), is_within, "{limit}: {made}");
+        }
+        within += u32::from(is_within);
+    }
+    assert!(within > 1, "{within}");
+}
+
+#[test]
+fn answers_as_expected_are_a_row_and_a_criterion() {
+    let program = Program::new();
+    let xml = |seed: u64, bad: u64| {
+        let sample = |n: u64| {
+            let is_bad = bad > 0 && (n + seed).is_multiple_of(bad);
+            let (at, ms) = (1_700_000_000_000 + n * 100, 50 + (n * 7 + seed) % 20);
+            format!(
+                "<httpSample t=\"{ms}\" lt=\"{ms}\" ts=\"{at}\" s=\"{}\" lb=\"Login\" rc=\"200\" rm=\"OK\" tn=\"g 1-1\" \
+                 by=\"9\" ng=\"3\" na=\"3\"><assertionResult><name>Text</name><failure>{is_bad}</failure>\
+                 <error>false</error></assertionResult></httpSample>\n",
+                !is_bad
+            )
+        };
+        let samples: String = (0..900).map(sample).collect();
+        format!("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n{samples}</testResults>\n")
+    };
+    program.write("a.xml", &xml(1, 0));
+    program.write("same.xml", &xml(2, 0));
+    program.write("b.xml", &xml(3, 20));
+    program.write("none.jtl", &rows(1, 60, 0, 3));
+    let asked = ["--fail-if", "checks% < -1%", "--markdown", "m.md"];
+    let ended = program.run(&[&["compare", "a.xml", "same.xml"], &asked[..]].concat());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let ended = program.run(&[&["compare", "a.xml", "b.xml"], &asked[..]].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    let words = "FAILED: checks% < -1% (found -5.00 points; B: 45 of 900 checked answers were not as expected";
+    assert!(ended.out.contains(words), "{}", ended.out);
+    assert!(ended.out.contains("\nB's checks% is 5.00 points lower"), "{}", ended.out);
+    let row = row(&ended.out, "checks%");
+    assert!(row.contains("95.00 %") && row.ends_with("different"), "{row}");
+    let made = program.read("m.md");
+    assert!(made.contains("| checks% |") && made.contains("❌ worse"), "{made}");
+    let line = ["compare", "none.jtl", "none.jtl", "--fail-if", "checks% < -1%"];
+    let ended = program.run(&line);
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.out.contains("no assertion checked an answer of A or B"), "{}", ended.out);
 }

@@ -1,11 +1,11 @@
 //! A comparison in sentences: what differs and by how much, or what would have shown.
 
-use answers::compare::{Comparison, Difference, Outcome, Row, Settings};
+use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, Row, SERIES, is_share};
 use answers::criterion::Times;
 use answers::verdict::Words;
 use stats::grouped::count;
 
-use super::signed;
+use super::{points, signed};
 use crate::model::words;
 
 /// Labels that are told in the sentence, at most.
@@ -15,8 +15,8 @@ const MOST: usize = 10;
 pub fn sentences(comparison: &Comparison) -> Vec<Words> {
     let mut out = differences(comparison);
     let is_silent = comparison.all.refusal.is_none() && comparison.different().next().is_none();
-    let is_silent = is_silent && failures(comparison).is_none();
-    if is_silent && comparison.missing_labels.is_none() {
+    if is_silent && comparison.missing_labels.is_none() && mostly_failed(&comparison.all).is_none()
+    {
         out.push(nothing(comparison));
     }
     // Settings that stayed explain why nothing differs.
@@ -47,52 +47,122 @@ pub fn differences(comparison: &Comparison) -> Vec<Words> {
             format!("请求比例不同：{zh}。应比较各标签，而非全部请求。"),
         ));
     }
+    out.extend(mostly_failed(&comparison.all));
     let of_all = |row: &Row| row.label.is_empty() && comparison.missing_labels.is_none();
-    for (_, difference) in different.iter().filter(|(row, _)| of_all(row)) {
+    let is_told = |(row, one): &&(&Row, &Difference)| of_all(row) || is_share(one.metric);
+    let of_requests = different.iter().filter(|(row, _)| row.label.is_empty());
+    for (row, difference) in of_requests.filter(is_told) {
         let change = change(difference);
         let name = metric(difference.metric, comparison.times);
         out.push(words(
             format!("B's {} is {}, {}.", name.en, change.en, within.en),
             format!("{}，B 的{}{}。", within.zh, name.zh, change.zh),
         ));
+        out.extend(happened(row, difference.metric));
     }
-    out.extend(failures(comparison));
-    let of_labels: Vec<Words> =
-        comparison.labels.iter().filter_map(|row| most_changed(row, comparison.times)).collect();
-    if !of_labels.is_empty() {
-        let more = of_labels.len().saturating_sub(MOST);
-        let told = &of_labels[..of_labels.len().min(MOST)];
-        let listed = |of: fn(&Words) -> &str, between: &str| {
-            told.iter().map(of).collect::<Vec<_>>().join(between)
-        };
-        let (more_en, more_zh) = match more {
-            0 => (String::new(), String::new()),
-            more => (format!(", and {more} more"), format!("，另有 {more} 个")),
-        };
+    out.extend(undecided(&comparison.all));
+    out.extend(labels_that_differ(comparison));
+    let of_series = different.iter().filter(|(_, one)| one.metric == SERIES);
+    for (row, difference) in of_series {
+        let (change, name) = (change(difference), &row.label);
         out.push(words(
-            format!("Labels that differ: {}{more_en}.", listed(|words| &words.en, ", ")),
-            format!("有差异的标签：{}{more_zh}。", listed(|words| &words.zh, "、")),
+            format!("The mean of B's series {name} is {}, {}.", change.en, within.en),
+            format!("{}，B 的序列 {name} 平均值{}。", within.zh, change.zh),
         ));
     }
     if let Some(refusal) = &comparison.all.refusal {
         out.push(words(
-            format!("Nothing can be said of chance: {refusal}."),
-            "数据太少，无法判断差异是否出于偶然。",
+            format!("Nothing can be said of chance in rate and times: {refusal}."),
+            "数据太少，无法判断速率和时间的差异是否出于偶然。",
         ));
     }
     out
 }
 
-/// The failures of the whole runs where they differ beyond chance and those that are compared do not.
-fn failures(comparison: &Comparison) -> Option<Words> {
-    let is_told = |one: &Difference| is_errors(one) && one.result == Outcome::Different;
-    let failures = comparison.all.failures.as_ref()?;
-    let is_large = failures.change.abs() >= Settings::default().error_floor;
-    if !failures.is_beyond || !is_large || comparison.all.differences.iter().any(is_told) {
+/// The labels that differ, each with its largest change.
+fn labels_that_differ(comparison: &Comparison) -> Option<Words> {
+    let of_labels: Vec<Words> =
+        comparison.labels.iter().filter_map(|row| most_changed(row, comparison.times)).collect();
+    if of_labels.is_empty() {
         return None;
     }
-    let Words { en, zh } = failures.words();
+    let more = of_labels.len().saturating_sub(MOST);
+    let told = &of_labels[..of_labels.len().min(MOST)];
+    let listed = |of: fn(&Words) -> &str, between: &str| {
+        told.iter().map(of).collect::<Vec<_>>().join(between)
+    };
+    let (more_en, more_zh) = match more {
+        0 => (String::new(), String::new()),
+        more => (format!(", and {more} more"), format!("，另有 {more} 个")),
+    };
+    Some(words(
+        format!("Labels that differ: {}{more_en}.", listed(|words| &words.en, ", ")),
+        format!("有差异的标签：{}{more_zh}。", listed(|words| &words.zh, "、")),
+    ))
+}
+
+/// The sides of which most samples failed.
+fn mostly_failed(row: &Row) -> Option<Words> {
+    if row.differences.iter().all(|one| one.result != Outcome::MostlyFailed) {
+        return None;
+    }
+    let of = [("A", row.recorded.0, row.failed.0), ("B", row.recorded.1, row.failed.1)];
+    let sides = of.into_iter().filter(|(_, all, failed)| 2 * failed > *all);
+    let sides: Vec<&str> = sides.map(|(side, ..)| side).collect();
+    Some(words(
+        format!(
+            "Most samples of {} failed: times and rates are those of failures, and are not compared.",
+            sides.join(" and of ")
+        ),
+        format!("{} 的多数样本失败：时间和速率是失败样本的，不作比较。", sides.join(" 和 ")),
+    ))
+}
+
+/// The counts behind a difference of shares.
+fn happened(row: &Row, metric: &str) -> Option<Words> {
+    let counts = match metric {
+        ERRORS => &row.failures,
+        CHECKS => &row.unexpected,
+        _ => return None,
+    };
+    let Words { en, zh } = counts.as_ref()?.words();
     Some(words(format!("{en}."), format!("{zh}。")))
+}
+
+/// Failures in a few short events, and others that may be chance: they decide nothing.
+fn undecided(row: &Row) -> Vec<Words> {
+    let is_open = |one: &&Difference| {
+        is_share(one.metric) && !matches!(one.result, Outcome::Different | Outcome::BelowFloor)
+    };
+    let of = |one: &Difference| {
+        let counts = if one.metric == ERRORS { &row.failures } else { &row.unexpected };
+        let is_open = one.result == Outcome::MayBeChance;
+        let counts = counts.as_ref().filter(|of| is_open || of.short_events.is_some())?;
+        let Words { en, zh } = counts.undecided();
+        Some(words(format!("{en}."), format!("{zh}。")))
+    };
+    row.differences.iter().filter(is_open).filter_map(of).collect()
+}
+
+/// The note on rows that may be chance.
+pub fn may_be_chance(comparison: &Comparison) -> Option<Words> {
+    let rows = std::iter::once(&comparison.all).chain(&comparison.labels).chain(&comparison.series);
+    let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
+    let all: Vec<_> = each.filter(|(_, one)| one.interval.is_some()).collect();
+    let n = all.len();
+    // Of labels two figures are always shown.
+    let is_shown = |(row, one): &&(&Row, &Difference)| {
+        row.label.is_empty() || matches!(one.metric, "rate" | "p95" | SERIES)
+    };
+    let mut shown = all.iter().filter(is_shown);
+    shown.any(|(_, one)| one.result == Outcome::MayBeChance && !is_share(one.metric)).then(|| {
+        words(
+            format!(
+                "May be chance: the interval leaves no change out, but chance makes 1 of 20 intervals so, and {n} are compared."
+            ),
+            format!("可能是偶然：区间不含零变化，但每 20 个区间约有 1 个因偶然如此，而共比较了 {n} 个。"),
+        )
+    })
 }
 
 /// All requests of both sides, and those that are compared where these are not all.
@@ -146,12 +216,12 @@ fn most_changed(row: &Row, times: Times) -> Option<Words> {
     let counts =
         row.differences.iter().filter(|difference| difference.result == Outcome::Different);
     let size = |difference: &&Difference| {
-        if is_errors(difference) { 0.0 } else { difference.change.abs() }
+        if is_share(difference.metric) { 0.0 } else { difference.change.abs() }
     };
     let most = counts.max_by(|a, b| size(a).total_cmp(&size(b)))?;
-    let (en, zh) = if is_errors(most) {
-        let points = most.change * 100.0;
-        (format!("{points:+.2} points"), format!("{points:+.2} 个百分点"))
+    let (en, zh) = if is_share(most.metric) {
+        let Words { en, zh } = points(most.change);
+        (en, zh)
     } else {
         (signed(most.change), signed(most.change))
     };
@@ -162,15 +232,13 @@ fn most_changed(row: &Row, times: Times) -> Option<Words> {
     ))
 }
 
-pub fn is_errors(difference: &Difference) -> bool {
-    difference.metric == "error%"
-}
-
 /// A figure that is compared, by its name; times with the word that says which they are.
 pub fn metric(name: &str, times: Times) -> Words {
     match name {
         "rate" => words(name, "速率"),
-        "error%" => words(name, "错误率"),
+        ERRORS => words(name, "错误率"),
+        CHECKS => words(name, "符合预期率"),
+        SERIES => words(name, "序列"),
         time => {
             let Words { en, zh } = times.word();
             let figure = if time == "mean" { "平均值" } else { time };
@@ -185,7 +253,7 @@ fn change(difference: &Difference) -> Words {
     let size = difference.change.abs() * 100.0;
     let interval = difference.interval.map(|(low, high)| {
         let points = (low * 100.0, high * 100.0);
-        if is_errors(difference) {
+        if is_share(difference.metric) {
             (format!("{:+.2}", points.0), format!("{:+.2} points", points.1), " 个百分点")
         } else {
             (signed(low), signed(high), "")
@@ -198,7 +266,7 @@ fn change(difference: &Difference) -> Words {
         ),
         None => (String::new(), String::new()),
     };
-    if is_errors(difference) {
+    if is_share(difference.metric) {
         words(format!("{size:.2} points {way}{en}"), format!("{way_zh} {size:.2} 个百分点{zh}"))
     } else {
         words(format!("{size:.1} % {way}{en}"), format!("{way_zh} {size:.1} %{zh}"))
@@ -207,7 +275,7 @@ fn change(difference: &Difference) -> Words {
 
 fn visible(difference: &Difference) -> Option<String> {
     let least = difference.visible?;
-    Some(if is_errors(difference) {
+    Some(if is_share(difference.metric) {
         format!("±{:.2} points", least * 100.0)
     } else {
         format!("±{:.1} %", least * 100.0)

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
+use answers::compare::SERIES;
 use answers::verdict::Words;
 use stats::grouped::things;
 
 use super::utc;
-use crate::captions::{clock, digits, figure, signed, time};
+use crate::captions::{clock, digits, figure, points, signed, time};
 use crate::html::Html;
 use crate::model::{About, ComparedRow as Row, ComparisonPage, Tails, words};
 use crate::svg::curves::{Curve, Curves, Join, Spot, draw};
@@ -109,7 +110,10 @@ pub(crate) fn shown(page: &ComparisonPage) -> (Vec<&Row>, usize) {
     let size = |row: &Row| sizes.get(&row.label.as_deref()).copied();
     let mut shown: Vec<&Row> = labels
         .into_iter()
-        .filter(|row| row.different || size(row).is_none() && row.metric.en.ends_with(" p95"))
+        .filter(|row| {
+            let is_told = row.metric.en.ends_with(" p95") || row.metric.en == SERIES;
+            row.different || size(row).is_none() && is_told
+        })
         .collect();
     shown.sort_by(|a, b| size(b).unwrap_or(-1.0).total_cmp(&size(a).unwrap_or(-1.0)));
     let more = shown.len().saturating_sub(MOST_ROWS);
@@ -177,10 +181,10 @@ fn in_plot(row: &Row) -> Option<Change> {
         change: row.change,
         high,
         floor: row.floor,
-        tone: match (row.different, row.is_worse()) {
-            (false, _) => Tone::None,
-            (true, true) => Tone::Worse,
-            (true, false) => Tone::Better,
+        tone: match row.different {
+            true if row.is_worse() => Tone::Worse,
+            true if row.is_better() => Tone::Better,
+            _ => Tone::None,
         },
     })
 }
@@ -195,10 +199,11 @@ fn line(out: &mut Html, row: &Row, axis: &Axis) {
     for value in [row.a, row.b] {
         out.raw("</td><td class=\"n\">").text(&figure(value, row.unit));
     }
-    out.raw(match (row.different, row.is_worse()) {
-        (false, _) => "</td><td class=\"n few\">",
-        (true, true) => "</td><td class=\"n bad\">",
-        (true, false) => "</td><td class=\"n good\">",
+    out.raw(match row.different {
+        true if row.is_worse() => "</td><td class=\"n bad\">",
+        true if row.is_better() => "</td><td class=\"n good\">",
+        true => "</td><td class=\"n\">",
+        false => "</td><td class=\"n few\">",
     });
     out.words(&moved(row.change, row.unit)).raw("</td><td class=\"n\">");
     match row.low.zip(row.high) {
@@ -214,14 +219,9 @@ fn line(out: &mut Html, row: &Row, axis: &Axis) {
     out.raw("</td></tr>");
 }
 
-/// A change with its sign, of errors in points.
+/// A change with its sign, of shares in points.
 pub(crate) fn moved(change: f64, unit: &str) -> Words {
-    if unit == "share" {
-        let points = change * 100.0;
-        words(format!("{points:+.2} points"), format!("{points:+.2} 个百分点"))
-    } else {
-        words(signed(change), signed(change))
-    }
+    if unit == "share" { points(change) } else { words(signed(change), signed(change)) }
 }
 
 /// A share below 1 as percent, with one digit that is no nine: three digits would make 100 % of many.

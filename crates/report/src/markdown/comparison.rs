@@ -43,13 +43,15 @@ pub fn comparison(page: &ComparisonPage, language: Language) -> String {
 fn title(out: &mut Page, page: &ComparisonPage) {
     let refused = page.rows.is_empty();
     let worse = page.rows.iter().any(|row| row.different && row.is_worse());
-    let better = page.rows.iter().any(|row| row.different && !row.is_worse());
+    let better = page.rows.iter().any(|row| row.different && row.is_better());
+    let differs = page.rows.iter().any(|row| row.different);
     let (sign, said) = match result(&page.criteria) {
         Some((sign, said)) if !refused => (sign, said),
         _ if refused => ("⚠️", words("cannot be compared", "不能比较")),
         _ if worse && better => ("⚠️", words("some better, some worse", "有好有坏")),
         _ if worse => ("⚠️", words("worse", "变差")),
         _ if better => ("✅", words("better", "变好")),
+        _ if differs => ("⚠️", words("different", "有差异")),
         _ => ("✅", words("no difference beyond chance", "没有超出偶然的差异")),
     };
     let said = out.say(&said);
@@ -99,12 +101,14 @@ fn line(out: &Page, row: &Row) -> Vec<String> {
         None => "–".to_owned(),
     };
     let change = moved(row.change, row.unit);
-    let state = match (row.different, row.is_worse()) {
-        (true, true) => out.both("❌ worse", "❌ 变差"),
-        (true, false) => out.both("✅ better", "✅ 变好"),
-        (false, _) if row.small => out.both("too small to count", "太小，不计入"),
-        (false, _) if row.low.is_none() => out.both("too little data", "数据太少"),
-        (false, _) => out.both("within chance", "在偶然范围内"),
+    let state = match row.different {
+        _ if row.open.is_some() => row.open.as_ref().map_or("", |open| out.of(open)),
+        true if row.is_worse() => out.both("❌ worse", "❌ 变差"),
+        true if row.is_better() => out.both("✅ better", "✅ 变好"),
+        true => out.both("different", "有差异"),
+        false if row.small => out.both("too small to count", "太小，不计入"),
+        false if row.low.is_none() => out.both("too little data", "数据太少"),
+        false => out.both("within chance", "在偶然范围内"),
     };
     vec![
         label,

@@ -1,6 +1,8 @@
 //! The comparison of two sides: what differs beyond chance, and what else changed.
 
-use answers::compare::{self, Comparison, Difference, Doubt, Outcome, Settings};
+use answers::compare::{
+    self, CHECKS, Comparison, Difference, Doubt, Outcome, SERIES, Settings, is_share,
+};
 use answers::criterion::Times;
 use answers::verdict::Words;
 use record::Record;
@@ -8,7 +10,7 @@ use serde::Serialize;
 use stats::hist::Hist;
 
 use super::{About, Criterion, distribution, losses, words};
-use crate::captions::comparison::{counted, differences, is_errors, metric, sentences};
+use crate::captions::comparison::{counted, differences, may_be_chance, metric, sentences};
 
 /// Labels whose percentiles have a picture of their own.
 const MOST_TAILS: usize = 5;
@@ -73,8 +75,11 @@ pub struct Row {
     pub different: bool,
     /// Beyond chance, and too small to count.
     pub small: bool,
-    /// More of it is worse.
-    pub more_is_worse: bool,
+    /// Words of a change that is neither different, too small nor within chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<Words>,
+    /// More of it is worse; `None`: nobody can say, as of a series.
+    pub more_is_worse: Option<bool>,
     pub floor: f64,
     pub detectable: Option<f64>,
 }
@@ -203,7 +208,7 @@ fn rows(comparison: &Comparison, of: &Compared<'_>) -> Vec<Row> {
         (None, true) => None,
         (None, false) => Some(label.to_owned()),
     };
-    let rows = std::iter::once(&comparison.all).chain(&comparison.labels);
+    let rows = std::iter::once(&comparison.all).chain(&comparison.labels).chain(&comparison.series);
     let each = rows.flat_map(|row| row.differences.iter().map(move |one| (row, one)));
     let times = comparison.times;
     let row = |(row, difference): (&compare::Row, &Difference)| {
@@ -216,7 +221,8 @@ impl Row {
     fn new(label: Option<String>, (of, times): (&Difference, Times), settings: &Settings) -> Self {
         let (unit, scale) = match of.metric {
             "rate" => ("/s", 1.0),
-            "error%" => ("share", 1.0),
+            share if is_share(share) => ("share", 1.0),
+            SERIES => ("", 1.0),
             _ => ("us", 1000.0),
         };
         Self {
@@ -230,22 +236,33 @@ impl Row {
             high: of.interval.map(|(_, high)| high),
             different: of.result == Outcome::Different,
             small: of.result == Outcome::BelowFloor,
-            more_is_worse: of.metric != "rate",
-            floor: if is_errors(of) { settings.error_floor } else { settings.floor },
+            open: match of.result {
+                Outcome::MayBeChance => Some(words("may be chance", "可能是偶然")),
+                Outcome::OtherWork => Some(words("other work", "工作内容不同")),
+                Outcome::MostlyFailed => Some(words("mostly failed", "多数失败")),
+                _ => None,
+            },
+            more_is_worse: (of.metric != SERIES).then_some(!matches!(of.metric, "rate" | CHECKS)),
+            floor: if is_share(of.metric) { settings.error_floor } else { settings.floor },
             detectable: of.visible,
         }
     }
 
     /// Whether the change, where it counts, is one for the worse.
     pub fn is_worse(&self) -> bool {
-        (self.change > 0.0) == self.more_is_worse
+        self.more_is_worse == Some(self.change > 0.0)
+    }
+
+    /// The same for the better.
+    pub fn is_better(&self) -> bool {
+        self.more_is_worse == Some(self.change <= 0.0)
     }
 }
 
 /// Percentiles of all requests, and of the labels that differ.
 fn tails(comparison: &Comparison, of: &Compared<'_>) -> Vec<Tails> {
     let differs = |row: &&compare::Row| {
-        row.differences.iter().any(|one| one.result == Outcome::Different && !is_errors(one))
+        row.differences.iter().any(|one| one.result == Outcome::Different && !is_share(one.metric))
     };
     let labels = comparison.labels.iter().filter(differs).take(MOST_TAILS);
     let named = labels.map(|row| Some(&*row.label));
@@ -281,7 +298,7 @@ fn hist(runs: &[Record], label: Option<&str>, times: Times) -> Hist {
 }
 
 fn notes(comparison: &Comparison) -> Vec<Words> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<Words> = may_be_chance(comparison).into_iter().collect();
     for (en, zh, names) in [
         ("Only in A", "仅在 A 中", &comparison.only_a),
         ("Only in B", "仅在 B 中", &comparison.only_b),

@@ -1,19 +1,20 @@
 //! Changes that fail a comparison: `p95 > +5%`, `rate < -3%`, `error% > +0.1%`.
 //!
 //! A change is there if it is beyond chance and as large as that: the estimate is past the limit, and the interval does
-//! not contain 0. Of errors the limit is in points. It is not there if the runs would have shown it: the interval leaves
-//! the limit out, or is at most as wide to each side as the limit is large. Everything else is undecided, and so are
-//! figures of all requests where a side lacks labels of the other: a change of its errors alone is there.
+//! not contain 0. Of shares (`error%`, `checks%`) the limit is in points, and beyond chance is what the counts of the whole
+//! runs show ([`answers::compare::Failures`]): errors in a ramp or in an outage that lasts are a change, and one short
+//! event is none yet. A change is not there if the runs would have shown it: the interval leaves the limit out, or is at
+//! most as wide to each side as the limit is large. Everything else is undecided, and so are figures of all requests where
+//! a side lacks labels of the other: a change of its errors alone is there.
 //!
-//! Errors are those of the whole runs: what happened in one side and not in the other is a change, be it in its ramp or in
-//! a single outage ([`answers::compare::Failures`]).
+//! Where the limit lies within the interval, the reason for the outcome is said beside it.
 
-use answers::compare::{Comparison, Difference, Failures, Row};
+use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Failures, Row, Settings, is_share};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat, Times};
 use answers::evidence;
 use answers::verdict::Words;
 use record::Record;
-use report::captions::signed;
+use report::captions::{points, signed};
 use report::model::words;
 use serde::Serialize;
 use stats::grouped::things;
@@ -29,6 +30,9 @@ pub(super) struct Judged {
     /// Empty of all requests.
     pub(super) label: String,
     pub(super) found: Option<f64>,
+    /// The figure is a share, and its change is in points.
+    #[serde(skip)]
+    is_points: bool,
     /// It is there beyond chance.
     pub(super) is_there: bool,
     /// The runs cannot decide it.
@@ -36,6 +40,14 @@ pub(super) struct Judged {
     /// Why they cannot; beside other results what is to be known of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<Words>,
+}
+
+impl Judged {
+    /// The change that was found, as people read it.
+    pub(super) fn shown(&self) -> Option<String> {
+        let change = |found| if self.is_points { points(found).en } else { signed(found) };
+        self.found.map(change)
+    }
 }
 
 impl FailIf {
@@ -51,11 +63,11 @@ impl FailIf {
             }
             if metric(&criterion).is_none() {
                 return Err(format!(
-                    "{text:?}: compared are rate, error%, mean, p50, p90, p95, p99 and p99.9"
+                    "{text:?}: compared are rate, error%, checks%, mean, p50, p90, p95, p99 and p99.9"
                 ));
             }
             // A side that is not worse would fail.
-            let is_cost = criterion.figure != Figure::Rate;
+            let is_cost = !matches!(criterion.figure, Figure::Rate | Figure::CheckShare);
             if let Limit::Relative(limit) = criterion.limit
                 && matches!(criterion.op, Op::Less | Op::AtMost)
                 && is_cost
@@ -103,6 +115,16 @@ impl FailIf {
         self.0.iter().filter_map(|one| one.label.as_deref()).find(|name| !is_there(name))
     }
 
+    /// Judges the figures that are named by themselves.
+    pub(super) fn name(&self, comparison: &mut Comparison, settings: &Settings) {
+        for criterion in &self.0 {
+            if let (Some(metric), Limit::Relative(percent)) = (metric(criterion), criterion.limit) {
+                let label = criterion.label.as_deref().unwrap_or_default();
+                comparison.name(label, metric, percent / 100.0, settings);
+            }
+        }
+    }
+
     pub(super) fn judge(&self, comparison: &Comparison) -> Vec<Judged> {
         self.0.iter().map(|criterion| self.judge_one(criterion, comparison)).collect()
     }
@@ -115,20 +137,21 @@ impl FailIf {
             row.and_then(|row| row.differences.iter().find(|d| Some(d.metric) == name));
         let is_of_all = criterion.label.is_none();
         let missing = comparison.missing_labels.clone().filter(|_| is_of_all);
-        let has_happened = row.is_some_and(|row| happened(criterion, row).is_some());
-        let is_there =
-            difference.is_some_and(|difference| has_happened || is_there(criterion, difference));
+        let counts = row.and_then(|row| counts(criterion, row));
+        let is_there = difference.is_some_and(|difference| is_there(criterion, difference, counts));
         let shifted = comparison.shifted_label.clone().filter(|_| is_of_all);
         // A change of other work is none, neither for the worse; errors that are known are errors of any work.
         let doubt = match row {
-            _ if is_there && is_of_errors(criterion) => None,
+            _ if is_there && is_share(name.unwrap_or_default()) => None,
             _ if missing.is_some() => missing,
             None => Some(no_row(&label, comparison)),
             // Without errors, neither are times: a side that fails at once is fast.
             Some(_) if !comparison.errors_unknown.is_empty() => Some(unknown_errors(comparison)),
+            Some(row) if name == Some(CHECKS) => unchecked(row),
             Some(row) => {
-                let failed = self.failed(criterion, row);
-                failed.or_else(|| self.failed_label(criterion, comparison)).or(shifted)
+                let failed = failed(criterion, row);
+                let failed = failed.or_else(|| self.failed_label(criterion, comparison));
+                failed.or_else(|| self.failed_more(criterion, row)).or(shifted)
             }
         };
         let is_there = is_there && doubt.is_none();
@@ -138,39 +161,46 @@ impl FailIf {
         };
         let unknown = if is_there { None } else { doubt.or_else(open) };
         let beside = row.zip(difference).and_then(|(row, difference)| {
-            if is_there {
-                happened(criterion, row)
-            } else {
-                slow_at_first(criterion, row, difference)
-            }
+            let slow = || slow_at_first(criterion, row, difference).filter(|_| !is_there);
+            slow().or_else(|| within(criterion, difference, counts, is_there))
         });
         Judged {
             change: of_times(criterion, comparison.times).to_string(),
             label,
-            found: found(criterion, row, difference),
+            found: difference.map(|difference| difference.change),
+            is_points: is_share(name.unwrap_or_default()),
             is_there,
             unknown: unknown.is_some(),
             reason: unknown.or(beside),
         }
     }
 
-    /// The reason where a side failed so much that its times and rate say nothing.
-    fn failed(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
-        if is_of_errors(criterion) {
+    /// The reason where a side failed so much more than the other one that their times and rates are those of other
+    /// answers. Where a criterion is about errors, it fails if they are those of B.
+    fn failed_more(&self, criterion: &Criterion, row: &Row) -> Option<Words> {
+        if is_share(metric(criterion).unwrap_or_default()) {
             return None;
         }
-        let of = row.differences.iter().find(|one| one.metric == "error%")?;
         let is_asked = self.0.iter().any(|one| is_of_errors(one) && one.label == criterion.label);
-        let is_time = criterion.figure != Figure::Rate;
-        let compared = [("A", of.a, row.samples.0), ("B", of.b, row.samples.1)];
-        let early = || if is_asked { None } else { failed_early(row, [of.a, of.b]) };
-        let lacking = compared.into_iter().find_map(|(side, share, all)| {
-            let errors = (share * all as f64).round() as u64;
-            let lacks = if is_asked { is_time && errors >= all } else { errors > all - errors };
-            let Words { en, zh } = evidence::failed(errors, all);
-            (lacks && all > 0).then(|| words(format!("{side}: {en}"), format!("{side}：{zh}")))
-        });
-        lacking.or_else(early)
+        let shares = sides(row).map(|(_, all, failed)| failed as f64 / all.max(1) as f64);
+        let at = usize::from(shares[1] > shares[0]);
+        let (side, all, failed) = sides(row)[at];
+        if shares[at] - shares[1 - at] <= FAILED_MORE || is_asked && at == 1 {
+            return None;
+        }
+        let Words { en, zh } = evidence::failed(failed, all);
+        let (why, why_zh) = if is_asked {
+            (": its times and rate are no base to compare with", "：其时间和速率不能作为比较基准")
+        } else {
+            (
+                ", and no criterion is about errors: add 'error% > +1%'",
+                "，且没有关于错误的标准：请添加 'error% > +1%'",
+            )
+        };
+        Some(words(
+            format!("{side}: {en} in the whole run{why}"),
+            format!("{side}：整个运行中{zh}{why_zh}"),
+        ))
     }
 
     /// The reason where a label failed mostly on one side alone, and nobody asks for errors: its samples are in the figures
@@ -234,45 +264,47 @@ fn unknown_errors(comparison: &Comparison) -> Words {
     )
 }
 
-fn is_there(criterion: &Criterion, difference: &Difference) -> bool {
-    let Limit::Relative(percent) = criterion.limit else { return false };
-    let beyond_chance = difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-    beyond_chance && criterion.op.holds(difference.change, percent / 100.0)
+/// The counts that decide about the criterion's figure.
+fn counts<'r>(criterion: &Criterion, row: &'r Row) -> Option<&'r Failures> {
+    match metric(criterion) {
+        Some(ERRORS) => row.failures.as_ref(),
+        Some(CHECKS) => row.unexpected.as_ref(),
+        _ => None,
+    }
 }
 
-/// Failures of one side alone that lie in its ramp or warm-up, as a share of its samples, from which on its times and rate
-/// are those of another run.
-const FAILED_EARLY: f64 = 0.05;
+fn is_there(criterion: &Criterion, difference: &Difference, counts: Option<&Failures>) -> bool {
+    let Limit::Relative(percent) = criterion.limit else { return false };
+    let is_beyond = match counts {
+        Some(counts) => counts.is_beyond,
+        None => difference.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+    };
+    is_beyond && criterion.op.holds(difference.change, percent / 100.0)
+}
 
-/// The reason where a side failed in what is not compared, and nobody asks for errors. `compared`: the shares of failures of
-/// both sides in what is.
-fn failed_early(row: &Row, compared: [f64; 2]) -> Option<Words> {
-    let whole = sides(row).map(|(_, all, failed)| failed as f64 / all.max(1) as f64);
-    let early = [whole[0] - compared[0], whole[1] - compared[1]];
-    let (at, other) = if early[0] > early[1] { (0, 1) } else { (1, 0) };
-    let (side, all, failed) = sides(row)[at];
-    (early[at] - early[other].max(0.0) > FAILED_EARLY).then(|| {
-        let Words { en, zh } = evidence::failed(failed, all);
+/// Failures of one side alone, as a share of its samples, from which on its times and rate are those of other answers.
+const FAILED_MORE: f64 = 0.05;
+
+/// The reason where a side failed so much that its times and rate say nothing.
+fn failed(criterion: &Criterion, row: &Row) -> Option<Words> {
+    let is_share = is_share(metric(criterion).unwrap_or_default());
+    let lacks = |(_, all, errors): &(&str, u64, u64)| 2 * errors > *all && *all > 0;
+    let (side, all, errors) = sides(row).into_iter().find(lacks).filter(|_| !is_share)?;
+    let Words { en, zh } = evidence::failed(errors, all);
+    Some(words(format!("{side}: {en}"), format!("{side}：{zh}")))
+}
+
+/// The reason where a side checked no answers.
+fn unchecked(row: &Row) -> Option<Words> {
+    let checked = [("A", row.checked.0), ("B", row.checked.1)];
+    let none: Vec<&str> =
+        checked.into_iter().filter(|(_, n)| *n == 0).map(|(side, _)| side).collect();
+    (!none.is_empty()).then(|| {
         words(
-            format!("{side}: {en} in the whole run, most of them in its ramp or warm-up, and no criterion is about errors: add 'error% > +1%'"),
-            format!("{side}：整个运行中{zh}，多数在爬升或预热阶段，且没有关于错误的标准：请添加 'error% > +1%'"),
+            format!("no assertion checked an answer of {}", none.join(" or ")),
+            format!("{} 没有经断言检查的响应", none.join(" 和 ")),
         )
     })
-}
-
-/// Words on the failures of the whole runs, if their difference is past the limit and beyond chance.
-fn happened(criterion: &Criterion, row: &Row) -> Option<Words> {
-    let Limit::Relative(percent) = criterion.limit else { return None };
-    let is_past = |failures: &&Failures| criterion.op.holds(failures.change, percent / 100.0);
-    let failures = row.failures.as_ref().filter(|_| is_of_errors(criterion)).filter(is_past);
-    failures.filter(|failures| failures.is_beyond).map(Failures::words)
-}
-
-/// The change of a figure; of errors that of the whole runs where it is the larger one.
-fn found(criterion: &Criterion, row: Option<&Row>, difference: Option<&Difference>) -> Option<f64> {
-    let change = difference?.change;
-    let whole = row.and_then(|row| row.failures.as_ref()).filter(|_| is_of_errors(criterion));
-    Some(whole.map_or(change, |of| if of.change.abs() > change.abs() { of.change } else { change }))
 }
 
 /// Ramp and warm-up of one side may have a share of its samples that is this much larger than that of the other side.
@@ -287,38 +319,110 @@ fn open(
 ) -> Option<Words> {
     let Limit::Relative(percent) = criterion.limit else { return None };
     let limit = percent / 100.0;
-    if let Some(failures) = row.failures.as_ref().filter(|_| is_of_errors(criterion)) {
-        let is_past = limit != 0.0 && criterion.op.holds(failures.change, limit);
-        return wide(failures.interval, limit).or_else(|| {
-            // As many on both sides: they come in clusters, and those of both are alike.
-            is_past.then(|| failures.words())
-        });
+    if let Some(counts) = counts(criterion, row) {
+        let is_past = criterion.op.holds(difference.change, limit);
+        // Half of all equal sides are past a limit of 0.
+        let is_small = limit == 0.0 && counts.is_within_chance(LEAST_SHARE);
+        if is_past && !is_small {
+            return Some(counts.undecided());
+        }
+        // What is below the limit in these runs is, as far as their samples show it.
+        let gains = difference.metric == CHECKS;
+        let (low, high) = counts.by_counts;
+        let ends = if gains { (0.0 - high, 0.0 - low) } else { (low, high) };
+        return wide(criterion, ends, limit.abs()).filter(|_| limit != 0.0);
     }
     let slow = slow_at_first(criterion, row, difference);
     if let Some(slow) = slow.filter(|_| uneven(row).1 > UNEVEN) {
         return Some(slow);
     }
     let Some(interval) = difference.interval else {
-        let en = row.refusal.clone().unwrap_or_else(|| "there is no interval".into());
-        return Some(words(en, "数据太少，没有区间"));
+        if let Some(en) = row.refusal.clone() {
+            return Some(words(en, "数据太少，没有区间"));
+        }
+        return Some(words(
+            "a side has 0 ms, and from nothing there is no change by a share",
+            "一方为 0 ms，无法计算相对变化",
+        ));
     };
-    let open = wide(interval, limit)?;
+    let least = match limit {
+        // Half of all equal sides are past a limit of 0.
+        0.0 if criterion.op.holds(difference.change, limit) => LEAST_CHANGE,
+        0.0 => return None,
+        limit => limit.abs(),
+    };
+    let open = wide(criterion, interval, least)?;
     Some(coarse(criterion, difference, comparison).unwrap_or(open))
 }
 
-/// The reason where an interval neither excludes the limit nor is narrow.
-fn wide((low, high): (f64, f64), limit: f64) -> Option<Words> {
-    let shows = limit == 0.0 || (high - low) / 2.0 <= limit.abs();
-    if shows || !(low..=high).contains(&limit) {
+/// Width to each side that decides about a limit of 0: of times and rates, and of shares.
+const LEAST_CHANGE: f64 = 0.02;
+const LEAST_SHARE: f64 = 0.01;
+
+/// The reason where an interval neither excludes the limit nor is narrow: at most `least` to each side.
+fn wide(criterion: &Criterion, (low, high): (f64, f64), least: f64) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    let limit = percent / 100.0;
+    if (high - low) / 2.0 <= least || !(low..=high).contains(&limit) {
         return None;
     }
-    let (low, high, limit) = (signed(low), signed(high), signed(limit));
+    let [low, high, limit] = [low, high, limit].map(|change| shown(criterion, change));
     Some(words(
         format!(
-            "the interval {low} to {high} does not exclude {limit}: longer or repeated runs narrow it"
+            "the interval {} to {} does not exclude {}: longer or repeated runs narrow it",
+            low.en, high.en, limit.en
         ),
-        format!("区间 {low} 至 {high} 未排除 {limit}：更长或重复的运行可使其变窄"),
+        format!("区间 {} 至 {} 未排除 {}：更长或重复的运行可使其变窄", low.zh, high.zh, limit.zh),
     ))
+}
+
+/// A change of the criterion's figure as people read it.
+fn shown(criterion: &Criterion, change: f64) -> Words {
+    if is_share(metric(criterion).unwrap_or_default()) {
+        return points(change);
+    }
+    words(signed(change), signed(change))
+}
+
+/// Words beside what is decided: what happened in a side that fails, and why it is decided although the limit lies within
+/// the interval.
+fn within(
+    criterion: &Criterion,
+    difference: &Difference,
+    counts: Option<&Failures>,
+    is_there: bool,
+) -> Option<Words> {
+    let Limit::Relative(percent) = criterion.limit else { return None };
+    let contains = |(low, high): &(f64, f64)| (*low..=*high).contains(&(percent / 100.0));
+    let why = difference.interval.filter(contains).filter(|(low, high)| low < high).map(|ends| {
+        let [low, high] = [ends.0, ends.1].map(|end| shown(criterion, end));
+        let (then, then_zh) = match (is_there, percent == 0.0) {
+            (true, _) => (
+                "that there is a change is beyond chance, its size is not",
+                "变化本身超出偶然，其大小则不确定",
+            ),
+            (false, true) => ("no change beyond chance", "没有超出偶然的变化"),
+            (false, false) if counts.is_some() => {
+                ("what happened in these runs is below the limit", "这些运行中发生的低于限值")
+            }
+            (false, false) => {
+                ("to each side it is narrower than the limit is large", "其每侧宽度小于限值")
+            }
+        };
+        words(
+            format!("the limit lies within the interval {} to {}: {then}", low.en, high.en),
+            format!("限值位于区间 {} 至 {} 内：{then_zh}", low.zh, high.zh),
+        )
+    });
+    let happened =
+        counts.filter(|counts| is_there || counts.short_events.is_some()).map(Failures::words);
+    match (happened, why) {
+        (Some(happened), Some(why)) => Some(words(
+            format!("{}; {}", happened.en, why.en),
+            format!("{}；{}", happened.zh, why.zh),
+        )),
+        (happened, why) => happened.or(why),
+    }
 }
 
 /// The reason where a percentile cannot show the limit, as a side has whole milliseconds.
@@ -367,7 +471,7 @@ fn slow_at_first(criterion: &Criterion, row: &Row, difference: &Difference) -> O
         return None;
     }
     let holds = |change: f64| criterion.op.holds(change, percent / 100.0);
-    let (a, b) = difference.with_warm_up?;
+    let (a, b) = difference.with_warm_up.filter(|_| difference.change.is_finite())?;
     let change = if a > 0.0 { b / a - 1.0 } else { 0.0 };
     (holds(change) && !holds(difference.change)).then(|| {
         let at = uneven(row).0;
@@ -405,14 +509,15 @@ fn few(row: &Row) -> Words {
 fn metric(criterion: &Criterion) -> Option<&'static str> {
     match criterion.figure {
         Figure::Rate => Some("rate"),
-        Figure::ErrorShare => Some("error%"),
+        Figure::ErrorShare => Some(ERRORS),
+        Figure::CheckShare => Some(CHECKS),
         Figure::Time(_, Stat::Mean) => Some("mean"),
         Figure::Time(_, Stat::Percentile(percent)) => {
             let known =
                 [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9")];
             known.iter().find(|(p, _)| *p == percent).map(|(_, name)| *name)
         }
-        Figure::Time(_, Stat::Max) | Figure::Count | Figure::Errors | Figure::CheckShare => None,
+        Figure::Time(_, Stat::Max) | Figure::Count | Figure::Errors => None,
     }
 }
 
@@ -423,7 +528,13 @@ mod tests {
     #[test]
     fn changes_have_a_sign_and_a_figure_that_is_compared() {
         let read = |text: &str| FailIf::read(&[text.to_owned()]);
-        for good in ["p95 > +5%", "rate < -3%", "error% > +0.1%", "mean >= +2% for label Login"] {
+        for good in [
+            "p95 > +5%",
+            "rate < -3%",
+            "checks% < -1%",
+            "error% > +0.1%",
+            "mean >= +2% for label Login",
+        ] {
             assert!(read(good).is_ok(), "{good}");
         }
         for (bad, words) in [

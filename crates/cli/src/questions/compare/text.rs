@@ -1,8 +1,7 @@
 //! A comparison as text: the sentence first, then the figures, then what else changed.
 
-use answers::compare::{Comparison, Difference, Outcome};
-use report::captions::comparison::{self, is_errors};
-use report::captions::signed;
+use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Outcome, SERIES, is_share};
+use report::captions::{comparison, points, signed};
 
 use super::super::figures::{number, table};
 use super::Compared;
@@ -41,7 +40,7 @@ pub(super) fn page(compared: &Compared) -> String {
 }
 
 fn fail_if(judged: &super::change::Judged) -> String {
-    let found = judged.found.map_or_else(|| "no such figure".to_owned(), signed);
+    let found = judged.shown().unwrap_or_else(|| "no such figure".to_owned());
     let word = if judged.is_there {
         "FAILED"
     } else if judged.unknown {
@@ -80,7 +79,14 @@ fn figures(comparison: &Comparison) -> String {
                 .map(|d| row(format!("{}: {}", of_label.label, name(d.metric)), d)),
         );
     }
+    for series in &comparison.series {
+        let of = |one| row(format!("series {}", series.label), one);
+        rows.extend(series.differences.iter().map(of));
+    }
     let mut out = table(&rows);
+    if let Some(words) = comparison::may_be_chance(comparison) {
+        out.push_str(&format!("{}\n", words.en));
+    }
     let lists = [("only in A", &comparison.only_a), ("only in B", &comparison.only_b)];
     for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
         out.push_str(&format!("{what}: {}\n", names.join(", ")));
@@ -96,30 +102,31 @@ fn figures(comparison: &Comparison) -> String {
 
 fn row(name: String, difference: &Difference) -> Vec<String> {
     let value = |v: f64| match difference.metric {
-        "error%" => format!("{:.2} %", v * 100.0),
+        ERRORS | CHECKS => format!("{:.2} %", v * 100.0),
         "rate" => format!("{}/s", number(v)),
+        SERIES => number(v),
         _ => format!("{} ms", number(v)),
     };
-    let points = |v: f64| format!("{:+.2} points", v * 100.0);
-    let change =
-        if is_errors(difference) { points(difference.change) } else { signed(difference.change) };
     let interval = difference.interval.map_or_else(
         || "-".to_owned(),
-        |(low, high)| {
-            if is_errors(difference) {
-                format!("{} to {}", points(low), points(high))
-            } else {
-                format!("{} to {}", signed(low), signed(high))
-            }
-        },
+        |(low, high)| format!("{} to {}", changed(difference, low), changed(difference, high)),
     );
     let result = match difference.result {
         Outcome::Different => "different",
         Outcome::BelowFloor => "too small to count",
+        Outcome::MayBeChance => "may be chance",
         Outcome::None => "no difference",
+        Outcome::OtherWork => "other work",
+        Outcome::MostlyFailed => "mostly failed",
         Outcome::Unknown => "",
     };
+    let change = changed(difference, difference.change);
     vec![name, value(difference.a), value(difference.b), change, interval, result.to_owned()]
+}
+
+/// A change of this figure, in points or percent.
+fn changed(of: &Difference, change: f64) -> String {
+    if is_share(of.metric) { points(change).en } else { signed(change) }
 }
 
 /// Two sweeps: a row per load, and the sentences of those that differ.
@@ -152,15 +159,15 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
             found.map_or_else(
                 || "-".to_owned(),
                 |difference| {
-                    let change = if is_errors(difference) {
-                        format!("{:+.2} points", difference.change * 100.0)
-                    } else {
-                        signed(difference.change)
-                    };
+                    let change = changed(difference, difference.change);
                     match difference.result {
                         Outcome::Different => change,
-                        Outcome::BelowFloor | Outcome::None => format!("({change})"),
-                        Outcome::Unknown => format!("{change} ?"),
+                        Outcome::BelowFloor | Outcome::None | Outcome::MayBeChance => {
+                            format!("({change})")
+                        }
+                        Outcome::Unknown | Outcome::OtherWork | Outcome::MostlyFailed => {
+                            format!("{change} ?")
+                        }
                     }
                 },
             )
@@ -182,7 +189,7 @@ pub(super) fn sweeps(points: &[&Compared]) -> String {
     }
     notes.extend(points.first().map(|point| point.sources.apart.text()));
     format!(
-        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval\n\n{}\n{notes}",
+        "Changes from A to B; in brackets: none that these runs can show, or below the floor; ?: no interval, other work or mostly failures\n\n{}\n{notes}",
         table(&rows)
     )
 }

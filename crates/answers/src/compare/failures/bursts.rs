@@ -1,0 +1,163 @@
+//! Short bursts of failures: each of them is one event, however many samples were in flight in it.
+//!
+//! A burst is a stretch of seconds with far more failures than the run's share gives them. Seconds in which nothing
+//! succeeds belong to it. A stretch of [`LASTING`] and more is no short burst: it is a state of the target. Cost: a few
+//! passes over the seconds.
+
+use super::{Course, Unit};
+
+/// Length from which on failures last, seconds.
+pub(super) const LASTING: usize = 5;
+/// Failures of a burst beyond the expected ones: so many standard deviations, and so many failures.
+const DEVIATIONS: f64 = 4.0;
+const MORE: f64 = 3.0;
+
+/// A short burst: its first and last second, by number, and its failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Burst {
+    pub(super) first: usize,
+    pub(super) last: usize,
+    pub(super) failed: u64,
+}
+
+impl Course {
+    /// The course with one failure in place of each short burst, and these bursts.
+    pub(super) fn by_events(&self) -> (Self, Vec<Burst>) {
+        let bursts = short(&self.0);
+        let mut course = self.clone();
+        for burst in &bursts {
+            course.0[burst.first..=burst.last].iter_mut().for_each(|unit| unit.failed = 0);
+            course.0[burst.first].failed = 1;
+        }
+        (course, bursts)
+    }
+}
+
+/// The short bursts of a run.
+fn short(units: &[Unit]) -> Vec<Burst> {
+    let is_in = marked(units);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < units.len() {
+        if !is_in[at] {
+            at += 1;
+            continue;
+        }
+        let (first, last) = (at, stretch(units, &is_in, at));
+        at = last + 1;
+        let (from, to) = (with_silence(units[..first].iter().rev()), with_silence(&units[at..]));
+        let ms: u64 = units[first..=last].iter().map(|unit| u64::from(unit.ms)).sum();
+        // A long run keeps intervals in place of old seconds; what fails in one of them need not last.
+        let is_short = first == last || ms < 1000 * LASTING as u64;
+        if is_short && from.max(to) < LASTING {
+            let failed = units[first..=last].iter().map(|unit| unit.failed).sum();
+            found.push(Burst { first, last, failed });
+        }
+    }
+    found
+}
+
+/// The last second of the stretch that begins at `first`: gaps without any success are within.
+fn stretch(units: &[Unit], is_in: &[bool], first: usize) -> usize {
+    let mut last = first;
+    for at in first + 1..units.len() {
+        if is_in[at] {
+            last = at;
+        } else if units[at].succeeds() {
+            break;
+        }
+    }
+    last
+}
+
+/// Number of seconds right beside a stretch in which nothing succeeds.
+fn with_silence<'u>(beside: impl IntoIterator<Item = &'u Unit>) -> usize {
+    beside.into_iter().take_while(|unit| !unit.succeeds()).count()
+}
+
+/// Whether each second is one of a burst: windows of one second first, and longer ones where these show nothing.
+fn marked(units: &[Unit]) -> Vec<bool> {
+    let mut is_in = vec![false; units.len()];
+    let (all, failed) = sums(units);
+    if failed == 0 {
+        return is_in;
+    }
+    let share = failed as f64 / all as f64;
+    let is_beyond = |window: &[Unit], deviations: f64, more: f64| {
+        let (all, failed) = sums(window);
+        let expected = share * all as f64;
+        failed as f64 > expected + deviations * expected.sqrt() + more
+    };
+    for length in 1..LASTING {
+        for (at, window) in units.windows(length).enumerate() {
+            let within = at..at + length;
+            let is_new = is_in[within.clone()].iter().all(|is_in| !is_in);
+            if is_new && is_beyond(window, DEVIATIONS, MORE) {
+                within.for_each(|at| is_in[at] = units[at].failed > 0);
+            }
+        }
+    }
+    // A burst that begins or ends within a second leaves a part of it there.
+    let whole = is_in.clone();
+    for at in 0..units.len() {
+        let is_beside = at > 0 && whole[at - 1] || whole.get(at + 1) == Some(&true);
+        is_in[at] |= is_beside && is_beyond(&units[at..=at], DEVIATIONS / 2.0, 1.0);
+    }
+    is_in
+}
+
+fn sums(units: &[Unit]) -> (u64, u64) {
+    units.iter().fold((0, 0), |sum, unit| (sum.0 + unit.all, sum.1 + unit.failed))
+}
+
+impl Unit {
+    fn succeeds(&self) -> bool {
+        self.all > self.failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of 50 samples a second with so many failures in each.
+    fn course(failed: impl Fn(usize) -> u64) -> Course {
+        let unit =
+            |at| Unit { end_ms: (at as i64 + 1) * 1000, ms: 1000, all: 50, failed: failed(at) };
+        Course((0..100).map(unit).collect())
+    }
+
+    #[test]
+    fn a_short_outage_is_one_event_and_a_long_one_is_none() {
+        for (seconds, count) in [(1, 1), (2, 1), (4, 1), (5, 0), (20, 0), (100, 0)] {
+            let is_down = |at: usize| (30..30 + seconds).contains(&at) || seconds == 100;
+            let (by_events, found) = course(|at| if is_down(at) { 50 } else { 0 }).by_events();
+            assert_eq!(found.len(), count, "{seconds} s: {found:?}");
+            let failed = if count == 1 { 1 } else { 50 * seconds as u64 };
+            assert_eq!(sums(&by_events.0).1, failed, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn an_outage_between_two_seconds_beside_other_failures_is_one_event() {
+        let (by_events, found) = course(|at| match at {
+            40 => 12,
+            41 => 38,
+            at => u64::from(at % 7 == 0),
+        })
+        .by_events();
+        assert_eq!(found, [Burst { first: 40, last: 41, failed: 50 }]);
+        assert_eq!(sums(&by_events.0).1, 16);
+        assert!(course(|at| u64::from(at % 7 == 0)).by_events().1.is_empty());
+    }
+
+    #[test]
+    fn time_limits_that_end_together_are_no_short_burst() {
+        // Nothing is answered from 0:40 on, and all requests end after 10 s each time.
+        let mut hanging = course(|_| 0);
+        for (at, unit) in hanging.0.iter_mut().enumerate().skip(40) {
+            (unit.all, unit.failed) = if at % 10 == 9 { (10, 10) } else { (0, 0) };
+        }
+        assert!(hanging.by_events().1.is_empty());
+    }
+}

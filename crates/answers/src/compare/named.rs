@@ -1,0 +1,32 @@
+//! Figures that were named before the runs were compared.
+//!
+//! Among many figures chance makes some intervals leave 0 out, so that all together are judged more strictly than one. A
+//! figure that a criterion names is looked at by itself: its own interval decides, and the row says what the criterion says.
+
+use super::{Comparison, Difference, Outcome, Row, Settings, is_share};
+
+impl Comparison {
+    /// Judges a figure by its own interval, and with the criterion's limit as its floor where that is smaller. Nothing
+    /// happens where there is no such figure.
+    pub fn name(&mut self, label: &str, metric: &str, limit: f64, settings: &Settings) {
+        let is_alone = self.labels.is_empty();
+        let rows = std::iter::once(&mut self.all).chain(&mut self.labels);
+        let mut rows = rows.filter(|row: &&mut Row| row.label == label || is_alone);
+        let Some(row) = rows.next() else { return };
+        let of = match metric {
+            super::CHECKS => row.unexpected.as_ref(),
+            _ => row.failures.as_ref(),
+        };
+        let is_beyond = of.is_some_and(|of| of.is_beyond);
+        let is_it = |one: &&mut Difference| one.metric == metric;
+        let Some(difference) = row.differences.iter_mut().find(is_it) else { return };
+        if matches!(difference.result, Outcome::OtherWork | Outcome::MostlyFailed) {
+            return;
+        }
+        if is_share(metric) {
+            difference.judge(is_beyond, settings.error_floor.min(limit.abs()));
+        } else {
+            difference.judge(true, settings.floor.min(limit.abs()));
+        }
+    }
+}

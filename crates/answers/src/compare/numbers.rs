@@ -1,0 +1,127 @@
+//! Numbers in answers, the series of both sides by their names: means of all values.
+//!
+//! Of two single runs the means of the steady seconds are the series; it is worth as many independent values as its
+//! autocorrelation leaves ([`crate::autocorrelation::effective`]), and the interval of the ratio is that of the delta
+//! method with Welch's degrees of freedom. Of repeated runs the run is the unit.
+
+use record::{Record, Second};
+use stats::Number;
+
+use super::{Difference, LEAST_STEADY, Outcome, Row, SERIES, welch_df};
+use crate::autocorrelation::effective;
+use crate::distribution::{student_quantile, student_two_sided};
+use crate::repeats::{ratio, welch};
+use crate::series::{mean, variance};
+use crate::steady::{Steady, steady};
+
+/// Independent seconds that an interval needs.
+const LEAST_WORTH: f64 = 5.0;
+
+/// A series of one side.
+struct Side {
+    mean: f64,
+    count: u64,
+    /// Standard error of the mean by the mean, and its degrees of freedom; `None`: too short.
+    error: Option<(f64, f64)>,
+}
+
+/// The rows of two runs.
+pub(super) fn compared((a, of_a): (&Record, &Steady), (b, of_b): (&Record, &Steady)) -> Vec<Row> {
+    let row = |(name, in_a, in_b): (&str, u32, u32)| {
+        let (a, b) = (side(of_a.seconds(a), in_a)?, side(of_b.seconds(b), in_b)?);
+        let mut difference = plain(a.mean, b.mean);
+        let errors = a.error.zip(b.error).filter(|_| difference.change.is_finite());
+        if let Some(((of_a, df_a), (of_b, df_b))) = errors {
+            let error = (1.0 + difference.change) * of_a.hypot(of_b);
+            let df = welch_df((of_a * of_a, df_a), (of_b * of_b, df_b));
+            let wide = student_quantile(0.975, df) * error;
+            difference.interval = Some((difference.change - wide, difference.change + wide));
+            difference.p = Some(match difference.change {
+                0.0 => 1.0,
+                _ if error == 0.0 => 0.0,
+                change => student_two_sided(change / error, df),
+            });
+        }
+        Some(of(name, (a.count, b.count), difference))
+    };
+    common(a, b).filter_map(row).collect()
+}
+
+/// The rows of repeated runs: series that all of them have.
+pub(super) fn repeated(a: &[Record], b: &[Record]) -> Vec<Row> {
+    let (Some(first), Some(other)) = (a.first(), b.first()) else { return Vec::new() };
+    let sides = |runs: &[Record], name: &str| -> Option<(Vec<f64>, u64)> {
+        let each = runs.iter().map(|run| {
+            let at = run.frame.series().position(|(other, _)| other == name)?;
+            side(steady(run).seconds(run), at as u32)
+        });
+        let each = each.collect::<Option<Vec<Side>>>()?;
+        let count = each.iter().map(|side| side.count).sum();
+        Some((each.iter().map(|side| side.mean).collect(), count))
+    };
+    let row = |(name, _, _): (&str, u32, u32)| {
+        let ((of_a, count_a), (of_b, count_b)) = (sides(a, name)?, sides(b, name)?);
+        let mut difference = plain(mean(&of_a), mean(&of_b));
+        if of_a.len() > 1 && of_b.len() > 1 && difference.change.is_finite() {
+            difference.p = Some(welch(&of_a, &of_b).p);
+            difference.interval = ratio(&of_a, &of_b).map(|(_, low, high)| (low - 1.0, high - 1.0));
+        }
+        Some(of(name, (count_a, count_b), difference))
+    };
+    common(first, other).filter_map(row).collect()
+}
+
+/// The names of series that both have, and their places.
+fn common<'r>(a: &'r Record, b: &'r Record) -> impl Iterator<Item = (&'r str, u32, u32)> {
+    (0u32..).zip(a.frame.series()).filter_map(|(in_a, (name, _))| {
+        let in_b = b.frame.series().position(|(other, _)| other == name)?;
+        Some((name, in_a, in_b as u32))
+    })
+}
+
+/// A series in these seconds; `None` without a value.
+fn side(seconds: &[Second], place: u32) -> Option<Side> {
+    let number = |second: &Second| {
+        second.numbers.iter().find(|(at, _)| *at == place).map(|(_, number)| *number)
+    };
+    let numbers: Vec<Number> = seconds.iter().filter_map(number).collect();
+    let (count, sum) = numbers.iter().fold((0, 0.0), |(n, sum), of| (n + of.count, sum + of.sum));
+    if count == 0 {
+        return None;
+    }
+    let whole = sum / count as f64;
+    let means: Vec<f64> = numbers.iter().filter_map(Number::mean).collect();
+    let length: f64 = seconds.iter().map(|second| f64::from(second.ms) / 1000.0).sum();
+    let worth = effective(&means);
+    let is_enough = length + 0.5 >= LEAST_STEADY && worth >= LEAST_WORTH && means.len() > 1;
+    let error = is_enough.then(|| {
+        ((variance(&means) / worth).sqrt() / whole.abs().max(f64::MIN_POSITIVE), worth - 1.0)
+    });
+    Some(Side { mean: whole, count, error })
+}
+
+/// The difference of two means. From nothing to something, or across 0, there is no change by a share.
+fn plain(a: f64, b: f64) -> Difference {
+    let is_share = a != 0.0 && (a > 0.0) == (b > 0.0);
+    let change = match (a == b, is_share) {
+        (true, _) => 0.0,
+        (false, true) => b / a - 1.0,
+        (false, false) => f64::NAN,
+    };
+    Difference {
+        metric: SERIES,
+        a,
+        b,
+        change,
+        interval: None,
+        p: None,
+        q: None,
+        result: Outcome::Unknown,
+        visible: None,
+        with_warm_up: None,
+    }
+}
+
+fn of(name: &str, samples: (u64, u64), difference: Difference) -> Row {
+    Row::of(name.to_owned(), false, samples, vec![difference], None)
+}
