@@ -47,8 +47,8 @@ impl Failures {
                 "单次事件无法区分差异与偶然".to_owned(),
             ),
             (_, p) if p >= 0.05 => (
-                "they come in clusters, and equal sides differ as much".to_owned(),
-                "失败成簇出现，相同的双方也会有如此差异".to_owned(),
+                "equal sides differ as much by chance".to_owned(),
+                "相同的双方也会因偶然有如此差异".to_owned(),
             ),
             (_, p) => {
                 let pairs = count((1.0 / p).round() as u64);
