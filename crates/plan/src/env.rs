@@ -141,6 +141,8 @@ pub struct Scratch {
     /// The exception that evaluating threw, as JMeter would have; the first since somebody took it. Whoever runs a sampler takes
     /// it after rendering and fails the sample (or ends the user, see [`Thrown::stops_user`]).
     pub thrown: Option<Thrown>,
+    /// A post-processor has thrown: the sample has no result, and this is what was asked of its user.
+    pub lost: Option<crate::result::Request>,
     /// The name of the sampler, if functions in it count: it is evaluated for each who asks.
     pub sampler: Option<crate::template::Template>,
     /// A sampler's name is being evaluated: what asks for it there asks for ever.
@@ -161,6 +163,7 @@ impl Scratch {
         Self {
             random: crate::random::Random::new(seed),
             thrown: None,
+            lost: None,
             sampler: None,
             naming: false,
             told: std::collections::HashSet::new(),

@@ -1,7 +1,7 @@
 //! Post-processors that take values out of a result into variables.
 //!
-//! They run in the order of the plan, for failed samples too. None of them can fail: what JMeter logs and goes on
-//! from, these go on from. Costs are those of their searches; a warm run allocates only where stated.
+//! They run in the order of the plan, for failed samples too. What JMeter logs and goes on from, these go on from; where it
+//! throws, the sample is lost as there. Costs are those of their searches; a warm run allocates only where stated.
 
 mod boundary;
 mod css;
@@ -155,16 +155,17 @@ pub fn compile(
     })
 }
 
-/// JMeter throws here, and has no result of the sample. Here the extractor does nothing and the sample is kept, which is said, once for each sampler.
+/// Loses the sample, as JMeter does where an extractor throws; the log says so once for each sampler.
 fn gives_up(env: &mut Env<'_>, thrown: &str) {
-    let text = format!("'{}': {thrown} {KEPT}", env.who.sampler);
+    env.core.lost.get_or_insert_default();
+    let text = format!("'{}': {thrown} {LOST}", env.who.sampler);
     if env.core.told.len() < MOST_TOLD && env.core.told.insert(text.as_str().into()) {
         env.shared.log(Level::Error, text);
     }
 }
 
 /// The end of a complaint, where JMeter throws at each sample.
-const KEPT: &str = "JMeter throws and has no result of such a sample; here the extractor does nothing, and the sample is kept";
+const LOST: &str = "As in JMeter such a sample is lost: it is sent, no other post-processor or assertion looks at it, and it is in no result";
 
 /// Samplers of which it is told that an extractor gives up, for each core.
 const MOST_TOLD: usize = 100;
@@ -174,10 +175,9 @@ impl Extractor {
     pub fn run(&self, result: &mut SampleResult, env: &mut Env<'_>) {
         let ((), gave_up) = evaluation::watched(self.kind(), env, |env| self.extract(result, env));
         if let Some(thrown) = env.core.thrown.take() {
-            if thrown.stops_user() {
-                result.request = result.request.max(Request::StopUser);
-            }
-            gives_up(env, &format!("{thrown}:"));
+            let stops = thrown.stops_user() || thrown.is_error();
+            env.core.lost = Some(if stops { Request::StopUser } else { Request::Nothing });
+            gives_up(env, &format!("{thrown}."));
         }
         if let Some(why) = gave_up {
             result.add_assertion(self.kind()).fail(&why.to_string());

@@ -50,6 +50,9 @@ impl Jobs {
                         return Some((at, *job));
                     }
                     extractor.run(result, env);
+                    if env.core.lost.is_some() {
+                        return None;
+                    }
                 }
                 let behind = after.len();
                 for (at, check) in checks.iter().enumerate().skip(from.saturating_sub(behind)) {

@@ -1,11 +1,13 @@
 //! A sample's end: post-processors and assertions, natively and in Java; then it is finished. Hot.
 
 use plan::plan::SamplerId;
+use plan::result::Request;
 use stats::Outcome;
 
 use crate::context::Context;
 use crate::ids::UserId;
 use crate::java::Closing;
+use crate::sample::finish::forget_given;
 use crate::sample::names;
 use crate::sample::outcome::{Asked, after_sample};
 use crate::sample::reporting::Reporting;
@@ -52,6 +54,11 @@ impl Samples {
                 return Step::Done;
             }
             closing.at = None;
+            if let Some(asked) = on.cx.texts.lost.take()
+                && closing.outcome != Outcome::CutByEnd
+            {
+                return self.close_lost(on, index, closing, asked);
+            }
             // Sub-results that processors add count as JMeter counts them.
             closing.timing.received = on.cx.result.bytes;
             if !on.cx.result.success && closing.outcome == Outcome::Ok {
@@ -67,6 +74,23 @@ impl Samples {
             on.jobs.keep_previous(on.cx, index);
         }
         self.finish(on, index, closing)
+    }
+
+    /// Ends a sample whose post-processor has thrown: others see it as the previous one, and it is in no result.
+    fn close_lost(
+        &mut self,
+        on: &mut Reporting<'_, '_>,
+        index: UserId,
+        closing: &Closing,
+        request: Request,
+    ) -> Step {
+        on.jobs.keep_previous(on.cx, index);
+        on.cx.result.thread = None;
+        on.cx.users[index].intended = closing.timing.end.max(closing.since);
+        let mut asked = Asked::default();
+        asked.add(request);
+        asked.add(forget_given(on.cx, index));
+        after_sample(on, (index, closing.id), true, asked)
     }
 
     /// The sampler gave nothing, which nobody is told of.

@@ -64,7 +64,7 @@ impl BoundaryExtractor {
 
     pub(super) fn complaint(&self) -> Option<String> {
         let empty = self.reference.fixed().is_some_and(str::is_empty);
-        empty.then(|| format!("{NO_REFERENCE} {}", super::KEPT))
+        empty.then(|| format!("{NO_REFERENCE} {}", super::LOST))
     }
 
     /// Runs it.

@@ -144,7 +144,7 @@ impl JmesPathExtractor {
     pub(super) fn complaint(&self) -> Option<String> {
         let number = self.number.fixed().unwrap_or_default();
         if !number.trim().is_empty() && number.parse::<i32>().is_err() {
-            return Some(format!("{} {}", no_number(number), super::KEPT));
+            return Some(format!("{} {}", no_number(number), super::LOST));
         }
         Some(self.fixed.as_ref()?.as_ref().err()?.0.clone())
     }

@@ -1,7 +1,7 @@
 //! JSON Extractor: several variables, each with its own path, match number and default, separated by `;`.
 //!
-//! Each response is read once for all paths. What JMeter stops at in the middle, such as too few defaults, changes
-//! nothing here either. Reading a document allocates for its arrays and objects.
+//! Each response is read once for all paths. Different numbers of names, paths and defaults lose the sample, as in JMeter.
+//! Reading a document allocates for its arrays and objects.
 
 use jmx::Props;
 use lang::jsonpath::{self, Failure, JsonPath, Projection, Value};
@@ -79,9 +79,12 @@ fn uneven([references, paths, defaults, numbers]: [&str; 4]) -> Option<String> {
     let counts = [references, paths, defaults].map(|text| split(text).count());
     let wanted = if numbers.trim().is_empty() { 0 } else { split(numbers).count() };
     if counts[0] != counts[1] || counts[0] != counts[2] || wanted > counts[2] {
-        let [names, paths, defaults] = counts;
+        let things = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+        let [names, paths, defaults] =
+            [(0, "name"), (1, "path"), (2, "default")].map(|(at, noun)| things(counts[at], noun));
+        let numbers = things(wanted, "match number");
         return Some(format!(
-            "the JSON Extractor has {names} names, {paths} paths, {defaults} defaults and {wanted} match numbers."
+            "the JSON Extractor has {names}, {paths}, {defaults} and {numbers}: it needs as many of each, between semicolons."
         ));
     }
     let wrong = split(numbers).find(|n| wanted > 0 && n.trim().parse::<i32>().is_err())?;
@@ -112,7 +115,7 @@ impl JsonExtractor {
         if texts.iter().all(|text| text.fixed().is_some())
             && let Some(thrown) = uneven(texts.map(|text| text.fixed().unwrap_or_default()))
         {
-            return Some(format!("{thrown} {}", super::KEPT));
+            return Some(format!("{thrown} {}", super::LOST));
         }
         let paths = self.fixed.as_ref()?;
         let wrong = paths.iter().find_map(|path| path.as_ref().err());
