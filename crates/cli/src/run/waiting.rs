@@ -1,7 +1,8 @@
 //! Users that wait while no answer comes: after the end of the test, as JMeter lets them, and in a test of a target that hangs.
 //! The run says so once, and how to end it.
 
-use plan::plan::{Plan, SamplerKind};
+use plan::plan::{Plan, Sampler, SamplerKind};
+use plan::websocket::Act;
 use stats::grouped::things;
 
 use crate::progress::Progress;
@@ -16,8 +17,8 @@ const HANGS_MS: i64 = 10_000;
 pub(super) struct Waiting {
     /// Length of the test, ms, where it has one.
     pub(super) length_ms: Option<i64>,
-    /// Active users wait for nothing but answers.
-    for_answers: bool,
+    /// The time behind an answer after which active users wait for nothing but the next one, ms; `None`: it is not known.
+    for_answers_ms: Option<i64>,
     /// Finished samples while the test runs, and the time from which on there were no more, epoch ms.
     running: Option<(u64, i64)>,
     is_told: bool,
@@ -31,13 +32,11 @@ impl Waiting {
         Self { length_ms, ..Self::default() }
     }
 
-    /// The same of a plan whose users start again as soon as an answer came, unless it lets them wait for other things.
+    /// The same of a plan whose users ask again at once or behind timers of known length, unless they may wait for other things.
     pub(super) fn for_answers_of(self, plan: &Plan) -> Self {
-        let mut samplers = plan.samplers.iter();
-        let is_answered =
-            |kind: &SamplerKind| matches!(kind, SamplerKind::Http(_) | SamplerKind::HttpRaw(_));
-        let for_answers = samplers.all(|one| one.timers.is_empty() && is_answered(&one.kind));
-        Self { for_answers, ..self }
+        let waits = plan.samplers.iter().map(waits_ms);
+        let longest = waits.reduce(|one, other| Some(one?.max(other?))).flatten();
+        Self { for_answers_ms: longest, ..self }
     }
 
     /// The words on users that wait, when it is time for them. `stopping`: the run was asked to end before; `paused`: its
@@ -67,7 +66,8 @@ impl Waiting {
             (self.running, self.is_told) = (Some((done, now_ms)), false);
             return None;
         }
-        if !self.for_answers || self.is_told || now_ms - since_ms < HANGS_MS {
+        let for_answers = self.for_answers_ms.is_some_and(|ms| now_ms - since_ms >= HANGS_MS + ms);
+        if !for_answers || self.is_told {
             return None;
         }
         self.is_told = true;
@@ -97,6 +97,27 @@ impl Waiting {
     }
 }
 
+/// The time, ms, for which a user may wait before the sampler does what an answer or nothing follows at once; `None` where it may wait
+/// for something else: programs, messages that nobody asked for, a pause, Java.
+fn waits_ms(sampler: &Sampler) -> Option<i64> {
+    let is_answered = match &sampler.kind {
+        SamplerKind::WebSocket(socket) => !matches!(socket.act, Act::Read(_) | Act::Hold(_)),
+        kind => matches!(
+            kind,
+            SamplerKind::Http(_)
+                | SamplerKind::HttpRaw(_)
+                | SamplerKind::Tcp(_)
+                | SamplerKind::Udp(_)
+                | SamplerKind::Script(_)
+                | SamplerKind::Debug(_)
+                | SamplerKind::Parallel(_)
+        ),
+    };
+    let timers = sampler.timers.iter().map(plan::element::Timer::longest_ms);
+    let longest = timers.sum::<Option<f64>>()?;
+    is_answered.then_some(longest.max(0.0).ceil() as i64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_target_that_answers_nobody_is_told_once_each_time() {
-        let mut waiting = Waiting { for_answers: true, ..Waiting::new(None) };
+        let mut waiting = Waiting { for_answers_ms: Some(0), ..Waiting::new(None) };
         assert_eq!(waiting.hanging(7, 4, 0), None);
         assert_eq!(waiting.hanging(8, 4, 9_000), None, "an answer came");
         assert_eq!(waiting.hanging(8, 4, 18_900), None);
@@ -128,8 +149,12 @@ mod tests {
         assert_eq!(waiting.hanging(9, 1, 41_000), None);
         let words = "no answer has come for 11 s: 1 user waits";
         assert_eq!(waiting.hanging(9, 1, 52_000).as_deref(), Some(words));
-        let mut idle = Waiting { for_answers: true, ..Waiting::new(None) };
+        let mut idle = Waiting { for_answers_ms: Some(0), ..Waiting::new(None) };
         assert_eq!((idle.hanging(0, 0, 0), idle.hanging(0, 0, 20_000)), (None, None));
+        let mut pauses = Waiting { for_answers_ms: Some(5_000), ..Waiting::new(None) };
+        assert_eq!((pauses.hanging(0, 1, 0), pauses.hanging(0, 1, 14_999)), (None, None));
+        let words = "no answer has come for 15 s: 1 user waits";
+        assert_eq!(pauses.hanging(0, 1, 15_000).as_deref(), Some(words));
         let mut thinks = Waiting::new(None);
         assert_eq!((thinks.hanging(0, 1, 0), thinks.hanging(0, 1, 20_000)), (None, None));
     }

@@ -49,7 +49,28 @@ pub enum Shape {
     Poisson,
 }
 
+/// Standard deviations that a random part never reaches: once in 10¹⁵.
+const NEVER: f64 = 8.0;
+
 impl Timer {
+    /// The longest delay, ms; `None` where it is not known before: it depends on variables, other users or a rate.
+    pub fn longest_ms(&self) -> Option<f64> {
+        let number = |text: &Template| text.fixed()?.trim().parse::<f64>().ok();
+        match self {
+            Self::Constant(text) => number(text),
+            Self::Random { shape, offset, range, factor } => {
+                let range = number(range)?.abs();
+                let random = match shape {
+                    Shape::Uniform => range,
+                    Shape::Gaussian => NEVER * range,
+                    Shape::Poisson => range + NEVER * (range + 1.0).sqrt(),
+                };
+                Some((number(offset)?.abs() + random) * f64::from(*factor))
+            }
+            _ => None,
+        }
+    }
+
     /// The delay, nanoseconds. Never negative; that of a Synchronizing Timer or a schedule, which whoever runs the user carries out, is 0.
     pub fn delay(&self, env: &mut Env<'_>) -> u64 {
         match self {
