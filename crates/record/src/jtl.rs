@@ -21,7 +21,7 @@ use std::sync::Arc;
 use stats::hist::layout;
 use stats::jtl::Columns;
 use stats::jtl::source::Source;
-use stats::jtl::stream::{self, Column, Fields, Left, Why as Cause};
+use stats::jtl::stream::{self, Column, Fields, LONGEST_MS, Left, Why as Cause};
 use stats::{Outcome, Phases};
 
 use crate::frame::Frame;
@@ -36,6 +36,8 @@ use crate::{Flaw, Has, Record, wordings};
 /// Times that a test can have, ms since 1970: from 1990 to 2100. Rows beyond are left out, unless all are: a sample that
 /// never started has time 0.
 const TIMES: Range<i64> = 631_152_000_000..4_102_444_800_000;
+/// Times that are read at all: those of a file whose clock began with it, or ran ahead, until 2255.
+const READ: Range<i64> = 0..9_000_000_000_000;
 /// Samples kept of each cause, and of all of them.
 const KEPT_OF_A_CAUSE: usize = 5;
 const KEPT: usize = 20_000;
@@ -87,6 +89,9 @@ impl Record {
         Err(no_rows(match record.flaws.iter().find_map(odd) {
             Some((line, why @ Cause::Success)) => {
                 format!("no row says true or false in the column success; line {line}: {why}")
+            }
+            Some((line, why @ (Cause::Beyond | Cause::TooLong))) => {
+                format!("no row has a time that a test can have; line {line}: {why}")
             }
             Some((line, why)) => format!(
                 "not a result file of JMeter or Throng: no row has the columns timeStamp and elapsed; line {line}: {why}"
@@ -209,8 +214,7 @@ impl Row {
     /// wrote there what failed.
     fn of(fields: &Fields<'_>, start_ms: i64, empty_fails: bool) -> Option<Self> {
         let natural = |column| fields.number(column).and_then(|n| u64::try_from(n).ok());
-        // A time of 24 days or more is none that a sample had.
-        let elapsed_ms = natural(Column::Elapsed).filter(|ms| i32::try_from(*ms).is_ok())?;
+        let elapsed_ms = natural(Column::Elapsed).filter(|ms| *ms < LONGEST_MS as u64)?;
         let ms = |column| natural(column).unwrap_or(0).saturating_mul(MS);
         let elapsed = elapsed_ms.checked_mul(MS)?;
         let idle = fields.number(Column::IdleTime).unwrap_or(0);
@@ -219,9 +223,13 @@ impl Row {
         let success = fields.is_success()?.or((empty_fails && has_field).then_some(false));
         let failed = success.map(|success| !success);
         let errors = natural(Column::ErrorCount).or(failed.map(u64::from));
+        let end_ms = start_ms.checked_add_unsigned(elapsed_ms)?.checked_add(idle)?;
+        if !READ.contains(&start_ms) || !READ.contains(&end_ms) {
+            return None;
+        }
         Some(Self {
             start_ms,
-            end_ms: start_ms.checked_add_unsigned(elapsed_ms)?.checked_add(idle)?,
+            end_ms,
             elapsed,
             phases: Phases::of_times(elapsed, ms(Column::Latency), ms(Column::Connect)),
             samples,
@@ -285,7 +293,7 @@ impl Rows {
                 let (rows, line) = self.left_out;
                 let left = &mut self.left;
                 if left.odd == 0 || line < left.first_line {
-                    (left.first_line, left.why) = (line, Some(Cause::Value));
+                    (left.first_line, left.why) = (line, Some(Cause::Beyond));
                 }
                 left.odd += rows;
                 self.near

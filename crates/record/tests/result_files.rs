@@ -197,3 +197,34 @@ fn tables_and_files_of_spreadsheets_are_refused_by_name() {
     }
     std::fs::remove_file(&path).expect("removed");
 }
+
+#[test]
+fn times_that_no_clock_shows_are_no_rows() {
+    const MICRO: i64 = 1000;
+    let with = |time: i64, elapsed: i64| rows(30) + &format!("{time},{elapsed},b,true\n") + "x";
+    let odd = [
+        (i64::MAX, 5),
+        (i64::MIN, 5),
+        (i64::MAX - 10, 5),
+        (-1, 5),
+        (START * MICRO * MICRO * 5, 5),
+        (START, i64::MAX),
+        (START, i64::from(i32::MAX)),
+        (START, -5),
+    ];
+    for (time, elapsed) in odd {
+        let record = of(with(time, elapsed).as_bytes());
+        assert_eq!((count(&record), record.frame.length_ms), (30, 3000), "{time} {elapsed}");
+        assert!(record.flaws.iter().any(|flaw| matches!(flaw, Flaw::Rows { rows: 1, .. })));
+        // A file with nothing else has no row at all.
+        let row = |at: i64| format!("{},{elapsed},b,true\n", time.saturating_sub(at));
+        let all = HEAD.to_owned() + &(0..50).map(row).collect::<String>();
+        if time.checked_add(elapsed).is_none_or(|end| end < 0 || end > 9 * START) {
+            assert_eq!(count(&of(all.as_bytes())), 0, "{time} {elapsed}");
+        }
+    }
+    // A clock that began with the test is one.
+    let early = (0..30).map(|i| format!("{},100,a,true\n", i * 100)).collect::<String>();
+    let record = of((HEAD.to_owned() + &early).as_bytes());
+    assert_eq!((count(&record), record.frame.length_ms), (30, 3000));
+}

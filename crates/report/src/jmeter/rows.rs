@@ -257,7 +257,7 @@ impl<'s> Gatherer<'s> {
             && rows.add(fields, row.start_ms).is_none()
         {
             let mut left = Left::default();
-            left.add(fields.line(), Why::Value);
+            left.add(fields.line(), Why::Beyond);
             rows.leave_out(&left);
         }
         let error = (!row.success).then(|| {

@@ -79,6 +79,10 @@ pub struct Left {
     pub in_seconds: bool,
 }
 
+/// Elapsed times from here on are none that a sample had, ms: more than 24 days, and the greatest 32-bit number, which programs write
+/// for a time that they do not know.
+pub const LONGEST_MS: i64 = i32::MAX as i64;
+
 /// The reason why a row could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -90,6 +94,8 @@ pub enum Why {
     Damaged,
     /// The time stamp is no number, and no date of a known format.
     Value,
+    /// The time stamp, or the end of the sample, is a number that no clock shows.
+    Beyond,
     /// The time stamp is a number with an exponent: its last digits are lost.
     Rounded,
     /// It is text behind the end of an XML document.
@@ -97,6 +103,8 @@ pub enum Why {
     /// The elapsed time is below 0, or no number.
     Negative,
     Elapsed,
+    /// The elapsed time is longer than that of any sample.
+    TooLong,
     /// It says neither `true` nor `false` in the column success.
     Success,
 }
@@ -122,6 +130,10 @@ impl std::fmt::Display for Why {
                 "its success is neither true nor false: another program wrote or changed the file",
             ),
             Self::Elapsed => f.write_str("its elapsed is no whole number of milliseconds"),
+            Self::TooLong => f.write_str("its elapsed is longer than 24 days"),
+            Self::Beyond => {
+                f.write_str("its timeStamp is no time from 1990 to 2100 in milliseconds since 1970")
+            }
         }
     }
 }
@@ -202,13 +214,20 @@ impl Fields<'_> {
 
     /// The reason why a row with the right number of fields could not be read.
     fn why(&self) -> Why {
+        let is_number = || {
+            let text = self.get(Column::TimeStamp).unwrap_or_default();
+            let digits = text.trim().trim_start_matches('-');
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) if self.is_rounded() => Why::Rounded,
+            (None, _) if is_number() => Why::Beyond,
             (None, _) => Why::Value,
             (Some(_), Some(elapsed)) if elapsed < 0 => Why::Negative,
             (Some(_), None) => Why::Elapsed,
+            (Some(_), Some(elapsed)) if elapsed >= LONGEST_MS => Why::TooLong,
             (Some(_), Some(_)) if self.is_success().is_none() => Why::Success,
-            (Some(_), Some(_)) => Why::Value,
+            (Some(_), Some(_)) => Why::Beyond,
         }
     }
 

@@ -307,6 +307,8 @@ fn the_reason_names_the_figure_that_cannot_be_read() {
         ("1,-2,a", Why::Negative),
         ("1,soon,a", Why::Elapsed),
         ("soon,1,a", Why::Value),
+        ("9223372036854775800,1,a", Why::Beyond),
+        ("1,9223372036854775807,a", Why::TooLong),
         ("1,2", Why::Fields(2, 3)),
     ] {
         let (_, left) = labels(&format!("timeStamp,elapsed,label\n1,2,a\n{row}\n1,2,a\n"));

@@ -63,9 +63,7 @@ impl Times {
             return Some(at);
         }
         match text.parse::<i64>() {
-            Ok(number) if number >= LEAST_DATE => {
-                self.digits(text).or_else(|| finer(number)).or(Some(number))
-            }
+            Ok(number) if number >= LEAST_DATE => self.digits(text).or_else(|| finer(number)),
             Ok(number) if SECONDS.contains(&number) => self.seconds(number, 0),
             Ok(number) => Some(number),
             Err(_) => self.decimal(text).or_else(|| self.written(text)),
