@@ -65,14 +65,15 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     let sum = |of: fn(&Silence) -> u64| silences.iter().map(of).sum::<u64>();
     let (answered, gave_up) = (sum(|s| s.answered), sum(|s| s.gave_up));
     let Words { en: waited, zh: waited_zh } = waited(answered, gave_up);
+    let Words { en: or, zh: or_zh } = or_the_generator(record);
     let at = (longest.from_ms, longest.to_ms);
     let mut finding = found(
         "stalls",
         About::Run,
         Confidence::Arithmetic,
         words!(
-            "The target answered nothing{times} from {from} to {to} (about {for_s}): {waited}.",
-            "被测系统{times_zh}从 {from} 到 {to}（约 {for_s}）没有任何响应：{waited_zh}。"
+            "The target answered nothing{times} from {from} to {to} (about {for_s}): {waited}.{or}",
+            "被测系统{times_zh}从 {from} 到 {to}（约 {for_s}）没有任何响应：{waited_zh}。{or_zh}"
         ),
     )
     .with("stalls", silences.len() as f64, "times", span(seconds))
@@ -90,6 +91,17 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
         ));
     }
     Some(finding)
+}
+
+/// What a result file cannot exclude.
+fn or_the_generator(record: &Record) -> Words {
+    if record.has.generator {
+        return words!("", "");
+    }
+    words!(
+        " A stop of the machine that sent the requests would look the same.",
+        "发出请求的机器停顿时也会如此。"
+    )
 }
 
 /// The rules whose findings follow from the silence: those on errors where most errors are requests that waited.

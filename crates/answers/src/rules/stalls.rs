@@ -14,7 +14,7 @@ use super::down::downs;
 use super::figures::{median, ms, requests, span, times_of, variation, whole};
 use super::say::{clock, found, lacks, time, words};
 use super::silence::silence;
-use crate::verdict::{About, Confidence, Said};
+use crate::verdict::{About, Confidence, Said, Words};
 
 /// A slot of 100 ms is quiet with at most this share of the usual completions.
 const QUIET: f64 = 0.2;
@@ -108,15 +108,9 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
     } else {
         (format!(", first at {first}"), format!("，首次在 {first}"))
     };
-    let mut finding = found(
-        "stalls",
-        About::Target,
-        Confidence::Statistical,
-        words!(
-            "The target stood still{times} for about {length}{rhythm}: nobody got an answer, then all at once.",
-            "被测系统停顿{times_zh}约 {length}{rhythm_zh}：期间没有任何响应，随后一起返回。"
-        ),
-    )
+    let when = format!("{times} for about {length}{rhythm}");
+    let (about, said) = sentence(record, &when, &format!("{times_zh}约 {length}{rhythm_zh}"));
+    let mut finding = found("stalls", about, Confidence::Statistical, said)
     .with("stalls", gaps.len() as f64, "times", span(seconds))
     .with("length", median(&lengths), "ms", span(seconds))
     .advise(words!(
@@ -134,6 +128,22 @@ fn stood_still(record: &Record, seconds: &[Second], gaps: &[Gap]) -> Said {
         ));
     }
     finding.said()
+}
+
+/// The sentence on stops, and what it is about: a result file does not show whether the machine that sent the requests stopped.
+fn sentence(record: &Record, when: &str, when_zh: &str) -> (About, Words) {
+    if record.has.generator {
+        let said = words!(
+            "The target stood still{when}: nobody got an answer, then all at once.",
+            "被测系统停顿{when_zh}：期间没有任何响应，随后一起返回。"
+        );
+        return (About::Target, said);
+    }
+    let said = words!(
+        "No answer came{when}, and then all at once: the target stood still, or the machine that sent the requests.",
+        "响应中断{when_zh}，随后一起返回：被测系统停顿，或发出请求的机器停顿。"
+    );
+    (About::Run, said)
 }
 
 /// Times from one gap to the next, ms.
