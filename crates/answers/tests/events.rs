@@ -27,7 +27,7 @@ fn said(seconds: u64, fails: impl Fn(&Request) -> bool) -> String {
 fn failures_of_a_moment_are_told_as_such() {
     let words = said(30, |request| (12_200 * MS..12_800 * MS).contains(&request.at));
     assert!(words.contains(", all within 1 second, in which "), "{words}");
-    assert!(words.contains("(from 0:12 to 0:13, with 10 users)"), "{words}");
+    assert!(words.contains("(at 0:12, for less than a second, with 10 users)"), "{words}");
     let words = said(30, |request| (12_700 * MS..13_300 * MS).contains(&request.at));
     assert!(words.contains(", all within 2 seconds, in which "), "{words}");
     // Near the end of the run as well.
@@ -72,7 +72,7 @@ fn errors_of_a_time_are_told_with_the_least_and_the_most_users_of_it() {
     let fails = |request: &Request| if request.at < 8 * S { unavailable() } else { good(20 * MS) };
     let found = findings(&users(20).ramp(10).pause(50).seconds(30), fails);
     let words = &found.iter().find(|one| one.id == "errors_named").expect("errors").words;
-    assert!(words.en.contains("(from 0:00 to 0:08, with 2 to 16 users)"), "{}", words.en);
+    assert!(words.en.contains("(from 0:00 until 0:08, with 2 to 16 users)"), "{}", words.en);
     assert!(words.zh.contains("当时有 2 到 16 个用户"), "{}", words.zh);
 }
 
@@ -106,4 +106,23 @@ fn a_load_that_is_full_from_the_start_is_not_ruled_out_for_errors_that_it_can_ma
         assert_eq!(words.contains("the load is not the cause"), !of_load, "{code}: {words}");
         assert_eq!(fault.exonerates.is_empty(), of_load, "{code}: {words}");
     }
+}
+
+#[test]
+fn a_service_that_starts_after_the_run_is_told_as_that() {
+    let advice = |fails: fn(u64) -> bool| {
+        let record = run(&users(10).seconds(30), move |request, _| {
+            if fails(request.at) {
+                bad(MS, Outcome::Refused, "refused", "Connection refused")
+            } else {
+                good(20 * MS)
+            }
+        });
+        let found = rules::verdict(&record).findings;
+        found.into_iter().find(|one| one.id == "errors_named").map(|one| one.advice.en)
+    };
+    let late = advice(|at| at < 1200 * MS).expect("errors");
+    assert!(late.contains("when the run began"), "{late}");
+    let restart = advice(|at| (12_200 * MS..13_400 * MS).contains(&at)).expect("errors");
+    assert!(restart.contains("restarted at that time"), "{restart}");
 }

@@ -191,7 +191,7 @@ fn an_error_that_is_over_is_not_one_that_goes_on() {
         })
     };
     let said = of_record(&until(12));
-    assert!(has(&said, "(from 0:05 to 0:1"), "{said:?}");
+    assert!(has(&said, "(from 0:05 until 0:1"), "{said:?}");
     let said = of_record(&until(15));
     assert!(has(&said, "(since 0:05"), "{said:?}");
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use record::frame::ENDLESS;
 use record::wordings::System;
-use record::{CauseName, Change, Ending, Mark, Record, Second};
+use record::{CauseName, Change, Ending, Kept, Mark, Record, Second};
 use stats::grouped::{count, percent, rate};
 use stats::{Counter, Outcome};
 
@@ -14,7 +14,7 @@ use super::figures::{
 };
 use super::gateway;
 use super::hang::{hang, never_answered};
-use super::moment::first_end;
+use super::moment::{first_end, first_start};
 use super::outlasts::outlasts;
 use super::realism::setting;
 use super::say::{clock, found, lacks, number, words};
@@ -49,6 +49,10 @@ const LONGER: f64 = 3.0;
 const EVENT_MS: i64 = 2000;
 const EVENT_OF_MS: i64 = 10_000;
 const EVENT: u64 = 5;
+/// Failures of less time, ms, are told without an end.
+const WITHIN_MS: i64 = 1000;
+/// A request that starts so soon after the first second began is one of the first, ms.
+const FIRST_MS: i64 = 200;
 /// A restart takes so long at most, ms.
 const SHORT_MS: i64 = 10_000;
 
@@ -116,15 +120,20 @@ fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
     (is_long || is_missed) && rest.iter().any(answers)
 }
 
-/// Words on the time in which a cause was there: from its first failure on, and to the end of its last second where it is
-/// over.
-fn times_of(record: &Record, first_ms: i64, to: Option<&Second>) -> (String, String) {
+/// Words on the time in which a cause was there: from the start of the first request that failed, and to the end of the last
+/// second with one where it is over.
+fn times_of(record: &Record, from_ms: i64, to: Option<&Second>) -> (String, String) {
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
-    let from = shown(first_ms);
-    if let Some(to) = to.map(|second| shown(second.at_ms)) {
-        (format!("from {from} to {to}"), format!("{from} 至 {to}"))
-    } else {
-        (format!("since {from}"), format!("自 {from} 起"))
+    let from = shown(from_ms);
+    match to.map(|second| second.at_ms) {
+        Some(to_ms) if to_ms - from_ms <= WITHIN_MS => {
+            (format!("at {from}, for less than a second"), format!("{from}，不到一秒"))
+        }
+        Some(to_ms) => {
+            let to = shown(to_ms);
+            (format!("from {from} until {to}"), format!("{from} 至 {to}"))
+        }
+        None => (format!("since {from}"), format!("自 {from} 起")),
     }
 }
 
@@ -267,12 +276,14 @@ pub(super) fn errors_named(record: &Record) -> Said {
     };
     let has = |s: &Second| s.causes.iter().any(|(cause, _)| *cause as usize == most);
     let at = seconds.iter().position(has).unwrap_or(0);
-    let first_ms = first_end(record, at, |kept| kept.cause == Some(most as u32));
+    let of_cause = |kept: &Kept| kept.cause == Some(most as u32);
+    let first_ms = first_end(record, at, of_cause);
+    let from_ms = first_start(record, at, of_cause).min(first_ms);
     let last = seconds.iter().rposition(has).unwrap_or(at);
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
-    let (when, when_zh) = times_of(record, first_ms, to);
+    let (when, when_zh) = times_of(record, from_ms, to);
     let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);
@@ -288,7 +299,7 @@ pub(super) fn errors_named(record: &Record) -> Said {
     };
     let times = if n == 1 { "once".into() } else { format!("{those} times") };
     let cause = record.causes.get(most);
-    let is_short = is_short(seconds, at, to);
+    let time = when_failing(seconds, (at, from_ms), to);
     let (span, (ended, ended_zh)) = (span(seconds), ended_by_plan(record));
     found(
         "errors_named",
@@ -302,25 +313,45 @@ pub(super) fn errors_named(record: &Record) -> Said {
     .with("errors", errors as f64, "requests", span)
     .with("error_share", errors as f64 / all as f64, "share", span)
     .with("first_error", first_ms as f64, "epoch ms", (first_ms, first_ms))
-    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(record, most, is_short)))
+    .advise(cause.and_then(gateway::advice).unwrap_or_else(|| advice(record, most, time)))
     .said()
 }
 
-/// Whether a cause was there for a short time in a run that succeeded before and behind it.
-fn is_short(seconds: &[Second], at: usize, to: Option<&Second>) -> bool {
-    let Some(to) = to else { return false };
-    let good = |second: &Second| second.all.count > second.all.errors;
-    let begins_ms = seconds[at].at_ms - i64::from(seconds[at].ms);
-    seconds[..=at].iter().any(good) && to.at_ms - begins_ms <= SHORT_MS
+/// The part of a run in which a cause was there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// A short time, with answers before and behind it.
+    Between,
+    /// From the begin on, with no answer before its end and many behind it.
+    AtFirst,
+    Other,
 }
 
-/// Advice on an error: the first place to look, by the kind of an error, and whether it was there for a short time only.
-fn advice(record: &Record, cause: usize, is_short: bool) -> Words {
+/// `at`, `from_ms`: the first second of the cause, and the start of its first request.
+fn when_failing(seconds: &[Second], (at, from_ms): (usize, i64), to: Option<&Second>) -> When {
+    let Some(to) = to else { return When::Other };
+    let good = |second: &Second| second.all.count > second.all.errors;
+    let begins_ms = seconds[at].at_ms - i64::from(seconds[at].ms);
+    let is_first = seconds.iter().position(|second| second.all.count > 0) == Some(at);
+    let within = seconds.iter().take_while(|second| second.at_ms < to.at_ms);
+    if is_first && from_ms - begins_ms <= FIRST_MS && !within.skip(at).any(good) {
+        return When::AtFirst;
+    }
+    let is_good_before = seconds[..=at].iter().any(good);
+    if is_good_before && to.at_ms - begins_ms <= SHORT_MS { When::Between } else { When::Other }
+}
+
+/// Advice on an error: the first place to look, by the kind of an error, and when it was there.
+fn advice(record: &Record, cause: usize, time: When) -> Words {
     let cause = record.causes.get(cause);
     let text = cause.map_or("", |cause| &cause.message);
     let system = System::of(text).or_else(|| systems::system(record));
     match cause.map_or("", |cause| cause.outcome.as_str()) {
-        "refused" if is_short => words!(
+        "refused" if time == When::AtFirst => words!(
+            "Nothing listened at that address when the run began: let it begin when the service answers, and judge this one without its first seconds.",
+            "运行开始时该地址没有监听：请在服务能够响应后再开始，并在不计最初几秒的情况下评价本次运行。"
+        ),
+        "refused" if time == When::Between => words!(
             "Connects are refused while nothing listens: look whether the service, or one of its instances, was restarted at that time.",
             "没有监听时连接会被拒绝：请检查服务或其某个实例当时是否重启。"
         ),

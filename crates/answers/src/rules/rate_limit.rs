@@ -128,8 +128,8 @@ fn said_by_server(record: &Record) -> Option<Said> {
         };
         &*name.code == "429" || &*name.code == "503" && by_header() || gateway::limits(name)
     };
-    let (cause, n) = causes(seconds).into_iter().find(|(cause, _)| named(*cause))?;
-    let all = requests(seconds);
+    let (cause, n) = causes(&record.seconds).into_iter().find(|(cause, _)| named(*cause))?;
+    let all = requests(&record.seconds);
     if n < REFUSED || (n as f64) < REFUSED_SHARE * all as f64 {
         return None;
     }
