@@ -35,7 +35,7 @@ fn the_number_is_that_of_the_workers() {
         let verdict = together(&served(workers, &at_once(1)), &heavy);
         let found = limit(&verdict).expect("a limit");
         let noun = if workers == 1 { "request" } else { "requests" };
-        let words = format!("The target works on about {workers} {noun} at once (");
+        let words = format!("The target works on about {workers} {noun} at once");
         assert!(found.words.en.starts_with(&words), "{}", found.words.en);
         assert_eq!(verdict.findings[0].id, "concurrency_limit", "first of all");
         assert!(!verdict.silent.contains(&"concurrency_limit"));

@@ -58,3 +58,11 @@ fn a_rate_that_is_missed_by_a_seventh_is_known_in_a_short_run() {
     // Too few for the scatter to be known.
     assert_eq!(missed(10.2, 6), None);
 }
+
+#[test]
+fn a_short_stop_of_the_generator_does_not_explain_a_rate_that_was_never_reached() {
+    let mut record = timers(&Users { at_once: 10, ..users(10) }, 2);
+    record.seconds[20].generator.stall = 250_000_000;
+    let words = said(&record);
+    assert!(!words.is_empty() && !words.contains("the generator"), "{words}");
+}

@@ -20,6 +20,8 @@ const SERIES: &str = "-Jthrong.series";
 
 /// The setting of a run whose users loop without end, as a main thread group has neither a number of loops nor a duration.
 pub const ENDLESS: &str = "endless";
+/// The setting that names the users whom a rate starts or keeps, where a plan has others as well.
+pub const RATE_USERS: &str = "rate_users";
 
 /// Facts about a run that do not change while it runs, and its end.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::second::SLOTS;
 use record::{Record, Second};
-use stats::grouped::percent;
+use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{
@@ -62,6 +62,10 @@ const LIGHT: f64 = 0.8;
 const LIGHT_RATE: f64 = 0.85;
 /// Share of the starts of a rate that are missed where the plan, and not the target, sets the rate.
 const MISSED: f64 = 0.01;
+/// Users more than at first, as a share of the starts, from which on answers do not keep up with them.
+const BEHIND: f64 = 0.05;
+/// Share of the seconds in which users leave, from which on nobody keeps their number.
+const COME_AND_GO: f64 = 0.1;
 /// Response time grows with the load by a power of this: 1 where only the queue grows.
 const SLOPE: (f64, f64) = (0.9, 1.1);
 /// Part of what a mean request waits longer by which the median grows, too, where all requests wait: a few that take long by
@@ -214,11 +218,33 @@ fn count_of(seconds: &[&Second]) -> u64 {
     seconds.iter().map(|second| second.all.count).sum()
 }
 
-/// Whether the plan sets the rate, and all of its starts were made: then it says nothing of the target.
+/// Whether the plan sets the rate, all of its starts were made, and as many came to their end: then it says nothing of the
+/// target.
 fn is_planned_rate(record: &Record) -> bool {
     let busy = loaded(whole(record));
     let (due, missed) = (sum(&busy, |s| s.due), sum(&busy, |s| s.missed));
-    due > 0 && missed as f64 <= MISSED * due as f64
+    due > 0 && missed as f64 <= MISSED * due as f64 && grown(&busy) <= BEHIND * due as f64
+}
+
+/// The most users beyond those at the begin.
+fn grown(seconds: &[Second]) -> f64 {
+    let first = seconds.first().map_or(0, |second| second.users);
+    let most = seconds.iter().map(|second| second.users).max().unwrap_or(0);
+    most.saturating_sub(first) as f64
+}
+
+/// A result file does not say which rate was asked for: users that come and go are those of a schedule.
+fn lacks_schedule(record: &Record) -> Option<Said> {
+    let is_unknown = !record.has.load && users_come_and_go(whole(record));
+    is_unknown.then(|| lacks!("the rate that was asked for", "所要求的速率"))
+}
+
+/// Whether users leave in many seconds while others come behind them: loops that go on keep theirs.
+fn users_come_and_go(seconds: &[Second]) -> bool {
+    let users: Vec<u64> = seconds.iter().map(|second| second.users).collect();
+    let last = users.windows(2).rposition(|pair| pair[1] > pair[0]).unwrap_or(0);
+    let falls = users[..last].windows(2).filter(|pair| pair[1] < pair[0]).count();
+    falls as f64 >= COME_AND_GO * users.len() as f64
 }
 
 /// Whether so many requests in flight do not wait for each other, where the time that they take gives that number of
@@ -331,6 +357,9 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     if run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
+    if let Some(lacks) = lacks_schedule(record) {
+        return lacks;
+    }
     workers(record).map_or_else(
         || lacks_full_load(record).unwrap_or_else(|| nothing_or_lacks(record)),
         |found| if found.slows { lacks_time() } else { finding(record, &found).said() },
@@ -351,21 +380,29 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
     let is_known = (w.low..=w.high).contains(&nearest) && w.high - w.low <= 2.0 * NEAR * nearest;
     let is_near = only.is_some() || is_known && (w.k - nearest).abs() <= NEAR * nearest;
-    let k = if is_near { format!("{nearest:.0}") } else { number(w.k) };
-    let (low, high, product) = (number(w.low), number(w.high), number(w.k));
+    // Workers are whole ones; the way there and back is in the time of a request alone, too.
+    let (k, product) = (count(nearest as u64), number(w.k));
+    let (low, high) = (w.low.ceil().min(nearest), w.high.floor().max(nearest));
+    let (range, range_zh) = if low < high {
+        let (low, high) = (count(low as u64), count(high as u64));
+        (format!(" ({low}–{high})"), format!("（{low}–{high}）"))
+    } else {
+        Default::default()
+    };
+    let about = if is_near { "" } else { "about " };
     let noun = if k == "1" { "request" } else { "requests" };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), number(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
         words!(
-            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
-            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
+            "The target works on about {k} {noun} at once{range}. More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
+            "被测系统同时只处理约 {k} 个请求{range_zh}。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
         )
     } else {
         words!(
-            "The target works on about {k} {noun} at once ({low}–{high}). More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个请求（{low}–{high}）。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
+            "The target works on about {k} {noun} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
@@ -377,7 +414,7 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         .with("in_flight", w.in_flight, "requests", span(seconds))
         .advise(defaults::beside(
             words!(
-                "Look for a limit of {k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
+                "Look for a limit of {about}{k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
                 "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
             ),
             if is_near { nearest } else { 0.0 },
@@ -460,10 +497,18 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     if run.finds("concurrency_limit") || run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
+    if let Some(lacks) = lacks_schedule(record) {
+        return lacks;
+    }
     let all = windows(whole(record), WINDOW);
     let Some(flat) = flat_part(&all) else {
         return if all.len() < WINDOWS { few_seconds() } else { nothing_or_lacks(record) };
     };
+    // A result file does not say whether a rate is the schedule's: that is the same from the first user on, and as many end.
+    let keeps_up = || grown(whole(record)) <= BEHIND * requests(whole(record)) as f64;
+    if !record.has.load && flat.len() == all.len() && keeps_up() {
+        return lacks!("the rate that was asked for", "所要求的速率");
+    }
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     if is_other_work(record, low, high) {
         return nothing_or_lacks(record);

@@ -81,6 +81,8 @@ pub(crate) fn in_all(second: &Second) -> Second {
         at_ms: second.at_ms,
         ms: second.ms,
         users: second.users,
+        due: second.due,
+        missed: second.missed,
         all: second.all.clone(),
         watched: second.watched.clone(),
         ..Second::default()

@@ -1,15 +1,15 @@
 //! A rate that was asked for and not reached: starts that were late, or never made.
 
+use record::frame::RATE_USERS;
 use record::{Change, Record, Second};
 use stats::grouped::{count, percent};
 
 use super::constant_load::constant_load;
 use super::errors::per_second;
-use super::figures::{
-    hist, in_flight, length_s, mean, median, mix_differs, ms, rate as rate_of, span, steady, sum,
-};
+use super::figures::{hist, in_flight, mean, median, mix_differs, ms, span, steady, sum};
 use super::generator::machine_busy;
 use super::light::light_seconds;
+use super::realism::setting;
 use super::run::Run;
 use super::say::{clock, found, lacks, number, time, words};
 use super::{generator, machine};
@@ -33,6 +33,8 @@ const KNOWN_SECONDS: usize = 20;
 const WITHIN: f64 = 0.998_65;
 /// Share of the users with which the load is the full one.
 const FULL: f64 = 0.95;
+/// Deviation of the mean rate of starts from the rate that was asked for, up to which the latter is the same all the time.
+const SAME_RATE: f64 = 0.02;
 /// Users are all busy when so many of them wait for answers.
 const BUSY: f64 = 0.9;
 /// A second is a pause if it has this share of the usual answers.
@@ -93,18 +95,25 @@ fn starts(record: &Record) -> Starts<'_> {
     let (seconds, load) = (&record.seconds, &record.frame.load);
     let due = sum(seconds, |s| s.due);
     if due > 0 {
-        let rate = load.rate.filter(|_| load.open);
+        let missed = sum(seconds, |s| s.missed);
+        let with_starts = seconds.iter().filter(|s| s.due > 0);
+        let length_s = with_starts.map(|s| f64::from(s.ms) / 1000.0).sum::<f64>();
+        let mean = due as f64 / length_s.max(1e-3);
+        // The rate of a schedule that grows is its highest.
+        let is_same = |rate: &f64| load.open && (rate - mean).abs() <= SAME_RATE * mean;
+        let asked = load.rate.filter(is_same).unwrap_or(mean);
         return Starts {
             due,
-            missed: sum(seconds, |s| s.missed),
+            missed,
             lost: seconds.iter().filter(|s| s.missed > 0).map(|s| (s, s.missed)).collect(),
-            asked: rate.unwrap_or(due as f64 / length_s(seconds).max(1e-3)),
-            made: rate_of(steady(record)),
+            asked,
+            made: asked * (1.0 - missed as f64 / due as f64),
             tolerated: MOST_MISSED * due as f64,
         };
     }
-    // A rate of iterations says nothing of samples; and whoever changed the load may have changed the rate.
-    let is_known = record.has.load && !load.open && !is_changed(record);
+    // A rate of iterations says nothing of samples, nor does one that other groups do not keep; and whoever changed the load may have changed the rate.
+    let others = setting(record, RATE_USERS).is_some();
+    let is_known = record.has.load && !load.open && !others && !is_changed(record);
     let Some(asked) = load.rate.filter(|rate| *rate > 0.0 && is_known) else {
         return Starts::default();
     };
@@ -186,21 +195,27 @@ fn never_made(run: &Run<'_>, starts: &Starts<'_>) -> Finding {
     let (due, missed, asked) = (*due, *missed, *asked);
     let (n, of, share) = (count(missed), count(due), percent(missed as f64 / due.max(1) as f64));
     let users = seconds.iter().map(|s| s.users).max().unwrap_or(0);
+    let of_rate = setting(record, RATE_USERS).and_then(|users| users.parse().ok());
     let missing = Missing {
         en: format!("{n} of {of} starts ({share})"),
         zh: format!("{of} 次启动中有 {n} 次（{share}）"),
         asked,
         asked_words: per_second(asked),
         reached: per_second(*made),
-        users: users.max(record.frame.load.users),
+        users: of_rate.unwrap_or_else(|| users.max(record.frame.load.users)),
     };
     let of_samples = sum(seconds, |s| s.due) == 0;
+    // A stop explains no more than the starts of its second.
+    let in_stalls = lost.iter().filter(|(second, _)| machine::is_stall(second));
+    let in_stalls = in_stalls.map(|(_, n)| n).sum::<u64>() as f64;
     let by_generator = generator::generator_limit(record).is_found()
         || machine_busy(record).is_found()
-        || machine::generator_stalled(record).is_found();
+        || in_stalls >= MOST * missed as f64;
     let busy = mean(&lost.iter().map(|(s, _)| in_flight(s)).collect::<Vec<_>>());
     let mut finding = if by_generator {
         by_the_generator(&missing)
+    } else if of_rate.is_some() {
+        beside_others(&missing)
     } else {
         in_a_pause(record, &missing, starts)
             .or_else(|| by_the_target(run, &missing, lost, busy))
@@ -230,6 +245,23 @@ fn by_the_generator(missing: &Missing) -> Finding {
     .advise(words!(
         "Give the generator more processors, or ask for a lower rate.",
         "给负载机更多处理器，或降低要求的速率。"
+    ))
+}
+
+/// The users that the rate starts were busy, beside groups that keep their own: how long their answers took is in no figure.
+fn beside_others(missing: &Missing) -> Finding {
+    let Missing { en, zh, asked_words, reached, users, .. } = missing;
+    let (all, verb) = match users {
+        1 => ("the only user".to_owned(), "was"),
+        n => (format!("all {} users", count(*n)), "were"),
+    };
+    let said = words!(
+        "The rate was not reached: {en} were never made, because {all} that the schedule may start {verb} busy: {asked_words}/s asked for, {reached}/s made. Other thread groups have users of their own, which do not count.",
+        "没有达到要求的速率：{zh}未执行，因为该计划可启动的 {users} 个用户全部在忙：要求 {asked_words}/s，实际 {reached}/s。其他线程组的用户不计在内。"
+    );
+    found(ID, About::Run, Confidence::Arithmetic, said).advise(words!(
+        "Give the group with the schedule more users. If more of them only make its answers slower, {reached}/s is the target's limit beside the other groups.",
+        "为带速率的线程组增加用户。如果用户增多只使响应更慢，{reached}/s 就是在其他线程组存在时被测系统的极限。"
     ))
 }
 

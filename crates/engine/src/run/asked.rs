@@ -30,6 +30,8 @@ pub struct Asked {
     pub open: bool,
     /// Users of a main group loop until somebody ends them.
     pub endless: bool,
+    /// Users at once of the groups that a rate starts or keeps, where there are others as well.
+    pub rate_users: Option<u64>,
 }
 
 impl Evaluated {
@@ -69,7 +71,12 @@ impl Evaluated {
             })
             .map(|length| length / MS)
             .filter(|ms| *ms > 0 && *ms < NEVER_MS);
+        let is_paced = |group: &&Loaded<'_>| group.is_open || group.rate(&groups).is_some();
+        let (paced, others): (Vec<&Loaded<'_>>, Vec<_>) = groups.iter().partition(is_paced);
+        let of_rate = || paced.iter().map(|group| group.users()).sum::<f64>() as u64;
+        let rate_users = (!paced.is_empty() && !others.is_empty()).then(of_rate);
         Asked {
+            rate_users,
             users: groups.iter().map(Loaded::users).sum::<f64>() as u64,
             rate: (!rates.is_empty())
                 .then(|| if schedule.is_empty() { rates.iter().sum() } else { most }),

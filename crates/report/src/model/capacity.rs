@@ -522,10 +522,5 @@ struct Concurrency {
 
 /// A number of requests at once: of one near a whole number, that number.
 fn at_once_text(at_once: f64) -> String {
-    let whole = at_once.round();
-    if whole >= 1.0 && (at_once - whole).abs() <= 0.05 * whole {
-        format!("{whole:.0}")
-    } else {
-        number(at_once)
-    }
+    number(at_once.round().max(1.0))
 }
