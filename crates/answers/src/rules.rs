@@ -57,6 +57,7 @@ mod stalls;
 mod steps;
 mod systems;
 mod timeouts;
+mod waiting_labels;
 
 use record::Record;
 

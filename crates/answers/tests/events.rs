@@ -4,7 +4,7 @@ mod situations;
 use answers::rules;
 use answers::verdict::Finding;
 use record::Record;
-use situations::{Answer, MS, Request, S, Users, bad, good, run, users};
+use situations::{Answer, MS, Request, S, Users, about, bad, good, run, users};
 use stats::{Outcome, Phase};
 
 fn said(seconds: u64, fails: impl Fn(&Request) -> bool) -> String {
@@ -125,4 +125,26 @@ fn a_service_that_starts_after_the_run_is_told_as_that() {
     assert!(late.contains("when the run began"), "{late}");
     let restart = advice(|at| (12_200 * MS..13_400 * MS).contains(&at)).expect("errors");
     assert!(restart.contains("restarted at that time"), "{restart}");
+}
+
+#[test]
+fn connects_that_are_refused_at_first_are_no_requests_alone() {
+    let record = run(&users(10).ramp(5).pause(75), |request, random| {
+        if request.at < 3400 * MS {
+            bad(MS, Outcome::Refused, "refused", "Connection refused")
+        } else {
+            good(about(20 * MS, random))
+        }
+    });
+    let ids: Vec<&str> = rules::verdict(&record).findings.iter().map(|one| one.id).collect();
+    assert_eq!(ids, ["errors_named"]);
+}
+
+#[test]
+fn two_short_outages_are_not_told_as_one_long_one() {
+    let words = said(60, |request| {
+        let at = request.at / MS;
+        (20_100..20_700).contains(&at) || (40_100..40_700).contains(&at)
+    });
+    assert!(words.contains("(in 2 of 21 seconds between 0:20 and 0:41, with 10 users)"), "{words}");
 }

@@ -43,7 +43,7 @@ fn two_workers_are_named_from_a_hundred_samples_and_seldom_another_number() {
             }
         }
         println!(
-            "{workers} workers: named {named}, wrongly {wrong}, a fraction {numbers}, silent {silent}"
+            "{workers} workers: named {named}, wrongly {wrong}, an interval {numbers}, silent {silent}"
         );
         assert!(named >= least && wrong <= 6, "{workers}: {named} named, {wrong} wrong");
     }

@@ -28,9 +28,7 @@ use fleet::Loss;
 use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
-use record::frame::{
-    MISSING_FILES, PORTS_EACH, RATE_USERS, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE,
-};
+use record::frame::{MISSING_FILES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
@@ -763,11 +761,10 @@ fn facts(
     found: &Look,
     missing: &[String],
 ) -> record::Frame {
-    let Asked { users, rate, schedule, length_ms, open, endless, rate_users, main_length_ms: _ } =
-        asked;
+    let Asked { users, rate, schedule, length_ms, open, endless, rate_users, .. } = asked;
     let copies = request.fleet.as_ref().map_or(1, fleet::remote::Way::copies);
     let (copies, many) = (u64::from(copies), f64::from(copies));
-    let users = users * copies;
+    let (users, of_rate) = (users * copies, rate_users.unwrap_or(0) * copies);
     let rate = rate.map(|rate| rate * many);
     let schedule = schedule.iter();
     let schedule =
@@ -781,7 +778,7 @@ fn facts(
         (TIME_WAIT_REUSE, has_ports, found.time_wait_reuse.to_string()),
         (RECEIVE_BUFFER, found.receive_buffer > 0, found.receive_buffer.to_string()),
         (record::frame::ENDLESS, endless, true.to_string()),
-        (RATE_USERS, rate_users.is_some(), (rate_users.unwrap_or(0) * copies).to_string()),
+        (record::frame::RATE_USERS, rate_users.is_some(), of_rate.to_string()),
         (MISSING_FILES, !missing.is_empty(), missing.join("\n")),
     ];
     let more = more.into_iter().filter(|(_, is_so, _)| *is_so);

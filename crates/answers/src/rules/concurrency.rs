@@ -14,10 +14,10 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, deviation, half_width, in_flight, mean, mix_differs, ms, requests, service, span, sum,
+    Window, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
     times_of, variation, whole, windows, with_users,
 };
-use super::light::{loaded, nothing_or_lacks};
+use super::light::{is_answered, loaded, nothing_or_lacks};
 use super::run::Run;
 use super::say::{found, lacks, number, time, words};
 use super::{
@@ -27,6 +27,7 @@ use super::{
     one_thread::{OneThread, one_thread},
     rate_limit,
     slows::{lacks_time, slows_by_itself, slows_lightly, slows_under_the_same_load},
+    waiting_labels::{alone, growths, of, that_wait, typical},
 };
 use crate::distribution::student_quantile;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -95,9 +96,37 @@ struct Workers {
     by_pairs: bool,
     /// The target gets slower by itself, and the number is not known.
     slows: bool,
+    /// The labels whose requests they work on, where others do not wait.
+    labels: Vec<u32>,
+}
+
+/// Workers as they read: a whole number with an interval, or the numbers that may be.
+struct Shown {
+    k: String,
+    range: String,
+    range_zh: String,
 }
 
 impl Workers {
+    /// `known`: the number, where it is known. The time of a request alone has the way there and back in it, so that the
+    /// interval may lie beside the number.
+    fn shown(&self, known: Option<f64>) -> Shown {
+        let between =
+            |low: f64, high: f64| format!("{}–{}", count(low.max(1.0) as u64), count(high as u64));
+        let Some(k) = known else {
+            let k = between(self.low.floor(), self.high.ceil());
+            return Shown { k, range: String::new(), range_zh: String::new() };
+        };
+        let (low, high) = (self.low.ceil().min(k), self.high.floor().max(k));
+        let (range, range_zh) = if low < high {
+            let between = between(low, high);
+            (format!(" ({between})"), format!("（{between}）"))
+        } else {
+            Default::default()
+        };
+        Shown { k: count(k as u64), range, range_zh }
+    }
+
     /// The whole number that lies in the 99 % interval, if no other does.
     fn only(&self) -> Option<f64> {
         let least = (self.k - SURE * (self.k - self.low)).ceil();
@@ -176,6 +205,7 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
         // Of the beginning: who is left at the end may have waited behind all the others.
         let light: Vec<&Second> = with_users(whole(record))
             .take_while(|(most, _)| *most <= users)
+            .filter(|(_, second)| is_answered(second))
             .map(|(_, s)| s)
             .collect();
         let Some(found) = with_light(&light, plateau) else { continue };
@@ -196,8 +226,21 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
     }
     let (found, light) = best?;
     let slows = slows_lightly(record, &light) || slows_under_the_same_load(record);
-    let is_overloaded = found.is_overloaded(|| typical((record, &light), (record, plateau)));
-    is_overloaded.then_some(Workers { slows, ..found })
+    let busy = busy_by_name(record, plateau);
+    let growths = growths(&by_name(record, light.iter().copied()), &busy);
+    let all = busy.values().map(Hist::total).sum();
+    if !found.is_overloaded(|| typical(&growths, all)) {
+        return None;
+    }
+    let labels = that_wait(record, &growths);
+    if labels.is_empty() {
+        return Some(Workers { slows, ..found });
+    }
+    let own = alone(record, &labels);
+    let found = by_little(&own, &flat(&own)?)?;
+    // Fewer of them may wait for each other than did beside the others.
+    let labels = if found.labels.is_empty() { labels } else { found.labels.clone() };
+    Some(Workers { labels, slows: slows || found.slows, ..found })
 }
 
 /// K = C·S₀, from the plateau of a run and another one with so light a load that requests do not wait.
@@ -210,7 +253,11 @@ fn by_light_run(light: &Record, record: &Record) -> Option<Workers> {
     let found = with_light(&seconds, &plateau)?;
     let flying = mean(&seconds.iter().map(|second| in_flight(second)).collect::<Vec<_>>());
     let enough = count_of(&seconds) >= ALONE && is_light(flying, found.k);
-    let typical = || typical((light, &seconds), (record, &plateau));
+    let typical = || {
+        let busy = busy_by_name(record, &plateau);
+        let light = by_name(light, seconds.iter().copied());
+        typical(&growths(&light, &busy), busy.values().map(Hist::total).sum())
+    };
     (enough && found.is_overloaded(typical)).then_some(found)
 }
 
@@ -233,9 +280,12 @@ fn grown(seconds: &[Second]) -> f64 {
     most.saturating_sub(first) as f64
 }
 
-/// A result file does not say which rate was asked for: users that come and go are those of a schedule.
-fn lacks_schedule(record: &Record) -> Option<Said> {
-    let is_unknown = !record.has.load && users_come_and_go(whole(record));
+/// A result file does not say which rate was asked for. That of a schedule has users that come and go, or is the same with the
+/// fewest users (`is_one_rate`) while as many end as start.
+fn lacks_schedule(record: &Record, is_one_rate: bool) -> Option<Said> {
+    let seconds = whole(record);
+    let keeps_up = || grown(seconds) <= BEHIND * requests(seconds) as f64;
+    let is_unknown = !record.has.load && (users_come_and_go(seconds) || is_one_rate && keeps_up());
     is_unknown.then(|| lacks!("the rate that was asked for", "所要求的速率"))
 }
 
@@ -280,7 +330,8 @@ fn with_light(light: &[&Second], plateau: &Plateau) -> Option<Workers> {
     let error = error.hypot(of_rate);
     let (low, high) = (k * (1.0 - error), k * (1.0 + error));
     let (in_flight, by_pairs, slows) = (plateau.in_flight, false, false);
-    Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows })
+    let labels = Vec::new();
+    Some(Workers { k, low, high, alone, rate, in_flight, by_pairs, slows, labels })
 }
 
 /// Times of requests by the name of their label: numbers of labels differ between records.
@@ -293,21 +344,10 @@ fn by_name<'r, 's>(
     times.into_iter().filter_map(|(label, hist)| Some((&*is_request(label)?.name, hist))).collect()
 }
 
-/// The growth of the median time of a request from the light load to the full one, ms: the mean over labels, each weighted
-/// by its requests under the full load.
-fn typical(
-    (of_light, light): (&Record, &[&Second]),
-    (record, plateau): (&Record, &Plateau),
-) -> f64 {
-    let light = by_name(of_light, light.iter().copied());
+/// The same under the full load.
+fn busy_by_name<'r>(record: &'r Record, plateau: &Plateau) -> BTreeMap<&'r str, Hist> {
     let times: BTreeSet<i64> = plateau.busy.iter().map(|second| second.at_ms).collect();
-    let busy = by_name(record, record.seconds.iter().filter(|s| times.contains(&s.at_ms)));
-    let all: u64 = busy.values().map(Hist::total).sum();
-    let grown = busy.iter().filter_map(|(name, busy)| {
-        let alone = light.get(name).filter(|light| light.total() > 0)?;
-        Some((ms(busy, 0.5) - ms(alone, 0.5)) * busy.total() as f64)
-    });
-    grown.sum::<f64>() / all.max(1) as f64
+    by_name(record, record.seconds.iter().filter(|s| times.contains(&s.at_ms)))
 }
 
 /// The factor of the standard error of so many values in a 95 % interval.
@@ -346,6 +386,7 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
         in_flight: flying,
         by_pairs: true,
         slows: false,
+        labels: Vec::new(),
     })
 }
 
@@ -357,7 +398,7 @@ pub(super) fn concurrency_limit(run: &Run<'_>) -> Said {
     if run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
-    if let Some(lacks) = lacks_schedule(record) {
+    if let Some(lacks) = lacks_schedule(record, false) {
         return lacks;
     }
     workers(record).map_or_else(
@@ -378,31 +419,24 @@ fn finding(record: &Record, w: &Workers) -> Finding {
     let seconds = whole(record);
     let only = w.only();
     let nearest = only.unwrap_or_else(|| w.k.round().max(1.0));
-    let is_known = (w.low..=w.high).contains(&nearest) && w.high - w.low <= 2.0 * NEAR * nearest;
-    let is_near = only.is_some() || is_known && (w.k - nearest).abs() <= NEAR * nearest;
-    // Workers are whole ones; the way there and back is in the time of a request alone, too.
-    let (k, product) = (count(nearest as u64), number(w.k));
-    let (low, high) = (w.low.ceil().min(nearest), w.high.floor().max(nearest));
-    let (range, range_zh) = if low < high {
-        let (low, high) = (count(low as u64), count(high as u64));
-        (format!(" ({low}–{high})"), format!("（{low}–{high}）"))
-    } else {
-        Default::default()
-    };
-    let about = if is_near { "" } else { "about " };
+    let is_narrow = w.high - w.low <= 2.0 * NEAR * nearest;
+    let is_near = only.is_some() || is_narrow && (w.k - nearest).abs() <= NEAR * nearest;
+    let Shown { k, range, range_zh } = w.shown(is_near.then_some(nearest));
+    let Words { en: of, zh: of_zh } = of(record, &w.labels);
+    let (product, about) = (number(w.k), if is_near { "" } else { "about " });
     let noun = if k == "1" { "request" } else { "requests" };
     let (rate, alone) = (per_second(w.rate), time(w.alone));
     let (rate_small, flying) = (number(w.rate), number(w.in_flight));
     let rate = if w.rate < 10.0 { rate_small } else { rate };
     let words = if w.by_pairs {
         words!(
-            "The target works on about {k} {noun} at once{range}. More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
-            "被测系统同时只处理约 {k} 个请求{range_zh}。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
+            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {flying} were in flight, and the rate stays at {rate}/s; answers come apart from each other as from {k} workers of {alone} each.",
+            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：在途 {flying} 个，而速率停在 {rate}/s；响应的间隔如同由 {k} 个工作者、每个耗时 {alone} 给出。"
         )
     } else {
         words!(
-            "The target works on about {k} {noun} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
-            "被测系统同时只处理约 {k} 个请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
+            "The target works on about {k} {noun}{of} at once{range}. More users only wait longer: {rate} requests/s × {alone} alone = {product}, while {flying} were in flight.",
+            "被测系统同时只处理约 {k} 个{of_zh}请求{range_zh}。更多用户只会等待更久：{rate} 请求/s × 单独 {alone} = {product}，而在途 {flying} 个。"
         )
     };
     let confidence = if w.by_pairs { Confidence::Statistical } else { Confidence::Arithmetic };
@@ -420,7 +454,7 @@ fn finding(record: &Record, w: &Workers) -> Finding {
             if is_near { nearest } else { 0.0 },
         ))
         .explaining(&["plateau", "warmup_unfinished", "drift", "bimodal", "late_starts"]);
-    if nearest == 1.0 {
+    if k == "1" {
         finding.advice = words!(
             "Look for a lock, a single worker, a single thread that never rests (top -H), a single connection behind the target, or a limit of the rate that delays requests to {rate}/s.",
             "查找锁、单个工作者、一直忙碌的单个线程（top -H）、后端的单个连接，或把请求延迟到 {rate}/s 的限流。"
@@ -497,17 +531,12 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
     if run.finds("concurrency_limit") || run.finds("rate_limit") || is_planned_rate(record) {
         return Said::Nothing;
     }
-    if let Some(lacks) = lacks_schedule(record) {
-        return lacks;
-    }
     let all = windows(whole(record), WINDOW);
     let Some(flat) = flat_part(&all) else {
         return if all.len() < WINDOWS { few_seconds() } else { nothing_or_lacks(record) };
     };
-    // A result file does not say whether a rate is the schedule's: that is the same from the first user on, and as many end.
-    let keeps_up = || grown(whole(record)) <= BEHIND * requests(whole(record)) as f64;
-    if !record.has.load && flat.len() == all.len() && keeps_up() {
-        return lacks!("the rate that was asked for", "所要求的速率");
+    if let Some(lacks) = lacks_schedule(record, flat.len() == all.len()) {
+        return lacks;
     }
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
     if is_other_work(record, low, high) {

@@ -49,6 +49,8 @@ const LONGER: f64 = 3.0;
 const EVENT_MS: i64 = 2000;
 const EVENT_OF_MS: i64 = 10_000;
 const EVENT: u64 = 5;
+/// Share of the seconds from the first failure to the last from which on these are told as one time.
+const MOSTLY: f64 = 0.7;
 /// Failures of less time, ms, are told without an end.
 const WITHIN_MS: i64 = 1000;
 /// A request that starts so soon after the first second began is one of the first, ms.
@@ -121,13 +123,25 @@ fn is_over(seconds: &[Second], (at, last): (usize, usize), n: u64) -> bool {
 }
 
 /// Words on the time in which a cause was there: from the start of the first request that failed, and to the end of the last
-/// second with one where it is over.
-fn times_of(record: &Record, from_ms: i64, to: Option<&Second>) -> (String, String) {
+/// second with one where it is over. `seconds`: those with failures, and all of that time.
+fn times_of(
+    record: &Record,
+    from_ms: i64,
+    to: Option<&Second>,
+    (failing, all): (usize, usize),
+) -> (String, String) {
     let shown = |ms: i64| clock(ms - record.frame.start_ms);
     let from = shown(from_ms);
     match to.map(|second| second.at_ms) {
         Some(to_ms) if to_ms - from_ms <= WITHIN_MS => {
             (format!("at {from}, for less than a second"), format!("{from}，不到一秒"))
+        }
+        Some(to_ms) if record.step_ms().is_none() && (failing as f64) < MOSTLY * all as f64 => {
+            let to = shown(to_ms);
+            (
+                format!("in {failing} of {all} seconds between {from} and {to}"),
+                format!("{from} 至 {to} 的 {all} 秒中有 {failing} 秒"),
+            )
         }
         Some(to_ms) => {
             let to = shown(to_ms);
@@ -283,7 +297,8 @@ pub(super) fn errors_named(record: &Record) -> Said {
     let event = as_event(seconds);
     let to = (event.is_some() || is_over(seconds, (at, last), n)).then(|| &seconds[last]);
     let Words { en: within, zh: within_zh } = event.unwrap_or_else(|| words!("", ""));
-    let (when, when_zh) = times_of(record, from_ms, to);
+    let failing = seconds[at..=last].iter().filter(|second| has(second)).count();
+    let (when, when_zh) = times_of(record, from_ms, to, (failing, last + 1 - at));
     let (load, load_zh) = load_in(record, at..=if to.is_some() { last } else { at });
     let (text, text_zh) = reads_or_lacks(record, most);
     let Words { en: of, zh: of_zh } = share_of(record, errors, all);

@@ -63,7 +63,13 @@ fn light<'s>(seconds: &'s [Second], loads: &[f64], high: f64) -> impl Iterator<I
     let is_light = move |(second, load): &(&Second, &f64)| {
         **load <= LIGHT * high || second.due > 0 && second.due as f64 <= LIGHT * most_due
     };
-    seconds.iter().zip(loads).take_while(is_light).map(|(second, _)| second)
+    let light = seconds.iter().zip(loads).take_while(is_light).map(|(second, _)| second);
+    light.filter(|second| is_answered(second))
+}
+
+/// Whether most requests of a second were answered: a refusal takes another time than the work does.
+pub(super) fn is_answered(second: &Second) -> bool {
+    2 * second.all.errors <= second.all.count
 }
 
 /// The verdict of a rule that found nothing: a lack where it had no light load to compare with.

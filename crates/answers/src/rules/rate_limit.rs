@@ -10,7 +10,7 @@ use super::figures::{
     variation, whole, windows,
 };
 use super::gateway;
-use super::light::{loaded, nothing_or_lacks};
+use super::light::{is_answered, loaded, nothing_or_lacks};
 use super::say::{found, time, words};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -293,8 +293,8 @@ fn too_few_for_one(record: &Record) -> Option<(f64, f64)> {
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     // Seconds with half of that rate: hardly anybody waits.
     let half = 0.5 * mean(&rates);
-    let light: Vec<&Second> =
-        seconds.iter().filter(|s| s.all.count > 0 && (s.all.count as f64) <= half).collect();
+    let is_light = |s: &&Second| s.all.count > 0 && (s.all.count as f64) <= half && is_answered(s);
+    let light: Vec<&Second> = seconds.iter().filter(is_light).collect();
     let elapsed: u64 = light.iter().map(|s| s.all.elapsed).sum();
     let count: u64 = light.iter().map(|s| s.all.count).sum();
     let flying = mean(&flat.iter().map(|w| w.in_flight).collect::<Vec<_>>());

@@ -93,7 +93,7 @@ pub(super) fn silence(record: &Record) -> Option<Finding> {
     Some(finding)
 }
 
-/// What a result file cannot exclude.
+/// Words on another explanation, which a result file does not exclude.
 fn or_the_generator(record: &Record) -> Words {
     if record.has.generator {
         return words!("", "");

@@ -57,7 +57,7 @@ impl Samples {
             if let Some(asked) = on.cx.texts.lost.take()
                 && closing.outcome != Outcome::CutByEnd
             {
-                return self.close_lost(on, index, closing, asked);
+                return close_lost(on, index, closing, asked);
             }
             // Sub-results that processors add count as JMeter counts them.
             closing.timing.received = on.cx.result.bytes;
@@ -76,23 +76,6 @@ impl Samples {
         self.finish(on, index, closing)
     }
 
-    /// Ends a sample whose post-processor has thrown: others see it as the previous one, and it is in no result.
-    fn close_lost(
-        &mut self,
-        on: &mut Reporting<'_, '_>,
-        index: UserId,
-        closing: &Closing,
-        request: Request,
-    ) -> Step {
-        on.jobs.keep_previous(on.cx, index);
-        on.cx.result.thread = None;
-        on.cx.users[index].intended = closing.timing.end.max(closing.since);
-        let mut asked = Asked::default();
-        asked.add(request);
-        asked.add(forget_given(on.cx, index));
-        after_sample(on, (index, closing.id), true, asked)
-    }
-
     /// The sampler gave nothing, which nobody is told of.
     pub(crate) fn close_without_result(
         &mut self,
@@ -105,6 +88,22 @@ impl Samples {
         asked.add(on.cx.users[index].java().end_sample());
         after_sample(on, (index, id), true, asked)
     }
+}
+
+/// Ends a sample whose post-processor has thrown: others see it as the previous one, and it is in no result.
+fn close_lost(
+    on: &mut Reporting<'_, '_>,
+    index: UserId,
+    closing: &Closing,
+    request: Request,
+) -> Step {
+    on.jobs.keep_previous(on.cx, index);
+    on.cx.result.thread = None;
+    on.cx.users[index].intended = closing.timing.end.max(closing.since);
+    let mut asked = Asked::default();
+    asked.add(request);
+    asked.add(forget_given(on.cx, index));
+    after_sample(on, (index, closing.id), true, asked)
 }
 
 /// Whether anything is done with the core's result, which gets its measurements.

@@ -99,3 +99,25 @@ impl Timer {
 fn from_ms(delay: i64) -> u64 {
     u64::try_from(delay).map_or(0, |delay| delay.saturating_mul(1_000_000))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(shape: Shape, offset: &str, range: &str) -> Timer {
+        let [offset, range] = [offset, range].map(|text| Template::Fixed(text.into()));
+        Timer::Random { shape, offset, range, factor: 2.0 }
+    }
+
+    #[test]
+    fn the_longest_delay_is_known_where_the_plan_says_it() {
+        let constant = |text: &str| Timer::Constant(Template::Fixed(text.into())).longest_ms();
+        assert_eq!((constant(" 300 "), constant("soon")), (Some(300.0), None));
+        assert_eq!(random(Shape::Uniform, "100", "50").longest_ms(), Some(300.0));
+        for shape in [Shape::Gaussian, Shape::Poisson] {
+            let longest = random(shape, "100", "50").longest_ms().expect("numbers");
+            assert!((400.0..=1200.0).contains(&longest), "{longest}");
+        }
+        assert_eq!(random(Shape::Uniform, "100", "").longest_ms(), None);
+    }
+}

@@ -520,7 +520,11 @@ struct Concurrency {
     alone_ms: f64,
 }
 
-/// A number of requests at once: of one near a whole number, that number.
+/// A number of requests at once: the whole number that is near, or those on both sides.
 fn at_once_text(at_once: f64) -> String {
-    number(at_once.round().max(1.0))
+    let whole = at_once.round().max(1.0);
+    if (at_once - whole).abs() <= 0.1 * whole {
+        return number(whole);
+    }
+    format!("{}–{}", number(at_once.floor().max(1.0)), number(at_once.ceil()))
 }
