@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::read::{ReadError, Table};
-use super::stream::{Column, Fields, Left, Why, each};
+use super::stream::{Column, Fields, LONGEST_MS, Left, Why, each};
 use super::*;
 
 fn header(columns: &Columns, variables: &[&str]) -> String {
@@ -265,7 +265,7 @@ fn a_document_is_read_as_far_as_it_goes() {
 fn labels(text: &str) -> (String, Left) {
     let mut labels = String::new();
     let read = |fields: &Fields<'_>| {
-        let elapsed = fields.number(Column::Elapsed).filter(|elapsed| *elapsed >= 0);
+        let elapsed = fields.number(Column::Elapsed).filter(|ms| (0..LONGEST_MS).contains(ms));
         let is_read = fields.time_ms().is_some() && elapsed.is_some();
         labels.extend(fields.get(Column::Label).filter(|_| is_read));
         is_read
