@@ -80,6 +80,9 @@ const CALLS: &[&str] =
 /// The meaning of a text, and the only system that writes it, if there is one.
 type Known = (Kind, Option<System>);
 
+/// No text of the table is longer, bytes.
+const LONGEST: usize = 410;
+
 /// Java's text for error 10053 of Windows.
 const ABORT: &str = "software caused connection abort";
 
@@ -129,12 +132,22 @@ fn plain(text: &str) -> String {
     words.join(" ").trim_end_matches(['.', '。', ' ']).to_owned()
 }
 
+/// A text without the address that Netty adds: TEXT: shop/10.0.0.1:80
+fn without_address(text: &str) -> &str {
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let is_address = |end: &str| {
+        !end.contains(' ') && end.rsplit_once(':').is_some_and(|(_, port)| is_port(port))
+    };
+    text.rsplit_once(": ").filter(|(_, end)| is_address(end)).map_or(text, |(text, _)| text)
+}
+
 /// The meaning of a message: as a whole, or by the part that the system wrote.
 fn known(message: &str) -> Option<Known> {
     let message = message.strip_prefix("Non HTTP response message: ").unwrap_or(message);
     let text = plain(message);
     // Connect to shop:80 [shop/10.0.0.1] failed: TEXT
     let text = text.rsplit_once("failed: ").map_or(&*text, |(_, behind)| behind);
+    let text = without_address(text);
     let known = |text: &str| TEXTS.get(text.trim_end_matches(['.', '。'])).copied();
     let in_brackets = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
     let bracket = in_brackets.and_then(|(before, within)| {
@@ -189,6 +202,8 @@ pub fn closed_here(message: &str) -> bool {
 pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
     let class = code.strip_prefix("Non HTTP response code: ").unwrap_or(code);
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
+    // Netty's own classes of Java's exceptions.
+    let class = class.strip_prefix("Annotated").unwrap_or(class);
     let kind = kind(message);
     let connecting = |kind: Option<Kind>| match kind {
         Some(Kind::Ports | Kind::InUse) => Outcome::PortsExhausted,
@@ -218,44 +233,79 @@ pub(crate) fn outcome(code: &str, message: &str) -> Option<Outcome> {
         "SSLHandshakeException" if kind.is_none() => Outcome::Tls,
         "FileNotFoundException" if kind == Some(Kind::Files) => Outcome::FilesExhausted,
         "FileNotFoundException" => Outcome::File,
-        _ => match kind? {
-            Kind::Ports => Outcome::PortsExhausted,
-            Kind::Refused => Outcome::Refused,
-            Kind::Reset | Kind::Aborted => Outcome::Reset,
-            Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
-            // An open connection, whose peer gives no sign.
-            Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
-            Kind::Unreachable => Outcome::Unreachable,
-            Kind::Files => Outcome::FilesExhausted,
-            Kind::Dns => Outcome::Dns,
-            Kind::InUse | Kind::Denied => return None,
-        },
+        _ => by_text(kind?)?,
     })
+}
+
+/// The outcome that a text tells by itself.
+fn by_text(kind: Kind) -> Option<Outcome> {
+    Some(match kind {
+        Kind::Ports => Outcome::PortsExhausted,
+        Kind::Refused => Outcome::Refused,
+        Kind::Reset | Kind::Aborted => Outcome::Reset,
+        Kind::ConnectTimedOut => Outcome::Timeout(Phase::Connect),
+        // An open connection, whose peer gives no sign.
+        Kind::TimedOut | Kind::ReadTimedOut => Outcome::Timeout(Phase::Response),
+        Kind::Unreachable => Outcome::Unreachable,
+        Kind::Files => Outcome::FilesExhausted,
+        Kind::Dns => Outcome::Dns,
+        Kind::InUse | Kind::Denied => return None,
+    })
+}
+
+/// The outcome of the longest text of the table that stands by itself among other words. Names that are not known and what
+/// is denied have texts that other failures have, too ("System error").
+fn within(words: &str) -> Option<Outcome> {
+    let is_edge = |at: &usize| {
+        let (before, behind) = words.split_at(*at);
+        let is_letter = |of: Option<char>| of.is_some_and(char::is_alphanumeric);
+        !(is_letter(before.chars().next_back()) && is_letter(behind.chars().next()))
+    };
+    let places = words.char_indices().map(|(at, _)| at).chain([words.len()]);
+    let edges: Vec<usize> = places.filter(is_edge).collect();
+    let parts = edges.iter().enumerate().flat_map(|(at, from)| {
+        let ends = edges[at + 1..].iter().take_while(move |to| *to - from <= LONGEST);
+        ends.filter_map(move |to| words.get(*from..*to))
+    });
+    let told = parts.filter_map(|part| {
+        let (kind, _) = TEXTS.get(part)?;
+        let is_one = !matches!(kind, Kind::Dns | Kind::Denied | Kind::InUse);
+        is_one.then_some((part.len(), *kind))
+    });
+    told.max_by_key(|(length, _)| *length).and_then(|(_, kind)| by_text(kind))
 }
 
 /// The outcome that words within a failure of another form tell: the messages of plug-ins and of other tools.
 pub(crate) fn outcome_within(code: &str, message: &str) -> Option<Outcome> {
-    let words = format!("{code} {message}").to_ascii_lowercase();
-    let has = |part: &str| words.contains(part);
-    let known = [
-        (has("cannot assign requested address"), Outcome::PortsExhausted),
-        (has("too many open files"), Outcome::FilesExhausted),
-        (has("unknownhostexception"), Outcome::Dns),
-        (
-            has("connecttimeoutexception") || has("connect timed out"),
-            Outcome::Timeout(Phase::Connect),
-        ),
-        (has("sockettimeoutexception") || has("timed out"), Outcome::Timeout(Phase::Response)),
-        (has("connection refused"), Outcome::Refused),
-        (has("noroutetohost") || has("unreachable"), Outcome::Unreachable),
-        (has("connection reset") || has("broken pipe"), Outcome::Reset),
-        (has("nohttpresponseexception") || has("connectionclosedexception"), Outcome::Closed),
-        (has("premature end") || has("failed to respond"), Outcome::Closed),
-        (has("javax.net.ssl"), Outcome::Tls),
-        (has("org.apache.http") && has("exception"), Outcome::Protocol),
-        (has("filenotfoundexception"), Outcome::File),
-    ];
-    known.into_iter().find(|known| known.0).map(|known| known.1)
+    let words = plain(&format!("{code} {message}"));
+    let text = within(&words);
+    if matches!(text, Some(Outcome::PortsExhausted | Outcome::FilesExhausted)) {
+        return text;
+    }
+    let first_of = |known: &[(&str, Outcome)]| {
+        known.iter().find(|(part, _)| words.contains(part)).map(|(_, outcome)| *outcome)
+    };
+    // Names of classes are the same in all languages, and so are the words of Apache's HTTP client.
+    let class = first_of(&[
+        ("unknownhostexception", Outcome::Dns),
+        ("connecttimeoutexception", Outcome::Timeout(Phase::Connect)),
+    ]);
+    let rest = || {
+        first_of(&[
+            ("sockettimeoutexception", Outcome::Timeout(Phase::Response)),
+            ("timed out", Outcome::Timeout(Phase::Response)),
+            ("noroutetohost", Outcome::Unreachable),
+            ("unreachable", Outcome::Unreachable),
+            ("nohttpresponseexception", Outcome::Closed),
+            ("connectionclosedexception", Outcome::Closed),
+            ("premature end", Outcome::Closed),
+            ("failed to respond", Outcome::Closed),
+            ("javax.net.ssl", Outcome::Tls),
+            ("filenotfoundexception", Outcome::File),
+        ])
+    };
+    let is_http = || words.contains("org.apache.http") && words.contains("exception");
+    class.or(text).or_else(rest).or_else(|| is_http().then_some(Outcome::Protocol))
 }
 
 #[cfg(test)]
@@ -336,7 +386,44 @@ mod tests {
         ),
         ("java.io.FileNotFoundException", "C:\\data.csv (系統找不到指定的檔案。)", Outcome::File),
         ("org.apache.http.NoHttpResponseException", "shop:80 failed to respond", Outcome::Closed),
+        (
+            "io.netty.channel.AbstractChannel$AnnotatedConnectException",
+            "无法指定被请求的地址: shop/10.0.0.1:80",
+            Outcome::PortsExhausted,
+        ),
+        (
+            "io.netty.channel.AbstractChannel$AnnotatedConnectException",
+            "Connection refused: no further information: /[::1]:80",
+            Outcome::Refused,
+        ),
+        (
+            "io.netty.channel.AbstractChannel$AnnotatedNoRouteToHostException",
+            "Keine Route zum Zielrechner: shop/10.0.0.1:443",
+            Outcome::Unreachable,
+        ),
+        (
+            "io.netty.channel.AbstractChannel$AnnotatedSocketException",
+            "Cannot assign requested address: shop/10.0.0.1:80",
+            Outcome::PortsExhausted,
+        ),
     ];
+
+    #[test]
+    fn words_among_others_are_those_of_the_table_in_all_languages() {
+        for (text, expected) in [
+            ("connect to broker: 拒绝连接, tried 3 times", Some(Outcome::Refused)),
+            ("broker (无法指定被请求的地址)", Some(Outcome::PortsExhausted)),
+            ("I/O error, connexion refusée; giving up", Some(Outcome::Refused)),
+            ("pool: Too many open files.", Some(Outcome::FilesExhausted)),
+            ("java.net.UnknownHostException: broker", Some(Outcome::Dns)),
+            ("the call timed out", Some(Outcome::Timeout(Phase::Response))),
+            // A part of a word, and texts that other failures have.
+            ("目标主机关闭了连接", None),
+            ("System error 17", None),
+        ] {
+            assert_eq!(outcome_within("Plug-in", text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn failures_are_of_one_kind_in_all_languages() {
