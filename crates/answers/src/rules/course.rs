@@ -7,7 +7,7 @@ use stats::grouped::percent;
 
 use super::courses::{Of, knows_load};
 use super::figures::{
-    Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, span, steady, sum,
+    Window, held_change, is_of_load, length_s, mix_differs, ms, rate, requests, settled, span, sum,
     times_of, windows,
 };
 use super::same_work::{self, other_answers};
@@ -40,9 +40,9 @@ const BETTER: f64 = 0.8;
 /// Share of the requests of a time which failed, from which on its times are those of failures.
 const MOST: f64 = 0.5;
 
-/// The steady part of the run without its first seconds, which the last users still fill.
+/// The steady part of the run without its first seconds, which the last users still fill, and in which their queue builds up.
 fn part(record: &Record) -> &[Second] {
-    let seconds = steady(record);
+    let seconds = settled(record);
     &seconds[seconds.len().min(STEP_WINDOW)..]
 }
 

@@ -5,7 +5,7 @@ use record::{Part, Record, Second};
 use stats::hist::{Hist, layout::middle_of};
 
 use super::figures::{
-    is_one_load, mean, mix, mix_differs, requests, seconds_in, service, steady, sum, without,
+    is_one_load, mean, mix, mix_differs, requests, seconds_in, service, settled, sum, without,
 };
 
 /// Seconds and requests under the same load.
@@ -274,7 +274,7 @@ fn comparable(record: &Record, finds: impl Fn(&str) -> bool) -> Option<&[Second]
     if !knows_load(record) {
         return None;
     }
-    let seconds = steady(record);
+    let seconds = settled(record);
     let failed = sum(seconds, |s| s.all.errors) as f64 / requests(seconds).max(1) as f64;
     let enough = seconds_in(seconds) >= LEAST && requests(seconds) >= SAMPLES;
     // They say more about the same time.

@@ -25,6 +25,10 @@ const MIXED: f64 = 0.05;
 const HELD_LEAST: u64 = 30;
 /// Requests per second that are more by this share are another load.
 const MORE: f64 = 0.1;
+/// Quantile of a second's times that says how long its answers waited, and the part of the time since the load is the same
+/// that they took at most where a queue no longer fills.
+const USUAL: f64 = 0.9;
+const LATER: f64 = 0.9;
 /// 97.5 % point of the normal distribution.
 pub(crate) const Z: f64 = 1.96;
 
@@ -332,6 +336,19 @@ pub(crate) fn steady(record: &Record) -> &[Second] {
         }
     }
     &all[best]
+}
+
+/// The steady seconds without the first ones, in which the usual answers are to requests from about their beginning. A queue
+/// fills up until then: each answer takes longer than the one before, although users and target stay the same.
+pub(crate) fn settled(record: &Record) -> &[Second] {
+    let seconds = steady(record);
+    let from_ms = span(seconds).0;
+    let is_later = |second: &Second| {
+        let waited = ms(&service([second]), USUAL);
+        second.all.count > 0 && waited <= LATER * (second.at_ms - from_ms) as f64
+    };
+    let first = seconds.iter().position(is_later).unwrap_or(seconds.len());
+    &seconds[first..]
 }
 
 /// A few seconds together.
