@@ -14,7 +14,7 @@ use stats::grouped::{count, percent};
 use stats::hist::Hist;
 
 use super::figures::{
-    Window, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
+    Window, Z, deviation, half_width, in_flight, mean, mix_differs, requests, service, span, sum,
     times_of, variation, whole, windows, with_users,
 };
 use super::light::{is_answered, loaded, nothing_or_lacks};
@@ -366,12 +366,13 @@ fn by_pairs(busy: &[Second], rate: f64, flying: f64) -> Option<Workers> {
         let pairs: Vec<f64> = slots.iter().map(|n| n * (n - 1.0)).collect();
         let square = mean(slots).powi(2);
         let share = 1.0 - mean(&pairs) / square;
-        (share, 1.96 * deviation(&pairs) / (pairs.len() as f64).sqrt() / square)
+        (share, Z * deviation(&pairs) / (pairs.len() as f64).sqrt() / square)
     };
     let doubled: Vec<f64> = slots.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
-    let ((share, error), (wide, _)) = (missing(&slots), missing(&doubled));
+    let ((share, error), (wide, error_wide)) = (missing(&slots), missing(&doubled));
     let (low, high) = (share - error, (share + error).min(1.0));
-    if low <= 0.0 || wide < PAIRS_ALIKE * share {
+    // Of few answers the two are less alike by chance: a standard error is allowed.
+    if low <= 0.0 || wide + error_wide / Z < PAIRS_ALIKE * share {
         return None;
     }
     let k = 1.0 / share;
