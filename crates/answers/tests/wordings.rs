@@ -78,6 +78,46 @@ fn local_ports_that_run_out_are_named_in_all_languages() {
     }
 }
 
+#[test]
+fn netty_adds_the_address_to_the_text() {
+    let class = "io.netty.channel.AbstractChannel$AnnotatedConnectException";
+    for (text, id) in [
+        ("无法指定被请求的地址: shop/10.0.0.1:80", "ports"),
+        ("Cannot assign requested address: shop/10.0.0.1:80", "ports"),
+    ] {
+        assert_eq!(first(class, text).id, id, "{text}");
+    }
+    let refused = |text| said(class, text).0;
+    let english = refused("Connection refused: shop/10.0.0.1:80");
+    assert_eq!(refused("拒绝连接: shop/10.0.0.1:80"), english);
+}
+
+#[test]
+fn a_file_without_messages_has_whole_sentences_and_no_kept_samples() {
+    let head = "timeStamp,elapsed,label,responseCode,threadName,success,allThreads\n";
+    let rows = |class: &str| -> String {
+        let row = |at: u64| {
+            let (ms, fails) = (1_700_000_000_000 + at * 10, at > 3000 && at % 10 < 3);
+            let code =
+                if fails { format!("Non HTTP response code: {class}") } else { "200".to_owned() };
+            format!("{ms},{},Page,{code},Users 1-{},{},50\n", 18 + at * 7 % 9, at % 50 + 1, !fails)
+        };
+        head.to_owned() + &(0..6000).map(row).collect::<String>()
+    };
+    let first = |class: &str| {
+        let record = Record::of_rows(rows(class).as_bytes()).expect("rows");
+        rules::verdict(&record).findings.into_iter().next().expect("a finding")
+    };
+    let ports = first(BIND).words;
+    assert!(ports.en.ends_with("samples failed because none was free."), "{}", ports.en);
+    assert!(ports.zh.ends_with("个样本因没有空闲端口而失败。"), "{}", ports.zh);
+    for class in ["javax.net.ssl.SSLHandshakeException", ROUTE, "org.example.OddException"] {
+        let advice = first(class).advice;
+        assert!(!advice.en.contains("kept samples"), "{class}: {}", advice.en);
+        assert!(!advice.zh.contains("保留的样本"), "{class}: {}", advice.zh);
+    }
+}
+
 /// The ids of all findings, and the first sentence without what the system wrote.
 fn said(class: &str, text: &str) -> (Vec<&'static str>, [String; 2]) {
     let findings = verdict(class, text);

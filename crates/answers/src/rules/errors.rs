@@ -377,14 +377,37 @@ fn advice(record: &Record, cause: usize, time: When) -> Words {
         "reset" | "closed" => systems::resets(system, text),
         "timeout (connect)" => systems::connect_timeouts(system),
         "dns" => words!("Check the host name and the name server.", "请检查主机名和域名服务器。"),
-        "assertion" => words!(
-            "The answer came but is not the one that the plan expects: look at the kept samples.",
-            "收到了响应，但不是计划所期望的：请查看保留的样本。"
+        "tls" => words!(
+            "Look at the certificate of that host (its chain, its names, its dates), and at the versions of TLS that both sides allow.",
+            "请检查该主机的证书（证书链、名称、有效期），以及双方允许的 TLS 版本。"
         ),
-        _ => words!(
-            "Look at the kept samples of this cause, and at the target's log of that time.",
-            "请查看该原因的保留样本，以及被测系统当时的日志。"
+        "unreachable" => words!(
+            "Look at the routes and firewalls between the generator and that address.",
+            "请检查负载机与该地址之间的路由和防火墙。"
         ),
+        "assertion" => {
+            let Words { en, zh } = samples(record);
+            words!(
+                "The answer came but is not the one that the plan expects: look at {en}.",
+                "收到了响应，但不是计划所期望的：请查看{zh}。"
+            )
+        }
+        _ => {
+            let Words { en, zh } = samples(record);
+            words!(
+                "Look at {en} of this cause, and at the target's log of that time.",
+                "请查看该原因的{zh}，以及被测系统当时的日志。"
+            )
+        }
+    }
+}
+
+/// The samples that show a failure: a run keeps some whole, and a result file has a row of each.
+fn samples(record: &Record) -> Words {
+    if record.has.generator {
+        words!("the kept samples", "保留的样本")
+    } else {
+        words!("the failed rows", "失败的行")
     }
 }
 
@@ -511,14 +534,15 @@ fn fails_at_first(
     let text = cause.map(|cause| reads(record, cause)).filter(|text| !text.trim().is_empty());
     let text = text.map_or_else(String::new, |text| format!(" {text}"));
     let (at_first, over, early) = (percent(share_early), percent(share), count(early));
+    let Words { en: samples, zh: samples_zh } = samples(record);
     if of_load {
         let said = words!(
             "\"{name}\" fails from its first requests on ({at_first} of the first {early}, {over} in all), and no lighter load went before: either the plan, its data, the address or a target that does not work at all is the cause, or a load that is too high from the beginning.{text}",
             "“{name}”从最初的请求就失败（前 {early} 个中 {at_first}，总计 {over}），且之前没有更轻的负载：原因可能是计划、数据、地址，或被测系统本身不能工作，也可能是负载从一开始就过高。{text}"
         );
         return found("plan_fault", About::Run, Confidence::Statistical, said).advise(words!(
-            "Run the plan with one user and look at the kept samples. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
-            "用一个用户运行计划并查看保留的样本。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
+            "Run the plan with one user and look at {samples}. If it fails then too, correct URL, data, login or assertion; else the load is the cause, and throng capacity finds what the target bears.",
+            "用一个用户运行计划并查看{samples_zh}。如果仍然失败，请更正 URL、数据、登录或断言；否则原因是负载，可用 throng capacity 查找被测系统的承受能力。"
         ));
     }
     let said = words!(
@@ -531,8 +555,8 @@ fn fails_at_first(
             "负载：从最初的请求就失败"
         ))
         .advise(words!(
-            "Run the plan with one user and look at the kept samples; then correct URL, data, login or assertion.",
-            "用一个用户运行计划并查看保留的样本；然后更正 URL、数据、登录或断言。"
+            "Run the plan with one user and look at {samples}; then correct URL, data, login or assertion.",
+            "用一个用户运行计划并查看{samples_zh}；然后更正 URL、数据、登录或断言。"
         ))
 }
 

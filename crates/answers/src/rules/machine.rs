@@ -47,14 +47,14 @@ pub(super) fn files_exhausted(record: &Record) -> Said {
     if n == 0 {
         return Said::Nothing;
     }
-    let samples = count(n);
+    let (samples, samples_zh) = (things(n, "sample"), count(n));
     found(
         "files_exhausted",
         About::Generator,
         Confidence::Certain,
         words!(
-            "Descriptors ran out on the generator: {samples} samples failed because none was free.",
-            "负载机的文件描述符用尽：{samples} 个样本因此失败。"
+            "Descriptors ran out on the generator: {samples} failed because none was free.",
+            "负载机的文件描述符用尽：{samples_zh} 个样本因此失败。"
         ),
     )
     .with("files_exhausted", n as f64, "samples", span(&record.seconds))

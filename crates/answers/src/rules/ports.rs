@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use record::frame::{PORTS_EACH, TIME_WAIT_REUSE};
 use record::wordings::System;
 use record::{ClassName, Record, Second};
-use stats::grouped::count;
+use stats::grouped::{count, things};
 use stats::{Counter, Outcome};
 
 use super::defaults;
@@ -34,14 +34,19 @@ pub(super) fn ports(record: &Record) -> Said {
     let all_span = span(&record.seconds);
     let (n, example) = failed(record, Outcome::PortsExhausted);
     if n > 0 {
-        let samples = count(n);
+        let (samples, samples_zh) = (things(n, "sample"), count(n));
+        // A result file without messages has none.
+        let (text, text_zh) = match example.trim() {
+            "" => (".".into(), "。".into()),
+            text => (format!(": {text}"), format!("：{text}")),
+        };
         return found(
             ID,
             About::Generator,
             Confidence::Certain,
             words!(
-                "Local ports ran out on the generator: {samples} samples failed because none was free: {example}",
-                "负载机的本地端口用尽：{samples} 个样本因没有空闲端口而失败：{example}"
+                "Local ports ran out on the generator: {samples} failed because none was free{text}",
+                "负载机的本地端口用尽：{samples_zh} 个样本因没有空闲端口而失败{text_zh}"
             ),
         )
         .with("ports_exhausted", n as f64, "samples", all_span)
