@@ -24,6 +24,8 @@ const MANY: f64 = 3.0;
 /// that opens one for each request fills the device itself.
 const HELD: f64 = 20.0;
 const OPENED: f64 = 0.2;
+/// Part of the run's connections that it holds at the first reading, from which on that says nothing of others' sessions.
+const FROM_THE_START: f64 = 0.5;
 /// Part of the readings at the end that are compared with the first.
 const END: usize = 2;
 /// Share of its sessions from which on a device is full, and of its processors.
@@ -44,7 +46,8 @@ pub(super) fn host_sessions(record: &Record) -> Said {
     let seconds = whole(record);
     let full = devices.iter().find_map(|(host, at)| is_full(record, seconds, host, *at));
     let many = || devices.iter().find_map(|(host, at)| has_many(record, seconds, host, *at));
-    full.or_else(many).map_or(Said::Nothing, Finding::said)
+    let works = || devices.iter().find_map(|(host, at)| is_busy_from_the_start(record, host, *at));
+    full.or_else(many).or_else(works).map_or(Said::Nothing, Finding::said)
 }
 
 /// A device that has no session left.
@@ -99,6 +102,20 @@ struct Outside {
     words: Words,
 }
 
+/// Whether the run's own connections are kept, so that sessions can be compared with them.
+fn keeps(record: &Record, seconds: &[Second]) -> bool {
+    let opened = sum(seconds, |s| s.counters.get(Counter::ConnOpened)) as f64;
+    record.has.connections && opened <= OPENED * requests(seconds).max(1) as f64
+}
+
+/// The sessions of a device at its first reading, connections that the run held then, and those at its end.
+fn at_first(record: &Record, seconds: &[Second], sessions: u32) -> Option<(f64, f64, f64)> {
+    let held = held(record, seconds);
+    let at = seconds.iter().position(|s| value(s, sessions).is_some())?;
+    let end = median(held.get(seconds.len() / END..)?);
+    Some((value(&seconds[at], sessions)?, held[at].max(0.0), end))
+}
+
 /// A device with several sessions for each connection of the run.
 fn has_many(
     record: &Record,
@@ -108,9 +125,7 @@ fn has_many(
 ) -> Option<Finding> {
     let end = &seconds[seconds.len() / END..];
     let (now, n) = mean(end, sessions);
-    let opened = sum(seconds, |s| s.counters.get(Counter::ConnOpened)) as f64;
-    let requests = requests(seconds).max(1) as f64;
-    if n < LEAST || !record.has.connections || opened > OPENED * requests {
+    if n < LEAST || !keeps(record, seconds) {
         return None;
     }
     let (inside, outside) = match place(record, host, "sessions_behind") {
@@ -124,14 +139,14 @@ fn has_many(
             (connections, Outside { connections: now, words })
         }
         None => {
-            // Sessions of others are those that the device had at first.
-            let first = seconds.iter().find_map(|s| value(s, sessions))?;
-            let held = held(record, seconds);
-            let connections = median(&held[seconds.len() / END..]);
+            // Sessions of others are those that the device had at first, beside those of the run.
+            let (first, held, connections) = at_first(record, seconds, sessions)?;
+            let held = if held < FROM_THE_START * connections { held } else { 0.0 };
             let shown = count(connections.max(0.0) as u64);
             let words =
                 words!("of the run's {shown} connections", "本次运行的 {shown} 个连接中的每一个");
-            (now - first.min(now), Outside { connections, words })
+            let grown = (now - first.min(now)) * connections / (connections - held).max(1.0);
+            (grown, Outside { connections, words })
         }
     };
     let each = inside / outside.connections.max(1.0);
@@ -139,6 +154,39 @@ fn has_many(
         return None;
     }
     Some(many(host, each, &outside, busy(record, end, host), span(seconds)))
+}
+
+/// A device that is busy from the first reading on, as the run holds its connections by then: whose sessions it has is not
+/// known.
+fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Option<Finding> {
+    let seconds = whole(record);
+    let end = &seconds[seconds.len() / END..];
+    let (now, n) = mean(end, sessions);
+    let (_, held, connections) = at_first(record, seconds, sessions)?;
+    let is_from_start = connections >= HELD && held >= FROM_THE_START * connections;
+    let is_many = n >= LEAST && now >= MANY * connections;
+    if !is_from_start || !is_many || !keeps(record, seconds) {
+        return None;
+    }
+    let cpu = busy(record, end, host)?;
+    let (works, sessions, held) = (percent(cpu), count(now as u64), count(connections as u64));
+    Some(
+        found(
+            ID,
+            About::Run,
+            Confidence::Hint,
+            words!(
+                "The processors of {host} are busy to {works}, and it has {sessions} sessions while the run holds {held} connections. Whose they are is not known: the run held its connections at the first reading already.",
+                "{host} 的处理器有 {works} 忙碌，它有 {sessions} 个会话，而本次运行保持 {held} 个连接。这些会话属于谁无从得知：首次读数时本次运行已经保持其连接。"
+            ),
+        )
+        .with("sessions", now, "sessions", span(seconds))
+        .with("cpu", cpu, "share", span(seconds))
+        .advise(words!(
+            "Let the users come slowly (--ramp 30s): then the sessions at first are those of others, and those that come with the users show whether a proxy opens a connection for each request.",
+            "让用户缓慢增加（--ramp 30s）：这样最初的会话属于其他流量，随用户增加的会话则能显示代理是否为每个请求打开一个连接。"
+        )),
+    )
 }
 
 /// The share of the device's processors, if they are busy.

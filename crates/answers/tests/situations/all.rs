@@ -221,6 +221,13 @@ fn of_firewalls() -> Vec<Situation> {
             firewall(3.6, 0.3),
         ),
         of("the same, and it is busy", "constant_load", &["host_sessions"], firewall(3.6, 0.92)),
+        of(
+            "a busy firewall, whose first reading is of the whole load",
+            "constant_load",
+            &["host_sessions"],
+            with_firewall(quiet(), |_| 330.0, 0.92),
+        ),
+        of("the same at rest", "", &[], with_firewall(quiet(), |_| 330.0, 0.3)),
         of("a firewall that counts both sides", "", &[], firewall(2.0, 0.3)),
         of("a firewall with many sessions of others", "", &[], firewall(1.0, 0.3)),
         of(
