@@ -34,6 +34,7 @@ mod moment;
 mod network;
 mod one_thread;
 mod outlasts;
+mod places;
 mod ports;
 mod queue_grows;
 mod quota;

@@ -6,7 +6,7 @@ use answers::random::Random;
 use answers::rules;
 use answers::verdict::Finding;
 use record::Record;
-use situations::{Answer, MS, Places, Users, Workers, about, bad, good, run, users};
+use situations::{Answer, MS, Places, S, Users, Workers, about, bad, good, run, users};
 use stats::Outcome;
 
 fn finding(record: &Record, id: &str) -> Option<Finding> {
@@ -121,18 +121,67 @@ fn other_errors_under_load_are_no_limit_at_once() {
             good(takes)
         }
     });
-    // Always as many users: below the limit nobody looked.
-    let always = semaphore(&users(150), 100, || error(4 * MS));
+    // Users that fail by chance, and always as many of them.
+    let chance = run(&users(400).pause(100), |_, random| {
+        if random.uniform() < 0.3 { error(2 * MS) } else { good(about(60 * MS, random)) }
+    });
+    // One of two instances is dead from the start, and they take turns.
+    let dead = run(&users(400).pause(100), |request, random| {
+        if request.number % 2 == 0 { error(2 * MS) } else { good(about(60 * MS, random)) }
+    });
     for (name, record) in [
+        ("dead", dead),
         ("rate", rate),
         ("grows", grows),
         ("dies", dies),
         ("overload", overload),
-        ("always", always),
+        ("chance", chance),
     ] {
         assert_eq!(says(&record, "fails_above"), "", "{name}");
         assert_eq!(says(&record, "fixed_timeout"), "", "{name}");
     }
+}
+
+#[test]
+fn a_semaphore_is_found_as_jmeters_users_come() {
+    // All within 10 s of 60, so that the load below the limit is short.
+    let record = semaphore(&users(500).ramp(10).pause(100), 100, || error(2 * MS));
+    let said = first(&record);
+    assert!(said.starts_with("Errors begin above about 100 requests in flight ("), "{said}");
+    assert!(said.contains("a limit of 100 (semaphore, pool, queue)"), "{said}");
+}
+
+#[test]
+fn a_semaphore_is_found_under_a_load_that_is_always_above_it() {
+    let record = semaphore(&users(400).pause(100), 100, || error(2 * MS));
+    let said = first(&record);
+    assert!(said.starts_with("About 100 requests at once ("), "{said}");
+    assert!(said.contains("are answered, and what is beyond fails: a limit of 100"), "{said}");
+    let (_, (low, high)) = number_of(&record, "fails_above", "limit");
+    assert!(low <= 100.0 && 100.0 <= high && high - low < 20.0, "{low} {high}");
+}
+
+#[test]
+fn failures_that_take_a_while_do_not_make_the_limit_smaller() {
+    let mut places = Places::new(100);
+    let record = run(&users(200).ramp(40), move |request, random| {
+        let takes = about(80 * MS, random);
+        if places.take(request.at, takes) {
+            good(takes)
+        } else {
+            error(20 * MS + (40_000.0 * random.uniform()) as u64)
+        }
+    });
+    let said = first(&record);
+    assert!(said.starts_with("Errors begin above about 100 requests in flight ("), "{said}");
+}
+
+#[test]
+fn a_pool_that_gives_up_after_most_of_the_time_of_an_answer_is_no_limit_at_once() {
+    let record = pool(&users(60).ramp(40), 10, 5 * MS);
+    assert_eq!(says(&record, "fails_above"), "");
+    let said = says(&record, "fixed_timeout");
+    assert!(said.starts_with("A wait of about 5.0 ms precedes the failures"), "{said}");
 }
 
 /// A pool of that many connections, of which requests wait for one for so long at most.
@@ -170,6 +219,54 @@ fn failures_of_one_length_are_no_wait_where_the_load_does_not_matter() {
     // A quick error of a target whose answers take longer.
     let quick = by_chance(0.05, |random| about(40 * MS, random));
     assert_eq!(says(&quick, "fixed_timeout"), "");
+}
+
+#[test]
+fn a_pool_that_fails_fast_is_known_under_a_load_that_does_not_change() {
+    let mut record = pool(&users(60).pause(10), 8, 8 * MS);
+    let said = says(&record, "fixed_timeout");
+    assert!(said.starts_with("A wait of about 8.0 ms precedes the failures"), "{said}");
+    // Times of a result file are whole milliseconds.
+    record.has.generator = false;
+    let said = says(&record, "fixed_timeout");
+    assert!(said.contains(" to 8 ms precedes the failures"), "{said}");
+}
+
+#[test]
+fn failures_of_one_length_that_begin_at_some_moment_are_no_wait() {
+    // A deployment after 30 s, while users come: from then on as many fail under any load.
+    for ramp in [50, 20] {
+        let record = run(&users(60).ramp(ramp).pause(10), |request, random| {
+            let fails = request.at > 30_000 * MS && random.uniform() < 0.3;
+            let takes = (2.0 + 20.0 * random.uniform()) as u64 * MS;
+            if fails { error(10 * MS) } else { good(takes) }
+        });
+        assert_eq!(says(&record, "fixed_timeout"), "", "{ramp}");
+        assert_eq!(says(&record, "fails_above"), "", "{ramp}");
+    }
+}
+
+/// 300 users that come within 10 s to a service which works on two requests at once.
+fn filling_queue(seed: u64, slower_from_s: u64) -> Record {
+    let mut workers = Workers::new(2);
+    let load = Users { seed, ..users(300).ramp(10).seconds(300) };
+    run(&load, move |request, random| {
+        let factor = if request.at > slower_from_s * S { 3 } else { 1 };
+        let work = (20.0 + 260.0 * random.uniform()) as u64 * factor * MS;
+        good(workers.work(request.at, work))
+    })
+}
+
+#[test]
+fn a_queue_that_fills_is_no_change_of_the_target() {
+    for seed in 1..=5 {
+        let record = filling_queue(seed, 1000);
+        for id in ["step_change", "drift", "slow_phase", "warmup_unfinished"] {
+            assert_eq!(says(&record, id), "", "{seed}");
+        }
+    }
+    let said = says(&filling_queue(1, 150), "step_change");
+    assert!(said.starts_with("Response times changed at about "), "{said}");
 }
 
 /// Rows of users that start no request after 60 s; the last of them ends after so many seconds.

@@ -12,6 +12,7 @@ use super::figures::{
 use super::gateway;
 use super::light::{is_answered, loaded, nothing_or_lacks};
 use super::say::{found, time, words};
+use super::short_wait::short_wait;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
 const ID: &str = "rate_limit";
@@ -257,6 +258,10 @@ fn constant_answers(record: &Record) -> Option<Said> {
         return None;
     }
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
+        return None;
+    }
+    // What waits before it fails is not refused at once.
+    if short_wait(record).is_some() {
         return None;
     }
     let at_once = fails_above::limit(record);
