@@ -298,8 +298,8 @@ impl Limit {
         if self.calm == 0 {
             let users = count(self.users.round() as u64);
             return words!(
-                "About {k} requests at once{of} ({low}–{high}) are answered, and what is beyond fails: a limit of {k} (semaphore, pool, queue). Of {users} users always as many were being answered, hardly more and hardly fewer, while {failed} requests failed; no lighter load went before.{or}",
-                "同时约有 {k} 个请求{of_zh}（{low}–{high}）得到响应，超出的失败：存在数值为 {k} 的限制（信号量、连接池、队列）。{users} 个用户中正被响应的始终是这么多，几乎不多不少，同时有 {failed} 个请求失败；之前没有更轻的负载。{or_zh}"
+                "About {k} requests at once{of} ({low}–{high}) are answered, and what is beyond fails: a limit of {k} (semaphore, pool, queue). Of {users} users about {k} were being answered at any time, hardly more or fewer, while {failed} requests failed. No lighter load went before.{or}",
+                "同时约有 {k} 个请求{of_zh}（{low}–{high}）得到响应，超出的失败：存在数值为 {k} 的限制（信号量、连接池、队列）。{users} 个用户中任何时刻都约有 {k} 个正被响应，几乎不多不少，同时有 {failed} 个请求失败。之前没有更轻的负载。{or_zh}"
             );
         }
         words!(
