@@ -31,7 +31,7 @@ const END: usize = 2;
 /// Share of its sessions from which on a device is full, and of its processors.
 const FULL: f64 = 0.97;
 const BUSY: f64 = 0.8;
-/// Readings at the limit, and what more the sessions may grow there, as a share.
+/// Readings at the limit, or of busy processors, and what more the sessions may grow there, as a share.
 const TOP: usize = 5;
 const LEVEL: f64 = 0.01;
 
@@ -160,15 +160,17 @@ fn has_many(
 /// known.
 fn is_busy_from_the_start(record: &Record, host: &Arc<str>, sessions: u32) -> Option<Finding> {
     let seconds = whole(record);
-    let end = &seconds[seconds.len() / END..];
-    let (now, n) = mean(end, sessions);
+    let (now, n) = mean(seconds, sessions);
     let (_, held, connections) = at_first(record, seconds, sessions)?;
     let is_from_start = connections >= HELD && held >= FROM_THE_START * connections;
-    let is_many = n >= LEAST && now >= MANY * connections;
+    let is_many = n >= TOP && now >= MANY * connections;
     if !is_from_start || !is_many || !keeps(record, seconds) {
         return None;
     }
-    let cpu = busy(record, end, host)?;
+    let (cpu, n) = mean(seconds, place(record, host, "cpu")?);
+    if n < TOP || cpu < BUSY {
+        return None;
+    }
     let (works, sessions, held) = (percent(cpu), count(now as u64), count(connections as u64));
     Some(
         found(
