@@ -540,11 +540,8 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         return lacks;
     }
     let (low, high) = (flat[0].users, flat[flat.len() - 1].users);
-    if is_other_work(record, low, high) {
-        return nothing_or_lacks(record);
-    }
-    if slows_by_itself(record, whole(record), low / 2.0) {
-        return lacks_time();
+    if let Some(said) = other_reason(record, low, high) {
+        return said;
     }
     let rates: Vec<f64> = flat.iter().map(|w| w.rate).collect();
     let (rate, width) = (mean(&rates), half_width(&rates));
@@ -586,6 +583,14 @@ pub(super) fn plateau(run: &Run<'_>) -> Said {
         None => finding,
     };
     clear(record, finding).said()
+}
+
+/// The verdict where more users ask for other work, or the target gets slower by itself.
+fn other_reason(record: &Record, low: f64, high: f64) -> Option<Said> {
+    if is_other_work(record, low, high) {
+        return Some(nothing_or_lacks(record));
+    }
+    slows_by_itself(record, whole(record), low / 2.0).then(lacks_time)
 }
 
 /// Whether more users ask for other labels than fewer did: their times are not those of the same work.
