@@ -87,6 +87,7 @@ impl Record {
             _ => None,
         };
         Err(no_rows(match record.flaws.iter().find_map(odd) {
+            Some((line, why @ Cause::PerfMon)) => format!("no row is a sample; line {line}: {why}"),
             Some((line, why @ Cause::Success)) => {
                 format!("no row says true or false in the column success; line {line}: {why}")
             }

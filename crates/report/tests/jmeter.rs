@@ -269,6 +269,14 @@ fn figures_that_cannot_be_are_refused() {
     };
     let heading = "timeStamp,elapsed,label,success\n";
     assert!(refused(heading, "", "").contains("no whole row"));
+    let odd = format!("{heading}1700000000000,1.5,a,true\n");
+    assert!(
+        refused(&odd, "", "").contains("line 2: its elapsed is no whole number"),
+        "{}",
+        refused(&odd, "", "")
+    );
+    let short = format!("{heading}1700000000000,1,a\n");
+    assert!(refused(&short, "", "").contains("line 2: it has 3 fields and not 4"));
     assert!(refused("timeStamp,label,success\n1,a,true\n", "", "").contains("No column <elapsed>"));
     for (key, value, words) in [
         ("jmeter.save.saveservice.output_format", "xml", "requires csv output format"),

@@ -149,6 +149,8 @@ pub struct Gatherer<'s> {
     /// Any row was taken.
     some: bool,
     notes: Vec<Note>,
+    /// The first row that is no sample: its line, and why.
+    odd: Option<(u64, Why)>,
     /// The record of the rows that count, if it is wanted.
     rows: Option<record::jtl::Rows>,
 }
@@ -167,6 +169,7 @@ impl<'s> Gatherer<'s> {
             span_ms: None,
             some: false,
             notes: settings.warnings.iter().cloned().map(Note::Property).collect(),
+            odd: None,
             rows: None,
         }
     }
@@ -226,6 +229,7 @@ impl<'s> Gatherer<'s> {
         }
         if left.odd > 0 {
             let (rows, first_line) = (left.odd, left.first_line);
+            self.odd = self.odd.or(left.why.map(|why| (first_line, why)));
             self.notes.push(Note::Odd { file: name.to_owned(), rows, first_line });
         }
         if left.is_damaged {
@@ -257,7 +261,7 @@ impl<'s> Gatherer<'s> {
             && rows.add(fields, row.start_ms).is_none()
         {
             let mut left = Left::default();
-            left.add(fields.line(), Why::Beyond);
+            left.add(fields.line(), fields.why());
             rows.leave_out(&left);
         }
         let error = (!row.success).then(|| {
@@ -341,15 +345,18 @@ impl<'s> Gatherer<'s> {
 
     fn figures(self) -> Result<Figures, Refused> {
         if !self.some {
-            let why = match self.span_ms {
-                Some(_) => {
-                    "no label of the result file matches jmeter.reportgenerator.sample_filter"
+            let why = match (self.span_ms, self.odd) {
+                (Some(_), _) => {
+                    "no label of the result file matches jmeter.reportgenerator.sample_filter".into()
                 }
-                None => {
-                    "there is no whole row of a sample in the result file, or within the range of dates"
+                (None, None) => {
+                    "there is no whole row of a sample in the result file, or within the range of dates".into()
                 }
+                (None, Some((line, why))) => format!(
+                    "no row of the result file is a sample within the range of dates; line {line}: {why}"
+                ),
             };
-            return Err(Refused(why.into()));
+            return Err(Refused(why));
         }
         let settings = self.settings;
         let shown = |label: &Label| settings.shown.shows(&label.name, label.controller, true);

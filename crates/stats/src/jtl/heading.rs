@@ -1,6 +1,10 @@
 //! The heading line of a CSV file: names of columns in any order, with further ones.
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
 use super::columns::Columns;
-use super::read::COLUMNS;
+use super::read::{COLUMNS, LONGEST_HEADING};
 use super::rows::split;
 
 /// Delimiters that are tried where the properties name another one.
@@ -62,9 +66,49 @@ impl Heading {
         Self { delimiter: delimiter.unwrap_or(made.delimiter), ..made }
     }
 
+    /// Reads the first line of a file. `None`: it is no heading.
+    fn of_file(path: &Path, preferred: u8) -> Option<Self> {
+        let mut line = Vec::new();
+        let file = File::open(path).ok()?.take(LONGEST_HEADING as u64);
+        BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+        Self::of(line.trim_ascii_end(), preferred)
+    }
+
     pub(super) fn places(&self) -> Places {
         places(&self.names)
     }
+}
+
+/// Says what a result file to which rows are appended has in its heading, where rows with these columns and variables are
+/// others: rows get no heading of their own, as in JMeter.
+pub fn unlike_rows(path: &Path, columns: &Columns, variables: &[&str]) -> Option<String> {
+    if columns.xml || !path.is_file() {
+        return None;
+    }
+    let found = Heading::of_file(path, columns.delimiter)?;
+    let mut line = Vec::new();
+    columns.header(variables, &mut line);
+    let cells = split(line.trim_ascii_end(), columns.delimiter)?;
+    let own = Heading::made(&cells, columns.delimiter);
+    if found.delimiter != own.delimiter {
+        let (found, own) = (found.delimiter as char, own.delimiter as char);
+        return Some(format!(
+            "the file has the delimiter {found:?}, and the rows of this run have {own:?}"
+        ));
+    }
+    let lacks = |names: &[String], of: &[String]| {
+        let lacking = of.iter().filter(|name| !names.contains(name)).cloned();
+        lacking.collect::<Vec<_>>().join(", ")
+    };
+    let (more, fewer) = (lacks(&found.names, &own.names), lacks(&own.names, &found.names));
+    let words = match (more.is_empty(), fewer.is_empty()) {
+        _ if found.names == own.names => return None,
+        (true, true) => "the columns have another order".to_owned(),
+        (false, true) => format!("the rows of this run also have {more}"),
+        (true, false) => format!("the rows of this run do not have {fewer}"),
+        (false, false) => format!("the rows of this run have {more}, and not {fewer}"),
+    };
+    Some(format!("the heading of the file has other columns: {words}"))
 }
 
 /// Finds the columns by name. A variable may have the name of a column: the first one counts.

@@ -3,6 +3,7 @@
 //! Parsed once; formatting walks the parts. The letters are those of commons-lang3's
 //! FastDateFormat, which JMeter formats with; week years are not among those understood.
 mod read;
+mod zones;
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use lang::java_date::{MONTHS, WEEKDAYS};

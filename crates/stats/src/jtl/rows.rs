@@ -33,6 +33,12 @@ impl<'a> Row<'a> {
         memchr::memchr(0, self.text).is_some()
     }
 
+    /// Number of rows that its bytes may have been, by the mean length of the lines before it.
+    pub(super) fn rows_worth(&self) -> u64 {
+        let mean = self.offset / self.line.saturating_sub(1).max(1);
+        if mean == 0 { 1 } else { (self.text.len() as u64 / mean).max(1) }
+    }
+
     pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
         let field = self.fields.get(at)?;
         Some(&self.text[field.start as usize..field.end as usize])

@@ -96,15 +96,23 @@ pub enum Why {
     Value,
     /// The time stamp, or the end of the sample, is a number that no clock shows.
     Beyond,
+    /// The time stamp does not have the format that the property names.
+    OtherFormat,
+    /// The property names a format that cannot be read.
+    UnreadFormat,
     /// The time stamp is a number with an exponent: its last digits are lost.
     Rounded,
     /// It is text behind the end of an XML document.
     Stray,
-    /// The elapsed time is below 0, or no number.
+    /// The elapsed time is below 0, or no number, or longer than any sample takes.
     Negative,
     Elapsed,
     /// The elapsed time is longer than that of any sample.
     TooLong,
+    /// A number of bytes is no number.
+    Bytes,
+    /// It is a figure of a host, written by the plug-in PerfMon.
+    PerfMon,
     /// It says neither `true` nor `false` in the column success.
     Success,
 }
@@ -118,6 +126,12 @@ impl std::fmt::Display for Why {
             Self::Damaged => f.write_str("it has NUL bytes: data were lost there"),
             Self::Value => f.write_str(
                 "its timeStamp cannot be read; a format of its own is given with -J jmeter.save.saveservice.timestamp_format=FORMAT",
+            ),
+            Self::OtherFormat => f.write_str(
+                "its timeStamp does not have the format that jmeter.save.saveservice.timestamp_format gives",
+            ),
+            Self::UnreadFormat => f.write_str(
+                "its timeStamp cannot be read: jmeter.save.saveservice.timestamp_format has a letter that is not understood, or an open quote",
             ),
             Self::Rounded => f.write_str(
                 "its timeStamp is rounded, like 1.7644E+12: a spreadsheet saved the file; take the one that the test wrote",
@@ -134,6 +148,10 @@ impl std::fmt::Display for Why {
             Self::Beyond => {
                 f.write_str("its timeStamp is no time from 1990 to 2100 in milliseconds since 1970")
             }
+            Self::Bytes => f.write_str("its bytes or sentBytes is no whole number"),
+            Self::PerfMon => f.write_str(
+                "it is a figure of a host that the plug-in PerfMon wrote, not a sample: take the result file of the test itself",
+            ),
         }
     }
 }
@@ -213,22 +231,108 @@ impl Fields<'_> {
     }
 
     /// The reason why a row with the right number of fields could not be read.
-    fn why(&self) -> Why {
-        let is_number = || {
-            let text = self.get(Column::TimeStamp).unwrap_or_default();
-            let digits = text.trim().trim_start_matches('-');
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
+    pub fn why(&self) -> Why {
         match (self.time_ms(), self.number(Column::Elapsed)) {
             (None, _) if self.is_rounded() => Why::Rounded,
-            (None, _) if is_number() => Why::Beyond,
-            (None, _) => Why::Value,
+            (None, _) if self.has_digits(Column::TimeStamp) => Why::Beyond,
+            (None, _) => self.times.why(),
             (Some(_), Some(elapsed)) if elapsed < 0 => Why::Negative,
+            (Some(_), None) if self.has_digits(Column::Elapsed) => Why::TooLong,
             (Some(_), None) => Why::Elapsed,
             (Some(_), Some(elapsed)) if elapsed >= LONGEST_MS => Why::TooLong,
             (Some(_), Some(_)) if self.is_success().is_none() => Why::Success,
+            (Some(_), Some(_)) if self.has_odd_bytes() => Why::Bytes,
             (Some(_), Some(_)) => Why::Beyond,
         }
+    }
+
+    /// Whether a field is a whole number, however large.
+    fn has_digits(&self, column: Column) -> bool {
+        self.get(column).is_some_and(|text| {
+            let text = text.trim().trim_start_matches('-');
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    }
+
+    fn has_odd_bytes(&self) -> bool {
+        [Column::Bytes, Column::SentBytes]
+            .into_iter()
+            .any(|column| self.get(column).is_some() && self.number(column).is_none())
+    }
+
+    /// Whether the columns that are known can be those of a sample, in a row that has another number of fields than the
+    /// heading has names: runs with other variables were appended to the file.
+    fn fits_all_the_same(&self) -> bool {
+        let is_empty = |column| self.get(column).is_none_or(|text| text.trim().is_empty());
+        let is_number = |column, most: i64| {
+            is_empty(column) || self.number(column).is_some_and(|n| (0..=most).contains(&n))
+        };
+        let counts = [
+            Column::GrpThreads,
+            Column::AllThreads,
+            Column::Latency,
+            Column::IdleTime,
+            Column::Connect,
+            Column::SampleCount,
+            Column::ErrorCount,
+        ];
+        let code = self.get(Column::ResponseCode).unwrap_or_default();
+        let has_code = !code.contains(' ') || code.starts_with("Non HTTP");
+        let has_success = match self.get(Column::Success) {
+            Some(_) => matches!(self.is_success(), Some(Some(_))),
+            None => !code.is_empty(),
+        };
+        let has_elapsed = !is_empty(Column::Elapsed);
+        let most = i64::from(i32::MAX);
+        has_success
+            && has_code
+            && has_elapsed
+            && is_number(Column::Elapsed, most)
+            && self.time_ms().is_some()
+            && counts.into_iter().all(|column| is_number(column, most))
+            && [Column::Bytes, Column::SentBytes].into_iter().all(|one| is_number(one, 1 << 40))
+    }
+
+    /// Whether the line ends with a whole row, before which another one was torn. `names`: fields of a row.
+    fn ends_with_another(&self, names: usize) -> bool {
+        let Kind::Row { row, places, .. } = &self.kind else { return false };
+        let Some(torn) = row.len().checked_sub(names) else { return false };
+        // The first field of the second row is one with the last of the first.
+        let of = |column: Column| {
+            let at = places[column as usize].filter(|at| *at > 0)? as usize;
+            row.get(at + torn).map(String::from_utf8_lossy)
+        };
+        let is_time = |text: Cow<'_, str>| self.times.read(&text).is_some();
+        let is_number = |text: Cow<'_, str>| text.trim().parse::<u32>().is_ok();
+        let is_bool = |text: Cow<'_, str>| {
+            ["true", "false"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+        };
+        of(Column::TimeStamp).is_none_or(is_time)
+            && of(Column::Elapsed).is_none_or(is_number)
+            && of(Column::Success).is_none_or(is_bool)
+    }
+
+    /// Whether the row is one of the plug-in PerfMon: no thread and no code, and a label like `host CPU`.
+    fn is_of_perfmon(&self) -> bool {
+        const METRICS: [&str; 9] =
+            ["CPU", "Memory", "Swap", "Disks I/O", "Network I/O", "TCP", "JMX", "EXEC", "TAIL"];
+        let is_blank = |column| self.get(column).is_some_and(|text| text.is_empty());
+        if !(is_blank(Column::ThreadName) && is_blank(Column::ResponseCode)) {
+            return false;
+        }
+        let label = self.get(Column::Label).unwrap_or_default();
+        let metric = label.split_once(' ').map_or("", |(_, metric)| metric);
+        METRICS.into_iter().any(|name| {
+            metric.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        })
+    }
+
+    /// Gives the row to `each`. Returns the reason where it could not be read.
+    fn give(&self, each: &mut impl FnMut(&Fields<'_>) -> bool) -> Option<Why> {
+        if self.is_of_perfmon() {
+            return Some(Why::PerfMon);
+        }
+        (!each(self)).then(|| self.why())
     }
 
     /// The time stamp, ms since 1970. It may be a text of the format that the properties name, or of one that JMeter knows.
@@ -267,8 +371,8 @@ fn each_sample(
             Next::Whole => {
                 let sample = &elements.sample;
                 let fields = Fields { kind: Kind::Sample(sample), times };
-                if !each(&fields) {
-                    left.add(sample.line, fields.why());
+                if let Some(why) = fields.give(&mut each) {
+                    left.add(sample.line, why);
                 }
             }
             Next::Torn(line) => left.add(line, Why::Torn),
@@ -301,6 +405,12 @@ impl Form {
     fn fits(&self, row: &Row<'_>) -> bool {
         row.len() == self.names || !self.has_heading && row.len() > self.names
     }
+
+    /// Whether the row has all known columns, and more or fewer variables behind them than the heading says.
+    fn may_fit(&self, row: &Row<'_>) -> bool {
+        let last = self.places.iter().flatten().max().map_or(0, |last| *last as usize);
+        row.is_ended && row.len() > last && row.len() < 2 * self.names - 1
+    }
 }
 
 /// A loss that is the end of the file if no row follows.
@@ -308,6 +418,32 @@ impl Form {
 struct Open {
     offset: u64,
     before: Left,
+    /// A row with a time follows: the loss is more than one row that is not whole.
+    has_rows: bool,
+}
+
+/// Reads the heading, if there is one.
+fn first_form(rows: &mut Rows<impl Read>, expected: &Columns) -> Result<Form, ReadError> {
+    let line = rows.first_line(LONGEST_HEADING)?;
+    let found = Heading::of(line, expected.delimiter);
+    let has_heading = found.is_some();
+    let heading = found.unwrap_or_else(|| Heading::without(line, expected));
+    rows.delimiter = heading.delimiter;
+    let form = Form { has_heading, ..Form::of(&heading) };
+    let missing = NEEDED.into_iter().filter(|column| form.places[*column as usize].is_none());
+    let missing: Vec<_> = missing.map(Column::name).collect();
+    if missing.is_empty() { Ok(form) } else { Err(ReadError::Missing(missing)) }
+}
+
+impl Open {
+    /// Notes a row that is lost; `before`: what was lost before it.
+    fn note(open: &mut Option<Self>, row: &Row<'_>, fields: &Fields<'_>, before: Left) {
+        if !row.is_whole || !row.is_ended {
+            open.get_or_insert(Self { offset: row.offset, before, has_rows: false });
+        } else if let Some(open) = open {
+            open.has_rows |= fields.time_ms().is_some();
+        }
+    }
 }
 
 fn each_row(
@@ -316,17 +452,8 @@ fn each_row(
     times: &Times,
     mut each: impl FnMut(&Fields<'_>) -> bool,
 ) -> Result<Left, ReadError> {
-    let line = rows.first_line(LONGEST_HEADING)?;
-    let found = Heading::of(line, expected.delimiter);
-    let heading = found.clone().unwrap_or_else(|| Heading::without(line, expected));
-    let has_heading = found.is_some();
-    rows.delimiter = heading.delimiter;
-    let mut form = Form { has_heading, ..Form::of(&heading) };
-    let missing = NEEDED.into_iter().filter(|column| form.places[*column as usize].is_none());
-    let missing: Vec<_> = missing.map(Column::name).collect();
-    if !missing.is_empty() {
-        return Err(ReadError::Missing(missing));
-    }
+    let mut form = first_form(&mut rows, expected)?;
+    let has_heading = form.has_heading;
     let (mut left, mut open, mut is_heading) = (Left::default(), None, has_heading);
     // The row at which the delimiter changed last: at a row it changes once.
     let mut switched = None;
@@ -344,12 +471,19 @@ fn each_row(
             continue;
         }
         let is_damaged = row.has_nul();
-        let fits = row.is_whole && form.fits(&row) && !is_damaged;
         let fields = Fields { kind: Kind::Row { row, places: &form.places, has_heading }, times };
-        let wrong = (fits && !each(&fields)).then(|| fields.why());
+        let has_other_variables = || {
+            form.may_fit(&row)
+                && fields.fits_all_the_same()
+                && !fields.ends_with_another(form.names)
+        };
+        let fits = row.is_whole && !is_damaged && (form.fits(&row) || has_other_variables());
+        let wrong = if fits { fields.give(&mut each) } else { None };
         if fits && wrong.is_none() {
-            // The first row says how many variables there are.
-            (form.names, form.has_heading) = (row.len(), true);
+            if !form.has_heading {
+                // The first row says how many variables there are.
+                (form.names, form.has_heading) = (row.len(), true);
+            }
             open = None;
             continue;
         }
@@ -359,20 +493,21 @@ fn each_row(
             form = next;
             continue;
         }
-        if !row.is_whole || !row.is_ended {
-            open.get_or_insert(Open { offset: row.offset, before: left });
-        }
+        Open::note(&mut open, &row, &fields, left);
         let why = match () {
             () if is_damaged => Why::Damaged,
             () if !row.is_whole => Why::Torn,
             () => wrong.unwrap_or(Why::Fields(row.len(), form.names)),
         };
         left.add(row.line, why);
+        if is_damaged {
+            left.odd += row.rows_worth() - 1;
+        }
         if row.is_whole {
             rows.back_to_second_line();
         }
     }
-    if let Some(Open { offset, before }) = open {
+    if let Some(Open { offset, before, has_rows: false }) = open {
         left = Left { torn: rows.offset() - offset, ..before };
     }
     Ok(left)

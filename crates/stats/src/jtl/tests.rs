@@ -310,10 +310,133 @@ fn the_reason_names_the_figure_that_cannot_be_read() {
         ("9223372036854775800,1,a", Why::Beyond),
         ("1,9223372036854775807,a", Why::TooLong),
         ("1,2", Why::Fields(2, 3)),
+        ("1,2147483648,a", Why::TooLong),
+        ("1,1000000000000,a", Why::TooLong),
+        ("1,99999999999999999999,a", Why::TooLong),
     ] {
         let (_, left) = labels(&format!("timeStamp,elapsed,label\n1,2,a\n{row}\n1,2,a\n"));
         assert_eq!((left.odd, left.first_line, left.why), (1, 3, Some(why)), "{row}");
     }
+}
+
+const HEADING: &str =
+    "timeStamp,elapsed,label,responseCode,threadName,success,bytes,URL,Latency,IdleTime,Connect";
+
+#[test]
+fn rows_with_other_variables_than_the_heading_are_read() {
+    let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
+    for (heading, rows, read) in [
+        (HEADING.to_owned(), format!("{row}\n{row},x,y\n{row},1700000000000,\n"), "aaa"),
+        (format!("{HEADING},\"x\",\"y\""), format!("{row},1,2\n{row}\n"), "aa"),
+        // Files without a heading: the first row says how many variables there are.
+        ("timeStamp,elapsed,success".to_owned(), "1,2,true\n1,2,true,v\n".to_owned(), ""),
+    ] {
+        let (labels, left) = labels(&format!("{heading}\n{rows}"));
+        assert_eq!((&*labels, left.odd, left.torn), (read, 0, 0), "{rows}: {left:?}");
+    }
+}
+
+#[test]
+fn rows_that_are_torn_or_divided_otherwise_are_no_rows_with_variables() {
+    let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
+    // Every place at which a kill may have left a row, with the next one behind it.
+    for cut in "1700000000000,".len()..=row.len() {
+        let (read, left) = labels(&format!("{HEADING}\n{row}\n{}{row}\n{row}\n", &row[..cut]));
+        assert_eq!((&*read, left.odd), ("aa", 1), "{}", &row[..cut]);
+    }
+    // With texts and variables at the end.
+    let row = "1700000000000,12,true,a,http://h/,1,2";
+    for cut in "1700000000000,".len()..=row.len() {
+        let text =
+            format!("timeStamp,elapsed,success,label,URL,x,y\n{row}\n{}{row}\n", &row[..cut]);
+        let (read, left) = labels(&text);
+        assert_eq!((&*read, left.odd), ("a", 1), "{}", &row[..cut]);
+    }
+    let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
+    // A delimiter in a label without quotes, and other rows.
+    for odd in [
+        "1700000000000,12,a,b,200,T 1-1,true,10,http://h/,5,0,1",
+        "1700000000000,12,a,200,T 1-1,maybe,10,http://h/,5,0,1,x",
+        "soon,12,a,200,T 1-1,true,10,http://h/,5,0,1,x",
+        "1700000000000,,a,200,T 1-1,true,10,http://h/,5,0,1,x",
+    ] {
+        let (read, left) = labels(&format!("{HEADING}\n{row}\n{odd}\n"));
+        assert_eq!((&*read, left.odd, left.torn), ("a", 1, 0), "{odd}");
+    }
+}
+
+#[test]
+fn rows_of_another_form_behind_a_torn_one_are_no_torn_end() {
+    let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1";
+    let torn = "1700000000000,12,\"a";
+    let (read, left) = labels(&format!("{HEADING}\n{row}\n{torn}\n"));
+    assert_eq!((&*read, left.odd, left.torn > 0), ("a", 0, true), "{left:?}");
+    let other = "1700000000000,12,a,b,200,T 1-1,true,10\n".repeat(3);
+    let (read, left) = labels(&format!("{HEADING}\n{row}\n{torn}\n{other}"));
+    assert_eq!((&*read, left.odd, left.torn), ("a", 4, 0), "{left:?}");
+}
+
+#[test]
+fn zeroes_count_as_the_rows_that_they_replace() {
+    let row = "1700000000000,12,a,200,T 1-1,true,10,http://h/,5,0,1\n";
+    let text = |zeroes: usize| format!("{HEADING}\n{}{}{row}", row.repeat(90), "\0".repeat(zeroes));
+    for (zeroes, odd) in [(1, 1), (30, 1), (10 * row.len(), 10), (100 * row.len(), 100)] {
+        let (read, left) = labels(&text(zeroes));
+        assert_eq!((read.len(), left.why), (90, Some(Why::Damaged)), "{zeroes}");
+        assert!(left.odd.abs_diff(odd) <= odd / 20 + 1, "{zeroes}: {left:?}");
+    }
+}
+
+#[test]
+fn figures_of_perfmon_are_refused_by_name() {
+    let heading = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success";
+    for label in ["localhost CPU", "10.0.0.7 Disks I/O queue", "db Memory used"] {
+        let (read, left) = labels(&format!("{heading}\n1,2,{label},,,,true\n"));
+        assert_eq!((&*read, left.odd, left.why), ("", 1, Some(Why::PerfMon)), "{label}");
+    }
+    for row in
+        ["1,2,a CPU,200,,,true", "1,2,a CPU,,,T 1-1,true", "1,2,CPU,,,,true", "1,2,a CPUs,,,,true"]
+    {
+        let (_, left) = labels(&format!("{heading}\n{row}\n"));
+        assert_eq!(left.odd, 0, "{row}");
+    }
+}
+
+#[test]
+fn the_reason_says_what_the_format_of_the_time_stamps_is() {
+    let why = |format: &'static str| {
+        let columns = Columns::from_properties(|key| {
+            (key == "jmeter.save.saveservice.timestamp_format").then(|| format.to_owned())
+        });
+        let text = "timeStamp,elapsed,label\nsoon,1,a\n";
+        let read = |fields: &Fields<'_>| fields.time_ms().is_some();
+        each(text.as_bytes(), &columns.unwrap(), read).unwrap().why
+    };
+    assert_eq!(why("ms"), Some(Why::Value));
+    assert_eq!(why("yyyy-MM-dd"), Some(Why::OtherFormat));
+    assert_eq!(why("yyyy-MM-dd b"), Some(Why::UnreadFormat));
+}
+
+#[test]
+fn a_heading_that_is_unlike_appended_rows_is_told() {
+    let file = std::env::temp_dir().join(format!("throng-heading-{}.jtl", std::process::id()));
+    let told = |text: &str, variables: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        super::unlike_rows(&file, &Columns::default(), variables)
+    };
+    let mut heading = Vec::new();
+    Columns::default().header(&["a"], &mut heading);
+    let heading = String::from_utf8(heading).unwrap();
+    assert_eq!(told(&heading, &["a"]), None);
+    assert_eq!(told("", &["a"]), None);
+    assert_eq!(told("1,2,a,200\n", &["a"]), None);
+    let words = "the heading of the file has other columns: the rows of this run ";
+    assert_eq!(told(&heading, &["a", "b"]), Some(format!("{words}also have b")));
+    assert_eq!(told(&heading, &[]), Some(format!("{words}do not have a")));
+    assert_eq!(told(&heading, &["b"]), Some(format!("{words}have b, and not a")));
+    let other = told(&heading.replace(',', ";"), &["a"]);
+    assert!(other.is_some_and(|words| words.contains("has the delimiter ';'")));
+    std::fs::remove_file(&file).unwrap();
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::columns::{Columns, TimestampFormat};
 use super::pattern::Pattern;
+use super::stream::Why;
 
 /// Formats that are read without being asked for. The first five are those of JMeter's own reader.
 const KNOWN: [&str; 9] = [
@@ -41,6 +42,8 @@ fn finer(number: i64) -> Option<i64> {
 #[derive(Debug)]
 pub(super) struct Times {
     given: Option<Pattern>,
+    /// The format that the property names is none that is understood.
+    is_unread: bool,
     /// The format in `KNOWN` that was found last.
     last: Cell<usize>,
     zone: TimeZone,
@@ -53,7 +56,19 @@ impl Times {
             TimestampFormat::Text(pattern) => Some(pattern.clone()),
             _ => None,
         };
-        Self { given, last: Cell::new(0), zone: TimeZone::system(), in_seconds: Cell::new(false) }
+        let is_unread =
+            columns.timestamp && matches!(columns.timestamp_format, TimestampFormat::Nothing);
+        let zone = TimeZone::system();
+        Self { given, is_unread, last: Cell::new(0), zone, in_seconds: Cell::new(false) }
+    }
+
+    /// The reason why a time stamp cannot be read.
+    pub(super) fn why(&self) -> Why {
+        match &self.given {
+            Some(_) => Why::OtherFormat,
+            None if self.is_unread => Why::UnreadFormat,
+            None => Why::Value,
+        }
     }
 
     /// Milliseconds since 1970.

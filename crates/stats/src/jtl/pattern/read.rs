@@ -23,7 +23,7 @@ struct Fields {
 }
 
 impl Pattern {
-    /// Milliseconds since 1970 of a text; `None` if it does not fit, or the pattern has weeks or names of time zones.
+    /// Milliseconds since 1970 of a text; `None` if it does not fit, or the pattern has weeks.
     pub fn read(&self, text: &str) -> Option<i64> {
         let mut fields = Fields {
             year: 1970,
@@ -43,7 +43,14 @@ impl Pattern {
                 Part::Field(letter, n) => {
                     let next = self.parts.get(at + 1);
                     let width = next.is_some_and(is_number).then_some(*n);
-                    field(&mut fields, rest, (*letter, *n), width)?
+                    match letter {
+                        'z' => {
+                            let (offset, behind) = self.zone_name(rest)?;
+                            fields.offset = Some(offset);
+                            behind
+                        }
+                        _ => field(&mut fields, rest, (*letter, *n), width)?,
+                    }
                 }
             };
         }
@@ -87,6 +94,7 @@ fn field<'t>(
             return Some(rest);
         }
         'E' => return name(text, &WEEKDAYS).map(|(_, rest)| rest),
+        'G' => return name(text, &["AD", "BC"]).map(|(_, rest)| rest),
         'a' => {
             let (at, rest) = name(text, &["AM", "PM"])?;
             fields.afternoon = at == 1;
@@ -106,7 +114,9 @@ fn field<'t>(
     match letter {
         // Two digits are the year within 80 years before and 20 years after now.
         'y' if n <= 2 && digits == 2 => fields.year = century(value),
-        'y' | 'u' => fields.year = value,
+        'y' => fields.year = value,
+        // The number of the weekday.
+        'u' => {}
         'M' | 'L' => fields.month = value,
         'd' => fields.day = value,
         'D' => (fields.month, fields.day) = (1, value),
@@ -140,7 +150,7 @@ fn name<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
 }
 
 /// `Z`, `+01`, `+0100` or `+01:00`.
-fn offset(text: &str) -> Option<(Offset, &str)> {
+pub(super) fn offset(text: &str) -> Option<(Offset, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((Offset::UTC, rest));
     }
@@ -176,11 +186,36 @@ mod tests {
             "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
             "yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
             "d MMMM yyyy K:mm:ss.S a",
+            "EEE u yyyy-MM-dd G HH:mm:ss.SSS zzz",
         ] {
             let pattern = Pattern::in_zone(form, TimeZone::UTC).unwrap();
             let text = pattern.format(at);
             assert_eq!(pattern.read(&text), Some(at), "{form}: {text}");
         }
+    }
+
+    #[test]
+    fn zones_are_read_by_name() {
+        let local = TimeZone::fixed(jiff::tz::offset(3));
+        let pattern = Pattern::in_zone("yyyy-MM-dd HH:mm:ss z", local).unwrap();
+        for (zone, seconds) in [
+            ("UTC", 0),
+            ("GMT", 0),
+            ("cet", 3600),
+            ("CEST", 7200),
+            ("PDT", -25_200),
+            ("GMT+02:00", 7200),
+            ("GMT-1", -3600),
+            ("+0530", 19_800),
+            ("Central European Standard Time", 3600),
+            ("Coordinated Universal Time", 0),
+        ] {
+            let text = format!("2023-11-14 22:13:20 {zone}");
+            assert_eq!(pattern.read(&text), Some((1_700_000_000 - seconds) * 1000), "{zone}");
+        }
+        assert_eq!(pattern.read("2023-11-14 22:13:20 Nowhere"), None);
+        let early = Pattern::in_zone("EEE MMM dd HH:mm:ss zzz yyyy", TimeZone::UTC).unwrap();
+        assert_eq!(early.read("Tue Nov 14 22:13:20 UTC 2023"), Some(1_700_000_000_000));
     }
 
     #[test]
