@@ -15,6 +15,7 @@
 //! | `criterion` | conditions on figures: `p99 < 500ms`, `error% < 0.1 for label Login` |
 //! | `evidence` | when a value within its limit meets no criterion: no successful samples, missed starts |
 //! | `unanswered` | what samples in flight at the end leave open |
+//! | `unread` | what rows that could not be read leave open |
 //! | `time` | lengths of time as users write them |
 //! | `series`, `distribution`, `random` | plain figures, distribution functions, numbers by chance |
 //! | `precision`, `steady` | how well a mean is known while a run goes on; the part of a run that counts |
@@ -41,6 +42,7 @@ pub mod series;
 pub mod time;
 pub mod trend;
 pub mod unanswered;
+pub mod unread;
 pub mod verdict;
 pub mod warmup;
 

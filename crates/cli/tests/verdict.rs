@@ -199,7 +199,7 @@ fn what_is_lost_of_a_file_is_said_wherever_its_figures_are() {
     program.write("torn.jtl", &format!("{head}{rows}17000"));
     // Zeroes where data were lost, with as many fields as a row has.
     let damaged =
-        format!("{head}{rows}{}", row(200).replace(",a,", &format!(",{},", "\0".repeat(300))));
+        format!("{head}{rows}{}", row(200).replace(",a,", &format!(",{},", "\0".repeat(9))));
     program.write("zeroes.jtl", &damaged);
     let cut = "gzip -k whole.jtl && head -c $(($(stat -c %s whole.jtl.gz) / 2)) whole.jtl.gz > cut.jtl.gz";
     assert_eq!(program.shell(cut).code, 0);
@@ -227,6 +227,62 @@ fn what_is_lost_of_a_file_is_said_wherever_its_figures_are() {
     }
     let ended = program.run(&["verdict", "torn.jtl", "--lang", "en"]);
     assert!(ended.out.starts_with("200 requests in 10 s\n"), "{ended:?}");
+}
+
+/// Rows of a file: 3 000 that are good, and so many that have lost a field.
+fn with_lost_rows(lost: u64) -> String {
+    let row = |n: u64| {
+        let at = 1_700_000_000_000 + n * 50;
+        let end = if n < 3000 { "200,OK,U 1-1,true" } else { "500,U 1-1,false" };
+        format!("{at},{},a,{end}\n", 50 + n % 9)
+    };
+    let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
+    head.to_owned() + &(0..3000 + lost).map(row).collect::<String>()
+}
+
+#[test]
+fn rows_that_could_not_be_read_leave_an_answer_undecided() {
+    let program = Program::new();
+    program.write("whole.jtl", &with_lost_rows(0));
+    program.write("one.jtl", &with_lost_rows(1));
+    program.write("many.jtl", &with_lost_rows(2000));
+    let words = "2 000 rows of 5 000 could not be read, and they could change the answer";
+    let ended = program.run(&["verdict", "many.jtl", "--lang", "en"]);
+    assert!(ended.code == 6 && ended.out.contains(&format!("UNDECIDED: {words}.")), "{ended:?}");
+    let json = program.run(&["verdict", "many.jtl", "--json"]);
+    let data: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!((json.code, data["undecided"]["en"].as_str()), (6, Some(words)), "{json:?}");
+    program.run(&["report", "many.jtl", "-o", "r.html", "--markdown", "r.md"]);
+    for page in ["r.html", "r.md"] {
+        assert!(program.read(page).contains(words), "{page}");
+    }
+    assert_eq!(program.run(&["verdict", "one.jtl"]).code, 0);
+    for (sides, change, code) in [
+        (["whole.jtl", "many.jtl"], "error% > +1%", 6),
+        (["many.jtl", "whole.jtl"], "error% > +1%", 0),
+        (["many.jtl", "whole.jtl"], "error% < -1%", 6),
+        (["whole.jtl", "many.jtl"], "p95 > +25%", 6),
+        (["many.jtl", "whole.jtl"], "mean > +25%", 6),
+        (["whole.jtl", "many.jtl"], "error% > +50%", 0),
+        (["whole.jtl", "one.jtl"], "error% > +1%", 0),
+        (["whole.jtl", "one.jtl"], "p95 > +25%", 0),
+    ] {
+        let line = ["compare", sides[0], sides[1], "--no-report", "--fail-if", change];
+        let ended = program.run(&line);
+        assert_eq!(ended.code, code, "{sides:?} {change}: {ended:?}");
+        assert_eq!(ended.out.contains(words), code == 6, "{sides:?} {change}: {ended:?}");
+    }
+}
+
+#[test]
+fn standard_input_is_one_side_of_a_comparison_at_most() {
+    let program = Program::new();
+    let ended = program.shell("echo x | $0 compare - -");
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended.err.contains("A and B are standard input, which can be read once only"),
+        "{ended:?}"
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::ops::Deref;
 use record::Record;
 
 use super::courses::Courses;
+use crate::unread;
 use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words, in_order};
 
 /// A rule: a pure function of a run's record.
@@ -113,7 +114,7 @@ fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
             "文件没有 success 列或该列为空，不能说明哪些请求失败：是否有错误无从得知",
         )
     } else {
-        return None;
+        return unread::undecided(record);
     };
     Some(Words { en: en.to_owned(), zh: zh.to_owned() })
 }

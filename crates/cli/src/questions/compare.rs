@@ -10,10 +10,12 @@ use std::time::Duration;
 use answers::compare::{
     self as comparing, Changed, Comparison, Doubt, Settings, changes, compare_runs, doubts,
 };
+use answers::unread::Unread;
 use record::Record;
 use report::Page;
 use report::model::{self, ComparisonPage, Criterion};
 use serde::{Deserialize, Serialize};
+use stats::jtl::source::{STANDARD_INPUT, is_stream};
 
 use super::child::{self, Load, Remaining};
 use super::place::{Answer, Reach};
@@ -160,6 +162,9 @@ fn compare(flags: CompareFlags) -> Exit {
             Exit::Usage,
         );
     }
+    if let Some(message) = read_twice(a, b) {
+        return fail(&message, Exit::Usage);
+    }
     let markdown = flags.output.markdown.iter().map(|file| ("--markdown", &**file));
     if let Some(message) = outputs::clash([("A", &**a), ("B", &**b)], markdown) {
         return fail(&message, Exit::Usage);
@@ -179,6 +184,13 @@ fn compare(flags: CompareFlags) -> Exit {
         made.map_err(|message| terminal::warning(&format!("no report is made: {message}"))).ok()
     });
     tell(&done, folder.as_deref(), &flags)
+}
+
+/// Words on a pipe that is both sides: it can be read once only.
+fn read_twice(a: &Path, b: &Path) -> Option<String> {
+    let what = if a == Path::new(STANDARD_INPUT) { "standard input" } else { "one pipe" };
+    let words = || format!("A and B are {what}, which can be read once only: give one as a file");
+    (is_stream(a) && a == b).then(words)
 }
 
 /// The two sides, or of two sweeps those of each load that both have.
@@ -260,7 +272,12 @@ impl Pair {
         if let Some(comparison) = &mut comparison {
             fail_if.name(comparison, &settings);
         }
-        let failed = comparison.as_ref().map(|comparison| fail_if.judge(comparison));
+        let unread = [&self.a, &self.b].map(|side| Unread::of(&side.records));
+        let failed = comparison.as_ref().map(|comparison| {
+            let mut judged = fail_if.judge(comparison);
+            fail_if.doubt_unread(&mut judged, comparison, &unread);
+            judged
+        });
         let name = |side: &Side| match &self.at {
             Some(load) => format!("{} at {load}", side.name),
             None => side.name.clone(),

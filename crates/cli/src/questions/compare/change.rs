@@ -7,7 +7,11 @@
 //! most as wide to each side as the limit is large. Everything else is undecided, and so are figures of all requests where
 //! a side lacks labels of the other: a change of its errors alone is there.
 //!
+//! Rows that could not be read leave undecided what they could change.
+//!
 //! Where the limit lies within the interval, the reason for the outcome is said beside it.
+
+mod unread;
 
 use answers::compare::{CHECKS, Comparison, Difference, ERRORS, Failures, Row, Settings, is_share};
 use answers::criterion::{Criterion, Figure, Limit, Op, Stat, Times};

@@ -1,0 +1,142 @@
+//! Samples that are in no figure because a part of the file could not be read, and when they could change an answer.
+//!
+//! Lost samples are of unknown kind: all of them may have failed, or none; all may be the slowest. A last row that is not
+//! whole is no loss: the run was ended while it wrote.
+
+use record::{Flaw, Record};
+use stats::grouped::things;
+
+use crate::verdict::Words;
+
+/// Share of lost samples from which on a run is not judged.
+pub const MOST_UNREAD: f64 = 0.01;
+
+/// The samples of one side that could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Unread {
+    /// Rows, or in a damaged record the requests that its missing time would have had.
+    pub lost: u64,
+    /// All samples: those that were read, and those that were not.
+    pub all: u64,
+    /// The file is a damaged archive: how much is lost is unknown.
+    pub is_open: bool,
+    /// The samples were counted one by one, not estimated.
+    are_rows: bool,
+}
+
+impl Unread {
+    /// Counts the lost samples of runs.
+    pub fn of(records: &[Record]) -> Self {
+        let mut unread = Self { are_rows: true, ..Self::default() };
+        for record in records {
+            unread.add(record);
+        }
+        unread
+    }
+
+    fn add(&mut self, record: &Record) {
+        let read: u64 = record.seconds.iter().map(|second| second.all.count).sum();
+        let mut lost = 0;
+        for flaw in &record.flaws {
+            match flaw {
+                Flaw::Rows { rows, .. } => lost += rows,
+                Flaw::DamagedArchive => self.is_open = true,
+                Flaw::Damaged { missing_ms, .. } if *missing_ms > 0 => {
+                    let rest = (record.frame.length_ms - missing_ms).max(1);
+                    lost += (read as f64 * *missing_ms as f64 / rest as f64) as u64;
+                    self.are_rows = false;
+                }
+                _ => {}
+            }
+        }
+        self.lost += lost;
+        self.all += read + lost;
+    }
+
+    /// The share of all samples that is lost.
+    pub fn share(&self) -> f64 {
+        self.lost as f64 / self.all.max(1) as f64
+    }
+
+    /// The loss in words.
+    pub fn words(&self) -> Words {
+        if self.is_open {
+            return Words {
+                en: "the compressed file is damaged or ends early, and how many rows are lost is unknown".into(),
+                zh: "压缩文件已损坏或不完整，丢失的行数未知".into(),
+            };
+        }
+        let (lost, all) = (self.lost, self.all);
+        let (en, zh) = if self.are_rows {
+            let (rows, were) = match lost {
+                1 => ("1 row".to_owned(), "it"),
+                lost => (things(lost, "row"), "they"),
+            };
+            let all = stats::grouped::count(all);
+            (
+                format!("{rows} of {all} could not be read, and {were} could change the answer"),
+                format!("{all} 行中有 {lost} 行无法读取，可能改变结论"),
+            )
+        } else {
+            (
+                format!(
+                    "about {} of {} lie in damaged parts of the record, and they could change the answer",
+                    stats::grouped::count(lost),
+                    things(all, "request")
+                ),
+                format!("{all} 个请求中约有 {lost} 个位于记录的损坏部分，可能改变结论"),
+            )
+        };
+        Words { en, zh }
+    }
+}
+
+/// The reason why too much of a record is missing to judge the run.
+pub fn undecided(record: &Record) -> Option<Words> {
+    let unread = Unread::of(std::slice::from_ref(record));
+    (unread.is_open || unread.share() > MOST_UNREAD).then(|| unread.words())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Second;
+
+    use super::*;
+
+    fn with(flaws: Vec<Flaw>) -> Record {
+        let mut second = Second { ms: 1000, ..Second::default() };
+        second.all.count = 1000;
+        let mut record = Record { seconds: vec![second], flaws, ..Record::default() };
+        record.frame.length_ms = 2000;
+        record
+    }
+
+    fn rows(rows: u64) -> Flaw {
+        Flaw::Rows { rows, first_line: 2, why: None }
+    }
+
+    #[test]
+    fn a_torn_end_and_few_rows_leave_a_run_judged() {
+        for flaws in [vec![], vec![Flaw::TornEnd { bytes: 40 }], vec![rows(10)]] {
+            assert_eq!(undecided(&with(flaws.clone())), None, "{flaws:?}");
+        }
+    }
+
+    #[test]
+    fn lost_rows_and_time_leave_a_run_undecided() {
+        for (flaw, words) in [
+            (rows(11), "11 rows of 1 011 could not be read, and they could change the answer"),
+            (rows(1000), "1 000 rows of 2 000 could not be read, and they could change the answer"),
+            (
+                Flaw::DamagedArchive,
+                "the compressed file is damaged or ends early, and how many rows are lost is unknown",
+            ),
+            (
+                Flaw::Damaged { bytes: 9, places: 1, missing_ms: 1000 },
+                "about 1 000 of 2 000 requests lie in damaged parts of the record, and they could change the answer",
+            ),
+        ] {
+            assert_eq!(undecided(&with(vec![flaw])).map(|why| why.en).as_deref(), Some(words));
+        }
+    }
+}
