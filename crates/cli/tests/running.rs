@@ -117,6 +117,21 @@ fn rows_are_appended_and_f_starts_anew() {
 }
 
 #[test]
+fn rows_with_other_variables_than_the_file_are_told_and_read() {
+    let program = Program::new();
+    let first = program.run(&["-n", "-t", "plan.jmx", "-l", "out.jtl"]);
+    let second = program.run(&["-n", "-t", "plan.jmx", "-l", "out.jtl"]);
+    assert!(![&first, &second].iter().any(|run| run.err.contains("rows are appended")));
+    let line = ["-n", "-t", "plan.jmx", "-l", "out.jtl", "-Jsample_variables=a,b"];
+    let third = program.run(&line);
+    let words = "out.jtl: rows are appended, and the heading of the file has other columns: the rows of this run also have a, b";
+    assert!(third.err.contains(words), "{third:?}");
+    let verdict = program.run(&["verdict", "out.jtl", "--json"]);
+    let data: serde_json::Value = serde_json::from_str(&verdict.out).expect("JSON");
+    assert_eq!((&data["read"]["requests"], &data["losses"]), (&3.into(), &serde_json::json!([])));
+}
+
+#[test]
 fn f_deletes_the_files_of_the_plans_listeners_too() {
     let program = Program::new();
     let listener = r#"<ResultCollector guiclass="SimpleDataWriter" testclass="ResultCollector" testname="Rows" enabled="true">

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Options, ResultFile};
 use plan::plan::{ListenerKind, Plan};
-use stats::jtl::Columns;
+use stats::jtl::{Columns, unlike_rows};
 
 use super::traces::Traces;
 use crate::exit::Exit;
@@ -78,6 +78,7 @@ pub(crate) fn options(
     port: Option<u16>,
     traces: &mut Traces<'_>,
 ) -> Result<Options, Exit> {
+    warn_of_other_columns(request, properties, columns, traces);
     let all = properties.all();
     let mut options = Options {
         cores: request.cores as u32,
@@ -154,6 +155,25 @@ fn result_files(request: &Request, folder: &Folder, columns: &Columns) -> Vec<Re
         successes_only: false,
     };
     request.jtl.iter().cloned().chain(own).map(file).collect()
+}
+
+/// Warns where the rows of this run are appended below a heading that does not name their columns.
+fn warn_of_other_columns(
+    request: &Request,
+    properties: &Properties,
+    columns: &Columns,
+    traces: &mut Traces<'_>,
+) {
+    let variables = properties.get("sample_variables").unwrap_or_default();
+    let variables = variables.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let variables: Vec<&str> = variables.collect();
+    if let Some(path) = &request.jtl
+        && let Some(words) = unlike_rows(path, columns, &variables)
+    {
+        let shown = path.display();
+        let advice = "name another file, or delete this one with -f";
+        traces.warn("throng", &format!("{shown}: rows are appended, and {words}; {advice}"));
+    }
 }
 
 /// Different in every run.
