@@ -35,8 +35,10 @@ pub struct SampleResult {
     pub cookies: String,
     /// The body as JMeter shows it.
     pub query_string: String,
-    /// Where its answer points to; empty if nowhere.
+    /// Where its answer points to, which may be an empty text.
     pub redirect_location: String,
+    /// Its answer is a redirect that has a `Location`.
+    pub has_location: bool,
     /// File that the body was saved in; empty if it was not.
     pub file_name: String,
     /// Response headers including the status line, lines separated by `\n`.
@@ -181,7 +183,7 @@ impl SampleResult {
         ] {
             text.clear();
         }
-        (self.http, self.tells_sampler_data) = (false, false);
+        (self.http, self.tells_sampler_data, self.has_location) = (false, false, false);
         self.body.clear();
         self.success = true;
         self.data_type = "";
@@ -266,7 +268,7 @@ impl SampleResult {
         to.cookies.push_str(&self.cookies);
         to.query_string.push_str(&self.query_string);
         to.redirect_location.push_str(&self.redirect_location);
-        to.http = self.http;
+        (to.http, to.has_location) = (self.http, self.has_location);
         to.body.extend_from_slice(&self.body);
         to.text.push_str(&self.text);
         to.data_type = self.data_type;

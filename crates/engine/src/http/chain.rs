@@ -21,6 +21,7 @@ pub(super) fn begin_chain(
     result.clear();
     result.start_ms = cx.result.start_ms;
     (result.latency, result.connect) = (timing.latency, timing.connect);
+    result.has_location = cx.result.has_location;
     result.label.push_str(&cx.result.label);
     for (to, from) in [
         (&mut result.method, &cx.result.method),
@@ -132,6 +133,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
     // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
     std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
     std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
+    cx.result.has_location = whole.has_location && !chain.silent;
     if chain.silent {
         std::mem::swap(&mut cx.result.method, &mut whole.method);
         std::mem::swap(&mut cx.result.query_string, &mut whole.query_string);

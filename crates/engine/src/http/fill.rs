@@ -77,6 +77,7 @@ impl Bodies {
             && chain::is_redirect(exchange.status, &stash.method)
             && let Some(location) = lines::location(&stash.head)
         {
+            result.has_location = true;
             push_latin1(&mut result.redirect_location, location);
         }
         if exchange.keep_body {

@@ -3,6 +3,7 @@
 
 use plan::http::Unsendable;
 use plan::plan::{SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::Counter;
 use std::fmt::Write;
 
@@ -42,6 +43,29 @@ struct Hop {
     method: String,
     /// It has lost what the sampler had set.
     stripped: bool,
+}
+
+/// The request that was answered last: where HttpClient gives up, the sample shows it.
+struct Asked {
+    headers: String,
+    query_string: String,
+    is_http: bool,
+}
+
+impl Asked {
+    fn take(result: &mut SampleResult) -> Self {
+        Self {
+            headers: std::mem::take(&mut result.request_headers),
+            query_string: std::mem::take(&mut result.query_string),
+            is_http: result.http,
+        }
+    }
+
+    fn put(self, result: &mut SampleResult) {
+        result.request_headers = self.headers;
+        result.query_string = self.query_string;
+        result.http = self.is_http;
+    }
 }
 
 impl Follower {
@@ -295,7 +319,11 @@ fn send_hop(
         }
         Err(problem) => {
             let result = &mut *cx.result;
+            let asked = (next.by == Follower::HttpClient).then(|| Asked::take(result));
             result.clear();
+            if let Some(asked) = asked {
+                asked.put(result);
+            }
             result.url.push_str(&next.url);
             (result.code, result.message) = (problem.code, problem.message);
             (result.success, result.data_type) = (false, "text");
@@ -345,6 +373,7 @@ pub(crate) fn leads_nowhere(
         cx.result.clear();
     }
     fail_hop(cx, "java.lang.IllegalArgumentException", &words);
+    show_exception(cx, id);
     true
 }
 
@@ -352,6 +381,13 @@ pub(crate) fn leads_nowhere(
 fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     fail_hop(cx, "org.apache.http.client.ClientProtocolException", "null");
     cx.result.response_headers.clear();
+    cx.result.redirect_location.clear();
+    cx.result.has_location = false;
+    show_exception(cx, id);
+}
+
+/// Puts the exception in the place of the body.
+fn show_exception(cx: &mut Context<'_>, id: SamplerId) {
     cx.result.body.clear();
     cx.result.text.clear();
     failure::put_exception_text(cx, id);

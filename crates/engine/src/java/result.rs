@@ -224,6 +224,7 @@ impl<'a> Found<'a> {
                 to.push_str(from);
             }
         }
+        result.has_location |= !result.redirect_location.is_empty();
     }
 
     /// Puts in what the result is, who has it, and what is asked of its user.

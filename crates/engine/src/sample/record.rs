@@ -277,8 +277,7 @@ fn write_element(
         cookies: &result.cookies,
         method: (!result.method.is_empty()).then_some(&*result.method),
         query_string: &result.query_string,
-        redirect_location: (!result.redirect_location.is_empty())
-            .then_some(&*result.redirect_location),
+        redirect_location: result.has_location.then_some(&*result.redirect_location),
     };
     let detail = Detail {
         http: result.http.then_some(http),

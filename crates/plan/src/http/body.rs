@@ -16,6 +16,8 @@ pub(super) enum Body {
     /// The values of the parameters.
     Raw,
     Form,
+    /// A form that HttpClient sends again by itself: an empty one is no body, and has no header lines.
+    Repeated,
 }
 
 /// Whether requests of that method carry a body, even an empty one: all but those that must not.
@@ -92,7 +94,10 @@ impl Http {
             Some(Body::Raw)
         } else {
             // HttpClient repeats a DELETE without the form, which is empty.
-            (first || method != "DELETE").then_some(Body::Form)
+            match first {
+                true => Some(Body::Form),
+                false => (method != "DELETE").then_some(Body::Repeated),
+            }
         }
     }
 
@@ -120,6 +125,12 @@ impl Http {
             }
             return missing.map_or(Ok(()), Err);
         }
+        if matches!(body, Body::Form | Body::Repeated) {
+            self.write_form(env, charset, out)?;
+            if body == Body::Repeated && out.query_string.is_empty() {
+                return Ok(());
+            }
+        }
         let mut described = present.content_type;
         if !present.content_type_value {
             described |= self.write_content_type(env, body, out);
@@ -131,7 +142,7 @@ impl Http {
                 missing = self.write_file(env, out).err();
                 described = true;
             }
-            Body::Form | Body::Multipart => self.write_form(env, charset, out)?,
+            Body::Form | Body::Repeated | Body::Multipart => {}
         }
         if body != Body::File {
             charset.encode(&out.query_string, &mut out.body);
@@ -162,7 +173,9 @@ impl Http {
         out: &mut Request,
     ) -> bool {
         let mut mime = env.core.take();
-        if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
+        if let Some(file) =
+            self.files.first().filter(|_| !matches!(body, Body::Form | Body::Repeated))
+        {
             file.mime.eval(env, &mut mime);
         }
         if mime.is_empty() && self.form_by_default {

@@ -155,7 +155,7 @@ impl Http {
                     charset.encode(&out.query_string, &mut out.body);
                 }
             }
-            Some(Body::Form) if posts => {
+            Some(Body::Form | Body::Repeated) if posts => {
                 self.write_java_type(env, Body::Form, out, posts)?;
                 let charset = self.java_charset(env)?;
                 let mut query = env.core.take();
@@ -164,7 +164,7 @@ impl Http {
                 env.core.give(query);
                 charset.encode(&out.query_string, &mut out.body);
             }
-            Some(Body::Form) | None => return Ok(()),
+            Some(Body::Form | Body::Repeated) | None => return Ok(()),
         }
         set_length(out);
         missing
@@ -191,7 +191,9 @@ impl Http {
             return Ok(());
         }
         let mut mime = env.core.take();
-        if let Some(file) = self.files.first().filter(|_| body != Body::Form) {
+        if let Some(file) =
+            self.files.first().filter(|_| !matches!(body, Body::Form | Body::Repeated))
+        {
             file.mime.eval(env, &mut mime);
         }
         if mime.is_empty() && posts && self.form_by_default {
