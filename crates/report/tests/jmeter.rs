@@ -315,8 +315,11 @@ fn tables_show_the_labels_of_the_series_filter() {
 fn parts_of_a_file_are_read_by_their_numbers() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.jtl", "a-10.jtl", "a-2.jtl", "a-x.jtl", "a-1.csv", "b-1.jtl", "a-.jtl"] {
-        fs::write(folder.path().join(name), "timeStamp,elapsed,label,success\n5,7,l,true\n")
-            .unwrap();
+        fs::write(
+            folder.path().join(name),
+            "timeStamp,elapsed,label,success\n1700000000005,7,l,true\n",
+        )
+        .unwrap();
     }
     let parts = report::jmeter::parts(&folder.path().join("a.jtl"));
     let names: Vec<_> =
