@@ -22,14 +22,11 @@ use record::Record;
 use stats::grouped::{count, things};
 
 use crate::criterion::{Criterion, Figure, Figures, Judged, Op, Outcome, of_limit};
-use crate::rules::{self, Cut};
+use crate::rules;
 use crate::verdict::Words;
 
 /// Share of the starts that may be missing before times and rates are undecided.
 pub const MOST_MISSED: f64 = 0.01;
-
-/// Share of the users that errors may have ended before the load counts as one that was not made.
-pub const MOST_ENDED: f64 = 0.1;
 
 /// A criterion that is met, while none is about errors, gets a warning if more than this share of the samples failed.
 pub const FEW_ERRORS: f64 = 0.01;
@@ -56,33 +53,13 @@ impl Shortfall {
 
 /// Why the samples do not stand for all of the load: errors ended it, or nothing was answered until the end.
 fn early(record: &Record) -> Option<Words> {
-    let unanswered = || rules::unanswered(record).as_ref().map(part);
-    cut_short(record).or_else(unanswered).as_ref().map(met_so_far)
-}
-
-/// The part of a sentence that a sentence is.
-fn part(Words { en, zh }: &Words) -> Words {
-    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
-    let rest = en.strip_prefix("The ").map(|rest| format!("the {rest}"));
-    words(rest.unwrap_or_else(|| en.to_owned()), zh)
+    let unanswered = || rules::unanswered(record).as_ref().map(rules::part);
+    rules::cut_short(record).or_else(unanswered).as_ref().map(met_so_far)
 }
 
 /// The reason why what holds is undecided in a run of which only a part counts.
 pub fn met_so_far(why: &Words) -> Words {
     words(format!("met so far; {}", why.en), format!("目前满足；{}", why.zh))
-}
-
-/// Why errors ended so much of a run that its samples do not stand for all of the load.
-pub fn cut_short(record: &Record) -> Option<Words> {
-    let cut = rules::cut_by_errors(record).filter(|cut| cut.left_work(record))?;
-    // A user of an open load that ends is followed by the next.
-    let counts = match cut {
-        Cut::Run { .. } => true,
-        Cut::Users { ended, of } => {
-            !record.frame.load.open && ended as f64 > MOST_ENDED * of as f64
-        }
-    };
-    counts.then(|| part(&cut.words()))
 }
 
 /// Facts about the run in which criteria are judged.
@@ -516,32 +493,35 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_ends_a_run_of_loops_leaves_a_shortfall_where_others_had_work_left() {
-        let record = |counter, users_before| {
+    fn an_error_that_ends_a_run_of_loops_leaves_a_shortfall_where_work_was_left() {
+        let record = |counter, not_begun| {
             let mut record = Record::default();
-            for (at_ms, users) in [(1000, users_before), (2000, 0)] {
-                let second =
-                    record::Second { at_ms, ms: 1000, users, started: 20, ..Default::default() };
+            for at_ms in [1000, 2000] {
+                let second = record::Second { at_ms, ms: 1000, started: 20, ..Default::default() };
                 record.seconds.push(second);
             }
             record.seconds[1].counters.add(counter, 1);
+            record.seconds[1].counters.add(Counter::SamplersNotBegun, not_begun);
             record.frame.load.users = 20;
             record
         };
         let is_early = |record: &Record| Shortfall::of((0, 0), Some(record)).early.is_some();
-        let run = |users_before| record(Counter::RunStoppedByError, users_before);
-        assert_eq!((is_early(&run(1)), is_early(&run(2))), (false, true));
-        let mut ramp = run(1);
+        let run = |not_begun| record(Counter::RunStoppedByError, not_begun);
+        assert_eq!((is_early(&run(0)), is_early(&run(1))), (false, true));
+        let mut ramp = run(0);
         ramp.frame.load.users = 21;
-        let mut cut = run(1);
+        let mut cut = run(0);
         cut.seconds[1].all.cut = 3;
         assert!(is_early(&ramp) && is_early(&cut));
-        // A user's own work is not known.
-        let mut users = record(Counter::UsersStoppedByError, 20);
-        users.seconds[1].counters.add(Counter::UsersStoppedByError, 19);
-        assert!(!is_early(&users) && rules::cut_by_errors(&users).is_some());
+        let users = |not_begun| {
+            let mut users = record(Counter::UsersStoppedByError, not_begun);
+            users.seconds[1].counters.add(Counter::UsersStoppedByError, 19);
+            users
+        };
+        assert!(!is_early(&users(0)) && rules::cut_by_errors(&users(0)).is_some());
+        assert!(is_early(&users(20)));
         // A user whose loop has no end had work left when the run stopped.
-        for mut endless in [run(1), users] {
+        for mut endless in [run(0), users(0)] {
             endless.frame.settings = vec![(record::frame::ENDLESS.into(), "true".into())];
             assert!(is_early(&endless));
         }

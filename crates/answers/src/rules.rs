@@ -62,10 +62,11 @@ mod waiting_labels;
 
 use record::Record;
 
-pub use errors::{Cut, EARLIER_MS, cut_by_errors};
+pub use errors::{Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short};
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
 pub use run::{Rule, Run, judge};
+pub use say::part;
 pub(crate) use say::clock;
 
 use crate::verdict::{Verdict, Words};

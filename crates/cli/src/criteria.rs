@@ -272,6 +272,10 @@ impl AtEnd<'_> {
             (Nothing::Run | Nothing::Main | Nothing::Unknown(_), _) if whole.count() == 0 => {
                 nothing.words(criterion)
             }
+            // A count of a label that was planned and did not occur is 0; all else has no value.
+            (Nothing::Planned, _) if whole.count() == 0 && judged.value.is_none() => {
+                nothing.words(criterion)
+            }
             _ if evidence::is_unchecked(criterion, &whole) => evidence::unchecked(),
             (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
             _ => return None,

@@ -84,6 +84,9 @@ pub struct RunPage {
     /// Of a run that has ended, where its summary says it.
     #[serde(skip)]
     pub cost: Option<Cost>,
+    /// Whether results are missing, which the flaws of `about` name.
+    #[serde(skip)]
+    pub is_incomplete: bool,
     pub jmeter: Option<JMeter>,
 }
 
@@ -127,6 +130,7 @@ impl RunPage {
             targets,
             agents: given.agents.clone(),
             cost: None,
+            is_incomplete: false,
             jmeter: given.jmeter.map(JMeter::new),
         }
     }

@@ -51,6 +51,8 @@ counters! {
     /// Users that a failed sample ended, as their group or an element of the plan says; and failed samples that ended the run.
     UsersStoppedByError = "users_stopped_by_error",
     RunStoppedByError = "run_stopped_by_error",
+    /// Samplers that a user had next and did not begin, for it was told to end.
+    SamplersNotBegun = "samplers_not_begun",
     IterationsDone = "iterations_done",
     /// Result rows that could not be written.
     RowsDropped = "rows_dropped",

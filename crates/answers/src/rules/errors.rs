@@ -17,7 +17,7 @@ use super::hang::{hang, never_answered};
 use super::moment::{first_end, first_start};
 use super::outlasts::outlasts;
 use super::realism::setting;
-use super::say::{clock, found, lacks, number, words};
+use super::say::{clock, found, lacks, number, part, words};
 use super::systems;
 use crate::verdict::{About, Confidence, Finding, Said, Words};
 
@@ -200,6 +200,9 @@ fn share_of(record: &Record, errors: u64, all: u64) -> Words {
 /// A run that a plan ends after an error ends so much before its planned end, ms.
 pub const EARLIER_MS: i64 = 1500;
 
+/// More than this share of the users, ended by errors, is a part of the load.
+pub const MOST_ENDED: f64 = 0.1;
+
 /// Load that is missing because errors ended users, or the run.
 pub enum Cut {
     /// The whole run: its end and the planned one, ms from its start.
@@ -225,18 +228,17 @@ pub fn cut_by_errors(record: &Record) -> Option<Cut> {
 }
 
 impl Cut {
-    /// Whether work was left. Without a planned length, users that an error stopped may have been at their last loop, unless
-    /// they loop without end. The whole run left work where users had not started, others were active, or samples were cut.
+    /// Whether work was left. Without a planned length, users that an error stopped may have had nothing more to do: work was
+    /// left where one of them had a further sampler, where users had not started, or samples were cut.
     pub fn left_work(&self, record: &Record) -> bool {
         let (load, seconds) = (&record.frame.load, &record.seconds);
         if load.length_ms.is_some() || setting(record, ENDLESS).is_some() {
             return true;
         }
-        let is_stop = |second: &Second| second.counters.get(Counter::RunStoppedByError) > 0;
-        let Some(at) = seconds.iter().position(is_stop) else { return false };
         let started = seconds.iter().map(|second| second.started).max().unwrap_or(0);
-        let active = at.checked_sub(1).map_or(0, |before| seconds[before].users);
-        started < load.users || active > 1 || seconds[at..].iter().any(|s| s.all.cut > 0)
+        let stopped = counter(seconds, Counter::RunStoppedByError) > 0;
+        let of_run = || started < load.users || seconds.iter().any(|s| s.all.cut > 0);
+        counter(seconds, Counter::SamplersNotBegun) > 0 || stopped && of_run()
     }
 
     /// A sentence on it.
@@ -263,6 +265,19 @@ impl Cut {
             }
         }
     }
+}
+
+/// Why errors ended so much of a run that its samples do not stand for all of the load: a sentence without its full stop.
+pub fn cut_short(record: &Record) -> Option<Words> {
+    let cut = cut_by_errors(record).filter(|cut| cut.left_work(record))?;
+    // A user of an open load that ends is followed by the next.
+    let counts = match cut {
+        Cut::Run { .. } => true,
+        Cut::Users { ended, of } => {
+            !record.frame.load.open && ended as f64 > MOST_ENDED * of as f64
+        }
+    };
+    counts.then(|| part(&cut.words()))
 }
 
 /// Words on users, or the whole run, that the plan ended after an error.

@@ -9,7 +9,8 @@ use stats::Outcome;
 use stats::grouped::{count, percent};
 
 use super::defaults;
-use super::figures::{causes, span, sum, whole};
+use super::figures::{causes, rate, span, sum, whole};
+use super::hosts::{mean, place};
 use super::say::{clock, found, lacks, number, words};
 use crate::host_ports::{DEFAULT_PORTS, Forecast, Reading, forecast, own};
 use crate::verdict::{About, Confidence, Finding, Said, Words};
@@ -25,6 +26,9 @@ const TOP: usize = 3;
 const LEVEL: f64 = 0.01;
 /// Share of the connections that wait which the host must have opened.
 const OWN: f64 = 0.5;
+/// Readings that a number of connections for each request needs, and the number below which some of them are used again.
+const OPENED_READINGS: usize = 3;
+const NOT_EACH: f64 = 0.8;
 /// Errors that begin with it: their share, beyond that of before.
 const FAILING: f64 = 0.05;
 /// A figure that came with this second may have been read in the one before.
@@ -188,8 +192,43 @@ fn aftermath(record: &Record, gone: &Gone<'_>) -> Words {
     words
 }
 
+/// Connections that the host opens for each request in those seconds. None where too few seconds have a reading.
+fn opened_per_request(record: &Record, host: &Host, seconds: &[Second]) -> Option<f64> {
+    let (opened, readings) = mean(seconds, place(record, &host.name, "opened")?);
+    let each = opened / rate(seconds);
+    (readings >= OPENED_READINGS && each.is_finite()).then_some(each)
+}
+
+/// The sentence about connections for each request: a pool that is there, and keeps them too briefly, is seen in it.
+fn pace_of_opening(each: Option<f64>) -> Words {
+    let Some(each) = each else { return words!("", "") };
+    let (number, every) = (number(each), number(1.0 / each));
+    if each < NOT_EACH {
+        words!(
+            " It opened one for every {every} requests: if it has a pool, that keeps connections too briefly, or holds too few.",
+            "它每 {every} 个请求打开一个新连接：若有连接池，则其保持时间太短或容量太小。"
+        )
+    } else {
+        words!(
+            " It opened {number} connections for each request.",
+            "它每个请求打开 {number} 个连接。"
+        )
+    }
+}
+
+/// That number as evidence.
+fn with_opened(finding: Finding, each: Option<f64>, time: (i64, i64)) -> Finding {
+    match each {
+        Some(each) => finding.with("opened_per_request", each, "connections", time),
+        None => finding,
+    }
+}
+
 fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
     let gone = gone(record, host)?;
+    let opened = opened_per_request(record, host, gone.early);
+    let pace = pace_of_opening(opened);
+    let (pace_en, pace_zh) = (pace.en, pace.zh);
     let (ports, note) = range(host);
     let (name, at) = (&host.name, clock(gone.at_ms - record.frame.start_ms));
     let waiting = gone.most.min(host.ports);
@@ -210,8 +249,8 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
         About::Run,
         confidence,
         words!(
-            "Local ports of {name} ran out at about {at}: {waiting_words} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{en}",
-            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting_words} 个处于 TIME_WAIT，每个要保留 60 秒。{zh}"
+            "Local ports of {name} ran out at about {at}: {waiting_words} of {ports}{note_en} are in TIME_WAIT, which holds each for 60 s.{pace_en}{en}",
+            "主机 {name} 的本地端口在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting_words} 个处于 TIME_WAIT，每个要保留 60 秒。{pace_zh}{zh}"
         ),
     );
     let all = span(whole(record));
@@ -222,6 +261,7 @@ fn ran_out(record: &Record, host: &Host) -> Option<Finding> {
             .with("foreseen_at", found.at_ms as f64, "epoch ms", (found.at_ms, found.at_ms)),
         None => finding,
     };
+    let finding = with_opened(finding, opened, span(gone.early));
     Some(
         finding
             .with("time_wait", waiting, "connections", late)
@@ -245,15 +285,19 @@ fn running_out(record: &Record, host: &Host) -> Option<Finding> {
     let (waiting, pace) = (count(going.waiting as u64), number(going.per_s));
     let (note_en, note_zh) = (note.en, note.zh);
     let confidence = if going.borne_out { Confidence::Arithmetic } else { Confidence::Hint };
+    let opened = opened_per_request(record, host, whole(record));
+    let sentence = pace_of_opening(opened);
+    let (pace_en, pace_zh) = (sentence.en, sentence.zh);
     let finding = found(
         ID,
         About::Run,
         confidence,
         words!(
-            "Local ports of {name} run out at about {at} if it goes on like this: {waiting} of {ports}{note_en} are in TIME_WAIT, {pace} more each second.",
-            "照此下去，主机 {name} 的本地端口将在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。"
+            "Local ports of {name} run out at about {at} if it goes on like this: {waiting} of {ports}{note_en} are in TIME_WAIT, {pace} more each second.{pace_en}",
+            "照此下去，主机 {name} 的本地端口将在约 {at} 用尽：{ports} 个{note_zh}中有 {waiting} 个处于 TIME_WAIT，每秒增加 {pace} 个。{pace_zh}"
         ),
     );
+    let finding = with_opened(finding, opened, span(whole(record)));
     Some(
         finding
             .with("time_wait", going.waiting, "connections", (going.at_ms, going.at_ms))
@@ -282,7 +326,7 @@ fn advice(host: &Host) -> Words {
     };
     let (more_en, more_zh) = (more.en, more.zh);
     words!(
-        "Let {name} keep its connections to the services behind it (a pool, keepalive to upstreams); else widen its net.ipv4.ip_local_port_range, or give it or the service more addresses: each destination has the whole range.{more_en}",
-        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每个目的地各有整个范围。{more_zh}"
+        "Let {name} keep its connections to the services behind it (a pool, keepalive to upstreams, with a lifetime of more than milliseconds); else widen its net.ipv4.ip_local_port_range, or give it or the service more addresses: each destination has the whole range.{more_en}",
+        "让 {name} 保持与后端服务的连接（连接池、upstream keepalive，存活时间不能只有几毫秒）；否则扩大其 net.ipv4.ip_local_port_range，或为它或后端服务增加地址：每个目的地各有整个范围。{more_zh}"
     )
 }

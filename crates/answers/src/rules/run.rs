@@ -10,6 +10,7 @@ use std::ops::Deref;
 use record::Record;
 
 use super::courses::Courses;
+use super::errors::cut_short;
 use crate::unread;
 use crate::verdict::{About, Confidence, Finding, Said, Unchecked, Verdict, Words, in_order};
 
@@ -93,9 +94,13 @@ pub fn judge(record: &Record, rules: &[Rule]) -> Verdict {
     verdict
 }
 
-/// The reason for which a run's data do not decide whether anything is wrong, if they do not. A firm finding about the
-/// target stands without samples, and where the errors are unknown.
+/// The reason for which a run's data do not decide whether anything is wrong, if they do not. Where errors ended the load,
+/// its findings hold and tell only of what was there. Else a firm finding about the target stands without samples, and where
+/// the errors are unknown.
 fn undecided(record: &Record, verdict: &Verdict) -> Option<Words> {
+    if let Some(why) = cut_short(record) {
+        return Some(why);
+    }
     let is_firm = |finding: &Finding| {
         matches!(finding.about, About::Target | About::Run)
             && finding.confidence != Confidence::Hint

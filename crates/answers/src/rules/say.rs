@@ -110,3 +110,9 @@ pub(crate) fn clock(since_ms: i64) -> String {
     let s = since_ms.max(0) / 1000;
     format!("{}:{:02}", s / 60, s % 60)
 }
+/// A sentence as a part of another: without its full stop, and without a capital article.
+pub fn part(Words { en, zh }: &Words) -> Words {
+    let (en, zh) = (en.trim_end_matches('.'), zh.trim_end_matches('。'));
+    let rest = en.strip_prefix("The ").map(|rest| format!("the {rest}"));
+    Words { en: rest.unwrap_or_else(|| en.to_owned()), zh: zh.to_owned() }
+}

@@ -39,8 +39,21 @@ pub(crate) fn page(
         agents: &summary.as_ref().map(agents::agents).unwrap_or_default(),
         live: false,
     };
+    let lost = summary.as_ref().map(lost).unwrap_or_default();
     let cost = summary.and_then(|mut summary| serde_json::from_value(summary["cost"].take()).ok());
-    RunPage { cost, ..make(&given) }
+    let mut page = RunPage { cost, is_incomplete: !lost.is_empty(), ..make(&given) };
+    page.about.flaws.extend(lost);
+    page
+}
+
+/// Sentences on results of the run that are missing.
+fn lost(summary: &Value) -> Vec<Words> {
+    let losses = summary["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let one = |loss: &str| Words {
+        en: format!("Results are missing: {loss}"),
+        zh: format!("结果不完整：{loss}"),
+    };
+    losses.map(one).collect()
 }
 
 /// The criteria as the summary judges them.

@@ -30,11 +30,12 @@ pub(super) fn judged(
     let counted = (get(Counter::StartsDue), get(Counter::StartsMissed));
     let found = Shortfall::of(counted, record.as_ref());
     let cut_short = match &record {
-        Some(record) => evidence::cut_short(record),
+        Some(record) => rules::cut_short(record),
         None => {
             let load = &progress.now().frame.load;
             let users = (get(Counter::UsersStoppedByError), get(Counter::UsersStarted));
-            ended_by_errors(load, length, get(Counter::RunStoppedByError) > 0, users)
+            let stopped = get(Counter::RunStoppedByError) > 0;
+            ended_by_errors(load, length, (stopped, get(Counter::SamplersNotBegun) > 0), users)
         }
     };
     let unrecorded = || {
@@ -65,17 +66,18 @@ fn number(rate: f64) -> String {
 }
 
 /// Whether errors ended the run (`stopped`), or too many of its users (those of all), by its counters: where it has no
-/// record, they alone tell. Loops do not say whether work was left; users that had not started do.
+/// record, they alone tell. Without a planned length, work was left where a user had a further sampler (`has_next`) or had not
+/// started.
 fn ended_by_errors(
     load: &Load,
     length: Duration,
-    stopped: bool,
+    (stopped, has_next): (bool, bool),
     (ended, all): (u64, u64),
 ) -> Option<Words> {
     let end_ms = length.as_millis() as i64 + rules::EARLIER_MS;
-    let is_early = load.length_ms.map_or(all < load.users, |of_ms| end_ms <= of_ms);
-    let many = ended as f64 > evidence::MOST_ENDED * all as f64;
-    let of_users = many && load.length_ms.is_some() && !load.open;
+    let is_early = load.length_ms.map_or(has_next || all < load.users, |of_ms| end_ms <= of_ms);
+    let many = ended as f64 > rules::MOST_ENDED * all as f64;
+    let of_users = many && (load.length_ms.is_some() || has_next) && !load.open;
     ((stopped && is_early) || of_users).then(|| Words {
         en: "errors ended the run or its users before the load was made".to_owned(),
         zh: "错误在负载完成之前结束了运行或其用户".to_owned(),

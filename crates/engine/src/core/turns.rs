@@ -1,6 +1,7 @@
 //! A user's turn: its next sampler is looked for and begun, or it ends. Hot.
 
 use plan::plan::{ControllerId, OnError, SamplerId};
+use stats::Counter;
 
 use crate::core::Core;
 use crate::flow::search::{Pull, Walk};
@@ -53,6 +54,8 @@ impl<'p> Core<'p> {
             condition::forget_all_texts(&mut self.cx, index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
             if self.cx.users[index].stopping {
+                let has_next = matches!(given, Pull::Sampler(_));
+                self.cx.recorder.add(Counter::SamplersNotBegun, u64::from(has_next));
                 self.end_of_plan(index);
                 return Turn::Waits;
             }

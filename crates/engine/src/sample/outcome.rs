@@ -102,6 +102,7 @@ pub(crate) fn continue_or_stop(
 /// Stops a user before the sampler that it has; `cut` if that is because the run or the group ends.
 pub(crate) fn stop_before(on: &mut Reporting<'_, '_>, index: UserId, cut: bool) -> Step {
     on.cx.users[index].stopping = true;
+    on.cx.recorder.add(Counter::SamplersNotBegun, 1);
     if cut {
         on.cut_transactions(index);
     }

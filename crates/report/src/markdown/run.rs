@@ -20,8 +20,14 @@ pub fn run(page: &RunPage, language: Language) -> String {
         Some((sign, said)) => (sign, out.say(&said)),
         None => ("📈", String::new()),
     };
-    let doubtful = doubts_generator(&page.verdict) || !ended;
+    let undecided = page.verdict.undecided.is_some() || page.is_incomplete;
+    let doubtful = doubts_generator(&page.verdict) || !ended || undecided;
     let sign = if sign != "❌" && doubtful { "⚠️" } else { sign };
+    let mut said = said;
+    if page.is_incomplete {
+        let between = if said.is_empty() { "" } else { out.both(", ", "，") };
+        said = format!("{said}{between}{}", out.both("results incomplete", "结果不完整"));
+    }
     out.title(sign, ("Load test", "负载测试"), &page.about.title, &said);
     out.paragraph(&first::line(&page.about));
     out.flaws(&page.about.flaws);
