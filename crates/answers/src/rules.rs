@@ -66,8 +66,8 @@ pub use errors::{Cut, EARLIER_MS, MOST_ENDED, cut_by_errors, cut_short};
 pub use hang::unanswered;
 pub use late_starts::missed_starts;
 pub use run::{Rule, Run, judge};
-pub use say::part;
 pub(crate) use say::clock;
+pub use say::part;
 
 use crate::verdict::{Verdict, Words};
 

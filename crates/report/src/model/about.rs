@@ -1,6 +1,6 @@
 //! The facts of a run: what was run, where, under which load, and how it ended.
 
-use answers::evidence::cut_short;
+use answers::rules::cut_short;
 use answers::verdict::Words;
 use record::{Ending, Has, Record};
 use serde::Serialize;
