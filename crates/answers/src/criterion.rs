@@ -10,7 +10,8 @@
 //! op        := "<" | "<=" | ">" | ">=" | "=" | "!="
 //! ```
 
-use std::borrow::Cow;
+mod grammar;
+
 use std::fmt::{self, Display};
 use std::time::Duration;
 
@@ -20,7 +21,6 @@ use stats::Checks;
 use stats::grouped::cut_percent;
 use stats::hist::{Bins, Hist};
 
-use crate::time;
 use crate::verdict::Words;
 
 /// A condition on a figure.
@@ -153,7 +153,7 @@ impl Criterion {
 
     /// The same, where a limit may be a difference to another run: `p95 > +5%`.
     pub fn parse_any(text: &str) -> Result<Self, String> {
-        read(text).map_err(|words| format!("{text:?}: {words}"))
+        grammar::read(text).map_err(|words| format!("{text:?}: {words}"))
     }
 
     /// The figure of a set of samples.
@@ -199,7 +199,7 @@ impl Criterion {
 
     /// A value in the figure's unit, for the user.
     pub fn shown(&self, value: Option<f64>) -> String {
-        let Some(value) = value else { return "no samples".into() };
+        let Some(value) = value else { return self.nothing().into() };
         match self.figure {
             Figure::Time(..) if value >= 10_000.0 => format!("{}s", plain(value / 1000.0, 2)),
             Figure::Time(..) => format!("{}ms", plain(value, 2)),
@@ -210,10 +210,18 @@ impl Criterion {
         }
     }
 
+    /// The words in place of a value that there is not.
+    fn nothing(&self) -> &'static str {
+        if self.figure == Figure::CheckShare { "no checked answers" } else { "no samples" }
+    }
+
     fn limit_text(&self) -> String {
         match self.limit {
             Limit::Relative(percent) if percent >= 0.0 => format!("+{}%", plain(percent, 3)),
             Limit::Relative(percent) => format!("{}%", plain(percent, 3)),
+            Limit::Absolute(value) if value.fract() != 0.0 && self.figure.is_number() => {
+                plain(value, 3)
+            }
             Limit::Absolute(value) => self.shown(Some(value)),
         }
     }
@@ -343,6 +351,11 @@ impl Op {
 }
 
 impl Figure {
+    /// Whether its values are whole numbers.
+    fn is_number(self) -> bool {
+        matches!(self, Self::Count | Self::Errors)
+    }
+
     /// The figure's name: as it is written, with its times.
     pub fn name(self) -> String {
         match self {
@@ -388,164 +401,6 @@ fn plain(number: f64, decimals: usize) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_string()
     } else {
         text
-    }
-}
-
-const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%";
-
-fn read(text: &str) -> Result<Criterion, String> {
-    let (text, label_inside) = in_parentheses(text);
-    let text = text.as_ref();
-    let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
-        "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
-            .to_string()
-    })?;
-    let (name, rest) = text.split_at(at);
-    let end = rest.find(|c| !matches!(c, '<' | '>' | '=' | '!')).unwrap_or(rest.len());
-    let (sign, rest) = rest.split_at(end);
-    let op = match sign {
-        "<" => Op::Less,
-        "<=" => Op::AtMost,
-        ">" => Op::More,
-        ">=" => Op::AtLeast,
-        "=" | "==" => Op::Equal,
-        "!=" => Op::NotEqual,
-        _ => return Err(format!("{sign} is no comparison: take <, <=, >, >=, = or !=")),
-    };
-    let figure = figure(name)?;
-    let (value, mut rest) = word(rest);
-    // A unit may stand apart: 500 ms.
-    let (unit, behind) = word(rest);
-    let apart = format!("{value}{unit}");
-    let limit = if matches!(unit, "" | "for" | "over") || limit(figure, &apart).is_err() {
-        limit(figure, value)?
-    } else {
-        rest = behind;
-        limit(figure, &apart)?
-    };
-    let mut criterion = Criterion { figure, op, limit, label: label_inside, over: None };
-    loop {
-        let (key, behind) = word(rest);
-        match key {
-            "" => return Ok(criterion),
-            "over" if criterion.over.is_none() => {
-                let (value, behind) = word(behind);
-                let over = time::parse(value)?;
-                if over < Duration::from_secs(1) {
-                    return Err("a window takes a second at least".into());
-                }
-                (criterion.over, rest) = (Some(over), behind);
-            }
-            "for" if criterion.label.is_none() => {
-                let (key, behind) = word(behind);
-                if key != "label" {
-                    return Err("write for label NAME".into());
-                }
-                let (label, behind) = label(behind)?;
-                (criterion.label, rest) = (Some(label), behind);
-            }
-            _ => {
-                return Err(format!(
-                    "{key:?} is not understood: for label NAME and over TIME may stand there"
-                ));
-            }
-        }
-    }
-}
-
-/// The text without a label in parentheses behind the figure, and that label: `checks%(Login) > 99`.
-fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
-    let is_operator = |rest: &str| rest.trim_start().starts_with(['<', '>', '=', '!']);
-    let before = text.find(['<', '>', '=', '!']).unwrap_or(text.len());
-    let open = text.find('(').filter(|open| *open < before);
-    let found = open.and_then(|open| {
-        let mut ends = text[open..].match_indices(')').map(|(at, _)| open + at);
-        let close = ends.rfind(|close| is_operator(&text[close + 1..]))?;
-        Some((open, close)).filter(|_| !text[open + 1..close].trim().is_empty())
-    });
-    let Some((open, close)) = found else { return (Cow::Borrowed(text), None) };
-    let label = text[open + 1..close].trim().trim_matches('"');
-    (Cow::Owned(format!("{}{}", &text[..open], &text[close + 1..])), Some(label.to_owned()))
-}
-
-/// The next word, and what is behind it.
-fn word(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
-}
-
-/// The name of a label: in quotes, or up to the end or a window.
-fn label(text: &str) -> Result<(String, &str), String> {
-    let text = text.trim();
-    if let Some(quoted) = text.strip_prefix('"') {
-        let end = quoted.find('"').ok_or("the label's closing quote is missing")?;
-        return Ok((quoted[..end].to_string(), &quoted[end + 1..]));
-    }
-    let end = text.rfind(" over ").filter(|at| time::parse(text[at + 6..].trim()).is_ok());
-    let (label, rest) = text.split_at(end.unwrap_or(text.len()));
-    if label.is_empty() {
-        Err("there is no name behind label".into())
-    } else {
-        Ok((label.trim().into(), rest))
-    }
-}
-
-fn figure(text: &str) -> Result<Figure, String> {
-    let lower = text.trim().to_lowercase();
-    let mut words: Vec<&str> = lower.split_whitespace().collect();
-    let times = match words.first() {
-        Some(&"service") => Some(Times::Service),
-        Some(&"response") => Some(Times::Response),
-        _ => None,
-    };
-    if times.is_some() {
-        words.remove(0);
-        if matches!(words.first(), Some(&("time" | "times"))) {
-            words.remove(0);
-        }
-    }
-    let name = words.concat();
-    let time = |stat| Ok(Figure::Time(times.unwrap_or_default(), stat));
-    let other = |figure| match times {
-        None => Ok(figure),
-        Some(_) => Err(format!("{name} is not of times")),
-    };
-    match name.as_str() {
-        "mean" | "avg" | "average" => time(Stat::Mean),
-        "max" | "maximum" => time(Stat::Max),
-        "median" => time(Stat::Percentile(50.0)),
-        "rate" | "rps" | "throughput" => other(Figure::Rate),
-        "count" | "samples" => other(Figure::Count),
-        "errors" => other(Figure::Errors),
-        "error%" | "errors%" => other(Figure::ErrorShare),
-        "check%" | "checks%" => other(Figure::CheckShare),
-        "" => Err(format!("there is no figure before the comparison: {FIGURES}")),
-        _ => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
-            Some(percent) if percent > 0.0 && percent < 100.0 => time(Stat::Percentile(percent)),
-            _ => Err(format!("{:?} is no figure: {FIGURES}", text.trim())),
-        },
-    }
-}
-
-fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
-    if text.is_empty() {
-        return Err("there is no value behind the comparison".into());
-    }
-    if text.starts_with(['+', '-'])
-        && let Some(percent) = text.strip_suffix('%')
-    {
-        let percent = percent.parse().map_err(|_| format!("{text:?} is no number of percent"))?;
-        return Ok(Limit::Relative(percent));
-    }
-    let number = |text: &str| match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number >= 0.0 => Ok(Limit::Absolute(number)),
-        _ => Err(format!("{text:?} is no number")),
-    };
-    match figure {
-        Figure::Time(..) => Ok(Limit::Absolute(time::parse(text)?.as_secs_f64() * 1000.0)),
-        Figure::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
-        Figure::ErrorShare | Figure::CheckShare => number(text.strip_suffix('%').unwrap_or(text)),
-        Figure::Count | Figure::Errors => number(text),
     }
 }
 
@@ -684,48 +539,6 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_windows_are_read_in_any_order() {
-        let of = |text: &str| Criterion::parse(text).expect(text);
-        let login = of("error% < 0.1 for label Login");
-        assert_eq!((login.label.as_deref(), login.over), (Some("Login"), None));
-        let both = of("p95 < 2s over 1m30s for label Log in over night");
-        assert_eq!(both.label.as_deref(), Some("Log in over night"));
-        assert_eq!(both.over, Some(Duration::from_secs(90)));
-        let both = of("p95<2s for label Log in over 30s");
-        assert_eq!(
-            (both.label.as_deref(), both.over),
-            (Some("Log in"), Some(Duration::from_secs(30)))
-        );
-        let quoted = of("p95 < 2s for label \"work over 9s\" over 5s");
-        assert_eq!(quoted.label.as_deref(), Some("work over 9s"));
-        assert_eq!(quoted.over, Some(Duration::from_secs(5)));
-        for (text, label) in [
-            ("checks%(Login) > 99", "Login"),
-            ("p95 ( a (1) > b ) <2s over 5s", "a (1) > b"),
-            ("error%(\"x\") < 1", "x"),
-        ] {
-            assert_eq!(of(text).label.as_deref(), Some(label), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_shown_is_read_as_the_same() {
-        for text in [
-            "response p99 < 500ms",
-            "service p99.9 <= 12s",
-            "error% < 0.1% for label Login",
-            "rate >= 99.5/s over 30s",
-            "count = 3",
-            "response max > 1.5ms for label \"a over b\"",
-            "checks% > 99.9% for label Login",
-        ] {
-            let criterion = Criterion::parse(text).expect(text);
-            assert_eq!(criterion.to_string(), text);
-            assert_eq!(Criterion::parse(&criterion.to_string()), Ok(criterion));
-        }
-    }
-
-    #[test]
     fn differences_are_for_comparisons() {
         let more = Criterion::parse_any("p95 > +5%").expect("a difference");
         assert_eq!(more.limit, Limit::Relative(5.0));
@@ -749,32 +562,8 @@ mod tests {
         );
         let criterion = Criterion::parse("p99 < 1s").expect("a criterion");
         assert_eq!(criterion.shown(None), "no samples");
-    }
-
-    #[test]
-    fn mistakes_are_sentences() {
-        for (text, words) in [
-            ("p99", "there is no comparison"),
-            ("p99 < ", "there is no value"),
-            ("p99 < 500", "has no unit"),
-            ("p100 < 5s", "is no figure"),
-            ("p99 <> 5s", "is no comparison"),
-            ("speed > 5", "figures are mean"),
-            ("< 5", "there is no figure"),
-            ("rate > many", "is no number"),
-            ("service rate > 5", "is not of times"),
-            ("cheks% > 99", "error%, checks%"),
-            ("checks%() > 99", "is no figure"),
-            ("checks%(A) > 99 for label B", "is not understood"),
-            ("p99 < 5s for Login", "write for label NAME"),
-            ("p99 < 5s for label", "there is no name"),
-            ("p99 < 5s over 10ms", "a second at least"),
-            ("p99 < 5s please", "\"please\" is not understood"),
-            ("p99 < 5s over 1s over 2s", "\"over\" is not understood"),
-        ] {
-            let error = Criterion::parse(text).unwrap_err();
-            assert!(error.contains(words) && error.contains(text), "{text}: {error}");
-        }
+        let checks = Criterion::parse("checks% > 99").expect("a criterion");
+        assert_eq!(checks.shown(None), "no checked answers");
     }
 
     #[test]

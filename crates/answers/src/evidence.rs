@@ -112,10 +112,10 @@ impl Evidence<'_> {
         match ignored(criterion, of) {
             _ if all == 0 => {}
             Some(errors) if errors >= all && is_unchecked(criterion, of) => {
-                return Some((Outcome::NotMet, failed(errors, all)));
+                return Some((Outcome::NotMet, none_to_check(errors, all)));
             }
             _ if is_unchecked(criterion, of) => {
-                return Some((Outcome::Undecided, unchecked()));
+                return Some((Outcome::Undecided, unchecked(criterion)));
             }
             None if is_error => {
                 let en = "the samples do not say which of them failed";
@@ -163,7 +163,10 @@ impl Evidence<'_> {
     /// The reason why a criterion is not met that ignores errors. One on the errors of other samples does not count: the
     /// share of all requests hides a label that fails.
     fn unasked(&self, criterion: &Criterion, errors: u64, all: u64) -> Words {
-        let Words { en, zh } = failed(errors, all);
+        let Words { en, zh } = match criterion.figure {
+            Figure::CheckShare => failed_by_themselves(errors, all),
+            _ => failed(errors, all),
+        };
         let label = criterion.label.as_deref();
         let of = label.map_or_else(String::new, |label| format!(" for label {label}"));
         let about = match label {
@@ -242,11 +245,15 @@ impl Nothing {
     }
 }
 
-/// Failed samples that a criterion may ignore: one on assertions is about what these found, and not about failed requests.
+/// Failed samples that a criterion may ignore: one on assertions is about what these found, and not about requests that
+/// failed by their transport or status. An assertion that ignores the status takes such a request for a success.
 fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
-    match (criterion.figure, of.checks()) {
-        (Figure::CheckShare, Some(checks)) => Some(checks.failed),
-        _ => of.errors(),
+    match (criterion.figure, of.checks(), of.errors()) {
+        (Figure::CheckShare, Some(checks), Some(errors)) => {
+            Some(errors.saturating_sub(checks.unexpected))
+        }
+        (Figure::CheckShare, Some(checks), None) => Some(checks.failed),
+        (.., errors) => errors,
     }
 }
 
@@ -256,10 +263,23 @@ pub fn is_unchecked(criterion: &Criterion, of: &dyn Figures) -> bool {
 }
 
 /// The reason for which a criterion on assertions is undecided without them.
-pub fn unchecked() -> Words {
+pub fn unchecked(criterion: &Criterion) -> Words {
+    let (en, zh) = match &criterion.label {
+        Some(label) => (format!(" of label {label}"), format!("标签 {label} 的")),
+        None => Default::default(),
+    };
     words(
-        "no assertion checked an answer: add an assertion to the plan",
-        "没有断言检查过任何响应：请在计划中添加断言",
+        format!("no assertion checked an answer{en}: add an assertion to the plan"),
+        format!("没有断言检查过{zh}任何响应：请在计划中添加断言"),
+    )
+}
+
+/// The reason for which a criterion on assertions is not met where no answer could be checked.
+fn none_to_check(errors: u64, all: u64) -> Words {
+    let Words { en, zh } = failed_by_themselves(errors, all);
+    words(
+        format!("{en}, and no assertion checked an answer"),
+        format!("{zh}，没有断言检查过任何响应"),
     )
 }
 
@@ -285,12 +305,23 @@ fn is_of_errors(criterion: &Criterion) -> bool {
 
 /// The share of samples that failed.
 pub fn failed(errors: u64, all: u64) -> Words {
+    failed_of("sample", errors, all)
+}
+
+/// The share of requests that failed, whatever assertions found.
+fn failed_by_themselves(errors: u64, all: u64) -> Words {
+    let Words { en, zh } = failed_of("request", errors, all);
+    words(format!("{en} by transport or status"), format!("{zh}（传输或状态码）"))
+}
+
+fn failed_of(thing: &str, errors: u64, all: u64) -> Words {
     let en = match (errors, all) {
-        (1, 1) => "the only sample failed".into(),
-        _ if errors >= all => format!("all {} failed", things(all, "sample")),
-        _ => format!("{} of {} failed", count(errors), things(all, "sample")),
+        (1, 1) => format!("the only {thing} failed"),
+        _ if errors >= all => format!("all {} failed", things(all, thing)),
+        _ => format!("{} of {} failed", count(errors), things(all, thing)),
     };
-    words(en, format!("{} 个样本中 {} 个失败", count(all), count(errors)))
+    let zh = if thing == "request" { "请求" } else { "样本" };
+    words(en, format!("{} 个{zh}中 {} 个失败", count(all), count(errors)))
 }
 
 fn missing(missed: u64, due: u64) -> Words {
@@ -363,7 +394,7 @@ mod tests {
             (&["rate > 5"], 10, 10, NotMet),
             (&["rate > 5", "error% > 99"], 10, 10, Met),
             (&["count = 10"], 10, 6, NotMet),
-            (&["error% < 101"], 10, 10, Met),
+            (&["error% <= 100"], 10, 10, Met),
         ] {
             let judged = judged(texts, &Set { count, errors: Some(errors), checks: None }, (0, 0));
             assert_eq!(judged.outcome, expected, "{texts:?} {errors}: {judged:?}");
@@ -405,12 +436,29 @@ mod tests {
         assert_eq!(outcome(&["checks% > 10"], 1000, 800, 0).0, Met);
         // Requests that fail are not.
         let (not_met, shown) = outcome(&["checks% > 99"], 400, 0, 600);
-        assert!(not_met == NotMet && shown.contains("600 of 1 000 samples failed"), "{shown}");
+        let words = "600 of 1 000 requests failed by transport or status, and no criterion";
+        assert!(not_met == NotMet && shown.contains(words), "{shown}");
         assert_eq!(outcome(&["checks% > 99", "error% < 70"], 400, 0, 600).0, Met);
         let (undecided, shown) = outcome(&["checks% > 99"], 0, 0, 0);
         assert!(undecided == Undecided && shown.starts_with("no assertion"), "{shown}");
-        let (not_met, shown) = outcome(&["checks% > 99", "error% < 101"], 0, 0, 1000);
-        assert_eq!((not_met, &*shown), (NotMet, "all 1 000 samples failed"));
+        let (_, shown) = outcome(&["checks% > 99 for label A"], 0, 0, 0);
+        assert!(shown.starts_with("no assertion checked an answer of label A"), "{shown}");
+        let (not_met, shown) = outcome(&["checks% > 99", "error% <= 100"], 0, 0, 1000);
+        let words = "all 1 000 requests failed by transport or status, and no assertion checked";
+        assert!(not_met == NotMet && shown.starts_with(words), "{shown}");
+    }
+
+    #[test]
+    fn a_status_that_assertions_accept_is_no_failure() {
+        let checks = Some(Checks { checked: 40, unexpected: 0, failed: 40 });
+        let set = Set { count: 40, errors: Some(0), checks };
+        let met = judged(&["checks% > 99"], &set, (0, 0));
+        assert_eq!((met.outcome, &*met.shown()), (Outcome::Met, "100% of checked answers"));
+        // An assertion that held beside a status that counts does not make a success of it.
+        let set = Set { errors: Some(40), ..set };
+        let not_met = judged(&["checks% > 99"], &set, (0, 0));
+        let words = "all 40 requests failed by transport or status";
+        assert!(!not_met.is_met() && not_met.shown().contains(words), "{}", not_met.shown());
     }
 
     #[test]

@@ -276,7 +276,7 @@ impl AtEnd<'_> {
             (Nothing::Planned, _) if whole.count() == 0 && judged.value.is_none() => {
                 nothing.words(criterion)
             }
-            _ if evidence::is_unchecked(criterion, &whole) => evidence::unchecked(),
+            _ if evidence::is_unchecked(criterion, &whole) => evidence::unchecked(criterion),
             (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
             _ => return None,
         });

@@ -28,7 +28,7 @@ use fleet::Loss;
 use fleet::remote::Agents;
 use plan::plan::{Plan, SamplerKind};
 use record::Change;
-use record::frame::{MISSING_FILES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
+use record::frame::{ASSERTIONS, MISSING_FILES, PORTS_EACH, RECEIVE_BUFFER, SHARED_NAMES, TIME_WAIT_REUSE};
 use stats::aggregate::Percentages;
 use stats::clock::{Steps, now_ms};
 use stats::jtl::Columns;
@@ -596,7 +596,9 @@ impl Ending<'_> {
         let frame = Frame { start_ms, end_ms, usage: used(&before, &run.usage()) };
         let summary =
             Summary::new(totals, &frame, percentages).over_time(totals, progress.timeline());
-        let summary = summary.with_series(totals, progress.now().frame.series());
+        let frame = progress.now().frame;
+        let summary =
+            summary.of_assertions(totals, frame.has_assertions()).with_series(totals, frame.series());
         let dropped = totals.counters.get(Counter::RowsDropped);
         if dropped > 0 {
             traces.last.add_lost(dropped, "rows or responses were dropped: the disk is too slow");
@@ -732,7 +734,7 @@ fn plan_settings(plan: &Plan) -> Vec<(String, String)> {
     // Without a DNS Cache Manager all requests go to the first address of a name.
     let pinned = of_http.clone().next().is_some() && of_http.all(|pinned| pinned);
     let mut settings: Vec<(String, String)> =
-        [("assertions", assertions.to_string()), ("dns_pinned", pinned.to_string())]
+        [(ASSERTIONS, assertions.to_string()), ("dns_pinned", pinned.to_string())]
             .map(|(name, value)| (name.to_owned(), value))
             .into();
     let shared = shared_names(plan);

@@ -610,7 +610,7 @@ fn a_comparison_names_the_times_that_it_is_of() {
 fn tables_say_how_criteria_ended_and_when_errors_began() {
     let program = Program::new();
     program.write("plan.jmx", program::ASKING);
-    let fail = ["count < 3", "error% < 101", "count > 1 over 5m"];
+    let fail = ["count < 3", "error% <= 100", "count > 1 over 5m"];
     let fail = fail.map(|criterion| ["--fail", criterion]).concat();
     let line = ["run", "plan.jmx", "-Jport=1", "-Jloops=2", "-l", "rows.jtl", "--no-report"];
     let ended = program.run(&[&line[..], &fail].concat());

@@ -15,6 +15,9 @@ pub const SHARED_NAMES: &str = "shared_names";
 /// The setting that lists files which the plan reads and that were not there, one a line, each with its element and place.
 pub const MISSING_FILES: &str = "missing_files";
 
+/// The setting that says how many assertions the samplers of the plan have.
+pub const ASSERTIONS: &str = "assertions";
+
 /// The setting that lists the series of numbers in answers, `NAME=SOURCE`, one a line: the property as it was given.
 const SERIES: &str = "-Jthrong.series";
 
@@ -60,6 +63,12 @@ impl Frame {
         let lines = list.into_iter().flat_map(|(_, lines)| lines.lines());
         let lines = lines.filter(|line| !line.trim().is_empty());
         lines.map(|line| line.split_once('=').map_or((line, ""), |(a, b)| (a.trim(), b.trim())))
+    }
+
+    /// Whether samplers of the plan have assertions, as far as the record says it.
+    pub fn has_assertions(&self) -> bool {
+        let count = self.settings.iter().find(|(name, _)| name == ASSERTIONS);
+        count.is_some_and(|(_, count)| count.parse().is_ok_and(|count: u64| count > 0))
     }
 
     /// The time that rates are by, s: that in which users ran, or the run's length.

@@ -30,7 +30,7 @@ pub fn summary(page: &RunPage) -> String {
             add("http_req_failed", rate(failed, passed));
         }
         if let Some((checked, expected)) =
-            totals.answers.and_then(|one| one.checked.zip(one.as_expected))
+            totals.answers.and_then(|one| one.checked.zip(one.as_expected)).filter(|one| one.0 > 0)
         {
             add("checks", rate(expected, checked.saturating_sub(expected)));
         }

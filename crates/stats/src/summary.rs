@@ -181,7 +181,7 @@ impl Summary {
             lag: Spread::new(&requests.lag, t.max_lag),
             aggregate: Report::new(totals, percentages),
             errors: error_lines(totals),
-            checks: Answers::new(totals, &requests),
+            checks: Answers::new(totals, &requests, false),
             connections: None,
             tls: Handshakes::new(totals, &Timeline::default(), frame.usage.cpu_s()),
             gateway: Gateway::new(totals, frame.usage.cpu_s()),
@@ -199,6 +199,12 @@ impl Summary {
         self.tls =
             Handshakes::new(totals, timeline, self.generator.user_s + self.generator.system_s);
         self.course = Some(timeline.clone());
+        self
+    }
+
+    /// Adds the figures of assertions of a plan that has some, also where none ran.
+    pub fn of_assertions(mut self, totals: &Totals, has_assertions: bool) -> Self {
+        self.checks = Answers::new(totals, &totals.requests(), has_assertions);
         self
     }
 

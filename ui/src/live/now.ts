@@ -17,7 +17,7 @@ export function numbers(into: HTMLElement, now: Now): void {
     fact(timed(now.times, 'p50'), time(now.p50_us)), fact(timed(now.times, 'p95'), time(now.p95_us)), fact(timed(now.times, 'p99'), time(now.p99_us)),
     differs ? fact(timed('service', 'p95'), time(now.service_p95_us), false, word('elapsed_note')) : null,
     fact(word(now.transactions ? 'failed_requests' : 'error_share'), share(now.error_share), now.error_share > 0),
-    now.as_expected_share === null ? null : fact(word('requests_succeeded'), cutShare(now.succeeded_share), now.succeeded_share !== 1),
+    now.succeeded_share === null ? null : fact(word('requests_succeeded'), cutShare(now.succeeded_share), now.succeeded_share !== 1),
     now.as_expected_share === null ? null : fact(word('as_expected'), cutShare(now.as_expected_share), now.as_expected_share < 1),
     fact(word('in_flight'), count(now.in_flight)),
     fact(word('own_share'), share(now.own_share), (now.own_share ?? 0) > 0.1, now.own_us ? word('own_words', time(now.own_us[0]), time(now.own_us[1])) : ''),

@@ -58,11 +58,11 @@ fn answers_as_expected_stand_beside_requests_that_succeeded() {
     let ended = program.run(&line);
     assert_eq!(ended.code, 4, "{ended:?}");
     for words in [
-        "met        checks% > 89%: 90% of checked answers (10 of 40 samples failed, and no criterion is about errors",
+        "met        checks% > 89%: 90% of checked answers (10 of 40 requests failed by transport or status, and no criterion is about errors",
         "met        checks% = 90% for label Answer: 90% of checked answers\n",
         "NOT MET    checks% > 90%: 90% of checked answers",
-        "UNDECIDED  checks% > 1% for label Free: no assertion checked an answer",
-        "NOT MET    checks% > 1% for label Nobody: all 10 samples failed",
+        "UNDECIDED  checks% > 1% for label Free: no assertion checked an answer of label Free",
+        "NOT MET    checks% > 1% for label Nobody: all 10 requests failed by transport or status, and no assertion checked",
         "\nRequests        30 of 40 succeeded (75%), by transport and status\n",
         "\nAnswers         9 of 10 checked were as expected (90%), by their assertions\n",
     ] {
@@ -76,6 +76,41 @@ fn answers_as_expected_stand_beside_requests_that_succeeded() {
     assert_eq!(checks["labels"].as_array().map(Vec::len), Some(1), "{checks}");
     let xml = program.read("t.xml");
     assert!(xml.contains("failures=\"2\" errors=\"1\""), "{xml}");
+}
+
+#[test]
+fn a_run_with_assertions_that_checked_nothing_says_so() {
+    let program = Program::new();
+    let nobody = plan().replace("\"Answer\" enabled=\"true\"", "\"Answer\" enabled=\"false\"");
+    program.write("plan.jmx", &nobody.replace("\"Free\" enabled=\"true\"", "\"Free\" enabled=\"false\""));
+    let ended = program.run(&["run", "plan.jmx", "-Jloops=1"]);
+    let words = "\nAnswers         none was checked: no assertion ran on an answer\n";
+    assert!(ended.out.contains(words), "{ended:?}");
+    let summary = summary(&program);
+    schema::check(&summary).expect("the published form");
+    let checks = &summary["checks"];
+    assert_eq!((&checks["checked"], checks.get("checks_percent")), (&0.into(), None), "{checks}");
+    // The transport failed, whatever an assertion says of the answer that there was not.
+    let cause = summary["errors"].to_string();
+    assert!(cause.contains("refused") && !cause.contains("Test failed"), "{cause}");
+}
+
+#[test]
+fn a_transaction_with_assertions_is_a_label_of_its_own() {
+    let program = Program::new();
+    let inside = answering("Answer", "y", "") + &containing("^Number of samples in transaction");
+    let parent = format!(
+        r#"<TransactionController guiclass="TransactionControllerGui" testclass="TransactionController" testname="Order" enabled="true">
+        <boolProp name="TransactionController.parent">true</boolProp></TransactionController><hashTree>{inside}</hashTree>"#
+    );
+    program.write("plan.jmx", &PLAN.replace("<!--more-->", &parent));
+    let ended = program.run(&["run", "plan.jmx", "-Jloops=2"]);
+    let summary = summary(&program);
+    schema::check(&summary).expect("the published form");
+    let labels = summary["checks"]["labels"].as_array().cloned().unwrap_or_default();
+    let order = labels.iter().find(|label| label["label"] == "Order");
+    assert!(order.is_some_and(|one| one["transaction"] == true), "{labels:?} {ended:?}");
+    assert!(labels.iter().any(|one| one["label"] == "Answer"), "{labels:?}");
 }
 
 #[test]

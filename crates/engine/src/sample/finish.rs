@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use plan::plan::{Needs, Phase, SamplerId, SamplerKind};
+use plan::result::SampleResult;
 use stats::kept::{Reasons, Texts};
 use stats::{Check, Counter, Outcome, Sample};
 
@@ -151,7 +152,7 @@ impl Samples {
         }
         if !success {
             let result = &on.cx.result;
-            let message = result.failure_message().unwrap_or(&result.message);
+            let message = failure_words(result, sample.outcome);
             reasons.error = on.cx.recorder.error(&sample, &result.code, message);
         }
         if reasons.any() {
@@ -258,6 +259,12 @@ fn is_aside(cx: &Context<'_>, index: UserId) -> bool {
     cx.plan.groups[cx.users[index].group.at()].phase != Phase::Main
 }
 
+/// The words on a failed sample: what an assertion found, but where there was no answer that it could be about.
+fn failure_words(result: &SampleResult, outcome: Outcome) -> &str {
+    let found = result.failure_message().filter(|_| outcome.is_answered());
+    found.unwrap_or(&result.message)
+}
+
 /// Keeps a sample whole, with as much of its result as somebody has asked for; of a failed one there are always its words.
 /// `shown`: the core's result is that of the sample.
 #[cold]
@@ -266,7 +273,7 @@ fn keep(cx: &mut Context<'_>, reasons: Reasons, sample: &Sample, (shown, trace):
     let mut texts = Texts { trace: cx.tags.number(trace), ..Texts::default() };
     if shown || !sample.success {
         texts.code = &result.code;
-        texts.message = result.failure_message().unwrap_or(&result.message);
+        texts.message = failure_words(result, sample.outcome);
         let line = [&*result.method, " ", &*result.url, "\n"];
         let line = if result.url.is_empty() { [""; 4] } else { line };
         texts.request = [line[0], line[1], line[2], line[3], &result.request_headers];

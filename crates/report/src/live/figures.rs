@@ -115,7 +115,7 @@ impl Figures {
             service_p95_us: quantile(Times::Service, 0.95),
             error_share: share(all.errors, all.count),
             transactions: record.labels.iter().any(|label| label.transaction),
-            succeeded_share: (checks.checked > 0)
+            succeeded_share: (checks.checked > 0 || frame.has_assertions())
                 .then(|| share(all.count.saturating_sub(checks.failed), all.count)),
             as_expected_share: checks.percent().map(|percent| percent / 100.0),
             in_flight: Some(all.elapsed as f64 / 1e9 / length),

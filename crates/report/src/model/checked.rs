@@ -38,19 +38,27 @@ impl Answers {
         })
     }
 
-    /// Of all requests of a record.
+    /// Of all requests of a record; with assertions in the plan also where none ran.
     pub(super) fn of_run(record: &Record, samples: u64) -> Option<Self> {
         let mut sum = Checks::default();
         for second in &record.seconds {
             sum.merge(&second.checks_of(None, &record.labels));
         }
-        Self::new(&sum, samples)
+        let none = Self {
+            requests_succeeded: samples.saturating_sub(sum.failed),
+            checked: Some(0),
+            as_expected: Some(0),
+            unexpected: 0,
+            samples,
+        };
+        let is_planned = samples > 0 && record.frame.has_assertions();
+        Self::new(&sum, samples).or_else(|| is_planned.then_some(none))
     }
 
     /// Percent of the checked answers that were as expected.
     pub fn percent(&self) -> Option<f64> {
         let (checked, expected) = self.checked.zip(self.as_expected)?;
-        Some(expected as f64 * 100.0 / checked.max(1) as f64)
+        (checked > 0).then(|| expected as f64 * 100.0 / checked as f64)
     }
 
     /// Names, values and notes of both figures.
@@ -65,6 +73,10 @@ impl Answers {
                     format!("共检查 {checked} 个，其中 {expected} 个"),
                 );
                 (percent_text(percent), note)
+            }
+            (None, Some(_), _) => {
+                let note = words("no assertion ran on an answer", "没有断言检查过任何响应");
+                ("–".into(), note)
             }
             _ => {
                 let bad = grouped(self.unexpected as f64);
@@ -105,6 +117,19 @@ pub(super) fn of_labels(record: &Record) -> Vec<Checked> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn assertions_that_checked_nothing_have_no_share() {
+        let mut record = Record::default();
+        record.frame.settings = vec![("assertions".into(), "1".into())];
+        let of = |record: &Record, samples| Answers::of_run(record, samples);
+        let none = of(&record, 10).expect("assertions");
+        let [_, (_, value, note)] = none.figures();
+        assert_eq!((none.percent(), &*value, &*note.en), (None, "–", "no assertion ran on an answer"));
+        assert_eq!(of(&record, 0), None);
+        record.frame.settings.clear();
+        assert_eq!(of(&record, 10), None);
+    }
 
     #[test]
     fn a_file_that_names_failed_checks_only_has_no_share() {

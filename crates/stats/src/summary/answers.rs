@@ -18,9 +18,11 @@ pub struct Answers {
     pub checked: u64,
     /// Of them those for which all assertions held.
     pub as_expected: u64,
-    /// Percent.
-    pub checks_percent: f64,
-    /// Labels with checked answers, the worst share first.
+    /// Percent; `None` where no answer was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks_percent: Option<f64>,
+    /// Labels with checked answers, the worst share first. Transactions with assertions of their own are among them, and in
+    /// no sum.
     pub labels: Vec<OfLabel>,
     /// All requests.
     #[serde(skip)]
@@ -30,36 +32,38 @@ pub struct Answers {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OfLabel {
     pub label: String,
+    #[serde(skip_serializing_if = "is_false")]
+    pub transaction: bool,
     pub checked: u64,
     pub as_expected: u64,
     pub checks_percent: f64,
 }
 
 impl Answers {
-    /// `None` where no assertion ran.
-    pub(super) fn new(totals: &Totals, requests: &Row) -> Option<Self> {
+    /// `has_assertions`: the plan has some. `None` where it has none, and where none ran.
+    pub(super) fn new(totals: &Totals, requests: &Row, has_assertions: bool) -> Option<Self> {
         let Checks { checked, failed, .. } = requests.tally.checks;
-        let checks_percent = requests.tally.checks.percent()?;
         let of = |row: &Row| {
             let checks = row.tally.checks;
             Some(OfLabel {
                 label: row.name.to_string(),
+                transaction: row.transaction,
                 checked: checks.checked,
                 as_expected: checks.expected(),
                 checks_percent: checks.percent()?,
             })
         };
-        let mut labels: Vec<OfLabel> =
-            totals.rows().iter().filter(|row| !row.transaction).filter_map(of).collect();
+        let mut labels: Vec<OfLabel> = totals.rows().iter().filter_map(of).collect();
         labels.sort_by(|a, b| {
             let worse = a.checks_percent.total_cmp(&b.checks_percent);
             worse.then_with(|| a.label.cmp(&b.label))
         });
-        Some(Self {
+        let is_known = checked > 0 || (has_assertions && requests.tally.count > 0);
+        is_known.then(|| Self {
             requests_succeeded: requests.tally.count.saturating_sub(failed),
             checked,
             as_expected: requests.tally.checks.expected(),
-            checks_percent,
+            checks_percent: requests.tally.checks.percent(),
             labels,
             requests: requests.tally.count,
         })
@@ -73,6 +77,10 @@ impl Answers {
             count(self.requests),
             share(self.requests_succeeded, self.requests),
         );
+        if self.checked == 0 {
+            out.push_str("Answers         none was checked: no assertion ran on an answer\n");
+            return out;
+        }
         out.push_str(&format!(
             "Answers         {} of {} checked were as expected ({}), by their assertions\n",
             count(self.as_expected),
@@ -97,6 +105,11 @@ impl Answers {
 impl OfLabel {
     fn text(&self) -> String {
         let bad = self.checked - self.as_expected;
-        format!("{} of {} of {}", count(bad), count(self.checked), self.label)
+        let kind = if self.transaction { "transaction " } else { "" };
+        format!("{} of {} of {kind}{}", count(bad), count(self.checked), self.label)
     }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
