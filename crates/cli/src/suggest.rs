@@ -97,9 +97,35 @@ fn plain(error: &clap::Error) -> String {
     text.trim_end().to_owned()
 }
 
-/// The name that is spelled nearest to the word, if it is near: at most a third of its letters are missing, added,
-/// changed or swapped with the next one, or two.
+/// The name that is spelled nearest to the word, if it is near: at most a third of the letters are missing, added, changed
+/// or swapped with the next one. Capital letters are as small ones.
 pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (distance, name) = names.map(|name| (strsim::osa_distance(word, name), name)).min()?;
-    (distance <= (name.len() / 3).max(2).min(word.len().saturating_sub(1))).then_some(name)
+    let small = word.to_lowercase();
+    let (distance, name) =
+        names.map(|name| (strsim::osa_distance(&small, &name.to_lowercase()), name)).min()?;
+    let letters = word.chars().count().max(name.chars().count());
+    (distance <= letters / 3).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_near_name_is_suggested() {
+        let near = |word, names: &[&'static str]| nearest(word, names.iter().copied());
+        for (word, names, name) in [
+            ("Logn", &["Login", "Logout"][..], Some("Login")),
+            ("login", &["Login"], Some("Login")),
+            ("LOGIN", &["Login"], Some("Login")),
+            ("laod", &["load", "watch"], Some("load")),
+            ("Nope", &["Gone"], None),
+            ("A", &["B"], None),
+            ("Pay", &["Buy", "Pray"], Some("Pray")),
+            ("Search for a book", &["Search a book"], Some("Search a book")),
+            ("查询订单", &["查询定单"], Some("查询定单")),
+        ] {
+            assert_eq!(near(word, names), name, "{word}");
+        }
+    }
 }
