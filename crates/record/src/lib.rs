@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `frame` | what was run, by what, under which load |
 //! | `second`, `labels` | a second: parts by label, phases, generator, targets |
-//! | `fact` | settings in force of watched hosts |
+//! | `fact`, `alert` | settings in force of watched hosts; alerts that fired |
 //! | `kept` | samples kept whole: errors, the slowest, a few at random |
 //! | `recording`, `gather`, `fold` | a run's snapshots as seconds, written; labels that differ in ids only are one |
 //! | `coarse`, `sum`, `compact` | seconds of a long run, joined into intervals; their sums; a file made shorter so |
@@ -17,6 +17,7 @@
 //! | `now` | the second that has just ended, for those who follow a running test |
 //! | `wordings` | failures by their words, of all systems and languages |
 //! | `mask` | secrets in what is kept, made unreadable |
+mod alert;
 pub mod coarse;
 pub mod compact;
 mod fact;
@@ -36,6 +37,7 @@ mod shelf;
 mod sum;
 pub mod wordings;
 
+pub use alert::Alert;
 pub use fact::Fact;
 pub use frame::{Change, Ending, Frame, Load, Mark};
 pub use gather::MOST_LABELS;

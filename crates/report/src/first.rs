@@ -1,8 +1,9 @@
 //! The first screen: what a reader sees without script, on paper, on a phone.
 //!
 //! The order is fixed: can it be believed, what stopped it, criteria, numbers with their intervals, three pictures,
-//! labels; of a run on several machines the figures of each.
+//! labels; alerts that fired; of a run on several machines the figures of each.
 mod agents;
+pub(crate) mod alerts;
 mod answer;
 pub(crate) mod capacity;
 pub(crate) mod comparison;
@@ -45,6 +46,7 @@ pub fn run(page: &RunPage) -> Html {
     }
     out.raw("</section>");
     labels::section(&mut out, page);
+    alerts::section(&mut out, &page.alerts);
     agents::section(&mut out, &page.agents);
     out
 }

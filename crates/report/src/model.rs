@@ -48,6 +48,7 @@ pub use totals::{Quantile, Service, Totals, Transactions};
 pub use verdict::{Finding, Verdict};
 
 pub use answers::verdict::Words;
+use record::Record;
 use serde::Serialize;
 
 /// Instants of a timeline at the most: more than a screen has room for.
@@ -81,6 +82,9 @@ pub struct RunPage {
     /// The first screen and the tables have these; the page's script reads neither.
     #[serde(skip)]
     pub agents: Agents,
+    /// Alerts that fired, by their begin.
+    #[serde(skip)]
+    pub alerts: Vec<Alert>,
     /// Of a run that has ended, where its summary says it.
     #[serde(skip)]
     pub cost: Option<Cost>,
@@ -129,11 +133,39 @@ impl RunPage {
             timeline,
             targets,
             agents: given.agents.clone(),
+            alerts: alerts(record),
             cost: None,
             is_incomplete: false,
             jmeter: given.jmeter.map(JMeter::new),
         }
     }
+}
+
+/// An alert that fired while the run went on. Times are ms since its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    pub name: String,
+    pub labels: String,
+    pub summary: String,
+    /// `None`: before the run.
+    pub from_ms: Option<i64>,
+    /// `None`: it fired when the run ended.
+    pub until_ms: Option<i64>,
+}
+
+fn alerts(record: &Record) -> Vec<Alert> {
+    let mut alerts: Vec<record::Alert> =
+        record.facts.iter().filter_map(record::Alert::of).collect();
+    alerts.sort_by(|a, b| (a.from_ms, &a.name).cmp(&(b.from_ms, &b.name)));
+    let since = |ms: i64| ms - record.frame.start_ms;
+    let one = |record::Alert { name, labels, summary, from_ms, until_ms }| Alert {
+        name,
+        labels,
+        summary,
+        from_ms: Some(since(from_ms)).filter(|ms| *ms >= 0),
+        until_ms: until_ms.map(since),
+    };
+    alerts.into_iter().map(one).collect()
 }
 
 /// A sentence in both languages.

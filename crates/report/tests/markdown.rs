@@ -131,6 +131,43 @@ fn of_two(labels: &[String], language: Language) -> String {
     report::markdown::comparison(&page.expect("a page"), language)
 }
 
+#[test]
+fn alerts_are_listed_from_their_begin_to_their_end() {
+    let mut record = record(&["Search".into()], 1.0);
+    let alert = record::Alert {
+        name: "Disk full".into(),
+        labels: "instance=db:9100, severity=page".into(),
+        summary: "It is full.".into(),
+        from_ms: record.frame.start_ms + 61_000,
+        until_ms: None,
+    };
+    let old = record::Alert {
+        from_ms: record.frame.start_ms - 1,
+        until_ms: Some(record.frame.start_ms + 5_000),
+        name: "Old".into(),
+        ..alert.clone()
+    };
+    record.facts = vec![alert.fact("the Alertmanager", "1"), old.fact("the Alertmanager", "2")];
+    let verdict = Verdict::default();
+    let agents = Agents::default();
+    let page = RunPage::new(&Given {
+        record: &record,
+        verdict: &verdict,
+        run: "run",
+        criteria: &[],
+        properties: &[],
+        notes: &[],
+        jmeter: None,
+        agents: &agents,
+        live: false,
+    });
+    let text = report::markdown::run(&page, Language::English);
+    let (_, rows) = text.split_once("### Alerts").expect("a section");
+    assert!(rows.contains("| before the run | 00:05 |"), "{rows}");
+    assert!(rows.contains("| 01:01 | still firing at the end |"), "{rows}");
+    assert!(rows.contains("instance=db:9100, severity=page"), "{rows}");
+}
+
 /// A summary as a reader sees it.
 #[derive(Debug, Default)]
 struct Read {

@@ -15,7 +15,7 @@ use crate::{Alert, Teller, is_over};
 const PACE: Duration = Duration::from_secs(2);
 /// Alerts of one run, at most: begins and ends.
 const MOST: usize = 200;
-/// Characters of the words of an alert.
+/// Characters of the words of an alert, and of its name, its labels and its summary.
 const LONGEST: usize = 160;
 
 /// An alert in the API's answer, as far as it is read.
@@ -69,15 +69,32 @@ fn read(text: &str) -> Result<Vec<Given>, String> {
         .map_err(|error| format!("the answer is not that of an Alertmanager's API v2: {error}"))
 }
 
-/// The alerts that fire, by their fingerprint: begin and words.
+/// The alerts that fire, by their fingerprint.
 #[derive(Debug, Default)]
 struct Firing {
-    now: BTreeMap<String, (String, String)>,
+    now: BTreeMap<String, Held>,
     /// Epoch ms of the first question.
     since_ms: i64,
     told: usize,
     /// Said once when alerts are left out.
     more: Option<String>,
+}
+
+/// An alert that fires.
+#[derive(Debug)]
+struct Held {
+    /// Its begin, as the API writes it.
+    starts_at: String,
+    words: String,
+    about: record::Alert,
+}
+
+impl Held {
+    fn told(&self, key: &str, at_ms: i64, words: String) -> Alert {
+        // An alert that fires again is another one.
+        let key = format!("{key} {}", self.starts_at);
+        Alert { at_ms, words, about: Some((key, self.about.clone())) }
+    }
 }
 
 impl Firing {
@@ -92,44 +109,62 @@ impl Firing {
         let mut told = Vec::new();
         let mut next = BTreeMap::new();
         for alert in given {
-            let words = words(&alert);
             let known = self.now.remove(&alert.fingerprint);
-            if known.is_none_or(|(begin, _)| begin != alert.starts_at) {
-                let at_ms =
-                    alert.starts_at.parse::<Timestamp>().map_or(now_ms, Timestamp::as_millisecond);
+            let is_new = known.is_none_or(|held| held.starts_at != alert.starts_at);
+            let at_ms =
+                alert.starts_at.parse::<Timestamp>().map_or(now_ms, Timestamp::as_millisecond);
+            let about = about(&alert, at_ms.min(now_ms));
+            let words = words(&about, &alert.labels);
+            let held = Held { starts_at: alert.starts_at, words, about };
+            if is_new {
                 let before =
                     if at_ms < self.since_ms { " (fires since before the run)" } else { "" };
-                let text = format!("alert {words}{before}");
-                told.push(Alert { at_ms: at_ms.min(now_ms).max(self.since_ms), words: text });
+                let text = format!("alert {}{before}", held.words);
+                let at_ms = at_ms.min(now_ms).max(self.since_ms);
+                told.push(held.told(&alert.fingerprint, at_ms, text));
             }
-            next.insert(alert.fingerprint, (alert.starts_at, words));
+            next.insert(alert.fingerprint, held);
         }
-        for (_, words) in std::mem::replace(&mut self.now, next).into_values() {
-            told.push(Alert { at_ms: now_ms, words: format!("alert ended: {words}") });
+        for (key, mut held) in std::mem::replace(&mut self.now, next) {
+            held.about.until_ms = Some(now_ms);
+            told.push(held.told(&key, now_ms, format!("alert ended: {}", held.words)));
         }
         if told.len() > MOST - self.told {
             told.truncate(MOST - self.told);
-            told.extend(self.more.take().map(|words| Alert { at_ms: now_ms, words }));
+            let more = self.more.take();
+            told.extend(more.map(|words| Alert { at_ms: now_ms, words, about: None }));
         }
         self.told = (self.told + told.len()).min(MOST);
         told
     }
 }
 
+/// An alert as the record has it.
+fn about(alert: &Given, from_ms: i64) -> record::Alert {
+    let name = alert.labels.get("alertname").map_or("without a name", String::as_str);
+    let others = alert.labels.iter().filter(|(name, _)| *name != "alertname");
+    let labels: Vec<String> = others.map(|(name, value)| format!("{name}={value}")).collect();
+    let summary = alert.annotations.get("summary").or_else(|| alert.annotations.get("description"));
+    let summary = summary.and_then(|text| text.lines().next()).unwrap_or_default();
+    let [name, labels, summary] = [name, &labels.join(", "), summary].map(plain);
+    record::Alert { name, labels, summary, from_ms, until_ms: None }
+}
+
 /// The name of an alert, its instance, and the first line of its summary.
-fn words(alert: &Given) -> String {
-    let label = |name: &str| alert.labels.get(name).map(String::as_str);
-    let mut words = label("alertname").unwrap_or("without a name").to_owned();
-    if let Some(instance) = label("instance") {
+fn words(about: &record::Alert, labels: &BTreeMap<String, String>) -> String {
+    let mut words = about.name.clone();
+    if let Some(instance) = labels.get("instance") {
         words += &format!(" ({instance})");
     }
-    let summary = alert.annotations.get("summary").or_else(|| alert.annotations.get("description"));
-    if let Some(line) = summary.and_then(|text| text.lines().next()).filter(|line| !line.is_empty())
-    {
-        words += &format!(": {line}");
+    if !about.summary.is_empty() {
+        words += &format!(": {}", about.summary);
     }
-    let words = words.chars().map(|c| if c.is_control() { ' ' } else { c });
-    words.take(LONGEST).collect()
+    plain(&words)
+}
+
+/// A text of bounded length without control characters.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
 }
 
 #[cfg(test)]
@@ -173,6 +208,19 @@ mod tests {
             1000,
             "not before the first answer"
         );
+    }
+
+    #[test]
+    fn the_record_has_an_alert_from_its_begin_to_its_end() {
+        let mut firing = Firing::since(1_767_225_600_000);
+        let old = given(&[("a", "2025-12-31T23:59:59Z", "Old")]);
+        let about = |alerts: Vec<Alert>| alerts[0].about.clone().expect("an alert");
+        let (key, begun) = about(firing.add(old, 1_767_225_600_500));
+        assert_eq!((begun.from_ms, begun.until_ms), (1_767_225_599_000, None));
+        assert_eq!((&*begun.name, &*begun.labels), ("Old", "instance=db:9100"));
+        assert_eq!(begun.summary, "It is full.");
+        let (same, ended) = about(firing.add(Vec::new(), 1_767_225_603_000));
+        assert_eq!((same, ended.until_ms), (key, Some(1_767_225_603_000)));
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub struct Alert {
     /// Epoch ms.
     pub at_ms: i64,
     pub words: String,
+    /// The alert by now, for the record, and what tells it from others.
+    about: Option<(String, record::Alert)>,
 }
 
 impl Host {
@@ -277,7 +279,11 @@ impl Teller {
 
     fn alerts(&mut self, alerts: Vec<Alert>) {
         self.recovered();
-        lock(&self.shared).alerts.extend(alerts);
+        let mut shared = lock(&self.shared);
+        for (key, alert) in alerts.iter().filter_map(|alert| alert.about.as_ref()) {
+            alert.fact(&self.host, key).put(&mut shared.facts);
+        }
+        shared.alerts.extend(alerts);
     }
 
     /// The host has answered: the end of failures is said.

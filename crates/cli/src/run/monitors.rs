@@ -144,7 +144,7 @@ impl MonitorFiles {
         if let Some(line) = self.write(&hosts.take_samples()) {
             traces.warn("watch", &line);
         }
-        for watch::Alert { at_ms, words } in alerts {
+        for watch::Alert { at_ms, words, .. } in alerts {
             progress.mark_at(at_ms, Change::Note(words.clone()), &words);
         }
     }

@@ -6,7 +6,7 @@ use super::text::{code, sentence};
 use super::{MOST_ROWS, NAME, Page, STATES, doubts_generator, result};
 use crate::captions::{bytes, digits, grouped, longest, mean, overhead, share, time, timed};
 use crate::first;
-use crate::model::{Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
+use crate::model::{Alert, Answers, Cause, Gateway, Label, Quantile, RunPage, Totals, words};
 
 /// Causes of errors that are shown.
 const MOST_CAUSES: usize = 5;
@@ -36,6 +36,7 @@ pub fn run(page: &RunPage, language: Language) -> String {
     numbers(&mut out, &page.totals);
     labels(&mut out, page);
     causes(&mut out, page);
+    alerts(&mut out, page);
     out.out
 }
 
@@ -112,6 +113,33 @@ fn failures(out: &Page, totals: &Totals) -> (String, Option<String>) {
         out.of(&said).to_owned()
     });
     (said(totals.failed, totals.samples), of_transactions)
+}
+
+/// Alerts that fired while the run went on.
+fn alerts(out: &mut Page, page: &RunPage) {
+    if page.alerts.is_empty() {
+        return;
+    }
+    out.heading("Alerts", "告警");
+    let heads = first::alerts::HEADS.map(|(en, zh)| (words(en, zh), false));
+    let row = |alert: &Alert| {
+        let [from, until] = first::alerts::times(alert);
+        let cell = |text: &str| code(text, NAME);
+        let text = |text: &str| if text.is_empty() { String::new() } else { cell(text) };
+        vec![
+            text(&alert.name),
+            text(&alert.labels),
+            out.of(&from).to_owned(),
+            out.of(&until).to_owned(),
+            text(&alert.summary),
+        ]
+    };
+    let rows: Vec<Vec<String>> = page.alerts.iter().take(MOST_ROWS).map(row).collect();
+    out.table(&heads, rows);
+    if page.alerts.len() > MOST_ROWS {
+        let left = out.left_out(page.alerts.len() - MOST_ROWS);
+        out.add(&format!("{left}\n\n"));
+    }
 }
 
 fn labels(out: &mut Page, page: &RunPage) {
