@@ -130,6 +130,19 @@ impl Lines {
             line.rss,
             tick.at_ms,
         );
+        for (name, number) in tick.numbers.iter().filter(|(_, number)| number.count > 0) {
+            let _ = writeln!(
+                self.more,
+                "throng_series,application={},series={} mean={},min={},max={},values={} {}000000",
+                self.application,
+                escape_tag(&clean_label(name)),
+                number.mean().unwrap_or_default(),
+                number.least,
+                number.most,
+                number.count,
+                tick.at_ms,
+            );
+        }
     }
 
     /// The text of the interval, and the next one begins.
@@ -298,6 +311,8 @@ mod tests {
         let mut lines = Lines::new("a b", "plan");
         lines.event("started", 1);
         let mut first = tick("GET /", &part(&[1, 2], &[]));
+        let load = stats::Number { count: 2, sum: 5.0, least: 1.0, most: 4.0, odd: 0 };
+        first.numbers.push(("the load".into(), load));
         first.line.marks.push(Mark { at_ms: 9, what: "users: 3 instead of 2".into() });
         lines.add(&first);
         lines.add(&tick("GET /", &part(&[], &[1])));
@@ -318,6 +333,7 @@ mod tests {
             ),
             format!("{head}internal minAT=3,maxAT=3,meanAT=3,startedT=4,endedT=0 42000000\n"),
             "throng,application=a\\ b users=3,samples=0,".to_owned(),
+            "throng_series,application=a\\ b,series=the\\ load mean=2.5,min=1,max=4,values=2 1000000000\n".to_owned(),
         ];
         for start in starts {
             assert!(text.contains(&start), "{start}\nis not in\n{text}");

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use record::{CauseName, Checked, Now, Part};
-use stats::Counter;
 use stats::hist::{Bins, Hist, layout};
 use stats::recorder::OTHER_LABELS;
 use stats::snapshot_file;
+use stats::{Counter, Number};
 
 use crate::hub::Facts;
 use crate::metrics::{Buckets, Family, Kind, Series, Value};
@@ -32,6 +32,8 @@ pub struct Tick {
     /// The same of answers that assertions checked.
     pub checks: Vec<(Arc<str>, bool, Checked)>,
     pub causes: Vec<(CauseName, u64)>,
+    /// Numbers in answers, by the name of their series.
+    pub numbers: Vec<(Arc<str>, Number)>,
     pub line: snapshot_file::Second,
 }
 
@@ -49,8 +51,14 @@ impl Tick {
         let causes = second.causes.iter().filter_map(|(number, count)| {
             Some((now.causes.get(*number as usize)?.clone(), *count))
         });
+        let names: Vec<&str> = now.frame.series().map(|(name, _)| name).collect();
+        let numbers = second
+            .numbers
+            .iter()
+            .filter_map(|(at, number)| Some((Arc::from(*names.get(*at as usize)?), *number)));
         Self {
             at_ms: second.at_ms,
+            numbers: numbers.collect(),
             all: second.all.clone(),
             labels: labels.collect(),
             checks: checks.collect(),
@@ -87,6 +95,8 @@ pub struct Sums {
     reused: u64,
     missed: u64,
     dropped: u64,
+    /// Series of numbers in answers: so far, and in the last second that had one.
+    numbers: Vec<(Arc<str>, Number, Number)>,
     last: Tick,
 }
 
@@ -103,6 +113,7 @@ impl Sums {
             reused: 0,
             missed: 0,
             dropped: 0,
+            numbers: Vec::new(),
             last: Tick::default(),
         }
     }
@@ -126,6 +137,14 @@ impl Sums {
                 key = ("other", "".into());
             }
             *self.codes.entry(key).or_default() += count;
+        }
+        for (name, number) in tick.numbers.iter().filter(|(_, number)| number.count > 0) {
+            if let Some((_, all, last)) = self.numbers.iter_mut().find(|one| one.0 == *name) {
+                all.merge(number);
+                *last = *number;
+            } else {
+                self.numbers.push((Arc::clone(name), *number, *number));
+            }
         }
         add_times(&mut self.response, &tick.all.response);
         let mean = |bins: &Bins| -> f64 {
@@ -171,6 +190,7 @@ impl Sums {
         let mut all = self.of_run();
         all.extend(self.of_labels());
         all.extend(self.of_answers());
+        all.extend(self.of_series());
         all.extend(self.of_requests());
         all.extend(self.of_users());
         all.extend(self.of_generator());
@@ -264,6 +284,29 @@ impl Sums {
                 "{sample}",
                 failed,
             ),
+        ]
+    }
+
+    /// Series of numbers in answers; nothing in runs without them.
+    fn of_series(&self) -> Vec<Family> {
+        let (mut last, mut values) = (Vec::new(), Vec::new());
+        for (name, all, now) in &self.numbers {
+            let of = |more: Option<&str>| {
+                let more = more.map(|value| ("value", value.to_owned()));
+                [("series", name.to_string())].into_iter().chain(more).collect()
+            };
+            let three = [("mean", now.mean()), ("min", Some(now.least)), ("max", Some(now.most))];
+            last.extend(three.into_iter().filter_map(|(value, number)| {
+                Some(Series { labels: of(Some(value)), value: Value::Number(number?) })
+            }));
+            values.push(Series { labels: of(None), value: Value::Number(all.count as f64) });
+        }
+        if last.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            gauge("throng_series", "Numbers in the answers of a second.", "1", last),
+            counter("throng_series_values_total", "Numbers in answers.", "{value}", values),
         ]
     }
 
@@ -464,12 +507,34 @@ mod tests {
         assert_eq!((buckets.counts[1], buckets.count()), (2, 2), "2 ms lie below 2.5 ms");
     }
 
+    fn number(value: f64) -> Number {
+        Number { count: 1, sum: value, least: value, most: value, odd: 0 }
+    }
+
+    #[test]
+    fn a_series_has_its_last_second_and_the_count_of_its_values() {
+        let mut sums = Sums::new(Facts::default());
+        for numbers in
+            [vec![("load".into(), number(3.0))], vec![("load".into(), number(5.0))], vec![]]
+        {
+            sums.add(Tick { numbers, ..Tick::default() });
+        }
+        let families = sums.of_series();
+        let of = |at: usize| -> Vec<(&str, &Value)> {
+            families[at].series.iter().map(|one| (&*one.labels[0].1, &one.value)).collect()
+        };
+        assert_eq!(of(0), [("load", &Value::Number(5.0)); 3]);
+        assert_eq!(of(1), [("load", &Value::Number(2.0))]);
+        assert!(Sums::new(Facts::default()).of_series().is_empty());
+    }
+
     #[test]
     fn names_follow_the_rules_of_prometheus() {
         let mut sums = Sums::new(Facts::default());
         sums.add(Tick {
             labels: vec![("a".into(), true, part(1, 0))],
             checks: vec![("a".into(), true, Checked { checked: 1, ..Checked::default() })],
+            numbers: vec![("load".into(), number(3.0))],
             all: part(1, 0),
             ..Tick::default()
         });
