@@ -4,6 +4,7 @@
 //! sweep can show the run of another process by its record. `frame` makes lines of it, a pure function of state, size
 //! and abilities of the terminal; `screen` puts them on the terminal.
 
+mod answers;
 mod chart;
 mod findings;
 mod frame;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use record::{CauseName, Frame, Label, Lamp, Now, Record, Second, State};
 use stats::hist::{Bins, Hist};
 
+use answers::Answers;
 use findings::Findings;
 pub(crate) use screen::Screen;
 pub(crate) use text::Look;
@@ -110,6 +112,7 @@ pub(crate) struct View {
     counts: Vec<u64>,
     causes: Vec<Errors>,
     lamps: Vec<Lamp>,
+    answers: Answers,
     /// Sentences of the rules that already speak.
     findings: Vec<String>,
     /// It is too early to say that nothing stands out.
@@ -172,6 +175,7 @@ impl View {
         self.users_asked = frame.load.users;
         self.rate_asked = frame.load.rate;
         (self.processors, self.ports) = (frame.processors.max(1), frame.ports);
+        self.answers.set_frame(frame);
     }
 
     fn add(&mut self, second: &Second, labels: &[Label], causes: &[CauseName]) {
@@ -190,6 +194,7 @@ impl View {
             }
         }
         self.add_causes(second, causes);
+        self.answers.add(second, labels);
         if second.ms < LEAST_MS && !self.moments.is_empty() {
             return;
         }

@@ -38,6 +38,7 @@ pub(crate) fn lines(view: &View, size: Size, look: Look) -> Vec<Drawn> {
     let mut out = frame.head();
     frame.charts(&plan, &mut out);
     frame.criteria(plan.criteria, &mut out);
+    frame.answers(plan.answers, &mut out);
     frame.errors(plan.errors, &mut out);
     frame.generator(plan.generator, &mut out);
     frame.findings(plan.findings, &mut out);
@@ -61,6 +62,7 @@ struct Plan {
     tall: usize,
     axis: bool,
     criteria: usize,
+    answers: usize,
     errors: usize,
     generator: usize,
     findings: usize,
@@ -106,6 +108,8 @@ impl Plan {
         // A heading alone says nothing.
         plan.labels = if plan.labels < 2 { 0 } else { plan.labels };
         plan.findings = room.some(view.findings.len().min(1));
+        let answers = view.answers.said().len();
+        plan.answers = room.some(answers.min(3));
         plan.errors += room.some(causes.min(3) - plan.errors);
         let sections = [lamps, causes, doubts, labels].iter().filter(|n| **n > 0).count();
         plan.blanks = room.some(1 + sections);
@@ -120,6 +124,7 @@ impl Plan {
             plan.tall = 3;
         }
         plan.criteria += room.some(lamps.min(10) - plan.criteria);
+        plan.answers += room.some(answers.min(8) - plan.answers);
         plan.labels += room.some(with_heading(20).saturating_sub(plan.labels));
         plan.errors += room.some(causes.min(8).saturating_sub(plan.errors));
         while plan.tall > 1 && plan.tall < TALL && room.all(2) {
@@ -405,6 +410,25 @@ impl Frame<'_> {
                 let more = lamps.len() - most;
                 line.gap(2).add(Style::Dim, &format!("… {more} more"));
             }
+            out.push((at == 0, line.done()));
+        }
+    }
+
+    /// Assertions that held, and series of numbers in answers.
+    fn answers(&self, most: usize, out: &mut Vec<Part>) {
+        let said = self.view.answers.said();
+        for (at, (is_bad, name, words)) in said.iter().take(most).enumerate() {
+            let mut line = self.line();
+            let style = if *is_bad { Style::Bad } else { Style::Plain };
+            line.add(Style::Plain, name).to(11);
+            let more = match said.len() - most {
+                more if at + 1 == most && more > 0 => format!("  … {more} more"),
+                _ => String::new(),
+            };
+            let mut text = Line::new(line.left().saturating_sub(width(&more)), self.look);
+            text.add(style, words);
+            let (text, taken) = text.done();
+            line.raw(&text, taken).add(Style::Dim, &more);
             out.push((at == 0, line.done()));
         }
     }

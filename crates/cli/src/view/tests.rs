@@ -114,6 +114,32 @@ fn without_colours(line: &str) -> String {
     })
 }
 
+#[test]
+fn assertions_and_series_have_lines_of_their_own() {
+    let mut of = record(&[("Search", 20, 0, 12)], 3);
+    of.frame.settings = vec![("-Jthrong.series".into(), "load=header:X-Load\nnone=x".into())];
+    for (at, second) in of.seconds.iter_mut().enumerate() {
+        let value = 1.5 + at as f64;
+        let number = stats::Number { count: 1, sum: value, least: value, most: value, odd: 0 };
+        second.numbers = vec![(0, number)];
+        let checked = record::Checked { checked: 10, unexpected: at as u64, by_content: 0 };
+        second.checks = vec![(0, checked)];
+    }
+    let mut view = View::default();
+    view.follow_record(&of);
+    let shown = frame(&view, 80, 24, PLAIN);
+    for line in [
+        "answers    90% of 30 checked as expected",
+        "series     load 3.50 now, 1.50 to 3.50 so far",
+        "series     none: no value yet",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}:\n{shown}");
+    }
+    for rows in 2..40 {
+        frame(&view, 60, rows, PLAIN);
+    }
+}
+
 /// Compares with a frame that was looked at. `THRONG_GOLDEN=1` writes what is shown now.
 fn is_golden(name: &str, shown: &str) {
     let path = format!("{}/src/view/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
