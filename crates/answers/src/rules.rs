@@ -48,6 +48,7 @@ mod run;
 mod same_work;
 mod samples;
 mod say;
+mod series_level;
 mod sessions;
 mod short_wait;
 mod silence;
@@ -135,7 +136,9 @@ rules! {
 
 /// The verdict of all rules.
 pub fn verdict(record: &Record) -> Verdict {
-    judge(record, ALL)
+    let mut verdict = judge(record, ALL);
+    series_level::add(&mut verdict, record);
+    verdict
 }
 
 /// Adds to the verdict on a run what another one, with so light a load that requests do not wait, says of its limit.
