@@ -142,7 +142,8 @@ impl Checked {
         let Self { loaded, properties, .. } = self;
         let Some(plan) = &loaded.plan else { return };
         let unknown = criteria::unknown_labels(&request.criteria, plan);
-        let unknown = unknown.into_iter().map(|words| Diag::error("criterion", words));
+        let unknown =
+            unknown.into_iter().map(|words| Diag::error("criterion", words));
         let all: HashMap<String, String> =
             properties.all().map(|(key, value)| (key.into(), value.into())).collect();
         // A setUp group may make the file.
@@ -171,6 +172,7 @@ impl Checked {
         for warning in &warnings {
             terminal::warning(warning);
         }
+        properties.complaint().map_or(Ok(()), Err)?;
         java::note_plugins(&mut properties, &bytes);
         let mut loaded = load::load(path, bytes.clone(), &properties);
         let without = no_java(&loaded, &properties)
@@ -178,9 +180,6 @@ impl Checked {
         if let Some((words, without)) = without {
             loaded = without;
             loaded.diags.push(Diag::warning("java", words));
-        }
-        if let Some(complaint) = engine::complaint(|key| properties.get(key).map(str::to_owned)) {
-            loaded.diags.push(Diag::error("property", complaint));
         }
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let all: HashMap<String, String> =

@@ -12,7 +12,7 @@ use report::model::Prices;
 use toml::{Table, Value};
 
 use crate::flags::load::{self, KEYS};
-use crate::properties::{PROJECT_FILE, Setting};
+use crate::properties::{PROJECT_FILE, Setting, legible};
 use crate::request::Request;
 use crate::suggest::nearest;
 
@@ -157,7 +157,6 @@ fn add(request: &mut Request, table: &Table, folder: &Path) -> Result<Vec<String
     Ok(replaced)
 }
 
-/// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
 /// Adds series to those of the command line, of which one stays that has the same name.
 fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     let mut lines = Vec::new();
@@ -186,13 +185,16 @@ fn add_series(request: &mut Request, table: &Table) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// Properties of a table. Their names have dots, which TOML reads as tables in tables where they are not quoted.
 fn add_properties(table: &Table, within: &str, out: &mut Vec<Setting>) -> Result<(), Wrong> {
     for (name, value) in table {
         let name = format!("{within}{name}");
         match value {
             Value::Table(inner) => add_properties(inner, &format!("{name}."), out)?,
             _ => {
-                let value = text(value, &["properties", &name])?;
+                let path = ["properties", &name];
+                let value = text(value, &path)?;
+                legible::wrong(&name, &value).map_or(Ok(()), |words| Err(wrong(&path, words)))?;
                 out.push(Setting::Jmeter(name, value));
             }
         }
@@ -473,6 +475,11 @@ mod tests {
             ("load = 1", "load must be a table"),
             ("[load]\nusers = 1\nrps = 2", "give one of them"),
             ("[properties]\na = []", "must be a text or a number"),
+            ("[properties]\nthrong.stop.unconnected = 'x'", "it must be a whole number"),
+            (
+                "[thresholds]\nfail = 'checks% > 101'",
+                "thresholds.fail: \"checks% > 101\": checks% is 100%",
+            ),
         ] {
             let error = added(Request::default(), text).map(|_| ()).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");

@@ -7,6 +7,7 @@
 
 mod heeded;
 mod hosts;
+pub(crate) mod legible;
 mod secret;
 
 pub(crate) use heeded::why_not;
@@ -109,9 +110,11 @@ impl Properties {
             let origin = if number < sources.of_project { PROJECT_FILE } else { "-J" };
             properties.apply(setting, origin, &mut refused);
         }
+        refused.extend(properties.illegible());
         if !refused.is_empty() {
             return Err(refused.join("\n"));
         }
+        warnings.extend(properties.defaulted());
         properties.stamp(now_ms);
         properties.hand_on_system();
         Ok((properties, warnings))
@@ -171,6 +174,12 @@ impl Properties {
                 self.jmeter.insert(engine::LOG_SAMPLES.into(), "true".into());
             }
         }
+    }
+
+    /// The first property that the engine or Java cannot use, in words: what a run would refuse to start with.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        let get = |key: &str| self.get(key).map(str::to_owned);
+        engine::complaint(get).or_else(|| jvm::Settings::from_properties(get).err())
     }
 
     /// The value, falling back to the system property of that name.

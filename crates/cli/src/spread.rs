@@ -169,7 +169,11 @@ pub(crate) fn start(
 
 /// The reason why the engine does not start, and its exit code: classes that Java cannot find are errors of the plan, as in `check`.
 fn refused(error: StartError) -> (String, Exit) {
-    let exit = if matches!(error, StartError::Java(_)) { Exit::Plan } else { Exit::Aborted };
+    let exit = match error {
+        StartError::Java(_) => Exit::Plan,
+        StartError::Setting(_) => Exit::Usage,
+        StartError::Results(_) | StartError::System(_) => Exit::Aborted,
+    };
     (error.to_string(), exit)
 }
 

@@ -53,6 +53,9 @@ pub(crate) fn admit(
     if let Some(values) = former.filter(|_| whole) {
         of_plan.restore(values);
     }
+    if let Some(words) = of_plan.complaint() {
+        return Err(console.fail(&words, Exit::Usage));
+    }
     java::note_plugins(&mut properties, bytes);
     java::note_plugins(&mut of_plan, bytes);
     let mut loaded = load::load(&request.plan, bytes.to_vec(), &of_plan);
