@@ -27,7 +27,7 @@ pub(crate) use check::CheckFlags;
 pub(crate) use criteria::CriteriaFlags;
 pub(crate) use load::LoadFlags;
 pub(crate) use preflight::PreflightFlags;
-pub(crate) use properties::{MachineFlags, PropertyFlags};
+pub(crate) use properties::{MachineFlags, PassedFlags, PropertyFlags};
 pub(crate) use questions::{CapacityFlags, CompareFlags, OutputFlags, SweepFlags};
 
 const ABOUT: &str = "\

@@ -133,6 +133,15 @@ impl PassedFlags {
         &self.properties
     }
 
+    /// Whether options behind `--` may set further properties.
+    pub(crate) fn has_more_properties(&self) -> bool {
+        let sets = |option: &OsString| {
+            let option = option.as_encoded_bytes();
+            [&b"-J"[..], b"-D", b"-q", b"-p", b"-S"].iter().any(|flag| option.starts_with(flag))
+        };
+        self.rest.iter().any(sets)
+    }
+
     /// The options as they stand on the line of a run.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let PropertyFlags { base, home, order, .. } = &self.properties;

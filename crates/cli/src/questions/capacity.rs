@@ -24,10 +24,13 @@ use super::child::{self, Asked, Failed, Load};
 use super::place::Reach;
 use super::sweep::{self, fail, stopped};
 use super::{place, results};
+use crate::criteria::{Criteria, unknown_labels};
 use crate::exit::Exit;
-use crate::flags::{CapacityFlags, OutputFlags};
+use crate::flags::{CapacityFlags, OutputFlags, PassedFlags};
 use crate::interrupt::Interrupt;
-use crate::terminal;
+use crate::properties::Properties;
+use crate::request::Request;
+use crate::{load, project, terminal};
 use answer::Capacity;
 use pace::Took;
 use probe::{Done, EndedBy};
@@ -70,6 +73,9 @@ fn search(flags: CapacityFlags) -> Exit {
         seconds: flags.probe.as_secs_f64(),
         probes: flags.probes as usize,
     };
+    if let Err(message) = known_labels(&flags.plan, &flags.passed, &criteria) {
+        return fail(&message, Exit::Usage);
+    }
     let folder = match place::create(&flags.output.runs, "capacity", &flags.plan) {
         Ok(folder) => folder,
         Err(message) => return fail(&message, Exit::Aborted),
@@ -130,6 +136,33 @@ fn criteria(texts: &[String]) -> Result<Vec<criterion::Criterion>, String> {
         Ok(criterion)
     });
     parsed.collect()
+}
+
+/// Refuses criteria of labels that the plan does not have, before the first probe. What else is wrong with a plan its first
+/// run says.
+fn known_labels(
+    plan: &Path,
+    passed: &PassedFlags,
+    criteria: &[criterion::Criterion],
+) -> Result<(), String> {
+    let sources = passed.properties().sources();
+    let mut request = Request { plan: plan.to_owned(), sources, ..Request::default() };
+    project::apply(&mut request)?;
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let (properties, _) = Properties::load(&request.sources, now_ms)?;
+    // A pipe has nothing more for the runs.
+    let is_readable = plan.is_file() && !passed.has_more_properties();
+    let Some(bytes) = is_readable.then(|| std::fs::read(plan).ok()).flatten() else {
+        return Ok(());
+    };
+    let loaded = load::load(plan, bytes, &properties);
+    let may_run = loaded.is_valid() && loaded.obstacles().next().is_none();
+    let Some(plan) = loaded.plan.as_ref().filter(|_| may_run) else { return Ok(()) };
+    let asked = Criteria { fail: criteria.to_vec(), abort: Vec::new() };
+    match unknown_labels(&asked, plan) {
+        unknown if unknown.is_empty() => Ok(()),
+        unknown => Err(unknown.join("\n")),
+    }
 }
 
 /// A search that goes on.
