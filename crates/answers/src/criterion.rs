@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! criterion := [times] figure [ "(" NAME ")" ] op value { "for" "label" NAME | "over" TIME }
+//!            | "series." NAME ("." "mean" | ".min" | ".max") op value [ "over" TIME ]
 //! times     := "response" | "service", each also with "time"; without it, response times count
 //! figure    := "mean" | "median" | "p50" … "p99.999" | "max" | "rate" | "count" | "errors" | "error%" | "checks%"
 //! op        := "<" | "<=" | ">" | ">=" | "=" | "!="
@@ -17,9 +18,9 @@ use std::time::Duration;
 
 use record::{Part, Record};
 use serde::Serialize;
-use stats::Checks;
 use stats::grouped::cut_percent;
 use stats::hist::{Bins, Hist};
+use stats::{Checks, Number};
 
 use crate::verdict::Words;
 
@@ -31,6 +32,8 @@ pub struct Criterion {
     pub limit: Limit,
     /// Of one label; `None` is all requests.
     pub label: Option<String>,
+    /// The series that [`Figure::Series`] is of.
+    pub series: Option<String>,
     /// Length of a window that rolls with the run; `None` is the whole run.
     pub over: Option<Duration>,
 }
@@ -48,6 +51,16 @@ pub enum Figure {
     ErrorShare,
     /// Percent of the answers that assertions checked for which all of them held.
     CheckShare,
+    /// Of the numbers of a series in answers.
+    Series(OfSeries),
+}
+
+/// A figure of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfSeries {
+    Mean,
+    Min,
+    Max,
 }
 
 /// The begin from which a time counts.
@@ -106,6 +119,10 @@ pub trait Figures {
     fn errors(&self) -> Option<u64>;
     /// Answers that assertions checked; `None` where the source of the samples does not say which ones.
     fn checks(&self) -> Option<Checks> {
+        None
+    }
+    /// The numbers of a series; `None` where there are none.
+    fn series(&self, _: &str) -> Option<Number> {
         None
     }
     /// Length of the time in which they were taken.
@@ -169,6 +186,15 @@ impl Criterion {
                 Some(errors as f64 * 100.0 / count as f64)
             }
             Figure::CheckShare => of.checks()?.percent(),
+            Figure::Series(figure) => {
+                let number = of.series(self.series.as_deref()?)?;
+                let mean = number.mean()?;
+                Some(match figure {
+                    OfSeries::Mean => mean,
+                    OfSeries::Min => number.least,
+                    OfSeries::Max => number.most,
+                })
+            }
         }
     }
 
@@ -206,13 +232,18 @@ impl Criterion {
             Figure::Rate => format!("{}/s", plain(value, 2)),
             Figure::ErrorShare => format!("{}%", plain(value, 3)),
             Figure::CheckShare => cut_percent(value),
+            Figure::Series(_) => plain(value, 3),
             Figure::Count | Figure::Errors => plain(value, 0),
         }
     }
 
     /// The words in place of a value that there is not.
     fn nothing(&self) -> &'static str {
-        if self.figure == Figure::CheckShare { "no checked answers" } else { "no samples" }
+        match self.figure {
+            Figure::CheckShare => "no checked answers",
+            Figure::Series(_) => "no numbers",
+            _ => "no samples",
+        }
     }
 
     fn limit_text(&self) -> String {
@@ -372,12 +403,18 @@ impl Figure {
             Self::Errors => "errors".into(),
             Self::ErrorShare => "error%".into(),
             Self::CheckShare => "checks%".into(),
+            Self::Series(OfSeries::Mean) => "mean".into(),
+            Self::Series(OfSeries::Min) => "min".into(),
+            Self::Series(OfSeries::Max) => "max".into(),
         }
     }
 }
 
 impl Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(series) = &self.series {
+            write!(f, "series.{series}.")?;
+        }
         write!(f, "{} {} {}", self.figure.name(), self.op.sign(), self.limit_text())?;
         if let Some(label) = &self.label {
             let quoted = label.contains(" over ") || label.contains('"');
@@ -533,6 +570,8 @@ mod tests {
             ("checks% > 99", true),
             ("checks% >= 99.5", true),
             ("check % > 99.5%", false),
+            ("p(99) < 1s", true),
+            ("service p( 99.9 ) < 100ms", false),
         ] {
             assert_eq!(judge(text), holds, "{text}");
         }

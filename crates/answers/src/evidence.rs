@@ -4,6 +4,7 @@
 //!
 //! 1. Errors are undecided where the samples do not say which of them failed.
 //!    So is the share of answers as expected where no assertion checked an answer.
+//!    So is a figure of a series of which no answer had a number.
 //! 2. Without a sample nothing is met, except `count = 0` of a label that the plan has.
 //! 3. A time is not met without a successful sample, nor the share of answers as expected where all requests failed.
 //! 4. Times, rates and counts are not met where more samples failed than succeeded and no criterion is about the errors of
@@ -111,6 +112,9 @@ impl Evidence<'_> {
         let is_error = is_of_errors(criterion);
         match ignored(criterion, of) {
             _ if all == 0 => {}
+            _ if is_without_number(judged) => {
+                return Some((Outcome::Undecided, no_number(criterion)));
+            }
             Some(errors) if errors >= all && is_unchecked(criterion, of) => {
                 return Some((Outcome::NotMet, none_to_check(errors, all)));
             }
@@ -260,6 +264,20 @@ fn ignored(criterion: &Criterion, of: &dyn Figures) -> Option<u64> {
 /// Whether a criterion is about assertions of samples of which none checked an answer.
 pub fn is_unchecked(criterion: &Criterion, of: &dyn Figures) -> bool {
     criterion.figure == Figure::CheckShare && of.checks().is_none_or(|checks| checks.checked == 0)
+}
+
+/// Whether a criterion is about a series without a number.
+pub fn is_without_number(judged: &Judged) -> bool {
+    matches!(judged.criterion.figure, Figure::Series(_)) && judged.value.is_none()
+}
+
+/// The reason for which a criterion on a series is undecided without numbers.
+pub fn no_number(criterion: &Criterion) -> Words {
+    let series = criterion.series.as_deref().unwrap_or_default();
+    words(
+        format!("no answer had a number for the series {series}"),
+        format!("没有响应包含序列 {series} 的数值"),
+    )
 }
 
 /// The reason for which a criterion on assertions is undecided without them.

@@ -142,8 +142,9 @@ impl Checked {
         let Self { loaded, properties, .. } = self;
         let Some(plan) = &loaded.plan else { return };
         let unknown = criteria::unknown_labels(&request.criteria, plan);
+        let series = criteria::unknown_series(&request.criteria, properties);
         let unknown =
-            unknown.into_iter().map(|words| Diag::error("criterion", words));
+            unknown.into_iter().chain(series).map(|words| Diag::error("criterion", words));
         let all: HashMap<String, String> =
             properties.all().map(|(key, value)| (key.into(), value.into())).collect();
         // A setUp group may make the file.

@@ -16,10 +16,12 @@ use plan::plan::{ControllerKind, Needs, Plan, SamplerKind};
 use record::Lamp;
 use stats::hist::Hist;
 use stats::totals::{Row, Totals};
-use stats::{Checks, Counter, Snapshot};
+use stats::{Checks, Counter, Number, Snapshot};
 
 pub(crate) use self::judgement::{Judgement, words};
 use self::window::{Window, is_lost};
+use crate::project::SERIES;
+use crate::properties::Properties;
 use crate::suggest::nearest;
 
 /// Criteria as they were given.
@@ -36,6 +38,8 @@ struct Whole<'a> {
     totals: &'a Totals,
     label: Option<&'a str>,
     seconds: f64,
+    /// Names of the run's series.
+    series: &'a [String],
     /// Nothing of the load was sent: samples of setUp and tearDown groups are not what a criterion means that names no label.
     without_load: bool,
 }
@@ -61,6 +65,11 @@ impl Figures for Whole<'_> {
 
     fn checks(&self) -> Option<Checks> {
         Some(self.row().tally.checks)
+    }
+
+    fn series(&self, name: &str) -> Option<Number> {
+        let at = self.series.iter().position(|one| one == name)?;
+        self.totals.numbers().get(at).copied()
     }
 
     fn seconds(&self) -> f64 {
@@ -96,6 +105,8 @@ pub(crate) struct Watch {
     starts: (u64, u64),
     /// Labels of criteria that the plan has, whether they occur or not.
     planned: Vec<String>,
+    /// Names of the run's series.
+    series: Vec<String>,
     /// The plan has a sampler that is enabled, and a main thread group.
     has_samplers: bool,
     has_main_group: bool,
@@ -114,6 +125,16 @@ impl Watch {
     pub(crate) fn knowing(mut self, plan: &Plan) -> Self {
         self.planned = planned(&self.criteria, plan);
         (self.has_samplers, self.has_main_group) = (!plan.samplers.is_empty(), plan.has_main_group);
+        self
+    }
+
+    /// The watch with the names of the run's series, by their place.
+    pub(crate) fn with_series<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Self {
+        self.series = names.map(str::to_owned).collect();
+        for window in &mut self.windows {
+            let name = window.criterion.series.as_deref();
+            window.series = name.and_then(|name| self.series.iter().position(|one| one == name));
+        }
         self
     }
 
@@ -204,6 +225,7 @@ impl Watch {
             totals,
             length,
             planned: &self.planned,
+            series: &self.series,
             without_load: self.lacks_load(totals),
         };
         let (fail, abort): (Vec<&Window>, Vec<&Window>) =
@@ -226,6 +248,7 @@ struct AtEnd<'a> {
     totals: &'a Totals,
     length: Duration,
     planned: &'a [String],
+    series: &'a [String],
     without_load: bool,
 }
 
@@ -233,7 +256,7 @@ impl AtEnd<'_> {
     fn whole<'c>(&'c self, criterion: &'c Criterion) -> Whole<'c> {
         let seconds = self.length.as_secs_f64();
         let (totals, label) = (self.totals, criterion.label.as_deref());
-        Whole { totals, label, seconds, without_load: self.without_load }
+        Whole { totals, label, seconds, series: self.series, without_load: self.without_load }
     }
 
     /// Judges a criterion that the run must meet.
@@ -277,6 +300,7 @@ impl AtEnd<'_> {
                 nothing.words(criterion)
             }
             _ if evidence::is_unchecked(criterion, &whole) => evidence::unchecked(criterion),
+            _ if evidence::is_without_number(&judged) => evidence::no_number(criterion),
             (_, Some(over)) if window.last.is_none() && judged.is_met() => short(self.length, over),
             _ => return None,
         });
@@ -356,6 +380,23 @@ pub(crate) fn unknown_labels(criteria: &Criteria, plan: &Plan) -> Vec<String> {
         let meant = meant.map_or_else(String::new, |near| format!(": did you mean {near:?}?"));
         let lacks = "no enabled sampler or transaction of the plan has the label";
         Some(format!("{one}: {lacks} {label:?}{meant}"))
+    });
+    unknown.collect()
+}
+
+/// Sentences on criteria of series that the run does not have.
+pub(crate) fn unknown_series(criteria: &Criteria, properties: &Properties) -> Vec<String> {
+    let lines = properties.get(SERIES).unwrap_or_default();
+    let names: Vec<&str> =
+        lines.lines().filter_map(|line| Some(line.split_once('=')?.0.trim())).collect();
+    let all = criteria.fail.iter().chain(&criteria.abort);
+    let unknown = all.filter_map(|one| {
+        let series = one.series.as_deref().filter(|series| !names.contains(series))?;
+        let meant = match nearest(series, names.iter().copied()) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("give --series '{series}=SOURCE', or [series] in throng.toml"),
+        };
+        Some(format!("{one}: the run has no series {series:?}: {meant}"))
     });
     unknown.collect()
 }

@@ -17,7 +17,7 @@ use crate::request::Request;
 use crate::suggest::nearest;
 
 /// The property of series of numbers in answers.
-const SERIES: &str = "throng.series";
+pub(crate) const SERIES: &str = "throng.series";
 const TABLES: [&str; 8] =
     ["load", "thresholds", "watch", "alerts", "series", "prices", "out", "properties"];
 const PRICES: [&str; 5] = ["currency", "core-hour", "gib-hour", "gib-sent", "gib-received"];

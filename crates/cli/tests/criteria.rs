@@ -362,6 +362,10 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
         assert!(program.read("t.xml").contains("errors=\"1\""), "{}", program.read("t.xml"));
         assert!(!program.path("runs").exists(), "nothing was run");
     }
+    let search = ["capacity", "plan.jmx", "--fail", "p95 < 1s for label Slep", "--at-most", "2"];
+    let ended = program.run(&search);
+    assert!(ended.code == 2 && ended.err.contains(words), "{ended:?}");
+    assert!(!program.path("runs").exists(), "nothing was run");
     program.write("throng.toml", "[thresholds]\nfail = [\"p95 < 1s for label Slep\"]\n");
     let checked = program.run(&["check", "plan.jmx"]);
     assert!(checked.code == 3 && checked.out.contains(words), "{checked:?}");
@@ -369,6 +373,53 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
     program.write("plan.jmx", &program::PLAN.replace("\"Sleep\"", "\"${none}\""));
     let checked = program.run(&["check", "plan.jmx"]);
     assert_eq!(checked.code, 0, "{checked:?}");
+}
+
+#[test]
+fn a_limit_that_nothing_can_meet_is_refused_wherever_it_is_given() {
+    let program = Program::new();
+    let words = "checks% is 100% at most: give a limit from 0 to 100";
+    for line in [
+        &["run", "plan.jmx", "--fail", "checks% > 101"][..],
+        &["run", "plan.jmx", "--abort-if", "checks% > 101"],
+        &["capacity", "plan.jmx", "--fail", "checks% > 101"],
+    ] {
+        let ended = program.run(line);
+        assert!(ended.code == 2 && ended.err.contains(words), "{line:?}: {ended:?}");
+    }
+    program.write("throng.toml", "[thresholds]\nfail = [\"checks% > 101\"]\n");
+    for verb in ["run", "check", "preflight", "capacity"] {
+        let line = [verb, "plan.jmx", "--fail", "error% < 1"];
+        let ended = program.run(if verb == "capacity" { &line } else { &line[..2] });
+        let is_placed = ended.err.contains("throng.toml: line 2: thresholds.fail: ");
+        assert!(ended.code == 2 && is_placed && ended.err.contains(words), "{verb}: {ended:?}");
+    }
+    assert!(!program.path("runs").exists(), "nothing was run");
+}
+
+#[test]
+fn a_property_that_cannot_be_understood_has_one_exit_code() {
+    let program = Program::new();
+    for (property, words) in [
+        ("-Jthrong.series=x", "NAME=VARIABLE"),
+        ("-Jthrong.stop.unconnected=many", "it must be a whole number, 0 or more (-J)"),
+        ("-Jthrong.workers=-1", "it must be a whole number, 0 to 1000"),
+        ("-Jhttps.default.protocol=SSLv3", "neither TLS 1.2 nor TLS 1.3"),
+        ("-Jthrong.jvm.heap=much", "write it like 512m or 2g"),
+    ] {
+        for verb in ["run", "check", "preflight"] {
+            let ended = program.run(&[verb, "plan.jmx", property]);
+            assert!(ended.code == 2 && ended.err.contains(words), "{verb} {property}: {ended:?}");
+        }
+    }
+    // JMeter takes its default.
+    let ended = program.run(&["run", "plan.jmx", "-Jsummariser.interval=often"]);
+    let words = "summariser.interval (-J) is \"often\", no number: its default counts";
+    assert!(ended.code == 0 && ended.err.contains(words), "{ended:?}");
+    let refused = "[properties]\nthrong.stop.unconnected = \"many\"\n";
+    program.write("throng.toml", refused);
+    let ended = program.run(&["check", "plan.jmx"]);
+    assert!(ended.code == 2 && ended.err.contains("throng.toml: line 2: "), "{ended:?}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn metric(criterion: &str) -> &'static str {
         Ok(Figure::Time(..)) => "http_req_duration",
         Ok(Figure::Errors | Figure::ErrorShare) => "http_req_failed",
         Ok(Figure::CheckShare) => "checks",
-        Ok(Figure::Rate | Figure::Count) | Err(_) => "http_reqs",
+        Ok(Figure::Rate | Figure::Count | Figure::Series(_)) | Err(_) => "http_reqs",
     }
 }
 

@@ -6,10 +6,13 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{Criterion, Figure, Limit, Op, Stat, Times};
+use super::{Criterion, Figure, Limit, OfSeries, Op, Stat, Times};
 use crate::time;
 
-const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%";
+const FIGURES: &str = "figures are mean, median, p50 to p99.999, max (of response or service times), rate, count, errors, error%, checks%, and series.NAME.mean, .min and .max";
+
+const ONE_EACH: &str =
+    "this is more than one criterion: give each with an option, or in a list, of its own";
 
 pub(super) fn read(text: &str) -> Result<Criterion, String> {
     let (text, label_inside) = in_parentheses(text);
@@ -30,19 +33,30 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
         "!=" => Op::NotEqual,
         _ => return Err(format!("{sign} is no comparison: take <, <=, >, >=, = or !=")),
     };
-    let figure = figure(name)?;
+    let (figure, series) = match of_series(name)? {
+        Some((figure, series)) => (figure, Some(series)),
+        None => (figure(name)?, None),
+    };
+    if series.is_some() && label_inside.is_some() {
+        return Err(NO_LABEL.into());
+    }
     let (value, mut rest) = word(rest);
     // A unit may stand apart: 500 ms.
     let (unit, behind) = word(rest);
     let apart = format!("{value}{unit}");
-    let limit = if matches!(unit, "" | "for" | "over") || limit(figure, &apart).is_err() {
-        limit(figure, value)?
-    } else {
-        rest = behind;
-        limit(figure, &apart)?
+    let limit = match limit(figure, &apart) {
+        Ok(limit) if !matches!(unit, "" | "for" | "over") => {
+            rest = behind;
+            limit
+        }
+        of_both => limit(figure, value).map_err(|words| match (of_both, unit) {
+            _ if value.ends_with(',') => ONE_EACH.to_owned(),
+            (Err(words), unit) if !matches!(unit, "for" | "over") => words,
+            _ => words,
+        })?,
     };
     possible(figure, op, limit)?;
-    let mut criterion = Criterion { figure, op, limit, label: label_inside, over: None };
+    let mut criterion = Criterion { figure, op, limit, label: label_inside, series, over: None };
     loop {
         let (key, behind) = word(rest);
         match key {
@@ -55,6 +69,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
                 }
                 (criterion.over, rest) = (Some(over), behind);
             }
+            "for" if criterion.series.is_some() => return Err(NO_LABEL.into()),
             "for" if criterion.label.is_none() => {
                 let (key, behind) = word(behind);
                 if key != "label" {
@@ -63,6 +78,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
                 let (label, behind) = label(behind)?;
                 (criterion.label, rest) = (Some(label), behind);
             }
+            "and" | "AND" | "&&" | "," | "or" | "OR" | "||" => return Err(ONE_EACH.into()),
             _ => {
                 return Err(format!(
                     "{key:?} is not understood: for label NAME and over TIME may stand there"
@@ -82,6 +98,16 @@ fn in_parentheses(text: &str) -> (Cow<'_, str>, Option<String>) {
         let close = ends.rfind(|close| is_operator(&text[close + 1..]))?;
         Some((open, close)).filter(|_| !text[open + 1..close].trim().is_empty())
     });
+    // Percentiles as k6 writes them: p(95).
+    let is_percentile = |(open, close): &(usize, usize)| {
+        let name = text[..*open].trim().to_lowercase();
+        let is_p = name == "p" || name.ends_with(" p");
+        is_p && text[open + 1..*close].trim().parse::<f64>().is_ok()
+    };
+    if let Some((open, close)) = found.filter(is_percentile) {
+        let percent = text[open + 1..close].trim();
+        return (Cow::Owned(format!("{}{percent}{}", &text[..open], &text[close + 1..])), None);
+    }
     let Some((open, close)) = found else { return (Cow::Borrowed(text), None) };
     let label = text[open + 1..close].trim().trim_matches('"');
     (Cow::Owned(format!("{}{}", &text[..open], &text[close + 1..])), Some(label.to_owned()))
@@ -107,6 +133,27 @@ fn label(text: &str) -> Result<(String, &str), String> {
     } else {
         Ok((label.trim().into(), rest))
     }
+}
+
+const NO_LABEL: &str = "a series is of all answers: leave the label out";
+
+/// The figure of a series and the name of that; `None`: the text is of another figure.
+fn of_series(text: &str) -> Result<Option<(Figure, String)>, String> {
+    let Some(rest) = text.trim().strip_prefix("series.") else { return Ok(None) };
+    let known = |(series, figure): (&str, &str)| {
+        let figure = match figure.trim().to_lowercase().as_str() {
+            "mean" | "avg" | "average" => OfSeries::Mean,
+            "min" => OfSeries::Min,
+            "max" => OfSeries::Max,
+            _ => return None,
+        };
+        let series = series.trim();
+        (!series.is_empty()).then(|| (Figure::Series(figure), series.to_owned()))
+    };
+    let found = rest.rsplit_once('.').and_then(known).map(Some);
+    found.ok_or_else(|| {
+        format!("{:?} is no figure of a series: write series.NAME.mean, .min or .max", text.trim())
+    })
 }
 
 fn figure(text: &str) -> Result<Figure, String> {
@@ -141,7 +188,13 @@ fn figure(text: &str) -> Result<Figure, String> {
         "" => Err(format!("there is no figure before the comparison: {FIGURES}")),
         _ => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
             Some(percent) if percent > 0.0 && percent < 100.0 => time(Stat::Percentile(percent)),
-            _ => Err(format!("{:?} is no figure: {FIGURES}", text.trim())),
+            _ => {
+                let shares = ["error%", "errors%", "check%", "checks%"];
+                let share = shares.iter().find(|share| share.strip_suffix('%') == Some(&*name));
+                let hint = share.map(|share| format!("did you mean {share}? The "));
+                let hint = hint.unwrap_or_default();
+                Err(format!("{:?} is no figure: {hint}{FIGURES}", text.trim()))
+            }
         },
     }
 }
@@ -149,6 +202,10 @@ fn figure(text: &str) -> Result<Figure, String> {
 fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
     if text.is_empty() {
         return Err("there is no value behind the comparison".into());
+    }
+    if matches!(figure, Figure::Series(_)) {
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        return number.map(Limit::Absolute).ok_or_else(|| format!("{text:?} is no number"));
     }
     if text.starts_with(['+', '-'])
         && let Some(percent) = text.strip_suffix('%')
@@ -171,13 +228,18 @@ fn limit(figure: Figure, text: &str) -> Result<Limit, String> {
         Figure::Time(..) => Ok(Limit::Absolute(time::parse(text)?.as_secs_f64() * 1000.0)),
         Figure::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
         Figure::ErrorShare | Figure::CheckShare => number(text.strip_suffix('%').unwrap_or(text)),
-        Figure::Count | Figure::Errors => number(text),
+        Figure::Errors if text.ends_with('%') => {
+            Err(format!("{text:?} is no number of errors; for a share write error%"))
+        }
+        Figure::Count | Figure::Errors | Figure::Series(_) => number(text),
     }
 }
 
 /// Refuses a share above 100 %, and a condition that no value of the figure can meet. The error is a sentence for the user.
 fn possible(figure: Figure, op: Op, limit: Limit) -> Result<(), String> {
-    let Limit::Absolute(limit) = limit else { return Ok(()) };
+    let (Limit::Absolute(limit), false) = (limit, matches!(figure, Figure::Series(_))) else {
+        return Ok(());
+    };
     let is_share = matches!(figure, Figure::ErrorShare | Figure::CheckShare);
     let name = figure.name();
     if is_share && (limit > 100.0 || (limit >= 100.0 && op == Op::More)) {
@@ -232,6 +294,8 @@ mod tests {
             "response max > 1.5ms for label \"a over b\"",
             "checks% > 99.9% for label Login",
             "errors < 0.5",
+            "series.server.threads.max < 200",
+            "series.Load of B.mean >= -1.5 over 30s",
         ] {
             let criterion = Criterion::parse(text).expect(text);
             assert_eq!(criterion.to_string(), text);
@@ -250,6 +314,10 @@ mod tests {
             ("speed > 5", "figures are mean"),
             ("< 5", "there is no figure"),
             ("rate > many", "is no number"),
+            ("series.load < 5", "is no figure of a series: write series.NAME.mean"),
+            ("series.load.p95 < 5", "is no figure of a series"),
+            ("series.load.max < 5 for label A", "leave the label out"),
+            ("series.load.max < +5%", "is no number"),
             ("checks% > 101", "checks% is 100% at most: give a limit from 0 to 100"),
             ("error% < 101%", "error% is 100% at most"),
             ("checks% > 100", "checks% is 100% at most"),
@@ -267,6 +335,11 @@ mod tests {
             ("p99 < 5s for Login", "write for label NAME"),
             ("p99 < 5s for label", "there is no name"),
             ("p99 < 5s over 10ms", "a second at least"),
+            ("p99 < 5 msec", "\"5msec\" is no time"),
+            ("p99 < 5s and error% < 1", "this is more than one criterion"),
+            ("p99 < 5s, error% < 1", "this is more than one criterion"),
+            ("checks > 99", "is no figure: did you mean checks%? The figures are mean"),
+            ("errors < 1%", "is no number of errors; for a share write error%"),
             ("p99 < 5s please", "\"please\" is not understood"),
             ("p99 < 5s over 1s over 2s", "\"over\" is not understood"),
         ] {

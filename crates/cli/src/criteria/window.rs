@@ -13,7 +13,7 @@ use answers::evidence::Evidence;
 use record::Lamp;
 use stats::hist::{Bins, Hist};
 use stats::snapshot::LabelDelta;
-use stats::{Checks, Snapshot};
+use stats::{Checks, Number, Snapshot};
 
 /// Steps of a window, at most.
 const MOST_STEPS: i64 = 600;
@@ -29,6 +29,8 @@ pub(super) struct Window {
     pub(super) worst: Option<(Judged, Duration)>,
     /// The judgement of the last second; `None` until the window is full.
     pub(super) last: Option<Judged>,
+    /// The place of the series that the criterion is about.
+    pub(super) series: Option<usize>,
     sum: Sum,
     /// Whole steps in the sum, the oldest first.
     steps: VecDeque<Step>,
@@ -44,6 +46,7 @@ struct Sum {
     checks: Checks,
     /// Times of the kind that the criterion is about.
     times: Hist,
+    number: Number,
     /// Length, ms.
     ms: i64,
 }
@@ -55,6 +58,7 @@ struct Step {
     errors: u64,
     checks: Checks,
     times: Bins,
+    number: Number,
     ms: i64,
 }
 
@@ -81,6 +85,10 @@ impl Figures for Sum {
         Some(self.checks)
     }
 
+    fn series(&self, _: &str) -> Option<Number> {
+        Some(self.number)
+    }
+
     fn seconds(&self) -> f64 {
         self.ms as f64 / 1000.0
     }
@@ -97,6 +105,7 @@ impl Window {
             ends,
             worst: None,
             last: None,
+            series: None,
             sum: Sum::default(),
             steps: VecDeque::new(),
             open: Step::default(),
@@ -116,6 +125,13 @@ impl Window {
             _ => None,
         };
         let rolls = self.criterion.over.is_some();
+        if let Some(number) = self.series.and_then(|at| snapshot.numbers.get(at)) {
+            self.open.number.merge(number);
+            // A window has no extremes that could be taken away: it is put together when it is judged.
+            if !rolls {
+                self.sum.number.merge(number);
+            }
+        }
         for delta in snapshot.labels.iter().filter(is_meant) {
             let bins = times.map(|times| match times {
                 Times::Service => &delta.service,
@@ -158,6 +174,11 @@ impl Window {
             }
             if self.sum.ms < over - SHORTER_MS {
                 return None;
+            }
+            if self.series.is_some() {
+                let steps = self.steps.iter().chain([&self.open]);
+                self.sum.number = Number::default();
+                steps.for_each(|step| self.sum.number.merge(&step.number));
             }
         }
         // The condition of a criterion that ends the run is no claim about the target.

@@ -133,6 +133,11 @@ fn criteria(texts: &[String]) -> Result<Vec<criterion::Criterion>, String> {
                 "{text:?}: a window (over …) has no meaning here: each probe is judged as a whole"
             ));
         }
+        if criterion.series.is_some() {
+            return Err(format!(
+                "{text:?}: probes are judged by their samples; give a series to throng run"
+            ));
+        }
         Ok(criterion)
     });
     parsed.collect()

@@ -11,7 +11,7 @@ use plan::support::{self, Kind, Level, Support};
 use stats::grouped::count;
 
 use crate::console::Console;
-use crate::criteria::unknown_labels;
+use crate::criteria::{unknown_labels, unknown_series};
 use crate::exit::Exit;
 use crate::load::{self, Loaded};
 use crate::preflight::{self, About, Host, Look};
@@ -82,7 +82,8 @@ pub(crate) fn admit(
         return Err(Exit::Plan);
     }
     let unknown = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
-    match unknown.unwrap_or_default() {
+    let series = unknown_series(&request.criteria, &of_plan);
+    match [unknown.unwrap_or_default(), series].concat() {
         unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded }),
         unknown => Err(console.fail(&unknown.join("\n"), Exit::Usage)),
     }

@@ -82,7 +82,10 @@ fn answers_as_expected_stand_beside_requests_that_succeeded() {
 fn a_run_with_assertions_that_checked_nothing_says_so() {
     let program = Program::new();
     let nobody = plan().replace("\"Answer\" enabled=\"true\"", "\"Answer\" enabled=\"false\"");
-    program.write("plan.jmx", &nobody.replace("\"Free\" enabled=\"true\"", "\"Free\" enabled=\"false\""));
+    program.write(
+        "plan.jmx",
+        &nobody.replace("\"Free\" enabled=\"true\"", "\"Free\" enabled=\"false\""),
+    );
     let ended = program.run(&["run", "plan.jmx", "-Jloops=1"]);
     let words = "\nAnswers         none was checked: no assertion ran on an answer\n";
     assert!(ended.out.contains(words), "{ended:?}");

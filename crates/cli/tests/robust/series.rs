@@ -107,3 +107,33 @@ fn a_file_beside_the_plan_has_series_of_its_own() {
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(ended.err.contains("NAME=header:NAME"), "{ended:?}");
 }
+
+#[test]
+fn a_criterion_on_a_series_is_judged_by_its_numbers() {
+    let trial = Trial::with(EXTRACTOR);
+    let port = format!("-Jport={}", counting());
+    let line = ["run", "http.jmx", "-Jloops=6", &port];
+    let criteria = [
+        "series.threads.max <= 24",
+        "series.threads.mean < 13",
+        "series.db.min = 1.5",
+        "series.never.max < 5",
+    ];
+    let fail = criteria.map(|criterion| ["--fail", criterion]).concat();
+    let ended = trial.run(&[&line[..], &SERIES, &fail].concat());
+    assert_eq!(ended.code, 4, "{ended:?}");
+    for words in [
+        "met        series.threads.max <= 24: 24\n",
+        "NOT MET    series.threads.mean < 13: 13\n",
+        "met        series.db.min = 1.5: 1.5\n",
+        "UNDECIDED  series.never.max < 5: no answer had a number for the series never\n",
+    ] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    let line = ["run", "http.jmx", &port, "--runs", "none"];
+    let fail = ["--fail", "series.thread.max < 5"];
+    let ended = trial.run(&[&line[..], &SERIES, &fail].concat());
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let words = "the run has no series \"thread\": did you mean \"threads\"?";
+    assert!(ended.err.contains(words) && !trial.program.path("none").exists(), "{ended:?}");
+}

@@ -125,7 +125,10 @@ mod tests {
         let of = |record: &Record, samples| Answers::of_run(record, samples);
         let none = of(&record, 10).expect("assertions");
         let [_, (_, value, note)] = none.figures();
-        assert_eq!((none.percent(), &*value, &*note.en), (None, "–", "no assertion ran on an answer"));
+        assert_eq!(
+            (none.percent(), &*value, &*note.en),
+            (None, "–", "no assertion ran on an answer")
+        );
         assert_eq!(of(&record, 0), None);
         record.frame.settings.clear();
         assert_eq!(of(&record, 10), None);

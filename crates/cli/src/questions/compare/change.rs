@@ -521,7 +521,7 @@ fn metric(criterion: &Criterion) -> Option<&'static str> {
                 [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9")];
             known.iter().find(|(p, _)| *p == percent).map(|(_, name)| *name)
         }
-        Figure::Time(_, Stat::Max) | Figure::Count | Figure::Errors => None,
+        Figure::Time(_, Stat::Max) | Figure::Count | Figure::Errors | Figure::Series(_) => None,
     }
 }
 
