@@ -1,4 +1,4 @@
-//! What the answers of a running test say: assertions that held, and the series of numbers in them.
+//! Figures of the answers of a running test: assertions that held, and the series of numbers in them.
 
 use record::{Frame, Label, Second};
 use stats::grouped::cut_percent;
