@@ -116,9 +116,13 @@ fn read(text: &str) -> Result<(&str, Source), String> {
         "" => Err(format!("{text:?}: there is no {what} behind the =")),
         name => Ok(name.to_owned()),
     };
+    let is = |kind: &str, word: &str| kind.trim().eq_ignore_ascii_case(word);
     let source = match source.split_once(':') {
-        Some(("header", header)) => Source::Header(named("header", header)?),
-        Some(("timing", metric)) => Source::Timing(named("metric", metric)?),
+        Some((kind, header)) if is(kind, "header") => Source::Header(named("header", header)?),
+        Some((kind, metric)) if is(kind, "timing") => Source::Timing(named("metric", metric)?),
+        _ if source.starts_with("${") => {
+            return Err(format!("{text:?}: write the name of the variable without ${{}}"));
+        }
         _ => Source::Variable(named("variable", source)?),
     };
     Ok((name, source))
@@ -138,6 +142,7 @@ mod tests {
         let [load, threads, db] = ["loadNow", "X-Threads", "db"].map(str::to_owned);
         let sources = vec![Source::Variable(load), Source::Header(threads), Source::Timing(db)];
         assert_eq!(of, Ok(Series(sources)));
+        assert!(series("a=Header:x").is_ok_and(|of| of.reads_heads()));
         assert!(series("a=x").is_ok_and(|of| !of.reads_heads()));
         for (text, words) in [
             ("load", "NAME=VARIABLE"),
@@ -145,6 +150,7 @@ mod tests {
             ("a=", "no variable"),
             ("a=header:", "no header"),
             ("a=timing: ", "no metric"),
+            ("a=${x}", "without ${}"),
             ("a=x\na=y", "two series"),
         ] {
             assert!(series(text).is_err_and(|error| error.contains(words)), "{text}");
