@@ -112,6 +112,9 @@ impl Evidence<'_> {
         let is_error = is_of_errors(criterion);
         match ignored(criterion, of) {
             _ if all == 0 => {}
+            Some(errors) if errors >= all && is_without_number(judged) => {
+                return Some((Outcome::NotMet, failed(errors, all)));
+            }
             _ if is_without_number(judged) => {
                 return Some((Outcome::Undecided, no_number(criterion)));
             }

@@ -168,7 +168,8 @@ fn a_criterion_ends_the_run_early() {
     for workers in ["1", "2"] {
         let runs = format!("runs{workers}");
         let line = ["run", "plan.jmx", &port, "--users", "2", "--duration", "50m", "-Jms=20"];
-        let more = ["--workers", workers, "--runs", &runs, "--junit", "t.xml"];
+        let more =
+            ["--workers", workers, "--runs", &runs, "--junit", "t.xml", "--markdown", "s.md"];
         let line = [&line[..], &abort, &more].concat();
         let ended = program.run(&line);
         assert_eq!(ended.code, 4, "{ended:?}");
@@ -190,6 +191,9 @@ fn a_criterion_ends_the_run_early() {
         let xml = program.read("t.xml");
         let words = "<failure type=\"criterion\" message=\"it was ended by --abort-if: error% ";
         assert!(xml.contains(words) && xml.contains("failures=\"2\""), "{xml}");
+        let page = program.read("s.md");
+        let is_broken = page.starts_with("## ❌") && page.contains("1 of 2 criteria not met");
+        assert!(is_broken && page.contains("the run is not ended by"), "{page}");
     }
 }
 

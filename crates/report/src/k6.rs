@@ -108,8 +108,12 @@ fn trend(totals: &Totals) -> Value {
     })
 }
 
+/// The words before a criterion that ends a run, as reports have it.
+pub const GUARD: &str = "the run is not ended by ";
+
 /// The metric that a criterion is about.
 fn metric(criterion: &str) -> &'static str {
+    let criterion = criterion.strip_prefix(GUARD).unwrap_or(criterion);
     match Criterion::parse(criterion).map(|criterion| criterion.figure) {
         Ok(Figure::Time(..)) => "http_req_duration",
         Ok(Figure::Errors | Figure::ErrorShare) => "http_req_failed",

@@ -6,6 +6,7 @@ use answers::rules;
 use answers::verdict::Words;
 use record::Record;
 use report::jmeter::Figures;
+use report::k6;
 use report::model::{Criterion, Given, RunPage};
 use serde_json::Value;
 use stats::jtl::source::{STANDARD_INPUT, is_stream};
@@ -56,9 +57,11 @@ fn lost(summary: &Value) -> Vec<Words> {
     losses.map(one).collect()
 }
 
-/// The criteria as the summary judges them.
+/// The criteria as the summary judges them: those that the run must meet, that which ended it, and those that should have
+/// ended it if they held and had nothing to judge.
 fn criteria(summary: &Value) -> Vec<Criterion> {
-    let judged = summary["criteria"]["judged"].as_array();
+    let criteria = &summary["criteria"];
+    let list = |name: &str| criteria[name].as_array().into_iter().flatten();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let one = |judged: &Value| Criterion {
         text: text(&judged["criterion"]),
@@ -68,7 +71,13 @@ fn criteria(summary: &Value) -> Vec<Criterion> {
         reason: said(&judged["reason"]),
         of: judged["label"].as_str().map(str::to_owned),
     };
-    judged.map(|list| list.iter().map(one).collect()).unwrap_or_default()
+    let guard = |judged: &Value, met| {
+        let guard = one(judged);
+        Criterion { text: format!("{}{}", k6::GUARD, guard.text), met, ..guard }
+    };
+    let ended = criteria["ended_by"].as_object().map(|_| guard(&criteria["ended_by"], Some(false)));
+    let unguarded = list("unguarded").map(|judged| guard(judged, None));
+    ended.into_iter().chain(list("judged").map(one)).chain(unguarded).collect()
 }
 
 /// A sentence in both languages.
