@@ -13,7 +13,7 @@ use answers::evidence::{self, Evidence, Nothing, Shortfall};
 use answers::unanswered::bounds;
 use answers::verdict::Words;
 use plan::plan::{ControllerKind, Needs, Plan, SamplerKind};
-use record::Lamp;
+use record::{Frame, Lamp};
 use stats::hist::Hist;
 use stats::totals::{Row, Totals};
 use stats::{Checks, Counter, Number, Snapshot};
@@ -121,16 +121,11 @@ impl Watch {
         Self { criteria: criteria.clone(), windows, ..Self::default() }
     }
 
-    /// The watch with what the plan has: labels of criteria, samplers and main thread groups.
-    pub(crate) fn knowing(mut self, plan: &Plan) -> Self {
+    /// The watch with what the plan has: labels of criteria, samplers and main thread groups; and with the run's series.
+    pub(crate) fn knowing(mut self, plan: &Plan, frame: &Frame) -> Self {
         self.planned = planned(&self.criteria, plan);
         (self.has_samplers, self.has_main_group) = (!plan.samplers.is_empty(), plan.has_main_group);
-        self
-    }
-
-    /// The watch with the names of the run's series, by their place.
-    pub(crate) fn with_series<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Self {
-        self.series = names.map(str::to_owned).collect();
+        self.series = frame.series().map(|(name, _)| name.to_owned()).collect();
         for window in &mut self.windows {
             let name = window.criterion.series.as_deref();
             window.series = name.and_then(|name| self.series.iter().position(|one| one == name));

@@ -261,8 +261,7 @@ impl Start<'_> {
         let home = options.surroundings.home.clone();
         let asked = live::Asked::new(&evaluated, &plan);
         let frame = facts::frame(request, &plan, evaluated.asked(&plan), &found, &missing);
-        let series = frame.series().map(|(name, _)| name);
-        let watch = Watch::new(&request.criteria).knowing(&plan).with_series(series);
+        let watch = Watch::new(&request.criteria).knowing(&plan, &frame);
         traces.cost = cost::known(&plan, request.prices.as_ref());
         if !plan.has_main_group && !plan.groups.is_empty() {
             traces.warn("throng", NO_MAIN_GROUP);

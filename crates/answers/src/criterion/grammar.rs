@@ -17,22 +17,7 @@ const ONE_EACH: &str =
 pub(super) fn read(text: &str) -> Result<Criterion, String> {
     let (text, label_inside) = in_parentheses(text);
     let text = text.as_ref();
-    let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
-        "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
-            .to_string()
-    })?;
-    let (name, rest) = text.split_at(at);
-    let end = rest.find(|c| !matches!(c, '<' | '>' | '=' | '!')).unwrap_or(rest.len());
-    let (sign, rest) = rest.split_at(end);
-    let op = match sign {
-        "<" => Op::Less,
-        "<=" => Op::AtMost,
-        ">" => Op::More,
-        ">=" => Op::AtLeast,
-        "=" | "==" => Op::Equal,
-        "!=" => Op::NotEqual,
-        _ => return Err(format!("{sign} is no comparison: take <, <=, >, >=, = or !=")),
-    };
+    let (name, op, rest) = comparison(text)?;
     let (figure, series) = match of_series(name)? {
         Some((figure, series)) => (figure, Some(series)),
         None => (figure(name)?, None),
@@ -40,21 +25,7 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
     if series.is_some() && label_inside.is_some() {
         return Err(NO_LABEL.into());
     }
-    let (value, mut rest) = word(rest);
-    // A unit may stand apart: 500 ms.
-    let (unit, behind) = word(rest);
-    let apart = format!("{value}{unit}");
-    let limit = match limit(figure, &apart) {
-        Ok(limit) if !matches!(unit, "" | "for" | "over") => {
-            rest = behind;
-            limit
-        }
-        of_both => limit(figure, value).map_err(|words| match (of_both, unit) {
-            _ if value.ends_with(',') => ONE_EACH.to_owned(),
-            (Err(words), unit) if !matches!(unit, "for" | "over") => words,
-            _ => words,
-        })?,
-    };
+    let (limit, mut rest) = value(figure, rest)?;
     possible(figure, op, limit)?;
     let mut criterion = Criterion { figure, op, limit, label: label_inside, series, over: None };
     loop {
@@ -85,6 +56,43 @@ pub(super) fn read(text: &str) -> Result<Criterion, String> {
                 ));
             }
         }
+    }
+}
+
+/// The figure's name before a comparison, that, and what is behind it.
+fn comparison(text: &str) -> Result<(&str, Op, &str), String> {
+    let at = text.find(['<', '>', '=', '!']).ok_or_else(|| {
+        "there is no comparison: write it like 'p99 < 500ms' or 'error% < 0.1 for label Login'"
+            .to_string()
+    })?;
+    let (name, rest) = text.split_at(at);
+    let end = rest.find(|c| !matches!(c, '<' | '>' | '=' | '!')).unwrap_or(rest.len());
+    let (sign, rest) = rest.split_at(end);
+    let op = match sign {
+        "<" => Op::Less,
+        "<=" => Op::AtMost,
+        ">" => Op::More,
+        ">=" => Op::AtLeast,
+        "=" | "==" => Op::Equal,
+        "!=" => Op::NotEqual,
+        _ => return Err(format!("{sign} is no comparison: take <, <=, >, >=, = or !=")),
+    };
+    Ok((name, op, rest))
+}
+
+/// The limit, whose unit may stand apart (500 ms), and what is behind it.
+fn value(figure: Figure, text: &str) -> Result<(Limit, &str), String> {
+    let (value, rest) = word(text);
+    let (unit, behind) = word(rest);
+    let apart = format!("{value}{unit}");
+    match limit(figure, &apart) {
+        Ok(limit) if !matches!(unit, "" | "for" | "over") => Ok((limit, behind)),
+        of_both => match (limit(figure, value), of_both) {
+            (Ok(limit), _) => Ok((limit, rest)),
+            (Err(_), _) if value.ends_with(',') => Err(ONE_EACH.into()),
+            (Err(_), Err(words)) if !matches!(unit, "for" | "over") => Err(words),
+            (Err(words), _) => Err(words),
+        },
     }
 }
 
