@@ -54,7 +54,11 @@ impl<'p> Core<'p> {
             condition::forget_all_texts(&mut self.cx, index);
             // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
             if self.cx.users[index].stopping {
-                let has_next = matches!(given, Pull::Sampler(_));
+                let has_next = match given {
+                    Pull::Sampler(_) => true,
+                    Pull::Ended(_) => self.visit(index, main).has_next_iteration(),
+                    _ => false,
+                };
                 self.cx.recorder.add(Counter::SamplersNotBegun, u64::from(has_next));
                 self.end_of_plan(index);
                 return Turn::Waits;

@@ -211,6 +211,11 @@ impl Visit<'_, '_> {
         }
     }
 
+    /// Whether a loop has an iteration behind the one under way.
+    pub(crate) fn has_next_iteration(&mut self) -> bool {
+        matches!(self.controller.kind, Kind::Loop { .. }) && counted_loop::has_next(self)
+    }
+
     /// Forgets how many passes there were.
     pub(crate) fn forget_count(&mut self) {
         match &self.controller.kind {
