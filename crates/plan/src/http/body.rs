@@ -94,10 +94,10 @@ impl Http {
             Some(Body::Raw)
         } else {
             // HttpClient repeats a DELETE without the form, which is empty.
-            match first {
-                true => Some(Body::Form),
-                false => (method != "DELETE").then_some(Body::Repeated),
+            if first {
+                return Some(Body::Form);
             }
+            (method != "DELETE").then_some(Body::Repeated)
         }
     }
 

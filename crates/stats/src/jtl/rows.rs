@@ -36,7 +36,7 @@ impl<'a> Row<'a> {
     /// Number of rows that its bytes may have been, by the mean length of the lines before it.
     pub(super) fn rows_worth(&self) -> u64 {
         let mean = self.offset / self.line.saturating_sub(1).max(1);
-        if mean == 0 { 1 } else { (self.text.len() as u64 / mean).max(1) }
+        (self.text.len() as u64).checked_div(mean).map_or(1, |rows| rows.max(1))
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {

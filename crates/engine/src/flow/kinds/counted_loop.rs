@@ -71,7 +71,7 @@ fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
 /// Whether the iteration under way is not the last.
 pub(crate) fn has_next(visit: &mut Visit<'_, '_>) -> bool {
     let given = visit.given_loops();
-    let state = visit.state();
+    let mut state = visit.state();
     // How often was asked when the iteration began.
     let most = given.unwrap_or(state.more()[0] as i32);
     !state.is(BROKEN) && (most < 0 || state.count().saturating_add(1) < most)
