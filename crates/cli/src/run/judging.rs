@@ -126,8 +126,9 @@ mod tests {
         let length = Duration::from_secs(9);
         let load = |length_ms, open| Load { users: 20, length_ms, open, ..Load::default() };
         let timed = load(Some(60_000), false);
-        let is_cut =
-            |load: &Load, stopped, users| ended_by_errors(load, length, stopped, users).is_some();
+        let is_cut = |load: &Load, stopped, users| {
+            ended_by_errors(load, length, (stopped, false), users).is_some()
+        };
         assert!(is_cut(&timed, true, (0, 20)) && is_cut(&timed, false, (3, 20)));
         assert!(!is_cut(&timed, false, (2, 20)), "a tenth");
         assert!(!is_cut(&load(Some(10_000), false), true, (0, 20)), "at the planned end");
@@ -135,5 +136,8 @@ mod tests {
         let loops = load(None, false);
         assert!(is_cut(&loops, true, (0, 19)), "users that had not started");
         assert!(!is_cut(&loops, true, (0, 20)) && !is_cut(&loops, false, (20, 20)));
+        let has_next =
+            |stopped| ended_by_errors(&loops, length, (stopped, true), (20, 20)).is_some();
+        assert!(has_next(true) && has_next(false), "users with a further sampler");
     }
 }
