@@ -41,7 +41,7 @@ struct Thread {
 struct Transaction {
     /// Some row says that it had samples.
     had_samples: bool,
-    /// Some of these has a duration and a thread: its samples would have been found.
+    /// Some of these is longer than a millisecond and has a thread: its samples would have been found.
     is_checked: bool,
     /// Some has a row inside.
     has_rows: bool,
@@ -106,7 +106,8 @@ impl Inside {
         }
         about.had_samples = true;
         let Some(thread) = thread else { return };
-        about.is_checked |= times.end > times.start;
+        // In whole milliseconds, samples of a shorter one may start at its end.
+        about.is_checked |= times.end - times.start > 1;
         let last = known(&mut self.threads, &mut self.older, thread);
         let request = last.request.as_ref().map(|(_, of, _)| *of);
         // The last of its samples may start, in whole milliseconds, when it ends.
@@ -258,8 +259,12 @@ mod tests {
         assert!(!inside.stand_alone(false, &[])(6));
         // The request above ended before it.
         inside.is_download("d", "x", times(99, 100));
-        inside.add_transaction(Some("d"), 7, message, times(100, 101));
+        inside.add_transaction(Some("d"), 7, message, times(100, 102));
         assert!(inside.stand_alone(false, &[])(7));
+        // Its samples start, in whole milliseconds, when it ends.
+        inside.add_transaction(Some("e"), 8, message, times(100, 101));
+        inside.is_download("e", "x", times(101, 101));
+        assert!(!inside.stand_alone(false, &[])(8));
         // The next of the label starts, by the rounding of its times, before the end of the last.
         inside.add_transaction(Some("b"), 5, message, times(0, 50));
         inside.add_transaction(Some("b"), 5, message, times(49, 51));
