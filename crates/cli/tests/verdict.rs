@@ -331,7 +331,9 @@ fn a_run_without_a_second_is_no_result_file() {
 fn each_rule_has_its_heading() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verdict.md");
     let text = std::fs::read_to_string(path).expect("the page");
-    let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let headings = text.lines().filter_map(|line| line.strip_prefix("### "));
+    // A finding on series is added to those of the rules.
+    let headings: Vec<&str> = headings.filter(|id| *id != "series_level").collect();
     let rules: Vec<&str> = answers::rules::ALL.iter().map(|rule| rule.id).collect();
     assert_eq!(headings, rules);
 }
