@@ -563,60 +563,6 @@ fn a_run_that_an_error_stops_meets_its_criteria_only_so_far() {
 }
 
 #[test]
-fn loops_that_an_error_stops_leave_work_unless_it_was_their_last_sample() {
-    let in_transaction = |parent: &str, on_error: &str| {
-        let transaction = format!(
-            r#"<TransactionController guiclass="TransactionControllerGui" testclass="TransactionController" testname="T" enabled="true"><boolProp name="TransactionController.parent">{parent}</boolProp></TransactionController><hashTree>"#
-        );
-        let plan = failing_plan(on_error, "");
-        let plan = plan.replacen("<JavaSampler", &format!("{transaction}<JavaSampler"), 1);
-        let end = plan.rfind("</hashTree>").and_then(|at| plan[..at].rfind("</hashTree>"));
-        let end = end.and_then(|at| plan[..at].rfind("</hashTree>")).expect("the group's end");
-        format!("{}</hashTree>{}", &plan[..end], &plan[end..])
-    };
-    let plans = |on_error: &str| {
-        [
-            failing_plan(on_error, ""),
-            in_transaction("false", on_error),
-            in_transaction("true", on_error),
-        ]
-    };
-    for (on_error, users, loops, code) in [
-        ("stoptest", "1", "200", 6),
-        ("stoptest", "10", "200", 6),
-        ("stoptestnow", "10", "200", 6),
-        ("stopthread", "10", "200", 6),
-        ("stoptest", "1", "1", 0),
-        ("stopthread", "10", "1", 0),
-    ] {
-        for (n, plan) in plans(on_error).into_iter().enumerate() {
-            let program = Program::new();
-            program.write("plan.jmx", &plan);
-            let (users, loops) = (format!("-Jusers={users}"), format!("-Jloops={loops}"));
-            let line =
-                ["run", "plan.jmx", &users, &loops, "--fail", "error% <= 100", "--junit", "t.xml"];
-            let ended = program.run(&line);
-            assert_eq!(ended.code, code, "{on_error} {users} {loops}, plan {n}: {ended:?}");
-            let passed = program.read("t.xml").contains("failures=\"0\" errors=\"0\"");
-            assert_eq!(passed, code == 0, "{}", program.read("t.xml"));
-        }
-    }
-}
-
-#[test]
-fn a_guard_on_a_label_without_samples_is_undecided() {
-    let program = Program::new();
-    let plan = program::PLAN.replace("<!--more-->", "");
-    let never = plan.replace("<JavaSampler", r#"<IfController guiclass="IfControllerPanel" testclass="IfController" testname="Never" enabled="true"><stringProp name="IfController.condition">false</stringProp><boolProp name="IfController.useExpression">true</boolProp></IfController><hashTree><DebugSampler guiclass="TestBeanGUI" testclass="DebugSampler" testname="Fallback" enabled="true"/><hashTree/></hashTree><JavaSampler"#);
-    program.write("plan.jmx", &never);
-    let run = |guard: &str| program.run(&["run", "plan.jmx", "--abort-if", guard]);
-    let ended = run("error% > 1 for label Fallback");
-    assert_eq!(ended.code, 6, "{ended:?}");
-    assert!(ended.out.contains("UNDECIDED  abort if error% > 1%"), "{}", ended.out);
-    assert_eq!(run("count > 5 for label Fallback").code, 0);
-}
-
-#[test]
 fn a_run_that_is_interrupted_meets_its_criteria_only_so_far() {
     let program = Program::new();
     let line = ["run", "plan.jmx", "--users", "2", "--duration", "50m", "-Jms=20"];
