@@ -14,7 +14,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The plan is wrong, or holds what cannot run.
     Plan = 3,
-    /// A criterion was not met (`--fail`), or ended the run (`--abort-if`).
+    /// A criterion was not met (`--fail`), or ended the run (`--abort-if`); or no sample of the plan can meet it, and nothing
+    /// was run.
     Criteria = 4,
     /// The run ended before its end without being asked to.
     Aborted = 5,

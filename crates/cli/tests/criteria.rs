@@ -361,7 +361,7 @@ fn a_label_that_no_sample_can_have_is_refused_before_the_run() {
     for option in ["--fail", "--abort-if"] {
         let line = ["run", "plan.jmx", option, "p95 < 1s for label Slep", "--junit", "t.xml"];
         let ended = program.run(&line);
-        assert_eq!(ended.code, 2, "{ended:?}");
+        assert_eq!(ended.code, 4, "{ended:?}");
         assert!(ended.err.contains(words), "{ended:?}");
         assert!(program.read("t.xml").contains("errors=\"1\""), "{}", program.read("t.xml"));
         assert!(!program.path("runs").exists(), "nothing was run");

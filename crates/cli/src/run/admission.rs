@@ -81,11 +81,14 @@ pub(crate) fn admit(
     if !may_run(&loaded, request.skip_unsupported, missing.as_deref(), console) {
         return Err(Exit::Plan);
     }
-    let unknown = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
+    let labels = loaded.plan.as_ref().map(|plan| unknown_labels(&request.criteria, plan));
+    let labels = labels.unwrap_or_default();
     let series = unknown_series(&request.criteria, &of_plan);
-    match [unknown.unwrap_or_default(), series].concat() {
+    // A criterion that no sample can meet is not met, whether the run is made or not.
+    let exit = if labels.is_empty() { Exit::Usage } else { Exit::Criteria };
+    match [labels, series].concat() {
         unknown if unknown.is_empty() => Ok(Admitted { properties, of_plan, loaded }),
-        unknown => Err(console.fail(&unknown.join("\n"), Exit::Usage)),
+        unknown => Err(console.fail(&unknown.join("\n"), exit)),
     }
 }
 
