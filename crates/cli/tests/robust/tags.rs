@@ -180,13 +180,13 @@ fn handshakes_of_websockets_and_streams_of_events_carry_the_marks_too() {
 #[test]
 fn marks_that_would_break_requests_are_refused_before_the_first() {
     let trial = Trial::new();
-    for (option, code, words) in [
-        (["--tag", "Host=x"], 2, "Host is a header that requests need as it is"),
-        (["--baggage", "loadtest"], 2, "KEY=VALUE"),
-        (["-J", "throng.traceparent=perhaps"], 5, "throng.traceparent is one of"),
+    for (option, words) in [
+        (["--tag", "Host=x"], "Host is a header that requests need as it is"),
+        (["--baggage", "loadtest"], "KEY=VALUE"),
+        (["-J", "throng.traceparent=perhaps"], "throng.traceparent is one of"),
     ] {
         let ended = trial.run(&[&["run", "http.jmx"][..], &option].concat());
-        assert_eq!(ended.code, code, "{ended:?}");
+        assert_eq!(ended.code, 2, "{ended:?}");
         assert!(ended.err.contains(words), "{ended:?}");
     }
 }
