@@ -48,7 +48,7 @@ impl Settings {
         } else if matches!(name, "jvm_info" | "jvm_runtime_info") && self.version.is_none() {
             self.version = label("version").filter(|version| !version.is_empty()).map(cut);
         } else if has_options(name) && self.arguments.is_none() {
-            let options = sample.labels.iter().map(|(_, value)| value);
+            let options = sample.labels.iter().map(|(_, value)| listed(&value));
             let options: Vec<String> = options
                 .filter(|value| value.starts_with('-'))
                 .map(|value| masked(&value))
@@ -160,6 +160,12 @@ fn has_options(name: &str) -> bool {
     name.ends_with("inputarguments") || name.ends_with("inputargumentsinfo")
 }
 
+/// Options as on a command line, also of a list in Java's own form: `[-Xmx512m, -Xms64m]`.
+fn listed(value: &str) -> String {
+    let list = value.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    list.map_or_else(|| value.to_owned(), |list| list.replace(", ", " "))
+}
+
 /// Options without the values of secret properties and without what agents are given.
 fn masked(options: &str) -> String {
     let option = |option: &str| match option.split_once('=') {
@@ -239,6 +245,10 @@ mod tests {
         ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(known(text), expected);
+        let text = "java_lang_Runtime_InputArguments{InputArguments=\"[-Xmx512m, -XX:+UseParallelGC, -Dstore.password=hidden]\"} 1\n";
+        let options = "-Xmx512m -XX:+UseParallelGC -Dstore.password=***";
+        assert_eq!(known(text), [(Fact::ARGUMENTS.to_owned(), options.to_owned())]);
+        assert!(known("java_lang_Runtime_InputArguments{InputArguments=\"[]\"} 1\n").is_empty());
         assert!(known("jvm_info{version=\"\"} 1\njvm_threads_current 3\n").is_empty());
     }
 }
