@@ -27,6 +27,15 @@ pub struct Prices {
     pub gib_received: f64,
 }
 
+impl Prices {
+    /// Whether anything has a price; an empty table of them prices nothing.
+    fn has_any(&self) -> bool {
+        [self.core_hour, self.gib_hour, self.gib_sent, self.gib_received]
+            .iter()
+            .any(|one| *one > 0.0)
+    }
+}
+
 /// The facts for a run's cost that are known before it starts.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
@@ -93,7 +102,8 @@ impl Cost {
         let Taken { core_seconds, memory_byte_s, sent_bytes, received_bytes, succeeded } = *taken;
         let memory_gib_hours = memory_byte_s / GIB / 3600.0;
         let of_processors = |prices: &Prices, seconds: f64| seconds / 3600.0 * prices.core_hour;
-        let money = known.prices.as_ref().map(|prices| {
+        let prices = known.prices.as_ref().filter(|prices| prices.has_any());
+        let money = prices.map(|prices| {
             let processors = of_processors(prices, core_seconds);
             let memory = memory_gib_hours * prices.gib_hour;
             let traffic = sent_bytes as f64 / GIB * prices.gib_sent
@@ -106,9 +116,8 @@ impl Cost {
             core_seconds: core_seconds * JMETER,
             ratio: JMETER,
             measured_in: MEASURED.to_owned(),
-            processors: known
-                .prices
-                .as_ref()
+            processors: prices
+                .filter(|prices| prices.core_hour > 0.0)
                 .map(|prices| of_processors(prices, core_seconds * JMETER)),
         });
         Self { core_seconds, memory_gib_hours, sent_bytes, received_bytes, money, jmeter_estimate }
@@ -235,6 +244,10 @@ mod tests {
         assert!(text.contains("3.0 MiB received: 0.070 EUR\n"), "{text}");
         let jmeter = "JMeter: about 120 core-seconds, 0.0012 EUR of processors instead of 0.00010 (an estimate: 12 times as many, as in bench/realistic-plan)\n";
         assert!(text.contains(jmeter), "{text}");
+        let nothing =
+            Prices { core_hour: 0.0, gib_hour: 0.0, gib_sent: 0.0, gib_received: 0.0, ..prices() };
+        let nothing = self::cost(&Known { prices: Some(nothing), is_http: true });
+        assert_eq!(nothing, self::cost(&Known { prices: None, is_http: true }));
         let without = Prices { currency: String::new(), ..prices() };
         let without = self::cost(&Known { prices: Some(without), is_http: true }).text();
         assert_eq!(without, text.replace(" EUR", ""));

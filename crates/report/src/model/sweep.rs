@@ -268,7 +268,10 @@ fn usl(choice: &Choice, most: &Words, within: &str) -> Words {
 pub fn refusal(of: &Refusal) -> Words {
     match of {
         Refusal::FewPoints { points } => words(
-            format!("{points} points count, 6 are needed"),
+            match points {
+                1 => "1 point counts, 6 are needed".to_owned(),
+                _ => format!("{points} points count, 6 are needed"),
+            },
             format!("可计入的测点有 {points} 个，需要 6 个"),
         ),
         Refusal::NarrowSpan { span } => words(
