@@ -85,6 +85,8 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(super) struct File {
     lines: Vec<(usize, String, String)>,
+    /// Lines that set nothing: number, text, and why.
+    faults: Vec<(usize, String, String)>,
 }
 
 impl File {
@@ -96,8 +98,8 @@ impl File {
             return Err(format!("--sysctl: {name} is no file of settings"));
         }
         let bytes = std::fs::read(path).map_err(failed)?;
-        let lines = parse(&String::from_utf8_lossy(&bytes));
-        lines.map(|lines| Self { lines }).map_err(|words| format!("--sysctl: {name}: {words}"))
+        let text = String::from_utf8_lossy(&bytes);
+        parse(&text).map_err(|words| format!("--sysctl: {name}: {words}"))
     }
 
     /// The values by their files below /proc, the last of each key. Lines that fail leave what `now` gives.
@@ -130,12 +132,27 @@ impl File {
                 words,
             }
         };
-        self.lines.iter().map(judge).collect()
+        let fault = |(line, text, why): &(usize, String, String)| Setting {
+            line: Some(*line),
+            key: text.clone(),
+            value: String::new(),
+            before: None,
+            effect: Effect::Fails,
+            place: Place::Machine,
+            words: format!("{why}: sysctl leaves the line out"),
+        };
+        let mut all: Vec<Setting> = self.lines.iter().map(judge).collect();
+        all.extend(self.faults.iter().map(fault));
+        all.sort_by_key(|setting| setting.line);
+        all
     }
 }
 
-fn parse(text: &str) -> Result<Vec<(usize, String, String)>, String> {
-    let mut lines = Vec::new();
+/// The settings of a text. Lines that are none are kept apart, as `sysctl -p` goes on behind them; a text of such lines alone
+/// is refused.
+fn parse(text: &str) -> Result<File, String> {
+    let (mut lines, mut faults) = (Vec::new(), Vec::new());
+    let text = text.trim_start_matches('\u{feff}');
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
@@ -143,17 +160,23 @@ fn parse(text: &str) -> Result<Vec<(usize, String, String)>, String> {
         }
         let pair = line.trim_start_matches('-').split_once('=');
         let Some((key, value)) = pair.filter(|(key, _)| !key.trim().is_empty()) else {
-            return Err(format!("line {}: key = value is wanted, not {line:.100}", at + 1));
+            faults.push((at + 1, format!("{line:.100}"), "key = value is wanted".to_owned()));
+            continue;
         };
         let key = key.trim();
         if !is_key(key) {
-            return Err(format!("line {}: {key:.100} is no name of a setting", at + 1));
+            let why = "no name of a setting".to_owned();
+            faults.push((at + 1, format!("{key:.100}"), why));
+            continue;
         }
         // With a slash first, slashes divide the parts of a key, and dots belong to names.
         let key = key.replace('/', ".");
         lines.push((at + 1, key, joined(value)));
     }
-    Ok(lines)
+    match faults.first() {
+        Some((line, text, why)) if lines.is_empty() => Err(format!("line {line}: {why} ({text})")),
+        _ => Ok(File { lines, faults }),
+    }
 }
 
 /// Whether it names a file below /proc/sys: parts of letters, digits, `_`, `-` and `*`, none of them empty.
@@ -267,7 +290,11 @@ impl Setting {
     pub(super) fn text(&self) -> String {
         let line = self.line.map_or(String::new(), |line| format!("line {line}: "));
         let place = self.place.words();
-        format!("  {line}{} = {}: {}{place}\n", self.key, shown(&self.value), self.words)
+        let value = match &*self.value {
+            "" => String::new(),
+            value => format!(" = {}", shown(value)),
+        };
+        format!("  {line}{}{value}: {}{place}\n", self.key, self.words)
     }
 }
 
@@ -285,7 +312,7 @@ mod tests {
             ];
             table.iter().find(|(one, _)| *one == key).map(|(_, value)| (*value).to_owned())
         };
-        let file = File { lines: parse(text).expect("settings") };
+        let file = parse(text).expect("settings");
         let all = file.judge(&now, &Surroundings::default());
         let all = all.into_iter().map(|one| (one.effect, one.text())).collect();
         (all, file.values(&now))
@@ -315,7 +342,20 @@ mod tests {
         assert_eq!(value("net/ipv4/tcp_rmem"), Some("4096 4096 16777216"));
         assert_eq!(value("fs/file-max"), Some("65535"));
         assert_eq!(value("net/ipv4/tcp_tw_recycle"), None);
-        assert!(parse("a = 1\nnonsense").is_err_and(|words| words.starts_with("line 2: ")));
+        assert!(parse("# a\nnonsense").is_err_and(|words| words.starts_with("line 2: ")));
+    }
+
+    #[test]
+    fn lines_that_are_no_settings_fail_and_the_others_are_judged() {
+        let text = "\u{feff}fs.file-max = 65535\nvm.swappiness 10\n\
+            sysctl -w net.core.somaxconn=65535\nnet.core.somaxconn = 65535\n";
+        let (found, values) = judged(text);
+        let effects: Vec<_> = found.iter().map(|(effect, _)| *effect).collect();
+        assert_eq!(effects, [Effect::Lowers, Effect::Fails, Effect::Fails, Effect::Raises]);
+        let words =
+            "  line 2: vm.swappiness 10: key = value is wanted: sysctl leaves the line out\n";
+        assert_eq!(found[1].1, words);
+        assert_eq!(values.len(), 2);
     }
 
     #[test]
