@@ -1,7 +1,8 @@
 //! Figures that were named before the runs were compared.
 //!
-//! Among many figures chance makes some intervals leave 0 out, so that all together are judged more strictly than one. A
-//! figure that a criterion names is looked at by itself: its own interval decides, and the row says what the criterion says.
+//! Of many intervals some leave 0 out by chance, so a comparison of many figures asks more of each than its interval shows.
+//! A figure that a criterion names was chosen beforehand. The criterion judges it by its own 95 % interval, and the row of
+//! the table has the same result.
 
 use super::{Comparison, Difference, Outcome, Row, Settings, is_share};
 

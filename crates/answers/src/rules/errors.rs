@@ -49,9 +49,10 @@ const LONGER: f64 = 3.0;
 const EVENT_MS: i64 = 2000;
 const EVENT_OF_MS: i64 = 10_000;
 const EVENT: u64 = 5;
-/// Share of the seconds from the first failure to the last from which on these are told as one time.
+/// Failures are told as one period ("from 0:20 until 0:41") if so large a share of its seconds has failures; else the
+/// sentence counts the seconds.
 const MOSTLY: f64 = 0.7;
-/// Failures of less time, ms, are told without an end.
+/// A period of failures that is shorter, ms, has a beginning in the sentence and no end.
 const WITHIN_MS: i64 = 1000;
 /// A request that starts so soon after the first second began is one of the first, ms.
 const FIRST_MS: i64 = 200;

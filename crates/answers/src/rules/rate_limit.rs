@@ -260,7 +260,7 @@ fn constant_answers(record: &Record) -> Option<Said> {
     if good.len() < 3 || variation(&good) > FIXED || range < 1.0 + OFFERED || !fast {
         return None;
     }
-    // What waits before it fails is not refused at once.
+    // A rate limiter refuses requests at once. Where failed requests have waited for a place before, it is a pool or a queue.
     if short_wait(record).is_some() {
         return None;
     }
