@@ -3,8 +3,8 @@
 //! Of two single runs the interval of a difference is that of a stationary block bootstrap of their seconds: it says what
 //! chance within these two runs can do. Of three and more runs on each side the run is the unit. A difference counts if
 //! it is significant among all that are looked at (false discoveries at most 5 %) *and* above a floor; where there is
-//! none, the smallest that would have shown is said. Shares of errors, and of answers as expected, have a method of their
-//! own, which decides everywhere: the counts of whole runs ([`failures`]).
+//! none, the smallest that would have shown is said. The share of errors, and the share of answers as expected, are judged
+//! by the counts of the whole runs instead ([`failures`]); table, sentence and criterion all take that judgement.
 
 mod changes;
 mod doubts;
@@ -594,11 +594,16 @@ fn repeated(
 }
 
 fn plain(metric: Metric, a: f64, b: f64) -> Difference {
+    unjudged(metric.name(), (a, b), changed(metric, a, b))
+}
+
+/// A difference that no method has judged.
+fn unjudged(metric: &'static str, (a, b): (f64, f64), change: f64) -> Difference {
     Difference {
-        metric: metric.name(),
+        metric,
         a,
         b,
-        change: changed(metric, a, b),
+        change,
         interval: None,
         p: None,
         q: None,
@@ -632,7 +637,7 @@ fn finished(
     runs: (usize, usize),
     settings: &Settings,
 ) -> Comparison {
-    // What all requests, labels and series may err together is the rate of false discoveries.
+    // The rate of false discoveries is shared out: to the figures of all requests, those of the labels, those of the series.
     let sets = 1 + usize::from(!labels.is_empty()) + usize::from(!series.is_empty());
     let each = FALSE / sets as f64;
     judge(std::slice::from_mut(&mut all), each, settings);

@@ -7,7 +7,7 @@
 use record::{Record, Second};
 use stats::Number;
 
-use super::{Difference, LEAST_STEADY, Outcome, Row, SERIES, welch_df};
+use super::{Difference, LEAST_STEADY, Row, SERIES, unjudged, welch_df};
 use crate::autocorrelation::effective;
 use crate::distribution::{student_quantile, student_two_sided};
 use crate::repeats::{ratio, welch};
@@ -108,18 +108,7 @@ fn plain(a: f64, b: f64) -> Difference {
         (false, true) => b / a - 1.0,
         (false, false) => f64::NAN,
     };
-    Difference {
-        metric: SERIES,
-        a,
-        b,
-        change,
-        interval: None,
-        p: None,
-        q: None,
-        result: Outcome::Unknown,
-        visible: None,
-        with_warm_up: None,
-    }
+    unjudged(SERIES, (a, b), change)
 }
 
 fn of(name: &str, samples: (u64, u64), difference: Difference) -> Row {
