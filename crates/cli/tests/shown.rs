@@ -46,7 +46,6 @@ const SCENES: &[Scene] = &[
 
 /// Files with such blocks, and how many there are in each.
 const DOCUMENTS: &[(&str, usize)] = &[
-    ("README.md", 1),
     ("docs/checking-a-plan.md", 2),
     ("docs/preflight.md", 1),
     ("docs/reading-results.md", 1),

@@ -58,6 +58,12 @@ const NEAR: f64 = 0.1;
 const SURE: f64 = 1.31;
 /// Share of the workers that a light load keeps busy, at most.
 const LIGHT: f64 = 0.8;
+/// Time that requests of a light load wait at most, as a share of the time that they are worked on. With more, up to the
+/// second, the interval must hold one whole number and no other.
+const WAITING: f64 = 0.1;
+const WAITING_MOST: f64 = 0.5;
+/// Seconds of a ramp between the light load and the full one.
+const BETWEEN: usize = 3;
 /// Share of the full rate that a light load of several workers has at most: at a rate that stays the same the load did not
 /// grow, and longer answers are no queue.
 const LIGHT_RATE: f64 = 0.85;
@@ -74,6 +80,8 @@ const SLOPE: (f64, f64) = (0.9, 1.1);
 const TYPICAL: f64 = 0.5;
 /// Load that varies by this factor shows a plateau without a request alone.
 const RANGE: f64 = 2.0;
+/// Users grow by this factor at least where the response time shows a plateau.
+const MORE_USERS: f64 = 1.25;
 /// A host's processors count as full.
 const FULL: f64 = 0.9;
 /// Completions apart: samples, mean per slot, least time in slots of a request, and how alike two widths must be.
@@ -214,12 +222,22 @@ fn by_little(record: &Record, plateau: &Plateau) -> Option<Workers> {
         if found.k > OVERLOAD && light_rate > LIGHT_RATE * found.rate {
             continue;
         }
-        // With no more users than workers nobody waits: the time is that of a request alone.
+        // With no more users than workers no request waits: the time is that of a request alone. Of more users, which pause
+        // between their requests, some wait by chance.
         is_sound = is_sound || is_light(users as f64, found.k);
-        if !is_sound || users as f64 > found.k.max(1.0) * 1.01 {
+        let waiting = if is_sound && users as f64 <= found.k.max(1.0) * 1.01 {
+            0.0
+        } else if users_rise(record, users, plateau) {
+            waiting(found.k, &light)
+        } else {
+            break;
+        };
+        if waiting > if best.is_none() { WAITING_MOST } else { WAITING } {
             break;
         }
-        if count_of(&light) < ALONE && found.only().is_none() {
+        let found = Workers { low: found.low / (1.0 + waiting), ..found };
+        let is_enough = waiting <= WAITING && count_of(&light) >= ALONE;
+        if !is_enough && found.only().is_none() {
             continue;
         }
         best = Some((found, light));
@@ -301,6 +319,44 @@ fn users_come_and_go(seconds: &[Second]) -> bool {
 /// workers: with more of them than workers, each number would be explained by its own waiting.
 fn is_light(flying: f64, k: f64) -> bool {
     flying <= 1.05 || flying <= LIGHT * k
+}
+
+/// True if the users rise from a light load to the full one and never fall, and the target never did more than under the
+/// full one: then both ask for the same work. Those of groups in series, and of runs in one file, may not.
+fn users_rise(record: &Record, light: u64, plateau: &Plateau) -> bool {
+    let (Some(first), Some(full)) =
+        (plateau.busy.first(), plateau.busy.iter().map(|second| second.users).max())
+    else {
+        return false;
+    };
+    let before = whole(record).iter().take_while(|second| second.at_ms < first.at_ms);
+    let users: Vec<u64> = before.map(|second| second.users).collect();
+    let between = users.iter().filter(|users| (light + 1..full).contains(users)).count();
+    let rate = mean(&plateau.rates);
+    let chance = Z / (rate * WINDOW as f64).sqrt();
+    let did_more = windows(whole(record), WINDOW)
+        .iter()
+        .any(|window| window.rate > (1.0 + FLAT + chance) * rate);
+    2 * light <= full && between >= BETWEEN && users.is_sorted() && !did_more
+}
+
+/// Time that requests wait for one of K workers, as a share of the time that they are worked on: Erlang's formula C, of
+/// arrivals by chance and times that vary as an exponential distribution. Users that pause arrive more evenly than that.
+fn waiting(k: f64, light: &[&Second]) -> f64 {
+    let workers = ((1.0 + NEAR) * k).floor().max(1.0);
+    let wait = |second: &&Second| {
+        let flying = in_flight(second);
+        if flying >= workers {
+            return f64::INFINITY;
+        }
+        let mut blocked = 1.0;
+        for worker in 1..=workers as u32 {
+            blocked = flying * blocked / (f64::from(worker) + flying * blocked);
+        }
+        let waits = workers * blocked / (workers - flying * (1.0 - blocked));
+        second.all.count as f64 * waits / (workers - flying)
+    };
+    light.iter().map(wait).sum::<f64>() / count_of(light).max(1) as f64
 }
 
 /// K by the time of requests in seconds of light load; `None` where they are too few.
@@ -449,8 +505,8 @@ fn finding(record: &Record, w: &Workers) -> Finding {
         .with("in_flight", w.in_flight, "requests", span(seconds))
         .advise(defaults::beside(
             words!(
-                "Look for a limit of {about}{k}: worker or I/O threads, a pool of connections behind the target, processors, a lock.",
-                "查找数值为 {k} 的限制：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
+                "Look for a limit of {about}{k} that a request holds for all of its time, or a smaller one that it holds for a part of it (the network or another service takes the rest): worker or I/O threads, a pool of connections behind the target, processors, a lock.",
+                "查找数值为 {k}、请求全程占用的限制，或数值更小、请求只在部分时间占用的限制（其余时间花在网络或其他服务上）：工作线程或 I/O 线程、后端连接池、处理器数、锁。"
             ),
             if is_near { nearest } else { 0.0 },
         ))
@@ -614,11 +670,16 @@ fn flat_part(all: &[Window]) -> Option<Vec<Window>> {
         if variation(&rates) > FLAT + chance {
             continue;
         }
-        // Two windows at least with half of the users, so that it is no single outlier.
-        let low = part.iter().filter(|w| RANGE * w.users <= last.users).count();
+        // Two windows at least with half of the load, so that it is no single outlier. Users that pause between their
+        // requests reach a plateau late: from there on the time grows faster than their number.
+        let by_users = part.iter().filter(|w| RANGE * w.users.max(1.0) <= last.users).count();
+        let by_time = part
+            .iter()
+            .filter(|w| RANGE * w.mean <= last.mean && MORE_USERS * w.users.max(1.0) <= last.users);
         let grows = last.mean >= 0.8 * part[0].mean * last.users / part[0].users.max(1.0);
-        let wide = last.users >= RANGE * part[0].users.max(1.0);
-        return (wide && grows && low >= 2).then(|| part.to_vec());
+        if grows && by_users.max(by_time.count()) >= 2 {
+            return Some(part.to_vec());
+        }
     }
     None
 }
