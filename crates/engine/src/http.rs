@@ -1,19 +1,20 @@
-//! HTTP: a request on its way out, its response on its way in, and what lies between them and a sample.
+//! HTTP: sending requests, receiving responses, and building samples from them.
 //!
-//! An answer may make another request; a request knows of no answer. No file imports one that needs it, be it by others.
+//! A response may cause another request; the request code does not use the response code. No file imports, even
+//! indirectly, a file that imports it.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `requests` | the room's state in two parts, and what the loop calls |
-//! | `answer` | what becomes of an answer's line, cookies and redirects, and of the sample |
-//! | `redirect`, `resources` | requests that an answer makes: where it leads to, what is embedded in it |
-//! | `repeat` | exchanges that fail: sent once more, or concluded |
-//! | `tunnel`, `credentials` | what proxies and servers ask for first |
-//! | `exchange` | requests on their way out |
+//! | `answer` | the handling of a response: its connection, cookies, redirects and sample |
+//! | `redirect`, `resources` | requests that a response causes: redirects and embedded resources |
+//! | `repeat` | failed exchanges: sent once more, or completed as failed |
+//! | `tunnel`, `credentials` | tunnels through proxies; authentication with proxies and servers |
+//! | `exchange` | sending requests |
 //! | `fixed` | requests that never change |
 //! | `gateway` | requests that are signed and encrypted |
-//! | `cache`, `cookies`, `side_cookies`, `dns_cache` | what users keep |
-//! | `opening`, `proxy` | lines of requests, and the way to their servers |
+//! | `cache`, `cookies`, `side_cookies`, `dns_cache` | caches and cookies of users |
+//! | `opening`, `proxy` | opening connections, directly or through a proxy |
 //! | `page`, `chain` | pages and redirects in flight |
 //! | `failure`, `file`, `fill` | results |
 //! | `assemble`, `basic`, `entries`, `lines`, `names` | parts of requests and heads |

@@ -1,6 +1,6 @@
-//! An HTTP response that has come: what becomes of its line, of cookies and redirects, and of the sample. Hot.
+//! Handles a complete HTTP response: its connection, cookies, redirects, and the sample. Hot.
 //!
-//! The line is the session room's (`session`), which has kept of the response what is read.
+//! The connection belongs to the session room (`session`), which has kept those parts of the response that are read.
 
 use plan::plan::{Needs, SamplerId, SamplerKind};
 use stats::{ClassId, Counter, Outcome, Recorder};
@@ -23,7 +23,7 @@ use crate::time::clock::{Nanos, SECOND};
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Wait;
 
-/// Answers of a core.
+/// Response handling of a core.
 pub(crate) struct Answers {
     bodies: Bodies,
 }
@@ -33,7 +33,7 @@ impl Answers {
         Self { bodies: Bodies::new() }
     }
 
-    /// The exchange of a request is over: its answer has come, or it failed.
+    /// Handles the end of an exchange: the response has arrived, or the exchange failed.
     #[inline]
     pub(super) fn end(
         &mut self,
@@ -62,7 +62,7 @@ impl Answers {
         self.finish(outgoing, cx, sessions, (ticket, closing));
     }
 
-    /// A response is complete: its line is kept or closed, and the sample goes on.
+    /// Handles a complete response: keeps or closes its connection, and continues with the sample.
     #[inline]
     fn finish(
         &mut self,
@@ -94,7 +94,7 @@ impl Answers {
                 let failure = Failure::Connection(fault);
                 return repeat::fail(&outgoing.fixed, cx, sessions, ticket, &failure);
             }
-            // Java's own client goes on after a redirect by another connection.
+            // Java's own client follows a redirect on another connection.
             moves = facts.java
                 && facts.auto_follow
                 && matches!(facts.status, 301..=303 | 305 | 307)
@@ -133,7 +133,8 @@ impl Answers {
         self.answered(outgoing, cx, sessions, (index, id), (&facts, timing, stash));
     }
 
-    /// A response was read whole, and parts of it were kept: cookies, redirects, the result; then the sample is concluded.
+    /// Handles a complete response of which parts were kept: stores cookies, follows redirects, fills the result; then
+    /// completes the sample.
     fn answered(
         &mut self,
         outgoing: &mut Outgoing,
@@ -156,7 +157,8 @@ impl Answers {
         }
     }
 
-    /// Makes a result of the parts of a response that were kept, stores what of it goes to the user's cache, and follows a redirect.
+    /// Builds a result from the kept parts of a response, stores a cacheable response in the user's cache, and follows
+    /// a redirect.
     #[inline]
     fn look_at(
         &mut self,
@@ -187,11 +189,11 @@ impl Answers {
         }
         let is_unread = !cx.plan.samplers[id.0 as usize].needs.contains(Needs::HEADERS);
         if filled && !goes_on && is_unread && (exchange.draw.is_small() || !success) {
-            // Of the samples that are kept.
+            // Details of this sample may be kept, so the result gets its headers.
             cx.result.response_headers.clear();
             cx.result.response_headers.push_str(head_of(stash));
         }
-        // A result that has been filled has the cause of a failure already, and `show_head` would clear it.
+        // A filled result already has the cause of a failure, and `show_head` would clear it.
         if !success && !filled {
             show_head(cx, stash);
             push_reason(&mut cx.result.message, &stash.head, exchange.java);
@@ -219,7 +221,7 @@ impl Answers {
     }
 }
 
-/// Makes a result of the head of a failed response that nobody looks at, for the causes of errors.
+/// Fills the result with the head of a failed response that nothing else reads, for the statistics of error causes.
 fn show_head(cx: &mut Context<'_>, stash: &Stash) {
     cx.result.clear();
     cx.result.response_headers.push_str(head_of(stash));
@@ -227,12 +229,12 @@ fn show_head(cx: &mut Context<'_>, stash: &Stash) {
     cx.result.method.push_str(&stash.method);
 }
 
-/// The head of an answer that is text.
+/// Returns the head of a response, if it is text.
 fn head_of(stash: &Stash) -> &str {
     std::str::from_utf8(&stash.head).unwrap_or_default()
 }
 
-/// Concludes the sample of a response that was read whole; `filled`: the core's result is that of the sample.
+/// Completes the sample of a response; `filled`: the core's current result is that of the sample.
 #[inline]
 fn conclude(
     cx: &mut Context<'_>,
@@ -259,7 +261,8 @@ fn conclude(
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Keeps the line of a response that is complete for its user's next request, or closes it. `moves`: the client goes on by another.
+/// Keeps the connection of a complete response for its user's next request, or closes it. `moves`: the client continues
+/// on another connection.
 #[inline]
 fn leave_line(
     cx: &mut Context<'_>,
@@ -286,7 +289,7 @@ fn leave_line(
     }
 }
 
-/// The exchange of a request failed.
+/// Handles a failed exchange.
 fn end_failed(
     requests: &FixedRequests,
     cx: &mut Context<'_>,
@@ -301,17 +304,17 @@ fn end_failed(
     }
 }
 
-/// Counts the numbers that the head of an answer has for series.
+/// Records the series values that the head of a response contains.
 #[inline]
 fn read_series(cx: &mut Context<'_>, head: &[u8]) {
     let recorder = &mut cx.recorder;
     cx.run.settings.series.in_head(head, |at, value| recorder.number(at, value));
 }
 
-/// Bytes of a header's value by which exchanges are told apart.
+/// Maximum length in bytes of a header value that classifies exchanges.
 const LONGEST_CLASS: usize = 100;
 
-/// The class of an answer by its value of a header; none without that header.
+/// Returns the class of a response by the value of a header; `ClassId::NONE` without that header.
 fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     let mut lines = head.split(|byte| *byte == b'\n').skip(1);
     let value = lines.find_map(|line| {
@@ -324,19 +327,19 @@ fn class_of(head: &[u8], name: &str, recorder: &mut Recorder) -> ClassId {
     })
 }
 
-/// The outcome of looking at a response.
+/// The outcome of processing a response.
 enum Seen {
     /// Another request follows, or the sample has ended.
     GoesOn,
-    /// It is the last of a chain of redirects.
+    /// The last response of a chain of redirects.
     Chain,
-    /// It is the sample's; the core's result has been filled from it.
+    /// The sample's final response. If `filled`, the core's current result holds it.
     Whole { filled: bool },
-    /// It is the sample's, which fails by an exception.
+    /// The sample's final response; the sample fails by an exception.
     Thrown,
 }
 
-/// The times and sizes of a response; what opening its line cost here is `own`.
+/// Returns the times and sizes of a response. `own` is the generator's share of the time to open its connection.
 #[inline]
 fn timing_of(
     exchange: &Exchange,
@@ -345,7 +348,7 @@ fn timing_of(
     (own, class): (u64, ClassId),
 ) -> Timing {
     let now = exchange.ended;
-    // From the intended to the actual start, and from the arrival of the last byte to our reading it.
+    // The lag counts from the intended to the actual start, and from the arrival of the last byte to its reading.
     let wait = (exchange.start - intended).max(0) as u64;
     Timing {
         start: exchange.start,
@@ -355,7 +358,7 @@ fn timing_of(
         connect: exchange.connect as u64,
         lag: (now - exchange.arrival).max(0) as u64 + wait + own,
         wait,
-        // JMeter does not know how much Java's own client sends.
+        // JMeter does not measure how much Java's own client sends.
         sent: if facts.java { 0 } else { facts.sent },
         received: facts.received,
         phases: exchange.phases(),
@@ -366,7 +369,7 @@ fn timing_of(
     }
 }
 
-/// Sets the variable that has the user's token, as HttpClient's state, if the run has one and it is not set.
+/// Sets HttpClient's user token variable to the thread name, if the plan uses that variable and it is not set.
 fn set_user_token(cx: &mut Context<'_>, index: UserId) {
     let Some(variable) = cx.run.user_token else { return };
     let env = cx.env(index, "");

@@ -1,7 +1,7 @@
-//! A request put together as it goes on the wire: what was rendered, and what the user adds to it. Hot.
+//! Builds the bytes of a request from the rendered template and the user's own headers. Hot.
 //!
-//! Lines stand in the order in which HttpClient has them: those of the plan, conditions of a cache, cookies, what
-//! belongs to the body, `Host`, `User-Agent`, credentials. A line that the user adds replaces the plan's of that name.
+//! The header lines are in HttpClient's order: the plan's headers, conditions of a cache, cookies, headers of the body,
+//! `Host`, `User-Agent`, credentials. A line that the user adds replaces the plan's line of that name.
 
 use plan::http::Request;
 use wire::cache::Conditions;
@@ -11,15 +11,15 @@ use crate::http::lines::{latin1, value_of};
 /// The headers that a user adds to a rendered request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Added<'a> {
-    /// Of its cache.
+    /// Conditional headers from the user's cache.
     pub(crate) conditions: Option<&'a Conditions>,
-    /// Value of its cookie line.
+    /// Value of the cookie line.
     pub(crate) cookies: Option<&'a [u8]>,
-    /// It goes to a proxy that passes it on: the request line names the server.
+    /// The request goes through a forwarding proxy: its request line names the server.
     pub(crate) forwarded: bool,
 }
 
-/// Puts a request together.
+/// Builds the request.
 pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(request.method.as_bytes());
@@ -37,7 +37,7 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
     match (added.conditions, added.cookies) {
         (Some(conditions), cookies) => put_lines(request, conditions, cookies, out),
         (None, Some(cookies)) => {
-            // A cookie line of the plan's own gives way to the user's cookies.
+            // The user's cookies replace a cookie line of the plan.
             let own = &request.own_cookie;
             let (before, after) = if own.is_empty() {
                 (request.cookie_at, request.cookie_at)
@@ -51,7 +51,7 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
         (None, None) => out.extend_from_slice(&request.headers),
     }
     if added.forwarded {
-        // What the proxy is told stands before the name of the client, which is all that may follow there.
+        // Lines for the proxy come before `User-Agent`, the only header that may follow them.
         let at = out.len() - (request.headers.len() - request.agent_at);
         let known = |line| value_of(line, b"proxy-connection").is_some();
         if !out[begun..].split(|byte| *byte == b'\n').any(known) {
@@ -67,8 +67,8 @@ pub(crate) fn assemble(request: &Request, added: &Added<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(&request.body);
 }
 
-/// Writes a URL as a request line for a proxy has it: the name of the host in small letters, without what is in front of
-/// it or behind the query, everything beyond ASCII escaped.
+/// Writes a URL as the request line for a proxy has it: lower-case host, without user information and fragment,
+/// non-ASCII characters escaped.
 fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     if !url.is_ascii() {
         let mut escaped = String::new();
@@ -90,7 +90,7 @@ fn put_whole_url(url: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the header lines with conditions and perhaps cookies among them.
+/// Writes the header lines, with conditions and perhaps cookies among them.
 fn put_lines(
     request: &Request,
     conditions: &Conditions,
@@ -123,7 +123,7 @@ fn put_lines(
     out.extend_from_slice(&request.headers[request.own_end..]);
 }
 
-/// The first line of the name is what the added one replaces.
+/// Takes the value if the line has this name: an added line replaces the first line of its name.
 fn take_if_named<T>(value: &mut Option<T>, line: &[u8], name: &[u8]) -> Option<T> {
     if value.is_some() && value_of(line, name).is_some() { value.take() } else { None }
 }

@@ -1,5 +1,5 @@
-//! Credentials as JMeter puts them on requests by Java's own client: always `Basic`, before anybody asks, with name and password in UTF-8 and
-//! without the domain. What answers then ask for is not answered.
+//! Credentials for requests of Java's own client, as JMeter adds them: always `Basic`, before the server asks, with
+//! name and password in UTF-8 and without the domain. Authentication challenges in responses are ignored.
 
 use base64::Engine as _;
 use plan::http::Request;
@@ -10,7 +10,7 @@ use crate::http::entries::names_of;
 use crate::http::lines::value_of;
 use crate::ids::UserId;
 
-/// Puts the credentials of an Authorization Manager into a request that has been put together.
+/// Adds the credentials of an Authorization Manager to an assembled request.
 pub(crate) fn add_basic(
     cx: &mut Context<'_>,
     index: UserId,
@@ -19,7 +19,7 @@ pub(crate) fn add_basic(
     request: &Request,
     out: &mut Vec<u8>,
 ) {
-    // A client that goes on after a redirect by itself keeps the line that it had.
+    // A client that follows a redirect itself keeps the credentials line of its first request.
     let extra = cx.users[index].extra.as_ref();
     let chain = extra.and_then(|extra| extra.redirect.as_ref()).filter(|chain| chain.java);
     let names = match chain {
@@ -50,7 +50,7 @@ pub(crate) fn add_basic(
         from += line.len();
     }
     if let Some(own) = own {
-        // The name stays as the plan writes it.
+        // The header name keeps the plan's spelling.
         let name = String::from_utf8_lossy(&out[own.start..own.start + 13]).into_owned();
         out.splice(own, format!("{name}: Basic {secret}\r\n").into_bytes());
         return;
@@ -61,7 +61,8 @@ pub(crate) fn add_basic(
     out.splice(at..at, format!("Authorization: Basic {secret}\r\n").into_bytes());
 }
 
-/// Appends the line with credentials of an Authorization Manager as JMeter shows it. Java hides one that the plan itself sets.
+/// Appends the line with credentials of an Authorization Manager as JMeter shows it. Java hides a line that the plan
+/// itself sets.
 pub(crate) fn show(request: &Request, sent: &[u8], out: &mut String) {
     let lines = sent.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
     let own = |value: &[u8]| {

@@ -1,6 +1,6 @@
-//! Caches of users: which requests need not be sent, which are sent on condition, and what answers leave behind.
+//! Caches of users: decide which requests are not sent or are sent conditionally, and store responses.
 //!
-//! A cache is made at its first use and hangs off the user. The rules are in [`wire::cache`].
+//! A cache is created at its first use and belongs to the user. The rules are in [`wire::cache`].
 
 use plan::http::Request;
 use plan::plan::{SamplerId, SamplerKind};
@@ -15,25 +15,25 @@ use crate::session::http1::{HttpExchange, Stash, is_cacheable};
 use crate::settings::http::CacheHit;
 use crate::time::timing::Timing;
 
-/// The answer of a user's cache about a request.
+/// The result of a cache lookup for a request.
 #[derive(Debug)]
 pub(crate) enum Lookup {
-    /// The request need not be sent.
+    /// The cached response is fresh: the request is not sent.
     Fresh,
-    /// It is sent with these conditions, if any.
+    /// The request is sent, with these conditions if any.
     Send(Conditions),
 }
 
 /// The outcome of a request that is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
-    /// A completion says so.
+    /// The sample's completion was pushed.
     Sample,
-    /// There is no sample of it.
+    /// The request has no sample.
     Nothing,
 }
 
-/// Looks a request up that is about to be sent. `cookies`: the value of its cookie line.
+/// Looks up a request that is about to be sent. `cookies`: the value of its cookie line.
 pub(crate) fn look_up(
     cx: &mut Context<'_>,
     index: UserId,
@@ -42,7 +42,7 @@ pub(crate) fn look_up(
     cookies: Option<&[u8]>,
 ) -> Lookup {
     let redirect = cx.users[index].extra.as_ref().and_then(|extra| extra.redirect.as_ref());
-    // HttpClient, where it follows redirects itself, sends the conditions of the first request with each.
+    // HttpClient, if it follows redirects itself, sends the conditions of the first request with each redirect.
     let first = redirect.filter(|chain| chain.silent).map(|chain| chain.first_url.clone());
     let now_ms = cx.clock.wall_ms(cx.clock.now());
     let Some(cache) = cache(cx, index, manager) else {
@@ -53,7 +53,8 @@ pub(crate) fn look_up(
         return Lookup::Send(cache.conditions(&url, &[lines]));
     }
     if request.method.eq_ignore_ascii_case("GET") {
-        // Cookies count here and nowhere else: an answer that varies with them is found only without any.
+        // Cookies count only here. A cached response that varies with cookies is found only by a request without
+        // cookies.
         let cookie_line: Vec<u8> =
             cookies.map_or_else(Vec::new, |cookies| [b"Cookie: ", cookies, b"\r\n"].concat());
         if cache.is_fresh(&request.url, &[lines, &cookie_line], now_ms) {
@@ -63,7 +64,7 @@ pub(crate) fn look_up(
     Lookup::Send(cache.conditions(&request.url, &[lines]))
 }
 
-/// A request that is not sent: depending on the mode there is no sample, or one that nobody answered.
+/// Answers a request from the cache. Depending on the mode there is no sample, or a sample without a response.
 pub(crate) fn answer_from_cache(
     cx: &mut Context<'_>,
     index: UserId,
@@ -110,7 +111,8 @@ pub(crate) fn answer_from_cache(
     Answered::Sample
 }
 
-/// Notes an answer that may be cached. False: JMeter throws at its headers; the result says so.
+/// Stores a response that may be cached. Returns false if JMeter throws an exception for its headers; the result shows
+/// it.
 pub(crate) fn note_answer(
     cx: &mut Context<'_>,
     index: UserId,
@@ -144,12 +146,12 @@ pub(crate) fn note_answer(
     false
 }
 
-/// Whether answers to the method may be noted.
+/// Returns true if responses to this method may be cached.
 pub(crate) fn may_be_cached(cx: &Context<'_>, method: &str) -> bool {
     cx.run.settings.http.cacheable_methods.iter().any(|one| one.eq_ignore_ascii_case(method))
 }
 
-/// The user's cache; made at its first use.
+/// Returns the user's cache, created at its first use.
 fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c mut Cache> {
     let index = cx.users.root(index);
     let at = manager as usize;
@@ -165,7 +167,7 @@ fn cache<'c>(cx: &'c mut Context<'_>, index: UserId, manager: u32) -> Option<&'c
     cx.users[index].extra().caches[at].as_deref_mut()
 }
 
-/// The exception that JMeter throws.
+/// Returns the exception that JMeter throws.
 fn thrown(malformed: &Malformed) -> (&'static str, String) {
     match malformed {
         Malformed::MaxAge(word) => {

@@ -1,4 +1,4 @@
-//! Chains of redirects as samples: hops are added, and the last ends the chain, good or bad.
+//! Chains of redirects as samples: adds hops, and completes the sample with the last one, passed or failed.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::ids::UserId;
 use crate::time::timing::{Timing, TraceId};
 use crate::users::Redirect;
 
-/// A chain that begins with the core's result.
+/// Begins a chain with the core's current result as its first hop.
 pub(super) fn begin_chain(
     cx: &mut Context<'_>,
     timing: &Timing,
@@ -51,18 +51,18 @@ pub(super) fn begin_chain(
     }
 }
 
-/// The URL of the first request of a user's open chain, if a client follows it by itself.
+/// Returns the URL of the first request in a user's open chain, if an HTTP client follows the chain by itself.
 pub(super) fn first_url(cx: &Context<'_>, index: UserId) -> Option<String> {
     let chain = cx.users[index].extra.as_ref()?.redirect.as_ref()?;
     chain.silent.then(|| chain.first_url.clone())
 }
 
-/// The trace of a user's open chain.
+/// Returns the trace of a user's open chain.
 pub(super) fn open_trace(cx: &Context<'_>, index: UserId) -> Option<TraceId> {
     Some(cx.users[index].extra.as_ref()?.redirect.as_ref()?.trace)
 }
 
-/// Adds the core's result, which nobody was asked for, to the open chain.
+/// Adds the core's current result to the open chain of a user.
 pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
     if let Some(mut chain) = cx.users[index].extra().redirect.take() {
         add_hop(cx, &mut chain, timing, false);
@@ -70,7 +70,7 @@ pub(crate) fn last_hop(cx: &mut Context<'_>, index: UserId, timing: &Timing) {
     }
 }
 
-/// Adds the core's result to the chain.
+/// Adds the core's current result to the chain.
 pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timing, silent: bool) {
     chain.lag += timing.lag;
     chain.phases.add(&timing.phases);
@@ -99,13 +99,13 @@ pub(super) fn add_hop(cx: &mut Context<'_>, chain: &mut Redirect, timing: &Timin
     }
 }
 
-/// The last hop was taken: the chain becomes the sample.
+/// Completes the sample after the last hop of its chain.
 pub(crate) fn conclude_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let outcome = if cx.result.success { Outcome::Ok } else { Outcome::Status };
     end_chain(cx, index, id, outcome);
 }
 
-/// A hop failed: the chain fails with it.
+/// Fails the chain because a hop failed.
 pub(crate) fn fail_chain(
     cx: &mut Context<'_>,
     index: UserId,
@@ -125,12 +125,13 @@ pub(crate) fn fail_chain(
 fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcome) {
     let Some(mut chain) = cx.users[index].extra().redirect.take() else { return };
     if chain.silent && cx.result.code.starts_with("Non HTTP") {
-        // The exception came out of HttpClient: the sampler knows of its first request only.
+        // HttpClient threw the exception, so the sampler has only the data of its first request.
         chain.result.sent = 0;
         cx.result.url.clone_from(&chain.first_url);
     }
     let whole = &mut chain.result;
-    // The first request's cookies and location stand for the whole, and if HttpClient itself went on, all of it.
+    // The sample shows the cookies and location of the first request. If HttpClient followed the chain itself, it shows
+    // all data of the first request.
     std::mem::swap(&mut cx.result.cookies, &mut whole.cookies);
     std::mem::swap(&mut cx.result.redirect_location, &mut whole.redirect_location);
     cx.result.has_location = whole.has_location && !chain.silent;
@@ -157,7 +158,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
         trace: chain.trace,
         ..Timing::default()
     };
-    // What the last hop tells, the whole tells; its parts and sums stay.
+    // The sample shows the data of the last hop; sub-results and sums are those of the chain.
     std::mem::swap(&mut cx.result.subs, &mut whole.subs);
     cx.result.sub_count = whole.sub_count;
     cx.result.start_ms = whole.start_ms;
@@ -168,7 +169,7 @@ fn end_chain(cx: &mut Context<'_>, index: UserId, id: SamplerId, outcome: Outcom
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Whether JMeter takes an answer for a redirect.
+/// Returns true if JMeter treats a response as a redirect.
 pub(crate) fn is_redirect(status: u16, method: &str) -> bool {
     match status {
         301..=303 | 308 => true,

@@ -1,4 +1,4 @@
-//! Cookies of users, and what a new iteration means for cookies, caches and connections.
+//! Cookies of users, and the effects of a new iteration on cookies, caches and connections.
 
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Origin, Stored};
@@ -10,8 +10,8 @@ use crate::session::Sessions;
 use crate::session::http1::Stash;
 use crate::users::branches::Branches;
 
-/// The first HTTP sample of an iteration: a group whose iterations are different users drops the connections
-/// and sessions of the one before.
+/// Prepares a user for its first HTTP sample in an iteration. If each iteration is a different user, the connections
+/// and sessions of the previous iteration are dropped.
 pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index: UserId) {
     let user = &mut cx.users[index];
     if !std::mem::replace(&mut user.fresh, false) {
@@ -20,7 +20,7 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
     if user.parallel {
         return refresh_branch(cx, index);
     }
-    // Branches count as iterations, but the first is the first.
+    // Iterations of branches count too, but the user's very first iteration stays the first.
     let is_first = |extra: &crate::users::Extra| extra.new_each_iteration && !extra.again;
     if user.iteration == 1 || user.extra.as_deref().is_some_and(is_first) {
         return;
@@ -40,8 +40,9 @@ pub(crate) fn refresh_user(cx: &mut Context<'_>, sessions: &mut Sessions, index:
     }
 }
 
-/// The first HTTP sample of a branch. If the branch has been there before, it is another visitor's to JMeter: what HttpClient has learned of
-/// who the user is begins anew, by the name of this thread, and connections of other names are not used any more.
+/// Prepares a branch for its first HTTP sample. For JMeter, a branch that has run before belongs to a different
+/// visitor: HttpClient replaces the user token by the name of the branch's thread, and connections under other tokens
+/// are not reused.
 fn refresh_branch(cx: &mut Context<'_>, branch: UserId) {
     let (parent, main) = (cx.users[branch].branch_of, cx.users[branch].extra().main);
     let branches = cx.users[parent].extra.as_ref().and_then(|extra| extra.parts.get::<Branches>());
@@ -80,7 +81,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     let mut shown = Vec::new();
     for line in stash.head.split(|byte| *byte == b'\n') {
         let Some(value) = value_of(line, b"set-cookie") else { continue };
-        // What is rejected is left out without a word, as by JMeter's own log level.
+        // Rejected cookies are ignored without a message, as by JMeter's default log level.
         let _ = jar.store(&origin, value, now_ms, |stored| {
             if let (Stored::Set(cookie), true) = (stored, saves) {
                 shown.push((cookie.name.clone(), cookie.value.clone()));
@@ -92,7 +93,7 @@ pub(crate) fn store_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, 
     }
 }
 
-/// Sets the variable that shows a cookie.
+/// Sets the variable that exposes a cookie's value.
 pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, value: &str) {
     let mut name = cx.texts.take();
     name.push_str(&cx.run.settings.cookies.prefix);
@@ -101,7 +102,7 @@ pub(crate) fn show_cookie(cx: &mut Context<'_>, index: UserId, cookie: &str, val
     cx.texts.give(name);
 }
 
-/// An iteration of the group begins.
+/// Begins an iteration of the group: resets what the plan resets each iteration.
 pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
     let plan = cx.plan;
     let user = &mut cx.users[index];
@@ -120,7 +121,7 @@ pub(crate) fn begin_iteration(cx: &mut Context<'_>, index: UserId) {
         let clears =
             if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
         if clears && !first {
-            // It is made anew, with the plan's own cookies, when it is needed.
+            // The jar is rebuilt with the plan's own cookies at its next use.
             *jar = None;
         }
     }

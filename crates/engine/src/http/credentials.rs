@@ -1,8 +1,8 @@
-//! Credentials of users: which requests carry them, and how answers that ask for them are answered.
+//! Credentials of users: adds them to requests, and answers authentication challenges.
 //!
-//! As in HttpClient, a request that is asked for credentials goes out again within the same sample, which has the time
-//! of all and the sizes of the last. What a user's HTTP client has learned it keeps per server, as JMeter's does: two
-//! entries for one server are told apart by their realms alone.
+//! As in HttpClient, a challenged request is resent within the same sample. The sample has the time of all its requests
+//! and the sizes of the last. A user's HTTP client keeps learned credentials per server, as JMeter's does. Two entries
+//! for one server differ only by their realms.
 
 use std::ops::Range;
 
@@ -22,58 +22,58 @@ use crate::session::Sessions;
 use crate::session::exchange::Call;
 use crate::session::http1::{HttpCall, Stash};
 
-/// The credentials that a user's HTTP client knows for one server.
+/// The credentials that a user's HTTP client has for one server.
 #[derive(Debug)]
 pub(crate) struct Keyring {
     route: RouteId,
     keys: Vec<Key>,
 }
 
-/// The agreement of a user and a proxy; kept from one request to the next.
+/// The authentication state between a user and a proxy, kept across requests.
 #[derive(Debug)]
 pub(crate) struct Talk {
     pub(crate) route: RouteId,
     pub(crate) dialogue: Dialogue,
-    /// An Authorization Manager without an entry for the URL has made the HTTP client forget the proxy's credentials.
+    /// An Authorization Manager without an entry for the URL has made the HTTP client drop the proxy's credentials.
     pub(crate) lost: bool,
 }
 
-/// The consequence of an answer that may ask for credentials.
+/// The result of checking a response for an authentication challenge.
 #[derive(Debug)]
 pub(super) enum Challenged {
-    /// It did, and the request goes out again.
+    /// The response was a challenge, and the request is resent.
     Again,
-    /// It is the sample's, with what was kept of it.
+    /// The sample's final response, with its kept parts.
     No(Option<Box<Stash>>),
 }
 
-/// Credentials, for one realm or for any.
+/// Credentials for one realm, or for any realm.
 #[derive(Clone, Debug)]
 struct Key {
     realm: Option<String>,
     credentials: Credentials,
 }
 
-/// The talk about credentials in one sample.
+/// The authentication state of one sample.
 #[derive(Debug)]
 pub(crate) struct Round {
     route: RouteId,
     server: Dialogue,
     keys: Vec<Key>,
-    /// With a proxy that passes requests on.
+    /// State for a forwarding proxy.
     proxy: Option<Dialogue>,
-    /// Where the lines with credentials stand in the request.
+    /// Byte range of the credentials lines in the request.
     lines: Range<usize>,
-    /// The method may have a body.
+    /// True if the method may have a body.
     entity: bool,
-    /// The plan itself sets the line; that for the proxy.
+    /// True if the plan itself sets the server's credentials line, or (`own_proxy`) the proxy's.
     own: bool,
     own_proxy: bool,
 }
 
 impl crate::users::Part for Round {}
 
-/// Credentials and talks that a user's HTTP client has learned.
+/// Credentials and authentication state that a user's HTTP client has learned.
 #[derive(Debug, Default)]
 struct Learned {
     keyrings: Vec<Keyring>,
@@ -83,7 +83,7 @@ struct Learned {
 impl crate::users::Part for Learned {}
 
 impl crate::users::Extra {
-    /// The routes that the user knows credentials of, or talks about some with.
+    /// Returns the routes for which the user has credentials or authentication state.
     pub(crate) fn credential_routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         let learned = self.parts.get::<Learned>().into_iter();
         let known = learned.flat_map(|learned| {
@@ -94,7 +94,7 @@ impl crate::users::Extra {
     }
 }
 
-/// Takes an answer, which may ask for credentials.
+/// Checks a response for an authentication challenge, and resends the request if the user has credentials.
 pub(super) fn answers_challenge(
     places: &Places,
     cx: &mut Context<'_>,
@@ -111,7 +111,7 @@ pub(super) fn answers_challenge(
     let head = stash.as_ref().map_or(&[][..], |stash| &stash.head);
     let again = challenged(cx, index, &mut round, facts.status, head);
     let Some(stash) = stash.as_mut().filter(|_| again) else {
-        // Where HttpClient follows redirects itself, it goes on with what was agreed.
+        // Where HttpClient follows redirects itself, it keeps the authentication state.
         let goes_on =
             facts.auto_follow && matches!(facts.status, 301..=308) && round.server.has_begun();
         if goes_on {
@@ -134,7 +134,7 @@ pub(super) fn answers_challenge(
     match opening::idle_line(cx, sessions, index, wanted, now) {
         Some(line) => {
             sessions.start_on(&mut cx.around(), ticket, line, &request);
-            // The bytes may be needed once more.
+            // The request may have to be sent once more.
             sessions.exchanges[ticket].request = request;
         }
         None => {
@@ -145,7 +145,7 @@ pub(super) fn answers_challenge(
     Challenged::Again
 }
 
-/// Whether an answer asks for credentials that the user has, and has not tried.
+/// Returns true if a response is a challenge for which the user has untried credentials.
 fn challenged(
     cx: &mut Context<'_>,
     index: UserId,
@@ -175,8 +175,8 @@ fn challenged(
     again
 }
 
-/// Puts credentials on a request that has an Authorization Manager, or goes to a proxy that may want some. True: an
-/// answer that asks for credentials is answered.
+/// Adds credentials to a request that has an Authorization Manager, or that goes through a proxy which may need some.
+/// Returns true if a challenge in the response will be answered.
 pub(crate) fn add_credentials(
     cx: &mut Context<'_>,
     index: UserId,
@@ -223,7 +223,7 @@ pub(crate) fn add_credentials(
     true
 }
 
-/// The agreement of the user with the proxy of a route.
+/// Returns the authentication state of the user with the proxy of a route.
 pub(crate) fn talk<'c>(cx: &'c mut Context<'_>, index: UserId, route: RouteId) -> &'c mut Talk {
     let owner = cx.users.owner(index);
     let talks = &mut cx.users[owner].extra().parts.or_default::<Learned>().talks;
@@ -237,7 +237,7 @@ pub(crate) fn talk<'c>(cx: &'c mut Context<'_>, index: UserId, route: RouteId) -
     &mut talks[at]
 }
 
-/// The user's credentials for the proxy of a route.
+/// Returns the user's credentials for the proxy of a route.
 pub(crate) fn proxy_login(
     cx: &mut Context<'_>,
     index: UserId,
@@ -249,7 +249,7 @@ pub(crate) fn proxy_login(
     cx.net.routes[route].tunnel.as_ref()?.credentials.clone()
 }
 
-/// Replaces the lines with credentials in a request.
+/// Replaces the credentials lines of a request.
 fn write_credentials(cx: &mut Context<'_>, round: &mut Round, out: &mut Vec<u8>) {
     let mut lines = Vec::new();
     if !round.own || round.proxy.is_some() {
@@ -339,7 +339,7 @@ fn begin_round(
     round
 }
 
-/// The keys of an Authorization Manager for the server of a request, where servers ask first.
+/// Returns the credentials of an Authorization Manager for the server of a request, without preemptive authentication.
 fn keys_for(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -373,8 +373,8 @@ fn key_of(cx: &mut Context<'_>, index: UserId, id: SamplerId, entry: &Authorizat
     }
 }
 
-/// The credentials that fit a challenge best: those of its realm, then those for any. A challenge without a realm may
-/// have any, the general ones first.
+/// Returns the credentials that fit a challenge best: those of its realm, else general ones. A challenge without a
+/// realm accepts any credentials, general ones first.
 fn for_realm(keys: &[Key], realm: Option<&str>) -> Option<Credentials> {
     let of = |realm: Option<&str>| keys.iter().find(|key| key.realm.as_deref() == realm);
     let found = match realm {

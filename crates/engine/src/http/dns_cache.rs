@@ -1,10 +1,11 @@
-//! Names that users look up for themselves, where a plan has a DNS Cache Manager: hosts of the plan's own, and answers
-//! that each user keeps until they are cleared.
+//! Host names that users resolve themselves under a DNS Cache Manager: hosts that the plan defines, and addresses that
+//! each user caches until they are cleared.
 //!
-//! The address that a user found is a route of its own kind, pinned to its addresses; users with the same addresses share it.
-//! Connections are still told apart by the route proper: a kept one is used again whatever the name means by now.
+//! Addresses that a user found form a route of their own, pinned to these addresses; users with the same addresses
+//! share it. Connections still belong to the original route: an open connection is reused even if the name resolves
+//! differently by now.
 //!
-//! The samplers of WebSocket, TCP and UDP know nothing of the element, in JMeter's plug-ins as here: it is HTTP's alone.
+//! Samplers of WebSocket, TCP and UDP ignore the DNS Cache Manager, as in JMeter's plug-ins. Only HTTP uses it.
 
 use std::net::SocketAddr;
 
@@ -22,8 +23,8 @@ use crate::session::Sessions;
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-/// Finds the addresses for the line of an exchange among what the user keeps. True: it is being connected, or waits for
-/// addresses of the plan's own.
+/// Resolves the host of an exchange from the user's cache and the plan's hosts. Returns true if the connection is being
+/// opened, or waits for addresses of the plan's own hosts or name servers.
 pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) -> bool {
     let exchange = &sessions.exchanges[ticket];
     let (index, route) = (exchange.user, exchange.route);
@@ -66,13 +67,13 @@ pub(crate) fn look_up_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket
     true
 }
 
-/// The route to a host's addresses that a user has found.
+/// Returns the route to a host's addresses that the user has cached.
 fn kept(cx: &Context<'_>, owner: UserId, manager: usize, host: &str) -> Option<RouteId> {
     let names = cx.users[owner].extra.as_ref()?.names.get(manager)?;
     names.iter().find(|(name, _)| name == host).map(|(_, via)| *via)
 }
 
-/// The addresses or names that the plan has for a host, if it names it.
+/// Returns the addresses or names that the plan defines for a host.
 fn aliases(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -86,7 +87,7 @@ fn aliases(
             continue;
         }
         aliases.get_or_insert_with(Vec::new);
-        // JMeter finds a host whatever its case, but its addresses only by the same.
+        // JMeter finds the host regardless of case, but its addresses only in the same case.
         if name == host {
             let text = cx.text_of(index, id, &entry.addresses);
             aliases = Some(text.split(',').map(|alias| alias.trim().to_owned()).collect());
@@ -96,8 +97,8 @@ fn aliases(
     aliases
 }
 
-/// The system's resolver has answered: a user with a DNS Cache Manager keeps the addresses that the line of its exchange is about to be
-/// connected to.
+/// Stores addresses from the system's resolver in the cache of a user with a DNS Cache Manager, before the exchange
+/// connects to them.
 pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
     let exchange = &sessions.exchanges[ticket];
     let (index, line) = (exchange.user, exchange.line);
@@ -113,7 +114,7 @@ pub(crate) fn keep_name(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: T
     sessions.lines[line].opening.route = via;
 }
 
-/// Addresses of the plan's own were found, or name servers of its own do not know them.
+/// Handles the answer for a host that the plan defines, or for a query to the plan's own name servers.
 pub(crate) fn on_named(
     cx: &mut Context<'_>,
     sessions: &mut Sessions,
@@ -141,7 +142,7 @@ pub(crate) fn on_named(
     sessions.connect_to(&mut cx.around(), ticket, via);
 }
 
-/// Asks name servers of the plan's own; each question of a user begins with another.
+/// Queries the plan's own name servers. Each query of a user starts with the next server.
 fn ask_servers(cx: &mut Context<'_>, manager: usize, mut lookup: Lookup) {
     let index = lookup.user;
     let owner = cx.users.owner(index);
@@ -158,7 +159,7 @@ fn ask_servers(cx: &mut Context<'_>, manager: usize, mut lookup: Lookup) {
     }
 }
 
-/// The DNS Cache Manager of an HTTP sampler; an exchange that no sampler asked for has none.
+/// Returns the DNS Cache Manager of an HTTP sampler; `None` for an exchange without a sampler.
 fn dns_manager(cx: &Context<'_>, sampler: Option<SamplerId>) -> Option<(SamplerId, usize)> {
     match cx.plan.kind_of(sampler)? {
         SamplerKind::Http(http) => Some((sampler?, http.dns? as usize)),

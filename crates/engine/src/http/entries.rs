@@ -1,9 +1,9 @@
-//! Entries of Authorization Managers: the texts that their URLs are compared with.
+//! Entries of Authorization Managers: the texts that are compared with their URLs.
 
 use plan::http::Request;
 
-/// The texts that the URLs of entries are compared with: with and without the port where it is the usual one. The path
-/// is unescaped and there is no query, for JMeter makes them anew from what it is about to send.
+/// Returns the texts that are compared with the URLs of entries: with and without the default port. The path is
+/// unescaped and the query is missing, because JMeter rebuilds the URL from the request.
 pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let parts = lang::url::split(&request.url);
     let protocol = &request.url[parts.protocol.clone()];
@@ -11,7 +11,7 @@ pub(crate) fn names_of(request: &Request, whole: bool) -> Vec<String> {
     let path = unescaped(&request.target[..request.path_len.min(request.target.len())]);
     let usual = if request.secure { 443 } else { 80 };
     if whole {
-        // For a proxy that passes requests on, the URL is not made anew.
+        // For a forwarding proxy, JMeter does not rebuild the URL.
         let end = parts.query.as_ref().map_or(parts.path.end, |query| query.end);
         let (path, rest) = (&request.url[parts.path.clone()], &request.url[parts.path.start..end]);
         return match parts.port {

@@ -1,6 +1,6 @@
-//! An HTTP request on its way out: rendered, put on a line of the user or on a new one, sent. Hot.
+//! Sends HTTP requests: renders a request, chooses or opens a connection of the user, and sends it. Hot.
 //!
-//! A request that cannot vary is rendered once per core; cookies are put in where a user has some.
+//! A request that cannot vary is rendered once per core; a user's cookies are inserted.
 
 use std::sync::Arc;
 
@@ -25,45 +25,45 @@ use crate::session::exchange::{Call, Limit, Rendered};
 use crate::session::http1::{HttpCall, HttpExchange};
 use crate::time::timing::TraceId;
 
-/// Beginnings of requests.
+/// The result of beginning a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It is in flight, or has ended already: a completion says so.
+    /// The request is in flight, or has ended already and pushed its completion.
     InFlight,
-    /// The user's cache has the answer, and there is no sample of it.
+    /// The user's cache has the response, and the request has no sample.
     LeftOut,
 }
 
-/// A request that was put together, on its way to a connection.
+/// An assembled request, before a connection is chosen.
 #[derive(Clone, Copy, Debug)]
 struct Sending<'a> {
     bytes: &'a [u8],
-    /// The value of its cookie line.
+    /// The value of the request's cookie line.
     cookies: &'a [u8],
     route: RouteId,
-    /// The request that never changes, if it is one.
+    /// The constant request that this is, if any.
     fixed: Option<&'a Fixed>,
     trace: TraceId,
-    /// An answer that asks for credentials is answered.
+    /// True if a challenge in the response will be answered.
     challenges: bool,
 }
 
-/// Additions to a request that was rendered.
+/// Headers to add to a rendered request.
 #[derive(Clone, Copy, Debug)]
 struct Additions<'a> {
     route: RouteId,
-    /// The user's cookies, which stand in [`Outgoing::cookie_line`].
+    /// True if the request carries the user's cookies, which are in [`Outgoing::cookie_line`].
     cookies: bool,
-    /// Of the user's cache.
+    /// Conditional headers from the user's cache.
     conditions: Option<&'a Conditions>,
 }
 
-/// Requests of a core on their way out.
+/// State of a core for sending requests.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// A buffer for the one under work.
+    /// Buffer for the current request.
     pub(super) request: Request,
-    /// A user's cookies for a request.
+    /// Buffer for the cookie line of a request.
     cookie_line: Vec<u8>,
     pub(super) fixed: FixedRequests,
     pub(super) gateways: Gateways,
@@ -81,7 +81,7 @@ impl Outgoing {
         }
     }
 
-    /// Puts the request of a user's sampler together and sends it.
+    /// Builds the request of a user's sampler and sends it.
     pub(crate) fn begin(
         &mut self,
         cx: &mut Context<'_>,
@@ -105,7 +105,7 @@ impl Outgoing {
                 self.fixed.put(id, Box::new(Fixed { request, bytes, route, facts }));
             }
         }
-        // What scripts made of a request is never fixed, whatever the plan's is.
+        // A request that scripts have changed is never constant, even if the plan's request is.
         let Some(fixed) = self.fixed.take(id) else {
             return self.begin_varying(cx, sessions, (index, id), http);
         };
@@ -114,7 +114,7 @@ impl Outgoing {
         begun
     }
 
-    /// Sends a request that never changes.
+    /// Sends a constant request.
     #[inline]
     fn begin_fixed(
         &mut self,
@@ -171,7 +171,7 @@ impl Outgoing {
             Ok(()) => match self.gateways.seal(cx, (index, id), http, &mut request) {
                 Ok(()) => {
                     let begun = self.send_rendered(cx, sessions, (index, id), http, &request);
-                    // An answer from the user's cache needs no key.
+                    // A response from the user's cache needs no session key.
                     self.gateways.encrypted = None;
                     begun
                 }
@@ -189,7 +189,7 @@ impl Outgoing {
         begun
     }
 
-    /// Sends a request that was just rendered.
+    /// Sends a rendered request.
     pub(crate) fn send_rendered(
         &mut self,
         cx: &mut Context<'_>,
@@ -203,7 +203,7 @@ impl Outgoing {
             return Begun::InFlight;
         }
         let with_cookies = !request.stripped && self.cookie_line(cx, index, http, request);
-        // Out of Java's own client it comes before the sample has a name.
+        // With Java's own client, the exception is thrown before the sample has a name.
         if failure::fails_by_exception(cx, index, id, Some(request).filter(|request| !request.java))
         {
             return Begun::InFlight;
@@ -227,7 +227,7 @@ impl Outgoing {
         Begun::InFlight
     }
 
-    /// Puts a request together that does not go out as it was rendered, and sends it.
+    /// Assembles a request that needs additional headers or other changes, and sends it.
     fn send_with(
         &mut self,
         cx: &mut Context<'_>,
@@ -259,7 +259,7 @@ impl Outgoing {
         cx.net.out = out;
     }
 
-    /// Sends a request on an idle line of the user, or opens one for it.
+    /// Sends a request on an idle connection of the user, or opens a connection for it.
     fn dispatch(
         &mut self,
         cx: &mut Context<'_>,
@@ -306,7 +306,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes the user's cookies for a request into `self.cookie_line`. False: there are none.
+    /// Writes the user's cookies for a request into `self.cookie_line`. Returns false if there are none.
     pub(crate) fn cookie_line(
         &mut self,
         cx: &mut Context<'_>,
@@ -322,7 +322,7 @@ impl Outgoing {
         let mut line = std::mem::take(&mut self.cookie_line);
         let path = &request.target[..request.path_len.min(request.target.len())];
         let mut origin = Origin { host: &request.host, path, secure: request.secure };
-        // A client that goes on by itself sends the cookies of its first request on.
+        // An HTTP client that follows redirects itself sends the cookies of its first request with each.
         let first = chain::first_url(cx, index);
         if let Some(url) = first.as_deref().and_then(|url| lang::url::absolute(url).ok()) {
             let path = url.path_and_query.split('?').next().unwrap_or("/");
@@ -352,7 +352,7 @@ impl Outgoing {
     }
 }
 
-/// The trace for a user's next request: that of the chain or of the page that it belongs to, or a new one.
+/// Returns the trace for a user's next request: that of its redirect chain or page, or a new one.
 #[inline]
 fn sample_trace(cx: &mut Context<'_>, index: UserId) -> TraceId {
     if !cx.tags.vary() {
@@ -362,13 +362,13 @@ fn sample_trace(cx: &mut Context<'_>, index: UserId) -> TraceId {
     known.unwrap_or_else(|| cx.tags.begin())
 }
 
-/// Whether Java's own client refuses a header's value: a line end in it is not followed by a blank.
+/// Returns true if Java's own client refuses a header value: it has a line end that no blank follows.
 fn ends_header(value: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', value).any(|at| !matches!(value.get(at + 1), Some(b' ' | b'\t')))
         || memchr::memchr(b'\r', value).is_some()
 }
 
-/// The facts of a request that decide what becomes of its answer.
+/// Returns the facts of a request that decide how its response is handled.
 #[inline]
 fn facts_of(
     cx: &Context<'_>,
@@ -381,7 +381,7 @@ fn facts_of(
     HttpExchange {
         is_head: request.method == "HEAD",
         java: request.java,
-        // JMeter counts from the end of sending, and Java's own client shows nothing of them.
+        // JMeter measures from the end of sending, and Java's own client does not expose interim responses.
         interim_uncounted: request.java || request.expects_continue,
         want_keep_alive: request.keep_alive,
         keep_head: cx.observes(id)
@@ -391,7 +391,7 @@ fn facts_of(
         keep_body: needs.intersects(Needs::BODY | Needs::TEXT),
         parse: needs.contains(Needs::PAGE),
         digest: http.md5,
-        // Followed by HttpClient itself, redirects never reach the sampler.
+        // Redirects that HttpClient follows itself never reach the sampler.
         follow: request.follow_redirects && !request.auto_redirects,
         auto_follow: request.auto_redirects,
         cookies: http.cookies.is_some(),
@@ -401,7 +401,7 @@ fn facts_of(
     }
 }
 
-/// Ends the sample of a request that could not be rendered.
+/// Fails the sample of a request that could not be rendered.
 fn end_unrendered(
     cx: &mut Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -410,7 +410,7 @@ fn end_unrendered(
 ) {
     cx.result.clear();
     if problem.no_url && cx.plan.samplers[id.0 as usize].needs.contains(Needs::SAMPLER_DATA) {
-        // JMeter's result was made anew and has no method.
+        // JMeter uses a new result here, which has no method.
         cx.result.sampler_data.push_str("null");
     }
     if !problem.no_url && !problem.no_client {

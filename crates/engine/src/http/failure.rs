@@ -1,4 +1,4 @@
-//! Samples that fail before there is an answer, concluded with what JMeter would report.
+//! Samples that fail before a response arrives: completes them with JMeter's error texts.
 
 use plan::plan::{Needs, SamplerId};
 use stats::Outcome;
@@ -8,7 +8,8 @@ use crate::http::chain;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-/// Fails the sample of a request in whose texts a function has thrown; before the URL is known, it has neither that nor a name. False: none has.
+/// Fails the sample of a request if a function in its templates has thrown. Without `request`, the URL is not known
+/// yet, and the sample has neither URL nor name. Returns false if no function has thrown.
 pub(crate) fn fails_by_exception(
     cx: &mut Context<'_>,
     index: UserId,
@@ -16,7 +17,7 @@ pub(crate) fn fails_by_exception(
     request: Option<&plan::http::Request>,
 ) -> bool {
     let Some(thrown) = cx.texts.thrown.take() else { return false };
-    // What none of JMeter's samplers catches ends its thread.
+    // An error that no sampler of JMeter catches ends the user.
     if thrown.is_error() {
         cx.push_thrown(index, thrown);
         return true;
@@ -31,7 +32,7 @@ pub(crate) fn fails_by_exception(
     true
 }
 
-/// A request that could not even be made.
+/// Fails the sample of a request that could not be built.
 pub(crate) fn unsendable(
     cx: &mut Context<'_>,
     index: UserId,
@@ -47,7 +48,7 @@ pub(crate) fn unsendable(
     fail_result(cx, index, id, timing, Outcome::Other, named);
 }
 
-/// Concludes a sample that failed before it had an answer; code, message and URL stand in the result.
+/// Completes a sample that failed before it had a response. Code, message and URL are in the core's current result.
 pub(crate) fn fail_result(
     cx: &mut Context<'_>,
     index: UserId,
@@ -57,7 +58,7 @@ pub(crate) fn fail_result(
     named: bool,
 ) {
     let mut label = std::mem::take(&mut cx.result.label);
-    // JMeter labels a sample only after its URL is put together.
+    // JMeter labels a sample only after its URL is built.
     if named {
         label.push_str(cx.sampler_name(index, id));
     }
@@ -75,7 +76,7 @@ pub(crate) fn fail_result(
     cx.conclude(index, id, timing, outcome);
 }
 
-/// Where JMeter has the stack trace of the exception, its first line stands as the body.
+/// Puts the first line of the exception's stack trace into the body, where JMeter has the whole trace.
 pub(crate) fn put_exception_text(cx: &mut Context<'_>, id: SamplerId) {
     if !cx.plan.samplers[id.0 as usize].needs.intersects(Needs::BODY | Needs::TEXT) {
         return;

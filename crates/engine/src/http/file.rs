@@ -1,6 +1,7 @@
-//! `file:` URLs: what an HTTP Request reads from this machine, as JMeter's implementation for files gives it.
+//! `file:` URLs: an HTTP Request that reads a file or folder of this machine, with the results of JMeter's file
+//! implementation.
 //!
-//! Whatever a file is, JMeter takes it for a page; of a folder the names in it are the page.
+//! JMeter treats every file as an HTML page. The page of a folder lists its names.
 
 use plan::http::Request;
 use plan::plan::{Needs, SamplerId};
@@ -14,21 +15,21 @@ use crate::inbox::results::Content;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// A file that is being read, as its user sees it.
+/// A file read in progress, seen by its user.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// Told apart from files of others that had the user's slot.
+    /// Ticket of the read, which distinguishes it from reads of earlier users of the same slot.
     ticket: u64,
     timing: Timing,
     url: String,
-    /// Of its content, as the plan says it; empty is UTF-8.
+    /// Character set of the content by the plan's setting; empty means UTF-8.
     charset: String,
     sampler_data: String,
 }
 
 impl crate::users::Part for Reading {}
 
-/// Begins to read the file that a request names.
+/// Starts reading the file that a request names.
 pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, request: &Request) {
     let timing = cx.begin_plain(index, id);
     cx.users.tickets += 1;
@@ -59,7 +60,7 @@ pub(crate) fn begin_file(cx: &mut Context<'_>, index: UserId, id: SamplerId, req
     }
 }
 
-/// A file was read.
+/// Handles the content of a file.
 pub(crate) fn on_file(cx: &mut Context<'_>, index: UserId, content: Content) {
     let user = &cx.users[index];
     let Wait::File(id) = user.wait else { return };
@@ -95,7 +96,7 @@ fn end_file(
             result.code = format!("Non HTTP response code: {class}");
             result.message = format!("Non HTTP response message: {message}");
             cx.return_result(result);
-            // JMeter does not take the time of those.
+            // JMeter does not measure the time of failed reads.
             timing.end = timing.start;
             return failure::fail_result(cx, index, id, timing, Outcome::File, true);
         }
@@ -104,7 +105,7 @@ fn end_file(
     result.code.push_str("200");
     result.message.push_str("OK");
     result.data_type = "text";
-    // Whatever the page itself says.
+    // JMeter ignores what the page itself declares.
     let charset = if reading.charset.is_empty() { "UTF-8" } else { &reading.charset };
     result.content_type.push_str("text/html; charset=");
     result.content_type.push_str(charset);
@@ -118,7 +119,7 @@ fn end_file(
     cx.conclude(index, id, timing, Outcome::Ok);
 }
 
-/// The run ends at once while a file is read.
+/// Ends the sample of a file that is still being read, because the run ends at once.
 pub(crate) fn cut_file(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let user = &mut cx.users[index];
     user.wait = Wait::Ready;

@@ -1,4 +1,5 @@
-//! From an exchange to a result as processors and listeners see it. Only called when somebody looks.
+//! Fills a result from an exchange, in the form that processors and listeners see. Called only if something reads the
+//! result.
 
 use std::fmt::Write;
 
@@ -17,11 +18,11 @@ use crate::ids::UserId;
 use crate::session::http1::{Encrypted, HttpExchange, Stash};
 use crate::time::timing::Timing;
 
-/// Bodies of a core's answers, decoded.
+/// Decoders for response bodies of a core.
 pub(crate) struct Bodies {
     inflater: Inflater,
     gzip: Gzip,
-    /// An encrypted body, and what it is in plain.
+    /// An encrypted body, and its plain text.
     sealed: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -36,7 +37,7 @@ impl Bodies {
         }
     }
 
-    /// Fills the core's result from a response.
+    /// Fills the core's current result from a response.
     pub(crate) fn fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -68,7 +69,7 @@ impl Bodies {
             } else {
                 write_headers(&stash.head, coding.is_some(), &mut result.response_headers)
             };
-            // JMeter adds up its own text of the headers and the line ends that are missing in it.
+            // JMeter counts the length of its own text of the headers, plus the line ends that are missing in it.
             result.headers_size = (result.response_headers.encode_utf16().count()
                 + lines.saturating_sub(1)
                 + 3) as u64;
@@ -86,7 +87,7 @@ impl Bodies {
         cx.return_result(result);
     }
 
-    /// Fills in the body, decoded, and its text.
+    /// Fills in the decoded body and its text.
     fn fill_body(
         &mut self,
         cx: &Context<'_>,
@@ -99,14 +100,14 @@ impl Bodies {
         let (limit, received) = cx.run.settings.bodies.most_of_body(exchange.digest);
         let mut broken = None;
         match coding {
-            // Both buffers go back to their pools: nothing is copied.
+            // The buffers are swapped, so nothing is copied.
             None => {
                 stash.body.truncate(limit);
                 std::mem::swap(&mut result.body, &mut stash.body);
             }
-            // What was decoded before an error is kept, as a reader of the stream would have it.
+            // Bytes that were decoded before an error are kept, as a reader of the stream would have them.
             Some(coding) => {
-                // Of what is longer the end was not kept.
+                // If the body was longer than the kept bytes, its end is missing on purpose.
                 let forgiving =
                     cx.run.settings.http.forgives_end_of(coding) || stash.body.len() >= received;
                 let ended = [CodingError::Truncated, CodingError::TruncatedTrailer].map(Some);
@@ -119,7 +120,7 @@ impl Bodies {
         }
         if let SamplerKind::Http(http) = &cx.plan.samplers[id.0 as usize].kind
             && http.md5
-            // Of nothing JMeter makes no digest.
+            // JMeter computes no digest of an empty body.
             && !result.body.is_empty()
         {
             digest(&mut result.body);
@@ -142,8 +143,8 @@ impl Bodies {
 }
 
 impl Bodies {
-    /// Puts the plain text in place of an encrypted body. One that does not say that it is encrypted and cannot be decrypted stays as it
-    /// is, unless all are to be encrypted.
+    /// Replaces an encrypted body by its plain text. A body without encryption mark that cannot be decrypted stays as
+    /// it is, unless the gateway always encrypts.
     fn decrypt(
         &mut self,
         encrypted: &Encrypted,
@@ -151,13 +152,14 @@ impl Bodies {
         limit: usize,
         result: &mut SampleResult,
     ) {
-        // Gateways send their errors without a body.
+        // Gateways send errors without a body.
         if result.body.is_empty() {
             return;
         }
         let own = encrypted.key;
         let mut opened = self.open(&SessionKey { sends_vector: false, ..own }, limit, &result.body);
-        // With a vector for each body the answer may have its request's or one of its own; compression tells which.
+        // If each body has its own initialisation vector, the response may use that of the request or one of its own.
+        // Decompression shows which.
         if opened.is_err() && own.sends_vector && own.gzip {
             opened = self.open(&own, limit, &result.body);
         }
@@ -182,7 +184,7 @@ impl Bodies {
     }
 }
 
-/// Begins a result: all of it but the response's headers and body.
+/// Fills a result except for the response's headers and body.
 fn begin_result(
     cx: &Context<'_>,
     (index, id): (UserId, SamplerId),
@@ -210,7 +212,7 @@ fn begin_result(
     (result.bytes, result.sent) = (timing.received, timing.sent);
 }
 
-/// Shows the facts of a request that are known whatever becomes of it. The stash holds those that are needed.
+/// Fills in the facts of a request that are known before its outcome. The stash holds the facts that are needed.
 pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
     result.http = true;
     for (to, from) in [
@@ -225,7 +227,7 @@ pub(crate) fn show_request(result: &mut SampleResult, stash: &Stash) {
     }
 }
 
-/// JMeter's data type for a content type: `bin` for images, audio, video and the like.
+/// Returns JMeter's data type for a content type: `bin` for images, audio and video.
 fn data_type(content_type: &str) -> &'static str {
     const BINARY: [&str; 3] = ["image/", "audio/", "video/"];
     const TEXT_AFTER_ALL: [&str; 2] = ["image/svg+xml", "application/xml"];
@@ -235,7 +237,7 @@ fn data_type(content_type: &str) -> &'static str {
     if BINARY.iter().any(lower) && !TEXT_AFTER_ALL.iter().any(lower) { "bin" } else { "text" }
 }
 
-/// The reason phrase of a response, or where Java's own client has none, the whole status line.
+/// Appends the reason phrase of a response. Without one, Java's own client has the whole status line.
 pub(crate) fn push_reason(to: &mut String, head: &[u8], java: bool) {
     let status_line = status_line(head);
     let words = match reason(status_line) {
@@ -245,13 +247,13 @@ pub(crate) fn push_reason(to: &mut String, head: &[u8], java: bool) {
     push_latin1(to, words);
 }
 
-/// The status line without its end.
+/// Returns the status line without its line end.
 fn status_line(head: &[u8]) -> &[u8] {
     let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
     head[..end].strip_suffix(b"\r").unwrap_or(&head[..end])
 }
 
-/// The reason phrase of a status line.
+/// Returns the reason phrase of a status line.
 fn reason(line: &[u8]) -> &[u8] {
     let mut parts = line.splitn(3, |byte| *byte == b' ');
     parts.nth(2).unwrap_or_default().trim_ascii()
@@ -267,7 +269,7 @@ fn digest(body: &mut Vec<u8>) {
     }
 }
 
-/// The body could not be decoded: the sample fails as JMeter's does.
+/// Fails the sample as JMeter does, because its body could not be decoded.
 fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingError) {
     let (class, message) = match error {
         CodingError::TooLarge { .. } => return,
@@ -280,7 +282,7 @@ fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingE
         CodingError::Truncated => ("java.io.EOFException", "Unexpected end of ZLIB input stream"),
         CodingError::NotGzip => ("java.util.zip.ZipException", "Not in GZIP format"),
         CodingError::BadTrailer => ("java.util.zip.ZipException", "Corrupt GZIP trailer"),
-        // Java names the rule of the format that was broken; which it was is not known here.
+        // Java names the violated rule of the format, which is not known here.
         CodingError::Corrupt => ("java.util.zip.ZipException", "invalid compressed data"),
     };
     result.code.clear();
@@ -291,8 +293,8 @@ fn undecodable(result: &mut SampleResult, coding: Option<Coding>, error: CodingE
     result.success = false;
 }
 
-/// Response headers as JMeter shows them: lines ended by `\n`, no blank line at the end. What HttpClient takes away
-/// while it decodes a body is put back at the end. The answer is how many lines were not taken away.
+/// Writes response headers as JMeter shows them: lines ended by `\n`, without a blank line at the end. Headers that
+/// HttpClient removes while decoding a body are appended at the end. Returns the number of lines that were not removed.
 fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
     const TAKEN: [&[u8]; 3] = [b"content-length", b"content-encoding", b"content-md5"];
     let taken = |line: &[u8]| decoded && TAKEN.iter().any(|name| value_of(line, name).is_some());
@@ -302,7 +304,7 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
             continue;
         }
         if line.starts_with(b" ") || line.starts_with(b"\t") {
-            // A folded line goes on with its value.
+            // A folded line continues the value of the line before it.
             out.pop();
             out.push(' ');
         }
@@ -323,7 +325,7 @@ fn write_headers(head: &[u8], decoded: bool, out: &mut String) -> usize {
     lines
 }
 
-/// Response headers as JMeter shows them with Java's own client: names and values without blanks around them.
+/// Writes response headers as JMeter shows them with Java's own client: names and values are trimmed.
 fn write_java_headers(head: &[u8], out: &mut String) -> usize {
     for (n, line) in head.split(|byte| *byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Requests that never change: rendered once per core, and shown only where something came of them.
+//! Constant requests: rendered once per core, and copied into a result only after the request has ended.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::session::http1::{HttpExchange, Stash};
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) request: Request,
-    /// As sent, without cookies.
+    /// The bytes as sent, without cookies.
     pub(crate) bytes: Arc<Rendered>,
     pub(crate) route: RouteId,
     pub(crate) facts: HttpExchange,
 }
 
-/// Requests of a core that never change, by sampler; rendered at their first use.
+/// Constant requests of a core by sampler, rendered at their first use.
 #[derive(Debug)]
 pub(super) struct FixedRequests(Vec<Option<Box<Fixed>>>);
 
@@ -35,7 +35,7 @@ impl FixedRequests {
         self.0[id.0 as usize].as_deref()
     }
 
-    /// Lends a sampler's request, for what needs the others meanwhile; it is given back with [`Self::put`].
+    /// Takes a sampler's request out, for work that needs the other requests too. [`Self::put`] returns it.
     #[inline]
     pub(super) fn take(&mut self, id: SamplerId) -> Option<Box<Fixed>> {
         self.0[id.0 as usize].take()
@@ -46,12 +46,12 @@ impl FixedRequests {
         self.0[id.0 as usize] = Some(fixed);
     }
 
-    /// The routes that they lead to.
+    /// Returns the routes of all requests.
     pub(super) fn routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         self.0.iter().flatten().map(|fixed| fixed.route)
     }
 
-    /// Shows a sampler's request beside what came of it. Until then nothing of it is kept for each user.
+    /// Fills in the request of a sampler after its exchange has ended. Before that, no copy of it is kept per user.
     pub(super) fn show(
         &self,
         cx: &Context<'_>,
@@ -66,7 +66,7 @@ impl FixedRequests {
     }
 }
 
-/// Notes of a request what is shown of it.
+/// Stores those parts of a request in the stash that its result shows.
 pub(super) fn show(
     stash: &mut Stash,
     needs: Needs,

@@ -1,7 +1,8 @@
-//! Requests for a mobile gateway: signed and encrypted after they were rendered; result codes in the heads of answers. Hot.
+//! Requests for a mobile gateway: signs and encrypts rendered requests, and reads result codes from response heads.
+//! Hot.
 //!
-//! Each core has its own keys, cache and buffers. Requests without the header that names the operation are left alone. A
-//! gateway whose settings are wrong fails every sample in its scope, with the reason.
+//! Each core has its own keys, cache and buffers. Requests without the header that names the operation are sent
+//! unchanged. A gateway with wrong settings fails every sample in its scope, with the reason.
 
 use std::fmt::Write;
 
@@ -19,18 +20,18 @@ use crate::http::lines::value_of;
 use crate::ids::UserId;
 use crate::session::http1::{Encrypted, HttpExchange};
 
-/// Where the keys of a gateway come to: switched off, or wrong with the reason.
+/// The keys of a gateway: `None` if it is switched off, `Err` with the reason if its settings are wrong.
 type Known = Result<Option<Box<Sealer>>, String>;
 
 /// The gateways of a core.
 #[derive(Debug)]
 pub(crate) struct Gateways {
-    /// Settings are evaluated at their first use.
+    /// Keys per gateway; the settings are evaluated at their first use.
     known: Vec<Option<Known>>,
     sealed: Sealed,
-    /// For header lines.
+    /// Buffer for header lines.
     room: Vec<u8>,
-    /// The key of the request that is on its way to its exchange.
+    /// The key of the request that is being sent.
     pub(super) encrypted: Option<Encrypted>,
 }
 
@@ -44,7 +45,7 @@ impl Gateways {
         }
     }
 
-    /// Signs and encrypts a rendered request, if it is one for a gateway.
+    /// Signs and encrypts a rendered request, if its sampler has a gateway.
     pub(super) fn seal(
         &mut self,
         cx: &mut Context<'_>,
@@ -94,7 +95,7 @@ impl Gateways {
         Ok(())
     }
 
-    /// Notes the result code of an answer, if it is one of a gateway that says so.
+    /// Stores the result code of a gateway's response.
     pub(super) fn judge(&self, http: &Http, head: &[u8], facts: &mut HttpExchange) {
         let known = http.gateway.and_then(|at| self.known[at as usize].as_ref());
         let Some(Ok(Some(sealer))) = known.filter(|_| (200..400).contains(&facts.status)) else {
@@ -108,7 +109,7 @@ impl Gateways {
     }
 }
 
-/// The result code in a header's value if it is one of failure; 0 for success, and where the gateway says nothing.
+/// Returns the result code of a failure in a header value; 0 for success, and if the header is absent.
 fn failure_of(value: &[u8]) -> i32 {
     let code = std::str::from_utf8(value).ok().and_then(|value| value.parse::<i32>().ok());
     match code {
@@ -119,10 +120,10 @@ fn failure_of(value: &[u8]) -> i32 {
     }
 }
 
-/// In place of a result code that is none.
+/// Stands in for a result code that is not a number.
 const UNREADABLE: i32 = i32::MIN;
 
-/// Reads the settings of a gateway and its key.
+/// Evaluates the settings of a gateway and reads its key.
 fn read(cx: &mut Context<'_>, (index, id): (UserId, SamplerId), at: u32) -> Known {
     let gateway = &cx.plan.gateways[at as usize];
     let settings = cx.with_env(index, id, |env, _| gateway.settings(env));
@@ -150,7 +151,7 @@ fn count(recorder: &mut Recorder, before: Counts, after: Counts) {
     }
 }
 
-/// Makes a result one that the gateway has refused.
+/// Fails a result with the gateway's result code.
 pub(super) fn refuse(result: &mut SampleResult, result_code: i32) {
     if result_code == UNREADABLE {
         return fail(result, format_args!("{NO_RESULT_CODE}"));
@@ -163,7 +164,7 @@ pub(super) fn refuse(result: &mut SampleResult, result_code: i32) {
     let _ = write!(result.message, "{words} {BY_RESULT_CODE}");
 }
 
-/// Makes a result one that failed by the settings of the gateway, or in decryption.
+/// Fails a result because of the gateway's settings, or because decryption failed.
 pub(super) fn fail(result: &mut SampleResult, words: std::fmt::Arguments<'_>) {
     result.success = false;
     result.code.clear();

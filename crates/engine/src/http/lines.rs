@@ -1,6 +1,6 @@
-//! Lines of heads: values by name, and bytes as text.
+//! Header lines: values by name, and conversion between bytes and text.
 
-/// The value of a header line of that name (in lower case).
+/// Returns the value of a header line with this name (given in lower case).
 pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_at_checked(name.len())?;
     if !start.eq_ignore_ascii_case(name) {
@@ -9,27 +9,27 @@ pub(crate) fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
 }
 
-/// The last `Location` of a head.
+/// Returns the last `Location` of a head.
 pub(crate) fn location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').filter_map(|line| value_of(line, b"location")).next_back()
 }
 
-/// The first `Location` of a head.
+/// Returns the first `Location` of a head.
 pub(crate) fn first_location(head: &[u8]) -> Option<&[u8]> {
     head.split(|byte| *byte == b'\n').find_map(|line| value_of(line, b"location"))
 }
 
-/// Text that came in a header goes out in one byte by byte.
+/// Converts text that was read from a header back to its bytes, one byte per character.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
-/// A header's value as text, a character for each byte.
+/// Returns a header value as text, one character per byte.
 pub(crate) fn text_of(value: &[u8]) -> String {
     value.iter().map(|byte| *byte as char).collect()
 }
 
-/// Appends a header's value as text.
+/// Appends a header value as text, one character per byte.
 pub(crate) fn push_latin1(out: &mut String, bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && text.is_ascii()

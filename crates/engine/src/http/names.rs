@@ -1,12 +1,13 @@
-//! Names of HTTP samplers that are expressions: JMeter reads them for each request, those of redirects and embedded resources included.
+//! Names of HTTP samplers that contain expressions: JMeter evaluates them for each request, including redirects and
+//! embedded resources.
 
 use plan::plan::SamplerId;
 
 use crate::context::Context;
 use crate::ids::UserId;
 
-/// The request of an HTTP sampler is put together: functions in its name count. Nobody may be there to send it (`no_client`): then the sample is
-/// named all the same, once.
+/// Evaluates the name while the first request of a sample is built, because functions in it have side effects. Without
+/// an HTTP client (`no_client`) the sample is still named, once.
 pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_client: bool) {
     let counts = cx.plan.samplers[id.0 as usize].name.calls();
     if counts && (no_client || !cx.run.settings.results.keep_sub_labels) {
@@ -14,7 +15,7 @@ pub(crate) fn begin(cx: &mut Context<'_>, index: UserId, id: SamplerId, no_clien
     }
 }
 
-/// An HTTP sampler sends another request: functions in its name count.
+/// Evaluates the name for a further request of the sample, because functions in it have side effects.
 pub(crate) fn read(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let plan = cx.plan;
     let name = &plan.samplers[id.0 as usize].name;

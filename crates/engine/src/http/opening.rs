@@ -1,4 +1,5 @@
-//! Lines that a request of HTTP goes out on: an idle one of its user's, or a new one; and what becomes of them.
+//! Connections for HTTP requests: finds an idle connection of the user or opens one, and decides whether it can be
+//! reused.
 
 use plan::plan::{Plan, SamplerKind};
 use stats::Counter;
@@ -13,10 +14,10 @@ use crate::session::line::{LineId, Place};
 use crate::time::clock::Nanos;
 use crate::users::Wait;
 
-/// Places of users' requests, as a plan has them.
+/// Finds the connection pool of a request.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// The plan has Parallel Controllers, whose branches have connections of their own.
+    /// True if the plan has Parallel Controllers, whose branches may have connections of their own.
     has_branches: bool,
 }
 
@@ -26,8 +27,8 @@ impl Places {
         Self { has_branches: plan.samplers.iter().any(|sampler| is_parallel(&sampler.kind)) }
     }
 
-    /// The place of a user's requests: Java's own client and HttpClient each have their own, and HttpClient one for each to whom it counts
-    /// what a user opens now.
+    /// Returns the connection pool for a user's requests. Java's own client and HttpClient have separate pools, and
+    /// HttpClient has one per connection owner.
     #[inline]
     pub(super) fn of(&self, cx: &Context<'_>, index: UserId, java: bool) -> Place {
         let owner = if self.has_branches {
@@ -40,7 +41,7 @@ impl Places {
     }
 }
 
-/// An idle line of the user's to a route.
+/// Returns an idle connection of the user to a route.
 #[inline]
 pub(super) fn idle_line(
     cx: &mut Context<'_>,
@@ -64,7 +65,8 @@ pub(super) fn idle_line(
     }
 }
 
-/// Opens a line for a request that waits in its exchange; `own` is the time that this process has spent on opening others for it.
+/// Opens a connection for a request that waits in its exchange. `own` is the time that this process has already spent
+/// on opening connections for it.
 pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket, own: u64) {
     let exchange = &sessions.exchanges[ticket];
     let (index, start) = (exchange.user, exchange.start);
@@ -82,14 +84,14 @@ pub(super) fn open(cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket
     }
 }
 
-/// The fate of a line whose response is complete.
+/// The state of a connection after a complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// It may be used again.
+    /// The connection can be reused.
     No,
-    /// The peer has closed it.
+    /// The peer has closed the connection.
     ByPeer,
-    /// Further bytes on it are no answer of ours, or its end was the end of the response.
+    /// The connection has bytes after the response, or its end was the end of the response.
     Broken,
 }
 

@@ -1,8 +1,8 @@
-//! Pages: what is embedded in one is loaded by branches of its user, at a time as many as the plan allows.
+//! Pages: branches of a user load the embedded resources of a page, at most as many at a time as the plan allows.
 //!
-//! A branch is a slot among the users that is no virtual user: it has one exchange (and its redirects) in flight, on a
-//! connection of its user, and its result becomes a sub-result of the page's. Branches are kept for the next page. A
-//! page within a page is loaded by branches of the branch.
+//! A branch is a slot among the users, but no virtual user. It has one exchange (and its redirects) in flight, on a
+//! connection of its user, and its result becomes a sub-result of the page. Branches are kept for the next page. A page
+//! within a page is loaded by branches of the branch.
 
 use plan::plan::SamplerId;
 use plan::result::SampleResult;
@@ -13,26 +13,26 @@ use crate::ids::UserId;
 use crate::time::timing::{Timing, TraceId};
 use crate::users::{NO_USER, Wait};
 
-/// A page whose parts are being loaded.
+/// A page whose resources are being loaded.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(super) id: SamplerId,
-    /// The page itself.
+    /// The result of the page itself.
     pub(super) whole: Box<SampleResult>,
     pub(super) timing: Timing,
-    /// Time in this process, of all parts together.
+    /// Lag of all resources together, in nanoseconds.
     pub(super) lag: u64,
-    /// Resources that are loaded, in order, with their results; nothing where a cache had one.
+    /// URLs of the resources in order, and their results; `None` if a cache had the resource.
     pub(super) links: Vec<String>,
     pub(super) results: Vec<Option<Box<SampleResult>>>,
-    /// Cookies of parts that were sent some while others were in flight: by link.
+    /// Cookie jars of resources that received cookies while others were in flight, by index of the link.
     pub(super) jars: Vec<(usize, Box<Jar>)>,
     pub(super) next: usize,
     /// The branch that was started last.
     pub(super) last: UserId,
     pub(super) in_flight: usize,
     pub(super) at_a_time: usize,
-    /// The run ends at once.
+    /// True if the run ends at once.
     pub(super) cut: bool,
 }
 
@@ -57,12 +57,12 @@ impl Page {
     }
 }
 
-/// The page that a user loads.
+/// Returns the page that a user loads.
 pub(super) fn page<'c>(cx: &'c mut Context<'_>, index: UserId) -> Option<&'c mut Page> {
     cx.users[index].extra.as_mut()?.parts.get_mut()
 }
 
-/// The trace of the page that a branch loads a part of.
+/// Returns the trace of the page of which a branch loads a resource.
 pub(super) fn page_trace(cx: &Context<'_>, branch: UserId) -> Option<TraceId> {
     let parent = cx.users[branch].branch_of;
     if parent == NO_USER {
@@ -71,7 +71,7 @@ pub(super) fn page_trace(cx: &Context<'_>, branch: UserId) -> Option<TraceId> {
     Some(cx.users[parent].extra.as_ref()?.parts.get::<Page>()?.timing.trace)
 }
 
-/// A branch of a user.
+/// Returns a branch of the user for the resource with this index.
 pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserId {
     let depth = cx.users[parent].extra.as_ref().map_or(0, |extra| extra.depth) + 1;
     let branch = cx.users.branch(parent, cx.clock.now());
@@ -80,13 +80,13 @@ pub(super) fn branch(cx: &mut Context<'_>, parent: UserId, link: usize) -> UserI
     branch
 }
 
-/// The branch that loads something, where a page is loaded one by one.
+/// Returns the branch that is loading, if the resources of a page are loaded one by one.
 pub(crate) fn only_branch(cx: &mut Context<'_>, index: UserId) -> Option<UserId> {
     let page = page(cx, index)?;
     (page.at_a_time == 1 && page.in_flight == 1).then_some(page.last)
 }
 
-/// The resource of a branch is in the user's cache: there is no result of it.
+/// Ends a branch whose resource is in the user's cache, without a result.
 pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     let (parent, _) = put_away(cx, branch);
     if let Some(page) = page(cx, parent) {
@@ -94,7 +94,7 @@ pub(crate) fn branch_left_out(cx: &mut Context<'_>, branch: UserId) {
     }
 }
 
-/// A branch has nothing to do; gives the user it worked for, and what it loaded.
+/// Frees a branch. Returns the user that it worked for, and the index of its resource.
 pub(super) fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) {
     let user = &mut cx.users[branch];
     let (parent, link) = (user.branch_of, user.extra().link);
@@ -107,7 +107,7 @@ pub(super) fn put_away(cx: &mut Context<'_>, branch: UserId) -> (UserId, usize) 
     (parent, link)
 }
 
-/// Whether a branch loads a part beside others.
+/// Returns true if a branch loads a resource in parallel with others.
 pub(crate) fn is_beside_others(cx: &mut Context<'_>, branch: UserId) -> bool {
     let parent = cx.users[branch].branch_of;
     parent != NO_USER && page(cx, parent).is_some_and(|page| page.at_a_time > 1)

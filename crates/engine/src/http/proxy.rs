@@ -1,6 +1,6 @@
-//! Proxies of HTTP: which one a request goes through.
+//! Proxies of HTTP: finds the proxy for a request.
 //!
-//! Connections belong to proxy and server together, as in HttpClient.
+//! A connection belongs to the combination of proxy and server, as in HttpClient.
 
 use plan::http::Request;
 use wire::auth::Credentials;
@@ -8,7 +8,7 @@ use wire::auth::Credentials;
 use crate::context::Context;
 use crate::net::routes::{Route, RouteId, Tunnel};
 
-/// The route of a request: to its server, or to the proxy before it.
+/// Returns the route of a request: directly to its server, or through a proxy.
 pub(crate) fn route_of(cx: &mut Context<'_>, request: &Request) -> RouteId {
     let own = &request.proxy;
     let dynamic = !own.host.trim().is_empty() && own.port > 0;
@@ -60,7 +60,7 @@ pub(crate) fn route_of(cx: &mut Context<'_>, request: &Request) -> RouteId {
     })
 }
 
-/// Whether requests of a route are passed on by a proxy.
+/// Returns true if a proxy forwards the requests of a route, without a tunnel.
 pub(crate) fn is_forwarded(cx: &Context<'_>, route: RouteId) -> bool {
     cx.net.routes[route].tunnel.as_ref().is_some_and(|tunnel| tunnel.forwarded)
 }

@@ -1,5 +1,5 @@
-//! Redirects: each hop is an exchange of its own; the sample is the whole chain with its hops as sub-results.
-//! Followed silently (`auto`), the chain is one sample without parts.
+//! Redirects: each hop is an exchange of its own. The sample is the whole chain, with its hops as sub-results. If the
+//! HTTP client follows the chain itself, the chain is one sample without sub-results.
 
 use plan::http::Unsendable;
 use plan::plan::{SamplerId, SamplerKind};
@@ -21,10 +21,10 @@ use crate::session::http1::{HttpExchange, Stash};
 use crate::time::timing::Timing;
 use crate::users::Redirect;
 
-/// How many requests Java's own client sends for one, at most.
+/// Maximum number of requests that Java's own client sends for one sample.
 const JAVA_HOPS: u32 = 20;
 
-/// The part of JMeter that follows a redirect, each by rules of its own.
+/// The part of JMeter that follows a redirect; each has rules of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follower {
     /// JMeter itself: each hop is a sub-result.
@@ -41,11 +41,11 @@ struct Hop {
     by: Follower,
     url: String,
     method: String,
-    /// It has lost what the sampler had set.
+    /// True if the headers and body of the sampler are not sent.
     stripped: bool,
 }
 
-/// The request that was answered last: where HttpClient gives up, the sample shows it.
+/// The last request of a chain, which the sample shows if HttpClient gives up.
 struct Asked {
     headers: String,
     query_string: String,
@@ -81,7 +81,7 @@ impl Follower {
         self != Self::JMeter
     }
 
-    /// Whether it follows an answer.
+    /// Returns true if the follower treats the response as a redirect.
     fn follows(self, status: u16, stash: &Stash) -> bool {
         match self {
             Self::JMeter => is_redirect(status, &stash.method),
@@ -90,7 +90,7 @@ impl Follower {
         }
     }
 
-    /// Whether the next request has the method and the body of this one.
+    /// Returns true if the next request keeps the method and the body of this one.
     fn repeats(self, status: u16, method: &str) -> bool {
         match self {
             Self::JMeter => false,
@@ -99,14 +99,14 @@ impl Follower {
         }
     }
 
-    /// The redirects that it follows at most.
+    /// Returns the maximum number of redirects.
     fn most(self, cx: &Context<'_>) -> u32 {
         if self == Self::Java { JAVA_HOPS } else { cx.run.settings.http.max_redirects }
     }
 
-    /// Fails the core's result: there were too many redirects.
+    /// Fails the core's current result with "too many redirects".
     fn gives_up(self, cx: &mut Context<'_>, id: SamplerId, most: u32) {
-        // No connection led there.
+        // The failure has no connection, so an empty route is used.
         let route = crate::net::routes::Route::forgotten();
         let failure = Failure::TooManyRedirects(most);
         let java = self == Self::Java;
@@ -122,7 +122,8 @@ impl Follower {
         failure::put_exception_text(cx, id);
     }
 
-    /// The URL that a location leads to from the last of the chain, and whether it may be asked for.
+    /// Resolves a `Location` against the last URL of the chain. Returns the URL, and an error if it cannot be
+    /// requested.
     fn target(
         self,
         cx: &Context<'_>,
@@ -131,7 +132,7 @@ impl Follower {
     ) -> (Result<(), Unsendable>, String) {
         let client = self == Self::HttpClient;
         if client && !text.is_ascii() {
-            // HttpClient reads heads as ASCII.
+            // HttpClient decodes heads as ASCII.
             text = text.replace(|c: char| !c.is_ascii(), "%EF%BF%BD");
         }
         let mut url = String::new();
@@ -152,7 +153,7 @@ impl Follower {
         (target, url)
     }
 
-    /// The header that says where an answer points: of several, HttpClient takes the first.
+    /// Returns the `Location` of a response. If there are several, HttpClient takes the first, the others the last.
     fn location(self, head: &[u8]) -> Option<&[u8]> {
         match self {
             Self::HttpClient => first_location(head),
@@ -161,8 +162,8 @@ impl Follower {
     }
 }
 
-/// Takes one hop's answer (in the core's result) and goes on to where it points.
-/// False: the chain, if there is one, is complete.
+/// Handles the response of one hop (in the core's current result) and sends the request for its `Location`. Returns
+/// false if the chain, if there is one, is complete.
 pub(crate) fn follow(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -181,7 +182,7 @@ pub(crate) fn follow(
         names_no_location(cx, index, id);
         return true;
     }
-    // What HttpClient itself makes of it comes first.
+    // HttpClient checks the location before JMeter does.
     let refused = by == Follower::HttpClient
         && match location {
             Some(location) => !plan::http::is_uri(&stash.url, &text_of(location)),
@@ -233,14 +234,14 @@ pub(crate) fn follow(
     send_hop(outgoing, cx, sessions, (index, id), (&timing, target, &next))
 }
 
-/// Whether a client follows an answer itself: JMeter does not see its cookies.
+/// Returns true if an HTTP client follows the response itself, so that JMeter does not see its cookies.
 pub(crate) fn is_passed_over(exchange: &HttpExchange, stash: &Stash) -> bool {
     let by = Follower::of(exchange);
     by.is_silent() && by.follows(exchange.status, stash)
 }
 
-/// Names the URL of an answer that HttpClient did not follow as JMeter reads it from HttpClient where redirects are left to it: the URL that
-/// was sent, without a fragment.
+/// Sets the URL of a response that HttpClient did not follow. If redirects are left to HttpClient, JMeter shows the URL
+/// that HttpClient sent, without a fragment.
 pub(crate) fn name_sent_url(
     cx: &Context<'_>,
     exchange: &HttpExchange,
@@ -257,7 +258,7 @@ pub(crate) fn name_sent_url(
     let host = stash.url[parts.authority.clone()].rsplit('@').next().unwrap_or_default();
     let protocol = &stash.url[parts.protocol];
     let root = format!("{protocol}://{host}");
-    // Characters beyond ASCII are not escaped here, other than on the wire.
+    // Unlike on the wire, non-ASCII characters are not escaped in this URL.
     let mut sent = String::new();
     if is_forwarded(cx, route) {
         let _ = write!(sent, "{protocol}://{}{path}", host.to_lowercase());
@@ -279,7 +280,7 @@ pub(crate) fn name_sent_url(
     }
 }
 
-/// Sends the next request of a chain. False: it cannot be sent, and the chain is complete.
+/// Sends the next request of a chain. Returns false if it cannot be sent; then the chain is complete.
 fn send_hop(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -291,7 +292,7 @@ fn send_hop(
     let kind = own.as_deref().unwrap_or(&cx.plan.samplers[id.0 as usize].kind);
     let SamplerKind::Http(http) = kind else { return false };
     let mut request = std::mem::take(&mut outgoing.request);
-    // HttpClient alone asks for the chain's first method.
+    // Only HttpClient uses the first method of the chain.
     let first = match &cx.users[index].extra().redirect {
         Some(chain) if next.by == Follower::HttpClient => chain.result.method.clone(),
         _ => String::new(),
@@ -340,8 +341,8 @@ fn send_hop(
     sent
 }
 
-/// Fails the core's result where it is a redirect that does not say where to, by HttpClient. False: it is not. Where HttpClient itself has come
-/// there, JMeter knows of its `first` request only.
+/// Fails the core's current result if it is a redirect without `Location` and HttpClient is used. Returns false
+/// otherwise. If HttpClient itself got there, JMeter has only the data of its `first` request.
 pub(crate) fn leads_nowhere(
     cx: &mut Context<'_>,
     id: SamplerId,
@@ -369,7 +370,7 @@ pub(crate) fn leads_nowhere(
     }
     words.push_str(" HTTP/1.1");
     if !cx.observes(id) {
-        // Nobody looks at it but at why it failed.
+        // Nothing but the cause of the failure is read from this result.
         cx.result.clear();
     }
     fail_hop(cx, "java.lang.IllegalArgumentException", &words);
@@ -377,7 +378,7 @@ pub(crate) fn leads_nowhere(
     true
 }
 
-/// HttpClient does not follow: it has no `Location`, or one that is no URI.
+/// Fails a result because HttpClient refuses to follow: `Location` is missing, or is no valid URI.
 fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     fail_hop(cx, "org.apache.http.client.ClientProtocolException", "null");
     cx.result.response_headers.clear();
@@ -386,14 +387,14 @@ fn refused_by_client(cx: &mut Context<'_>, id: SamplerId) {
     show_exception(cx, id);
 }
 
-/// Puts the exception in the place of the body.
+/// Replaces the body by the exception.
 fn show_exception(cx: &mut Context<'_>, id: SamplerId) {
     cx.result.body.clear();
     cx.result.text.clear();
     failure::put_exception_text(cx, id);
 }
 
-/// Fails the core's result with an exception.
+/// Fails the core's current result with an exception.
 fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
     let result = &mut *cx.result;
     result.code.clear();
@@ -404,7 +405,7 @@ fn fail_hop(cx: &mut Context<'_>, class: &str, message: &str) {
     result.data_type = "text";
 }
 
-/// An answer by Java's own client that does not say where to is to be followed by JMeter, which has no sample of that then.
+/// Fails a redirect without `Location` of Java's own client. JMeter would follow it, and reports only the exception.
 fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     cx.result.clear();
     let code = "Non HTTP response code: java.lang.NullPointerException";
@@ -412,12 +413,12 @@ fn names_no_location(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     failure::unsendable(cx, index, id, code, message, false);
 }
 
-/// HttpClient has been led to where it was before.
+/// Returns the failure of a chain in which HttpClient has come to a URL for the second time.
 fn circular() -> Unsendable {
     Unsendable::new("org.apache.http.client.ClientProtocolException", "null")
 }
 
-/// Whether HttpClient itself follows.
+/// Returns true if HttpClient itself follows the response.
 fn is_followed_silently(status: u16, method: &str) -> bool {
     match status {
         303 => true,
@@ -426,7 +427,7 @@ fn is_followed_silently(status: u16, method: &str) -> bool {
     }
 }
 
-/// Whether Java's own client follows a redirect: it does to a URL of the protocol that it came by.
+/// Returns true if Java's own client follows the redirect: only to a URL with the same protocol.
 pub(crate) fn java_follows(stash: &Stash) -> bool {
     let Some(location) = location(&stash.head) else { return false };
     let protocol = stash.url.split(':').next().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Exchanges that fail: the line is closed, and the request is sent once more, or its sample concluded with what JMeter
-//! would report.
+//! Failed exchanges: closes the connection, and resends the request or completes its sample with JMeter's error texts.
 
 use stats::{ClassId, Counter};
 use wire::session::Ticket;
@@ -19,7 +18,7 @@ use crate::time::timing::Timing;
 use crate::time::timing::TraceId;
 use crate::users::Wait;
 
-/// An exchange failed: its line is closed and the sample concluded, unless the request may be sent again.
+/// Handles a failed exchange: closes its connection, and completes the sample unless the request may be resent.
 pub(super) fn fail(
     requests: &FixedRequests,
     cx: &mut Context<'_>,
@@ -88,22 +87,22 @@ pub(super) fn fail(
     fail_result(cx, index, id, timing, outcome, true);
 }
 
-/// Whether the connection turned out to be gone.
+/// Returns true if the connection turned out to be closed.
 fn found_dead(failure: &Failure) -> bool {
     matches!(failure, Failure::Socket(_) | Failure::Http(wire::http1::Error::NoResponse))
 }
 
-/// Whether a request that got no answer is sent once more.
+/// Returns true if a request without a response is resent.
 fn repeats(requests: &FixedRequests, cx: &Context<'_>, exchange: &Exchange) -> bool {
     let Call::Http(http) = &exchange.call else { return false };
     let settings = &cx.run.settings;
-    // Java's own client sends every request once more.
+    // Java's own client resends every request once.
     let stale = http.facts.retries == 0
         && (http.facts.java || exchange.reused && settings.http.retry_stale);
     stale || is_retried(requests, cx, exchange, http.facts.retries)
 }
 
-/// Whether HttpClient's retry handler sends a request once more: by default it sends none.
+/// Returns true if HttpClient's retry handler resends the request. By default it resends none.
 fn is_retried(
     requests: &FixedRequests,
     cx: &Context<'_>,
@@ -124,8 +123,8 @@ fn is_retried(
         || [&b"GET"[..], b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
 }
 
-/// The connection is gone and there was no answer: the request is sent anew. Opening that connection took so much of this process's
-/// time.
+/// Resends a request whose connection was closed without a response. `own` is the time that this process spent on
+/// opening that connection.
 fn repeat(
     requests: &FixedRequests,
     cx: &mut Context<'_>,

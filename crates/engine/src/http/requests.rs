@@ -1,4 +1,4 @@
-//! HTTP of a core: requests that go out, answers that come, and pages.
+//! HTTP state of a core: sending requests, handling responses, and pages.
 
 use plan::http::Http;
 use plan::plan::{Plan, SamplerId};
@@ -14,7 +14,8 @@ use crate::net::routes::RouteId;
 use crate::session::Sessions;
 use crate::time::timing::Timing;
 
-/// Requests of a core. An answer may make another request, so that it gets those that go out; these know of no answer.
+/// HTTP state of a core. A response may cause another request, so response handling gets the sending state as an
+/// argument; sending does not use response handling.
 pub(crate) struct Requests {
     outgoing: Outgoing,
     answers: Answers,
@@ -25,12 +26,12 @@ impl Requests {
         Self { outgoing: Outgoing::new(plan), answers: Answers::new() }
     }
 
-    /// The routes that requests of the core lead to.
+    /// Returns the routes that the core's constant requests use.
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> + '_ {
         self.outgoing.fixed.routes()
     }
 
-    /// Puts the request of a user's sampler together and sends it.
+    /// Builds the request of a user's sampler and sends it.
     pub(crate) fn begin(
         &mut self,
         cx: &mut Context<'_>,
@@ -41,13 +42,14 @@ impl Requests {
         self.outgoing.begin(cx, sessions, of, http)
     }
 
-    /// The exchange of a request is over: its answer has come, or it failed.
+    /// Handles the end of an exchange: the response has arrived, or the exchange failed.
     #[inline]
     pub(crate) fn end(&mut self, cx: &mut Context<'_>, sessions: &mut Sessions, ticket: Ticket) {
         self.answers.end(&mut self.outgoing, cx, sessions, ticket);
     }
 
-    /// Loads what is embedded in the page that stands in the core's result. `Some`: there is nothing to load, and its sample is to be closed with that.
+    /// Loads the embedded resources of the page in the core's current result. `Some`: there is nothing to load, and the
+    /// sample is completed with this.
     pub(crate) fn load_page(
         &mut self,
         cx: &mut Context<'_>,
@@ -58,7 +60,7 @@ impl Requests {
         resources::load_page(&mut self.outgoing, cx, sessions, of, timing)
     }
 
-    /// A branch has its result, which stands in the core's.
+    /// Handles the end of a download, whose result is the core's current result.
     pub(crate) fn branch_done(
         &mut self,
         cx: &mut Context<'_>,

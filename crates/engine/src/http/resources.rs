@@ -1,4 +1,4 @@
-//! Resources of pages: found in a page, loaded by its branches, and made parts of its result.
+//! Embedded resources of pages: finds them in a page, loads them by branches, and adds them to its result.
 
 use std::fmt::Write;
 
@@ -17,10 +17,11 @@ use crate::session::Sessions;
 use crate::time::timing::Timing;
 use crate::users::Wait;
 
-/// Results that a core keeps for the next parts; a page with more gives the others back.
+/// Maximum number of spare results that a core keeps; a larger page frees the rest.
 const SPARE: usize = 256;
 
-/// Loads what is embedded in the page that stands in the core's result. `Some`: there is nothing to load, and its sample is to be closed with that.
+/// Loads the embedded resources of the page in the core's current result. `Some`: there is nothing to load, and the
+/// sample is completed with this.
 pub(crate) fn load_page(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -29,7 +30,7 @@ pub(crate) fn load_page(
     mut timing: Timing,
 ) -> Option<(Timing, Outcome)> {
     (cx.result.bytes, cx.result.sent) = (timing.received, timing.sent);
-    // Parts of files are named after the file, not after the sampler.
+    // Sub-results of files are named after the file, not after the sampler.
     let is_file = cx.result.url.starts_with("file:");
     if is_file {
         cx.result.label.clone_from(&cx.result.url);
@@ -50,7 +51,7 @@ pub(crate) fn load_page(
     Some((timing, outcome))
 }
 
-/// Starts branches while there is something to load, and ends the page when all is there.
+/// Starts branches while there are resources to load, and ends the page when all are loaded.
 fn fill_branches(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -124,7 +125,7 @@ fn load_link(
     outgoing.request = request;
 }
 
-/// A branch has its result, which stands in the core's.
+/// Handles the end of a branch, whose result is the core's current result.
 pub(crate) fn branch_done(
     outgoing: &mut Outgoing,
     cx: &mut Context<'_>,
@@ -148,7 +149,7 @@ pub(crate) fn branch_done(
     fill_branches(outgoing, cx, sessions, parent);
 }
 
-/// Gives the core's result the name of its sampler.
+/// Sets the label of the core's current result to the name of its sampler.
 fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     let mut label = std::mem::take(&mut cx.result.label);
     label.clear();
@@ -156,7 +157,7 @@ fn name_page(cx: &mut Context<'_>, index: UserId, id: SamplerId) {
     cx.result.label = label;
 }
 
-/// Looks for what is embedded. `Some`: there is nothing to load, and the sample passed or not.
+/// Finds the embedded resources. `Some`: there are none to load, and the value tells whether the sample passed.
 fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing) -> Option<bool> {
     let plan = cx.plan;
     let SamplerKind::Http(http) = &plan.samplers[id.0 as usize].kind else { return Some(true) };
@@ -190,7 +191,7 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
         _ => Ok(()),
     };
     if !needs.intersects(Needs::BODY | Needs::TEXT) {
-        // Only the links were of interest.
+        // The body was needed only for its links.
         cx.result.body.clear();
         cx.result.text.clear();
     }
@@ -215,7 +216,7 @@ fn begin_page(cx: &mut Context<'_>, index: UserId, id: SamplerId, timing: Timing
     None
 }
 
-/// Takes the links that the plan's patterns accept; those that cannot be loaded have their result at once.
+/// Takes the links that the plan's patterns accept. Links that cannot be loaded get their result at once.
 fn choose(
     cx: &mut Context<'_>,
     index: UserId,
@@ -241,8 +242,8 @@ fn choose(
     }
 }
 
-/// Adds to the core's result that it is inside of too many frames. JMeter says so of the target of a redirect first, which its own result is lost
-/// by, and then of the whole under the names of both.
+/// Adds the error that frames are nested too deeply. JMeter first puts this error on the target of a redirect,
+/// replacing that result, and then on the whole sample under the names of both.
 fn add_too_deep(cx: &mut Context<'_>) {
     let (class, message) = ("java.lang.Exception", "Maximum frame/iframe nesting depth exceeded.");
     let keep_labels = cx.run.settings.results.keep_sub_labels;
@@ -262,7 +263,7 @@ fn add_too_deep(cx: &mut Context<'_>) {
     cx.spare_results.push(error);
 }
 
-/// A copy of the core's result that has failed with an exception.
+/// Returns a copy of the core's current result that has failed with an exception.
 fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleResult> {
     let mut error = cx.spare_results.pop().unwrap_or_default();
     error.clear();
@@ -271,13 +272,13 @@ fn error_result(cx: &mut Context<'_>, class: &str, message: &str) -> Box<SampleR
     error
 }
 
-/// All is loaded: the page becomes the sample, and its parts sub-results.
+/// Completes the sample of a page after all resources are loaded, with the resources as sub-results.
 fn end_page(cx: &mut Context<'_>, index: UserId) {
     let Some(mut page) = cx.users[index].extra().parts.take::<Page>() else { return };
     let id = page.id;
     cx.users[index].wait = Wait::Ready;
     if !page.jars.is_empty() {
-        // Links that cannot be loaded are cleared.
+        // Links that cannot be loaded were emptied before.
         let parts: Vec<bool> = page.links.iter().map(|link| !link.is_empty()).collect();
         side_cookies::merge_cookies(cx, index, id, &parts, std::mem::take(&mut page.jars));
     }
@@ -299,7 +300,7 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
     }
     let mut timing = page.timing;
     (timing.received, timing.sent) = (whole.bytes, whole.sent);
-    // Of parts that were loaded side by side, each was late by its share.
+    // Resources were loaded in parallel, so each contributes its share of the summed lag.
     timing.lag += page.lag / page.at_a_time.min(page.links.len().max(1)) as u64;
     let outcome = match (page.cut, whole.success) {
         (true, _) => Outcome::CutByEnd,
@@ -314,7 +315,7 @@ fn end_page(cx: &mut Context<'_>, index: UserId) {
     cx.complete_page(index, id, timing, outcome);
 }
 
-/// Makes a result one that has failed with an exception.
+/// Fails a result with an exception.
 fn put_error(result: &mut SampleResult, class: &str, message: &str) {
     result.body.clear();
     result.text.clear();
@@ -326,7 +327,7 @@ fn put_error(result: &mut SampleResult, class: &str, message: &str) {
     result.data_type = "text";
 }
 
-/// Makes a page the first part of itself, as JMeter's container of a page and its resources has it.
+/// Adds a copy of a page as its first sub-result, as in JMeter's container of a page and its resources.
 fn contain(whole: &mut SampleResult, keep_labels: bool) {
     let mut page = SampleResult::default();
     page.clear();
@@ -339,7 +340,7 @@ fn contain(whole: &mut SampleResult, keep_labels: bool) {
     whole.headers_size = headers_size;
 }
 
-/// Adds a part's result, with all that it is made of.
+/// Adds the result of a resource, with its own sub-results.
 fn add_part(whole: &mut SampleResult, part: &SampleResult, keep_labels: bool) {
     whole.bytes += part.bytes;
     whole.headers_size += part.headers_size;
@@ -367,7 +368,7 @@ fn copy_all(from: &SampleResult, to: &mut SampleResult) {
     }
 }
 
-/// Whether the page passes with its parts, and JMeter's message if it does not.
+/// Sets whether the page passes with its resources, and JMeter's message if it does not.
 fn judge(whole: &mut SampleResult, passed: bool) {
     whole.success = passed;
     if passed {
@@ -381,7 +382,7 @@ fn judge(whole: &mut SampleResult, passed: bool) {
     }
 }
 
-/// The `User-Agent` among request headers as JMeter shows them.
+/// Returns the `User-Agent` among request headers as JMeter shows them.
 fn user_agent(headers: &str) -> &str {
     let mut lines = headers.lines();
     lines.find_map(|line| line.strip_prefix("User-Agent: ")).unwrap_or_default().trim()

@@ -1,8 +1,9 @@
-//! Cookies of the parts of a page that are loaded side by side.
+//! Cookies of resources of a page that are loaded in parallel.
 //!
-//! As in JMeter each part has a copy of the cookies that were there with the page, and goes on with its own; when all parts are
-//! loaded, the cookies of each are added to the page's in the order of the links. So a cookie that one part changed is as before again where a
-//! part behind it did not change it, and none is deleted. A part gets its copy only when it is sent a cookie.
+//! As in JMeter, each resource starts with a copy of the page's cookies and changes only this copy. When all resources
+//! are loaded, the cookies of each copy are added to the page's jar in the order of the links. So a changed cookie gets
+//! its old value back if a later resource did not change it, and no cookie is deleted. The copy is made only when a
+//! resource receives a cookie.
 
 use plan::plan::{SamplerId, SamplerKind};
 use wire::cookie::{Cookie, Jar};
@@ -13,14 +14,15 @@ use crate::ids::UserId;
 use crate::session::http1::Stash;
 use crate::users::NO_USER;
 
-/// Takes the cookies of a response.
+/// Stores the cookies of a response.
 pub(crate) fn take_cookies(cx: &mut Context<'_>, index: UserId, id: SamplerId, stash: &Stash) {
     let Some(manager) = cookie_manager(cx, id) else { return };
     let owner = own_jar(cx, index, manager);
     cookies::store_cookies(cx, owner, id, stash);
 }
 
-/// Adds the cookies of the parts of a page to the page's: of each link whether it is a part, and the copies by link.
+/// Adds the cookies of the resources to the page's jar. `parts` tells for each link whether it was loaded; `copies` are
+/// the jars by index of the link.
 pub(crate) fn merge_cookies(
     cx: &mut Context<'_>,
     index: UserId,
@@ -52,8 +54,8 @@ pub(crate) fn merge_cookies(
     }
 }
 
-/// The owner of the cookies that a response changes: the nearest part that is loaded beside others, which gets its copy here,
-/// or the user.
+/// Returns the owner of the jar that a response changes: the nearest resource that is loaded in parallel, for which a
+/// copy is made here, or else the user.
 fn own_jar(cx: &mut Context<'_>, index: UserId, manager: u32) -> UserId {
     let mut owner = index;
     while cx.users[owner].branch_of != NO_USER && !page::is_beside_others(cx, owner) {
