@@ -1,8 +1,9 @@
-//! Completions: what the parts of a core have finished, for its loop to go on with. Hot.
+//! Completions: the queue of finished work in a core. Hot.
 //!
-//! A part that finishes something (an answer, a failure, the work of another thread) pushes it here and returns; it steps
-//! no user. Only the loop takes completions and gives users their turns. So no part is called again from within its own
-//! work, nothing recurs, and a sample that fails at once a million times is a million turns of a loop.
+//! A part that finishes something (an answer, a failure, the work of another thread) pushes a completion and returns;
+//! it steps no user. Only the core's loop takes completions and gives users their turns. So no part is called from
+//! within its own work, and there is no recursion: a sample that fails at once a million times is a million turns of
+//! the loop.
 
 use std::collections::VecDeque;
 
@@ -15,88 +16,89 @@ use wire::session::Ticket;
 use crate::ids::UserId;
 use crate::time::timing::Timing;
 
-/// A completion.
+/// Finished work that the core's loop handles.
 #[derive(Debug)]
 pub(crate) enum Done {
-    /// A sampler's work has ended, with its result.
+    /// The work of a sampler has ended, with its result.
     Sample(Sampled),
-    /// A function has thrown what no sampler catches: its user ends.
+    /// A function has thrown an exception that no sampler catches: the user ends.
     Thrown(UserId, Thrown),
     /// An exchange of a session has ended.
     Exchange(Ticket),
-    /// The connection of an exchange stands to a proxy, which is to be asked for a tunnel.
+    /// The exchange has a TCP connection to a proxy, which must now be asked for a tunnel.
     Proxied(Ticket),
-    /// The connection of an exchange stands, but for TLS, whose settings are asked for.
+    /// The exchange has a TCP connection and needs the TLS settings before the handshake.
     Unsecured(Ticket),
-    /// Something that a user's held connection has for its listener.
+    /// An event on a user's held connection.
     Held(UserId, Heard),
-    /// A user has nothing to wait for any more.
+    /// A user that waits for nothing and can run.
     User(UserId),
 }
 
 /// An event on a held connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// It is open.
+    /// The connection is open.
     Opened,
-    /// All output has gone to the kernel.
+    /// All output has been passed to the kernel.
     Sent,
-    /// The peer has pushed something.
+    /// The peer has sent a message that no request asked for.
     Push,
-    /// Nothing that was waited for will come: it ended, or could not be opened.
+    /// The connection ended or could not be opened: nothing more will arrive.
     Over,
-    /// The first inbox of the core is full, so that reading has stopped.
+    /// An inbox of this core is full for the first time, and its connection is no longer read.
     Stopped,
 }
 
-/// A sampler's work that has ended.
+/// The result of a sampler's work.
 #[derive(Debug)]
 pub(crate) struct Sampled {
     pub(crate) user: UserId,
     pub(crate) sampler: SamplerId,
     pub(crate) timing: Timing,
     pub(crate) outcome: Outcome,
-    /// Its result, if anybody looks at it.
+    /// The sample's result; absent if nothing reads it.
     pub(crate) result: Option<Box<SampleResult>>,
-    /// Embedded resources of its result are loaded, or were not asked for.
+    /// True if the embedded resources of the result are loaded, or were not requested.
     pub(crate) whole: bool,
 }
 
-/// Completions in the order in which they came.
+/// Completions in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Done>);
 
-/// Completions of a core.
+/// All completions of a core.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    /// Exchanges of sessions that have ended; before all others, and in a list of their own, for there is one with nearly every sample.
+    /// Ended exchanges of sessions. They are handled first, and have a list of their own because nearly every sample
+    /// has one.
     exchanges: VecDeque<Ticket>,
-    /// Of what the loop does just now.
+    /// Completions of the loop's current step; handled next.
     pub(crate) now: Queue,
-    /// To be carried out when all others had their turn.
+    /// Completions that are handled after everything else that is ready.
     pub(crate) later: Queue,
 }
 
 impl Completions {
-    /// An exchange of a session has ended.
+    /// Adds an ended exchange of a session.
     #[inline]
     pub(crate) fn push_exchange(&mut self, ticket: Ticket) {
         self.exchanges.push_back(ticket);
     }
 
-    /// The exchange that has ended first.
+    /// Takes the exchange that ended first.
     #[inline]
     pub(crate) fn pop_exchange(&mut self) -> Option<Ticket> {
         self.exchanges.pop_front()
     }
 
-    /// The number of completions of what the loop does just now.
+    /// Returns the current lengths of both queues, for [`Completions::put_off`].
     #[inline]
     pub(crate) fn mark(&self) -> (usize, usize) {
         (self.exchanges.len(), self.now.0.len())
     }
 
-    /// Puts off all that came behind a mark until the others had their turn.
+    /// Moves all completions that were added after the mark to the end of the ready queue.
     #[inline]
     pub(crate) fn put_off(&mut self, (exchanges, others): (usize, usize)) {
         if self.exchanges.len() > exchanges {
@@ -127,12 +129,12 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// A user's place among others that are ready.
+    /// Adds a user that is ready to run.
     pub(crate) fn push_user(&mut self, index: UserId) {
         self.push(Done::User(index));
     }
 
-    /// The last completion, if it is that of a user's sample which passed.
+    /// Takes the last completion if it is a passed sample of this user.
     pub(crate) fn pop_passed(&mut self, index: UserId) -> Option<Sampled> {
         let passed = |done: &Done| matches!(done, Done::Sample(one) if one.user == index && one.outcome == Outcome::Ok);
         match self.0.back().is_some_and(passed).then(|| self.0.pop_back()).flatten() {

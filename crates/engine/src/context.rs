@@ -1,8 +1,8 @@
-//! The parts of a core that every room above uses, whatever the protocol: the users, their timers and connections, the
-//! result under work, the figures, and the queue of what is done.
+//! The parts of a core that every room above uses, whatever the protocol: users with their timers and connections, the
+//! current result, the measurements, and the queue of completions.
 //!
-//! A room gets it as an argument beside its own state, so that it can reach no other room. What only one room needs does
-//! not belong here.
+//! A room gets the context as an argument beside its own state, so that it can reach no other room. State that only one
+//! room needs does not belong in the context.
 
 pub(crate) mod cookies;
 pub(crate) mod done;
@@ -34,7 +34,7 @@ use crate::users::timers::Timers;
 use crate::users::{Given, Users};
 
 /// The parts of a core that every room uses.
-#[allow(clippy::vec_box)] // Results move between the pool and their owners by their pointer.
+#[allow(clippy::vec_box)] // Boxes move between the pool and their owners without copying.
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
@@ -46,44 +46,44 @@ pub(crate) struct Context<'p> {
     pub(crate) timers: Timers,
     pub(crate) net: Net,
     pub(crate) tags: Tags,
-    /// The result being processed.
+    /// The result of the sample that is being processed.
     pub(crate) result: Box<SampleResult>,
     pub(crate) spare_results: Vec<Box<SampleResult>>,
-    /// Buffers and notes of texts being evaluated.
+    /// Buffers and state for the evaluation of templates.
     pub(crate) texts: Scratch,
     pub(crate) recorder: Recorder,
     pub(crate) reports: Sender<Report>,
     pub(crate) queue: Completions,
     pub(crate) stop: Stop,
-    /// By sampler, whether anybody looks at its results beyond the measurements.
+    /// Per sampler: true if anything reads its results, beyond the measurements.
     pub(crate) observed: Box<[bool]>,
 }
 
-/// The end of the run, as far as a core has heard of it.
+/// The requested end of the run, as far as the core has been notified.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
-    /// Users end after their sample.
+    /// Users end after their current sample.
     pub(crate) asked: bool,
-    /// All users end at once: nobody waits for anything any more.
+    /// All users end at once, without waiting for anything.
     pub(crate) now: bool,
-    /// The core has been told to end, and does so then at the latest.
+    /// The latest time at which the core ends, once the coordinator has sent `End`.
     pub(crate) latest: Option<Nanos>,
 }
 
 impl<'p> Context<'p> {
-    /// Takes the result out, for work that needs the context besides; another stands in its place meanwhile.
+    /// Takes the current result out, for work that also needs the context. A spare result replaces it meanwhile.
     pub(crate) fn lend_result(&mut self) -> Box<SampleResult> {
         let spare = self.spare_results.pop().unwrap_or_default();
         std::mem::replace(&mut self.result, spare)
     }
 
-    /// Puts the result back.
+    /// Puts the result back that [`Context::lend_result`] took out.
     pub(crate) fn return_result(&mut self, result: Box<SampleResult>) {
         let spare = std::mem::replace(&mut self.result, result);
         self.spare_results.push(spare);
     }
 
-    /// The name of the sampler a user runs.
+    /// Returns the name of the sampler that a user runs.
     pub(crate) fn sampler_name(&self, index: UserId, sampler: SamplerId) -> &str {
         if let Some(name) = self.own_label(index) {
             return name;
@@ -97,17 +97,17 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// The name that scripts have given the sampler of the user's sample, if they did.
+    /// Returns the name that a script has set for the user's current sampler, if any.
     pub(crate) fn own_label(&self, index: UserId) -> Option<&str> {
         self.given(index)?.label.as_deref()
     }
 
-    /// The sampler of the sample in flight, if scripts have changed it.
+    /// Returns the sampler of the current sample as scripts have changed it, if they did.
     pub(crate) fn own_sampler(&self, index: UserId) -> Option<&Arc<SamplerKind>> {
         self.given(index)?.sampler.as_ref()
     }
 
-    /// Whether anybody looks at a sampler's result beyond its measurements.
+    /// Returns true if anything reads the sampler's results, beyond the measurements.
     #[inline]
     pub(crate) fn observes(&self, id: SamplerId) -> bool {
         self.observed[id.0 as usize]
@@ -124,7 +124,7 @@ impl<'p> Context<'p> {
         &self.plan.controllers[id.0 as usize]
     }
 
-    /// The state that a user has of a controller.
+    /// Returns the state of a controller for a user.
     #[inline]
     pub(crate) fn controller_state(
         &mut self,
@@ -135,7 +135,7 @@ impl<'p> Context<'p> {
         ControllerState::of(self.users.of(index), controller)
     }
 
-    /// Notes whether a user's last sample passed.
+    /// Stores whether a user's last sample passed.
     pub(crate) fn set_last_ok(&mut self, index: UserId, ok: bool) {
         let user = self.users.of(index);
         user.last_ok = ok;
@@ -147,7 +147,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Whether a user that looks for a sampler does not wait for Java any more, because the run ends at once.
+    /// Returns true if a user that looks for its next sampler no longer waits for Java, because the run ends at once.
     pub(crate) fn gives_up(&self, index: UserId) -> bool {
         self.stop.now && self.users[index].stopping
     }
@@ -156,7 +156,7 @@ impl<'p> Context<'p> {
         let _ = self.reports.send(Report::Log(line.into()));
     }
 
-    /// The environment in which a virtual user's expressions are evaluated.
+    /// Returns the environment in which the templates of a user are evaluated.
     pub(crate) fn env<'a>(&'a mut self, index: UserId, sampler: &'a str) -> Env<'a> {
         let user = self.users.of(index);
         let settings = &self.run.groups[user.group.at()];

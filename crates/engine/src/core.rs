@@ -1,7 +1,7 @@
-//! A core: one thread that runs its share of the users. Owns everything it touches. Hot.
+//! A core: one thread that runs its share of the users. A core owns everything it touches. Hot.
 //!
-//! The loop: start users that are due, fire timers, run users that are ready, take what the sockets have, once a
-//! second hand over a snapshot. Nothing in it blocks but the wait for events, whose length the next due time bounds.
+//! The loop starts users that are due, fires timers, runs users that are ready, reads the sockets, and once a second
+//! hands over a snapshot. It blocks only in the wait for events, which lasts until the next due time at most.
 
 pub(crate) mod arrivals;
 pub(crate) mod branches;
@@ -55,18 +55,18 @@ use crate::users::timers::Timers;
 use crate::users::{Users, Wait};
 use crate::websocket::{On, WebSockets};
 
-/// How many operations a user may run before others get their turn.
+/// Maximum number of operations that a user runs in one turn.
 const BUDGET: u32 = 4096;
-/// How long all users of the ready queue together may take before the sockets are polled, nanoseconds.
+/// Maximum time that all users of the ready queue together may run before the sockets are polled, in nanoseconds.
 const ROUND: Nanos = 10 * MS;
-/// No wait for events is longer: how late one ends shows how long this process stood still.
+/// Maximum length of one wait for events. A wait that ends late shows how long this process was suspended.
 const WATCHED: Nanos = 100 * MS;
-/// A core that polled no socket for so long beyond what it meant to wait has stalled.
+/// A core has stalled if it polls its sockets this much later than it meant to.
 pub(crate) const STALL: Nanos = 200 * MS;
-/// The clock is read once in so many operations of a turn.
+/// The clock is read once in this number of operations of a turn.
 const UNTIMED: u32 = 64;
 
-/// A core: parts, each with state of its own.
+/// A core: the shared context, and one part for each room with its own state.
 pub(crate) struct Core<'p> {
     pub(crate) cx: Context<'p>,
     pub(crate) flow: Flow,
@@ -74,35 +74,35 @@ pub(crate) struct Core<'p> {
     pub(crate) http: Requests,
     pub(crate) websocket: WebSockets,
     pub(crate) sessions: Sessions,
-    /// The work that Java does for its users.
+    /// Jobs that Java runs for the users of this core.
     pub(crate) jobs: crate::java::Jobs,
     pub(crate) sinks: Sinks,
     inbox: Mailbox,
-    /// No sample begins.
+    /// True during a pause: no sample begins.
     paused: bool,
     /// Users that wait for the end of the pause.
     parked: Vec<UserId>,
 }
 
-/// Messages of other threads.
+/// The core's inbox: messages of other threads.
 struct Mailbox {
     messages: Receiver<Message>,
     wake: Arc<Wake>,
 }
 
-/// The parts that a core is made from.
+/// Arguments from which a core is built.
 pub(crate) struct Parts<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) run: &'p RunShared,
     pub(crate) java: Arc<crate::java::Shared>,
     pub(crate) index: u32,
-    /// Made before any core begins, which might take the descriptors it needs.
+    /// Created before any core starts, because a running core could use up the file descriptors it needs.
     pub(crate) driver: Driver,
     pub(crate) inbox: Receiver<Message>,
     pub(crate) wake: Arc<Wake>,
     pub(crate) reports: Sender<Report>,
     pub(crate) rows: Rows,
-    /// Ends of Backend Listeners.
+    /// Result feeds to Backend Listeners.
     pub(crate) feeds: Vec<(plan::plan::ListenerId, crate::results::feed::Feed)>,
 }
 
@@ -164,7 +164,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Runs until told to end.
+    /// Runs until the coordinator ends the core.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         lang::work::limit(lang::work::Limits {
             steps: self.cx.run.settings.evaluation_steps,
@@ -217,7 +217,7 @@ impl<'p> Core<'p> {
         Ok(())
     }
 
-    /// A connection has something to say, or room for more.
+    /// Handles a connection that is readable or writable.
     fn on_event(&mut self, ready: Ready) {
         let slab = Slot::of(ready.token).slab;
         if slab == session::held::SLAB {
@@ -232,7 +232,8 @@ impl<'p> Core<'p> {
         self.carry_out_done();
     }
 
-    /// Reads on where a peer had more to say than one turn had time for: no event tells of it again.
+    /// Continues reading connections that had more data than one turn had time for. Edge-triggered events do not report
+    /// them a second time.
     fn read_unfinished(&mut self) {
         for _ in 0..self.cx.net.unfinished.len() {
             let Some((token, hangup)) = self.cx.net.unfinished.pop_front() else { return };
@@ -240,7 +241,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Sockets are polled again, after a wait of at most `timeout`: counts the time beyond it, if that is a stall.
+    /// Counts a stall if the wait for events took much longer than `timeout`.
     fn note_stall(&mut self, timeout: Nanos) {
         let before = std::mem::replace(&mut self.cx.net.woke, self.cx.clock.now());
         let beyond = self.cx.net.woke - before - timeout;
@@ -313,7 +314,7 @@ impl<'p> Core<'p> {
         self.cx.timers.due = due;
     }
 
-    /// Goes on with the slow connections whose pause is over.
+    /// Resumes the speed-limited connections that are due.
     fn go_on_slowly(&mut self, now: Nanos) {
         while let Some(token) = self.sessions.slow.as_mut().and_then(|slow| slow.take_due(now)) {
             let (sessions, mut around) = self.sessions();
@@ -322,17 +323,17 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Exchanges of sessions, and the parts that they use.
+    /// Returns the sessions, and the parts of the context that they use.
     pub(crate) fn sessions(&mut self) -> (&mut Sessions, Around<'_>) {
         (&mut self.sessions, self.cx.around())
     }
 
-    /// WebSocket samples, and the parts that they work on.
+    /// Returns the WebSocket samples, and the parts that they use.
     pub(crate) fn websocket(&mut self) -> (&mut WebSockets, On<'_, 'p>) {
         (&mut self.websocket, On { cx: &mut self.cx, held: &mut self.sessions.held })
     }
 
-    /// Goes on with a user whose wait is over.
+    /// Resumes a user that has finished waiting.
     pub(crate) fn resume(&mut self, index: UserId) {
         let user = &mut self.cx.users[index];
         if !user.alive {
@@ -376,12 +377,12 @@ impl<'p> Core<'p> {
         self.take_turn(index);
     }
 
-    /// Goes on with a user once those before it had their turn.
+    /// Queues a user behind those that are ready.
     pub(crate) fn put_in_line(&mut self, index: UserId) {
         self.cx.queue.later.push_user(index);
     }
 
-    /// Puts a user into the ready queue, if it has nothing to wait for.
+    /// Puts a user into the ready queue if it waits for nothing.
     fn enqueue(&mut self, index: UserId) {
         let user = &mut self.cx.users[index];
         if user.alive && user.wait == Wait::Ready {
@@ -390,7 +391,8 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Carries out what is in the ready queue, each once, but not so long that sockets and messages wait.
+    /// Handles each entry of the ready queue once, for at most [`ROUND`], so that sockets and messages do not wait
+    /// longer.
     fn run_ready(&mut self, now: Nanos) {
         for _ in 0..self.cx.queue.later.len() {
             let Some(done) = self.cx.queue.later.pop() else { return };
@@ -402,7 +404,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Carries out all that has been completed by what the loop has just done.
+    /// Handles all completions of the loop's last step.
     pub(crate) fn carry_out_done(&mut self) {
         loop {
             if let Some(ticket) = self.cx.queue.pop_exchange() {
@@ -415,7 +417,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Carries out a completion, and gives its user a turn.
+    /// Handles a completion, and gives its user a turn.
     #[inline]
     fn carry_out(&mut self, mut done: Done) {
         match done {
@@ -436,7 +438,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends the sample of a sampler whose work has ended.
+    /// Ends the sample of a sampler whose work is done.
     #[inline]
     fn end_sampled(&mut self, sampled: &mut Sampled) {
         if let Some(result) = sampled.result.take() {
@@ -462,19 +464,20 @@ impl<'p> Core<'p> {
         }
         let before = self.cx.queue.mark();
         let over = self.run_user(index);
-        // What the turn has completed has its own when others had theirs.
+        // Completions of this turn are handled after other users had their turn.
         self.cx.queue.put_off(before);
         if !self.cx.users[index].alive || self.cx.users[index].wait != Wait::Ready {
             return;
         }
-        // Samplers look at the clock; a loop that reaches none must be stopped here, be it in a branch.
+        // Samplers check the clock. A loop that reaches no sampler, also one in a branch, must be stopped here.
         if over && (self.cx.stop.asked || self.cx.time_is_up(self.cx.users.root(index))) {
             return self.end_user(index);
         }
         self.enqueue(index);
     }
 
-    /// Runs a user until it must wait, or has had its turn. True: it has looked for a sampler for long, and found none.
+    /// Runs a user until it must wait or its turn is over. Returns true if the user searched for a sampler for long and
+    /// found none.
     fn run_user(&mut self, index: UserId) -> bool {
         let mut until = Nanos::MAX;
         for operation in 1..=BUDGET {
@@ -483,7 +486,7 @@ impl<'p> Core<'p> {
             }
             match self.operate(index) {
                 Turn::On => {}
-                // A sample that failed lets others go first.
+                // After a failed sample, other users run first.
                 Turn::Waits => match self.cx.queue.now.pop_passed(index) {
                     Some(mut sampled) => self.end_sampled(&mut sampled),
                     None => return false,
@@ -556,7 +559,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends all users: after the sample in flight, or at once.
+    /// Ends all users: after their current sample, or at once.
     fn stop(&mut self, now: bool) {
         self.cx.stop.asked = true;
         self.cx.stop.now |= now;
@@ -574,7 +577,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Ends a user after its sample in flight, where the run goes on.
+    /// Ends a user after its current sample while the run continues.
     pub(crate) fn end_soon(&mut self, index: UserId) {
         self.stop_user(index, false);
     }
@@ -583,7 +586,7 @@ impl<'p> Core<'p> {
         self.cx.users[index].stopping = true;
         match self.cx.users[index].wait {
                 Wait::Arrival | Wait::Lock => self.end_user(index),
-                // It looks for a sampler, and has it soon.
+                // The user is looking for its next sampler, and notices the end then.
                 Wait::Ready if !self.cx.users.is_download(index) => self.enqueue(index),
                 Wait::Delay(_) | Wait::Pause(_) | Wait::Barrier(_) | Wait::Met(_) => {
                     self.end_wait(index);
@@ -596,7 +599,7 @@ impl<'p> Core<'p> {
                 Wait::Job(_) if now => process::cut(&mut self.cx, index),
                 Wait::File(sampler) if now => file::cut_file(&mut self.cx, index, sampler),
                 Wait::Java if now => self.cut_java(index),
-                // Holding is waiting: as a pause, it ends when the run is asked to.
+                // Holding a connection is a form of waiting: like a pause, it ends when the run is asked to stop.
                 Wait::WebSocket(_)
                     if now || self.websocket.holds(&self.cx, index) =>
                 {
@@ -614,13 +617,13 @@ impl<'p> Core<'p> {
                 | Wait::Job(_)
                 | Wait::File(_)
                 | Wait::Java
-                // Its branches end, each for itself.
+                // The branches end on their own.
                 | Wait::Page(_)
                 | Wait::Branches(_) => {}
             }
     }
 
-    /// Ends a user that waits before a sampler, or in one of which nothing is reported.
+    /// Ends a user that waits before a sampler, or in a sampler that reports nothing.
     pub(crate) fn end_wait(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.samples.watch.remove(index);
@@ -633,7 +636,7 @@ impl<'p> Core<'p> {
     fn tick(&mut self, now: Nanos) {
         self.cx.timers.next_second = second_after(now, self.cx.run.shard);
         self.cx.clock.sync();
-        // Snapshots come back without waking the core: unread, they would pile up where nothing else arrives.
+        // Returned snapshots do not wake the core. Unread, they would pile up in an inbox that receives nothing else.
         self.read_inbox();
         self.forget_routes();
         self.sessions.held.probe_unread(&mut self.cx.around());

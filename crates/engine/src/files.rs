@@ -1,4 +1,5 @@
-//! A thread that reads files for cores, which wait for no disk: one file after the other, beginning with the first of a run.
+//! A thread that reads files for cores, because cores do not wait for disks. It starts with the first request of a run
+//! and reads one file after another.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -11,7 +12,7 @@ use crate::inbox::results::Content;
 use crate::inbox::{Inbox, Message};
 use crate::net::transport::keep_part;
 
-/// A question of a core.
+/// A core's request to read a file.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) path: String,
@@ -22,12 +23,12 @@ pub(crate) struct Wanted {
     pub(crate) reply_to: Inbox,
 }
 
-/// The thread that reads, once there is one.
+/// The reading thread, once it is started.
 #[derive(Debug, Default)]
 pub(crate) struct Reader(Mutex<Option<Sender<Wanted>>>);
 
 impl Reader {
-    /// False: there is no thread to be had.
+    /// Requests a file. Returns false if no thread could be started.
     pub(crate) fn ask(&self, wanted: Wanted) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
@@ -51,7 +52,7 @@ fn start() -> std::io::Result<Sender<Wanted>> {
 
 /// Reads a file, or lists a folder.
 fn read(wanted: &Wanted) -> Result<(Vec<u8>, u64), (&'static str, String)> {
-    // Files of other hosts are asked for by FTP.
+    // Java reads `file:` addresses of other hosts by FTP.
     if !matches!(&*wanted.host, "" | "~") && !wanted.host.eq_ignore_ascii_case("localhost") {
         return Err(("java.net.UnknownHostException", wanted.host.clone()));
     }
@@ -96,7 +97,8 @@ fn read(wanted: &Wanted) -> Result<(Vec<u8>, u64), (&'static str, String)> {
     }
 }
 
-/// The order of names in Java's listings: signs, digits, letters whatever their case; blanks and hyphens count least.
+/// Compares names in the order of Java's listings: signs, digits, letters whatever their case. Blanks and hyphens count
+/// least.
 fn collate(one: &str, other: &str) -> Ordering {
     const SIGNS: &str = "_,;:!?/.`^'\"()[]{}@$*\\&#%+<=>|~";
     let rank = |c: char| match SIGNS.find(c) {
@@ -107,7 +109,7 @@ fn collate(one: &str, other: &str) -> Ordering {
     let weighty = |text: &str| -> Vec<(u8, u32)> {
         text.chars().filter(|c| !matches!(c, ' ' | '-')).map(rank).collect()
     };
-    // Small letters come before their capitals.
+    // Small letters come before capital letters.
     let case = |text: &str| -> Vec<bool> { text.chars().map(char::is_uppercase).collect() };
     weighty(one)
         .cmp(&weighty(other))

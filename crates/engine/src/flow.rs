@@ -1,4 +1,4 @@
-//! The flow of a core's users: starts to come, and waits for others.
+//! Flow of a core's users: scheduled starts, and waits for other users.
 
 pub(crate) mod arrivals;
 pub(crate) mod barriers;
@@ -21,26 +21,26 @@ use crate::flow::schedule::Start;
 /// Starts, ends and meetings of a core's users.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
-    /// Barriers, locks and arrivals of which this core is the owner.
+    /// Barriers, locks and arrivals that this core owns.
     pub(crate) owner: crate::flow::owner::Owner,
-    /// Waits of its users so far, for others or a lock.
+    /// Number of waits of its users so far, at barriers or for locks.
     pub(crate) meetings: u64,
     pub(crate) starts: Vec<Start>,
-    /// Users alive, per group.
+    /// Number of live users per group.
     pub(crate) alive: Vec<u32>,
-    /// Users wanted on this core, per group, once that was changed.
+    /// Number of users wanted on this core per group, once it has been changed during the run.
     pub(crate) levels: Vec<Option<u32>>,
-    /// The last change that a group has heard of.
+    /// Number of the last change that was applied, per group.
     pub(crate) changes: Vec<u32>,
     pub(crate) classes: Classes,
 }
 
-/// Controllers whose classes in Java hear of more than questions for a sampler.
+/// Controllers whose Java classes receive more calls than those for the next sampler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classes {
-    /// Of iterations of the controllers around them.
+    /// Classes that are called at iterations of the controllers around them.
     pub(crate) counting: Arc<[JavaBackedId]>,
-    /// That they, being loops, are left.
+    /// Classes of loops that are called when the loop is left early.
     pub(crate) breaking: Arc<[JavaBackedId]>,
 }
 

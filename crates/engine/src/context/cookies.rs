@@ -1,4 +1,4 @@
-//! Cookies of users: the requests of HTTP, of WebSocket and those that scripts look at take them from the same jars.
+//! Cookies of users. Requests of HTTP, of WebSocket and of scripts all read the same cookie jars.
 
 use wire::cookie::{Cookie, Jar, Policy, Rules};
 
@@ -7,7 +7,8 @@ use crate::ids::UserId;
 use crate::users::NO_USER;
 
 impl Context<'_> {
-    /// The branch or user whose cookies a request takes: the part it belongs to, or the nearest around it that has its own.
+    /// Returns the branch or user whose cookies a request uses: the request's own branch, or the nearest one around it
+    /// that has a jar.
     pub(crate) fn jar_around(&self, index: UserId, manager: u32) -> UserId {
         let mut index = index;
         loop {
@@ -21,7 +22,8 @@ impl Context<'_> {
         }
     }
 
-    /// The place of the user's jar for a Cookie Manager; made, with the plan's own cookies, at its first use.
+    /// Returns the index of the user's cookie jar for a Cookie Manager. At the first use the jar is created with the
+    /// plan's own cookies. `None` if a function in a cookie has thrown.
     pub(crate) fn jar(&mut self, index: UserId, manager: u32) -> Option<usize> {
         let at = manager as usize;
         let extra = self.users[index].extra();

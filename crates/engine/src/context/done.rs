@@ -1,4 +1,4 @@
-//! How the parts of a core say that something is done: they push a completion, and the loop steps the user. Hot.
+//! Ways in which the parts of a core report finished work: they push a completion, and the loop steps the user. Hot.
 
 use plan::plan::SamplerId;
 use plan::template::Thrown;
@@ -11,7 +11,7 @@ use crate::time::timing::Timing;
 use crate::users::Wait;
 
 impl Context<'_> {
-    /// A sampler's work has ended; its result stands in the core's result, or is not looked at.
+    /// Completes a sampler's work. Its result is the core's current result, or nothing reads it.
     pub(crate) fn conclude(
         &mut self,
         index: UserId,
@@ -22,7 +22,7 @@ impl Context<'_> {
         self.complete(index, id, (timing, outcome), false);
     }
 
-    /// A sampler's work has ended, and the core's result is filled but for its start.
+    /// Completes a sampler's work whose result is filled in, except for its start time.
     pub(crate) fn conclude_shown(
         &mut self,
         index: UserId,
@@ -35,7 +35,7 @@ impl Context<'_> {
         self.conclude(index, id, timing, if passed { outcome } else { Outcome::Status });
     }
 
-    /// A page's sample has ended, with all that is embedded in it; its result stands in the core's result.
+    /// Completes the sample of a page after all embedded resources are loaded. Its result is the core's current result.
     pub(crate) fn complete_page(
         &mut self,
         index: UserId,
@@ -67,13 +67,13 @@ impl Context<'_> {
         }));
     }
 
-    /// A function has thrown what no sampler catches.
+    /// Pushes an exception that no sampler catches.
     pub(crate) fn push_thrown(&mut self, index: UserId, thrown: Thrown) {
         self.users[index].wait = Wait::Done;
         self.queue.now.push(Done::Thrown(index, thrown));
     }
 
-    /// A user goes on, if it has nothing to wait for.
+    /// Queues a user that waits for nothing.
     pub(crate) fn go_on(&mut self, index: UserId) {
         let user = &mut self.users[index];
         if user.alive && user.wait == Wait::Ready {

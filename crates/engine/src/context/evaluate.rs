@@ -1,4 +1,4 @@
-//! Evaluating the texts of a sampler: its name, which expressions may ask for, and what they leave in the core's buffers. Hot.
+//! Evaluates the templates of a sampler, and its name, which expressions may read. Hot.
 
 use plan::env::Env;
 use plan::plan::SamplerId;
@@ -10,7 +10,7 @@ use crate::ids::UserId;
 use crate::time::timing::Timing;
 
 impl Context<'_> {
-    /// Runs `work` with the user's environment and the core's result.
+    /// Runs `work` with the user's environment and the core's current result.
     pub(crate) fn with_env<T>(
         &mut self,
         index: UserId,
@@ -25,14 +25,14 @@ impl Context<'_> {
         value
     }
 
-    /// The value of a text of a sampler's.
+    /// Returns the evaluated text of a template of the sampler.
     pub(crate) fn text_of(&mut self, index: UserId, id: SamplerId, text: &Template) -> String {
         let mut value = String::new();
         self.with_env(index, id, |env, _| text.eval(env, &mut value));
         value
     }
 
-    /// The name of a user's sampler, for expressions; to be given back by [`Context::give_name`].
+    /// Returns the name of a user's sampler for expressions; [`Context::give_name`] takes the buffer back.
     pub(crate) fn take_name(&mut self, index: UserId, id: SamplerId) -> String {
         let plan = self.plan;
         let text = &plan.samplers[id.0 as usize].name;
@@ -49,7 +49,7 @@ impl Context<'_> {
         self.texts.give(name);
     }
 
-    /// Begins a sample that is made within a turn: its result has a name and a start.
+    /// Begins a sample that runs within one turn: sets the name and the start time of its result.
     pub(crate) fn begin_plain(&mut self, index: UserId, id: SamplerId) -> Timing {
         let start = self.clock.now();
         self.result.clear();
@@ -61,7 +61,7 @@ impl Context<'_> {
         Timing { start, end: start, wait, ..Timing::default() }
     }
 
-    /// Evaluates a sampler's name.
+    /// Evaluates the name of a sampler.
     pub(crate) fn name_sampler(&mut self, index: UserId, id: SamplerId) {
         let plan = self.plan;
         let sampler = &plan.samplers[id.0 as usize];

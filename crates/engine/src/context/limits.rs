@@ -1,4 +1,4 @@
-//! Time limits of users: of what they wait for, and of their groups. Hot.
+//! Time limits: of the user's current wait, and of its thread group. Hot.
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -6,7 +6,7 @@ use crate::session::Around;
 use crate::time::clock::Nanos;
 
 impl Context<'_> {
-    /// Sets the time limit of the user's exchange. The timer is moved only if it would fire too late.
+    /// Sets the time limit of the user's exchange. Moves the timer only if it would fire too late.
     pub(crate) fn arm(&mut self, index: UserId, limit: Nanos) {
         let user = &mut self.users[index];
         user.limit = limit;
@@ -15,19 +15,19 @@ impl Context<'_> {
         }
     }
 
-    /// Whether the duration of a user's group is over.
+    /// Returns true if the duration of the user's group is over.
     pub(crate) fn time_is_up(&self, index: UserId) -> bool {
         self.ends_at(index).is_some_and(|end| self.clock.now() >= end)
     }
 
-    /// When a user must end, if it must.
+    /// Returns the time at which a user must end, if there is a limit.
     pub(crate) fn ends_at(&self, index: UserId) -> Option<Nanos> {
         let user = &self.users[index];
-        // A branch runs to its end, as in JMeter.
+        // A parallel branch runs to its end, as in JMeter.
         if user.parallel { None } else { self.run.ends_at(user.group, user.number) }
     }
 
-    /// The parts that sessions use.
+    /// Returns the parts of the context that sessions use.
     #[inline]
     pub(crate) fn around(&mut self) -> Around<'_> {
         Around {

@@ -1,7 +1,8 @@
-//! Marks of requests: header lines that all of them carry, and the number of the trace of each sample. Hot where it is on.
+//! Marks of requests: fixed header lines that every request carries, and the trace id of each sample. Hot if enabled.
 //!
-//! The lines stand behind the request line, so that excerpts of long heads have them. A trace has the form of W3C's Trace
-//! Context: 16 bytes for the sample, of which the first half is the core's, and 8 bytes for each of its requests.
+//! The lines follow the request line, so that excerpts of long heads contain them. A trace id has the form of W3C Trace
+//! Context: 16 bytes for the sample, of which the first half is the same for the whole core, and 8 bytes for each of
+//! its requests.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write as _;
@@ -11,28 +12,28 @@ use memchr::memmem;
 use crate::settings::tags::Tags as Settings;
 use crate::time::timing::TraceId;
 
-/// The end of a head.
+/// The end of a request's head.
 const END: &[u8] = b"\r\n\r\n";
 const TRACEPARENT: &[u8] = b"traceparent";
 
 /// Marks of a core's requests.
 #[derive(Debug)]
 pub(crate) struct Tags {
-    /// Header lines with their ends.
+    /// Header lines, each with its line end.
     lines: Vec<u8>,
     replaced: Vec<String>,
     traces: Option<Traces>,
-    /// The lines of the request under work.
+    /// The header lines of the current request.
     added: Vec<u8>,
 }
 
-/// Numbers of traces.
+/// Source of trace ids.
 #[derive(Debug)]
 struct Traces {
     sampled: bool,
-    /// The first half of the core's traces.
+    /// The first 8 bytes of all trace ids of this core.
     high: u64,
-    /// Of the second halves and of the requests.
+    /// Seed of the second 8 bytes and of the request ids.
     seed: u64,
     begun: u32,
     requests: u64,
@@ -40,7 +41,7 @@ struct Traces {
 
 impl Tags {
     pub(crate) fn new(settings: &Settings) -> Self {
-        // Numbers of two runs must differ even where the plan's own random numbers are repeated.
+        // The ids of two runs must differ even if the plan's own random numbers repeat.
         let random = RandomState::new();
         let traces = settings.trace.map(|sampled| Traces {
             sampled,
@@ -57,13 +58,13 @@ impl Tags {
         }
     }
 
-    /// Whether each request has a number of its own, so that none stays the same.
+    /// Returns true if each request carries an id of its own, so that no two requests have the same bytes.
     #[inline]
     pub(crate) fn vary(&self) -> bool {
         self.traces.is_some()
     }
 
-    /// A number for a sample that begins; none without traces.
+    /// Returns the trace number of a sample that begins; `TraceId::NONE` if traces are off.
     #[inline]
     pub(crate) fn begin(&mut self) -> TraceId {
         let Some(traces) = &mut self.traces else { return TraceId::NONE };
@@ -71,7 +72,7 @@ impl Tags {
         TraceId(traces.begun)
     }
 
-    /// The whole number of a trace; 0 is none.
+    /// Returns the full 16-byte id of a trace; 0 if there is none.
     pub(crate) fn number(&self, trace: TraceId) -> u128 {
         match &self.traces {
             Some(traces) if trace != TraceId::NONE => {
@@ -81,8 +82,8 @@ impl Tags {
         }
     }
 
-    /// Puts the marks into a request's head. A line takes the place of the plan's own of that name; but a plan that has
-    /// `traceparent` keeps it, and then there is no number.
+    /// Writes the marks into a request's head. A mark replaces a header line of the same name. If the plan itself sets
+    /// `traceparent`, that line stays and the request gets no trace id.
     #[inline]
     pub(crate) fn put(&mut self, trace: TraceId, request: &mut Vec<u8>) -> TraceId {
         if self.lines.is_empty() && self.traces.is_none() {
@@ -126,20 +127,20 @@ impl Tags {
 }
 
 impl Traces {
-    /// The second half of a trace's number.
+    /// Returns the last 8 bytes of a trace id.
     fn low(&self, trace: TraceId) -> u64 {
         mixed(self.seed.wrapping_add(u64::from(trace.0)))
     }
 
-    /// A number for a request.
+    /// Returns a new id for a request.
     fn request(&mut self) -> u64 {
         self.requests += 1;
-        // Zero is no number.
+        // Zero means "no id".
         mixed(self.seed.rotate_left(32) ^ self.requests).max(1)
     }
 }
 
-/// A number that looks random, another for each: the last step of splitmix64.
+/// Maps each number to another one that looks random, without collisions: the last step of splitmix64.
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

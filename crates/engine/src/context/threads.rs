@@ -1,4 +1,4 @@
-//! Names that JMeter's threads would have: those of users, and of the branches that work for them.
+//! Names of JMeter threads: for users, and for the branches that work for them.
 
 use crate::context::Context;
 use crate::ids::UserId;
@@ -6,7 +6,7 @@ use crate::users::NO_USER;
 use crate::users::branches::Branches;
 
 impl Context<'_> {
-    /// Writes what JMeter calls the user's thread; gives the active users of its group, and of all.
+    /// Writes the JMeter thread name of a user. Returns the number of active users in its group and in the run.
     pub(crate) fn write_thread_name(&self, index: UserId, out: &mut String) -> (u32, u32) {
         let user = &self.users[index];
         let group = &self.run.groups[user.group.at()];
@@ -23,14 +23,14 @@ impl Context<'_> {
         active
     }
 
-    /// The user's thread name in JMeter, as a text of its own.
+    /// Returns the JMeter thread name of a user.
     pub(crate) fn thread_name(&self, index: UserId) -> String {
         let mut name = String::new();
         self.write_thread_name(index, &mut name);
         name
     }
 
-    /// Writes what JMeter calls the thread of a branch; gives how many branches run beside it and itself.
+    /// Writes the JMeter thread name of a parallel branch. Returns how many branches of its controller are running.
     fn write_branch_name(&self, branch: UserId, out: &mut String) -> u32 {
         let parent = self.users[branch].branch_of;
         let Some(branches) = self.branches(parent) else { return 0 };
@@ -39,7 +39,7 @@ impl Context<'_> {
         branches.in_flight as u32
     }
 
-    /// An action has ended its user: of a branch, the user ends when its other branches have.
+    /// Notes that an action in a branch ends the user: the user ends after its other branches have ended.
     pub(crate) fn stop_around(&mut self, index: UserId) {
         let parent = self.users[index].branch_of;
         if parent != NO_USER
@@ -49,12 +49,12 @@ impl Context<'_> {
         }
     }
 
-    /// The branches of a user's Parallel Controller, while they run, to be changed.
+    /// Returns the running branches of a user's Parallel Controller.
     pub(crate) fn branches_mut(&mut self, index: UserId) -> Option<&mut Branches> {
         self.users[index].extra.as_mut()?.parts.get_mut()
     }
 
-    /// Whether what a branch reports is only part of the sample around it.
+    /// Returns true if the samples of a branch are only part of its controller's own sample.
     pub(crate) fn is_silent(&self, index: UserId) -> bool {
         let user = &self.users[index];
         user.parallel

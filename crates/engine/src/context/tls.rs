@@ -1,4 +1,5 @@
-//! Settings of TLS for a user's connections: the core's, or the user's own where its client certificate is.
+//! TLS settings for a user's connections: those of the core, or the user's own if it has a client certificate of its
+//! own.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::ids::UserId;
 use crate::users::Extra;
 
 impl Context<'_> {
-    /// The TLS configuration of a user's next connection.
+    /// Returns the TLS configuration for a user's next connection.
     pub(crate) fn tls_config(
         &mut self,
         index: UserId,

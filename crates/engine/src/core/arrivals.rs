@@ -12,7 +12,7 @@ use crate::users::Wait;
 use plan::plan::GroupId;
 
 impl Core<'_> {
-    /// Another moment of a schedule that is kept here.
+    /// Handles the next arrival of a schedule that this core owns.
     pub(crate) fn arrival(&mut self, group: GroupId, number: u32, at: Nanos) {
         if self.paused && number != OVER {
             return;
@@ -33,7 +33,7 @@ impl Core<'_> {
         }
     }
 
-    /// A user runs an iteration: the one that waits for it, or a new one.
+    /// Runs an iteration for an arrival: with the user that waits for it, or with a new user.
     pub(crate) fn on_arrival(&mut self, group: GroupId, waiter: Option<Waiter>, at: Nanos) {
         if self.cx.stop.asked {
             return;
@@ -47,7 +47,7 @@ impl Core<'_> {
         }
     }
 
-    /// Nobody comes to a group any more: who is free ends.
+    /// Closes a group's schedule: no further arrivals come, and its waiting users end.
     pub(crate) fn close_arrivals(&mut self, group: GroupId) {
         self.flow.close_schedule(group);
         for index in (0..self.cx.users.all.len() as u32).map(UserId::from) {

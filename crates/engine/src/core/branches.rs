@@ -1,4 +1,5 @@
-//! Between the branches of a Parallel Controller and the loop: branches that end, and users that go on behind theirs.
+//! Joint between the branches of a Parallel Controller and the loop: ends branches, and resumes users whose branches
+//! are done.
 
 use plan::plan::{Parallel, SamplerId};
 
@@ -20,7 +21,7 @@ impl<'p> Core<'p> {
         self.carry_on(index, turn)
     }
 
-    /// A user looks after its branches. False: it still waits for some.
+    /// Lets a user check its branches. Returns false if it still waits for some.
     pub(crate) fn go_on_with_branches(&mut self, index: UserId) -> bool {
         let turn = self.flow.go_on_with_branches(&mut self.cx, index);
         let step = self.carry_on(index, turn);
@@ -42,7 +43,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// A branch has ended.
+    /// Handles the end of a branch: its user is queued if it waited for the branch.
     pub(crate) fn end_branch(&mut self, branch: UserId) {
         if let Some(parent) = parallel::end_branch(&mut self.cx, branch) {
             self.put_in_line(parent);

@@ -1,11 +1,11 @@
-//! The loop's part in connections of all protocols: queued openings, routes nobody uses.
+//! The loop's part in connections of all protocols: queued connections, and routes that nothing uses.
 
 use crate::core::Core;
 use crate::net::slot::Slot;
 use crate::session;
 
 impl Core<'_> {
-    /// Opens connections that were queued, those that wait longest first: as many as a turn of the loop may.
+    /// Opens queued connections, the oldest first, up to the limit of one loop turn.
     pub(crate) fn connect_queued(&mut self) {
         self.cx.net.begin_turn();
         while let Some(token) = self.cx.net.next_queued() {
@@ -20,7 +20,7 @@ impl Core<'_> {
         }
     }
 
-    /// Forgets routes that nothing leads to, if there are many.
+    /// Removes unused routes if there are many routes.
     pub(crate) fn forget_routes(&mut self) {
         let Some(mut used) = self.cx.net.routes.marks() else { return };
         self.http.routes().for_each(|route| used.mark(route));

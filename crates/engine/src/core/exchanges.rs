@@ -1,4 +1,5 @@
-//! Between samplers and the rooms of small protocols: the room that begins a sample, and the one that makes its result.
+//! Joint between samplers and the rooms of small protocols: finds the room that begins a sample, and the room that
+//! builds its result.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::users::Wait;
 use crate::{process, redis, sse};
 
 impl Core<'_> {
-    /// Begins a sample of a protocol on the seam.
+    /// Begins a sample of a protocol that runs as a session.
     pub(crate) fn begin_exchange(
         &mut self,
         index: UserId,
@@ -60,7 +61,7 @@ impl Core<'_> {
         Step::Done
     }
 
-    /// The resolver has answered the line of an exchange.
+    /// Handles the resolver's answer for an exchange.
     pub(crate) fn on_resolved(
         &mut self,
         ticket: Ticket,
@@ -74,7 +75,7 @@ impl Core<'_> {
         sessions.on_resolved(&mut around, ticket, (route, known));
     }
 
-    /// Asks the proxy that the connection of an exchange stands to for a tunnel.
+    /// Asks the proxy of an exchange's connection for a tunnel.
     pub(crate) fn ask_for_tunnel(&mut self, ticket: Ticket) {
         let Self { cx, sessions, .. } = self;
         if sessions.exchanges.has(ticket)
@@ -91,13 +92,13 @@ impl Core<'_> {
         }
         let user = self.sessions.exchanges[ticket].user;
         let settings = self.cx.tls_config(self.cx.users.owner(user));
-        // It has stood at least since the kernel said so; others' turn came first.
+        // TCP was connected at the last poll at the latest; other users had their turn since.
         let since = self.cx.net.woke;
         let (sessions, mut around) = self.sessions();
         sessions.secure(&mut around, ticket, settings, since);
     }
 
-    /// Makes a sample of an exchange that is over.
+    /// Builds the sample of an exchange that is over.
     #[inline]
     pub(crate) fn end_exchange(&mut self, ticket: Ticket) {
         let Self { cx, sessions, http, .. } = self;

@@ -1,4 +1,4 @@
-//! Samples that take longer than their Sample Timeouts allow: what is interrupted is whatever the user waits for.
+//! Samples that take longer than their Sample Timeout allows: interrupts whatever the user waits for.
 
 use crate::core::Core;
 use crate::http::page;
@@ -7,7 +7,7 @@ use crate::users::Wait;
 use plan::plan::SamplerKind;
 
 impl Core<'_> {
-    /// A user's sampler has taken too long.
+    /// Interrupts a user's sampler that has taken too long.
     pub(crate) fn interrupt(&mut self, index: UserId) {
         let user = &self.cx.users[index];
         if !user.alive {
@@ -19,7 +19,7 @@ impl Core<'_> {
                 sessions.interrupt(&mut around, ticket);
             }
             Wait::Page(_) => {
-                // What is loaded side by side is loaded by samplers that JMeter does not see.
+                // JMeter does not interrupt parallel downloads: their samplers are unknown to it.
                 if let Some(branch) = page::only_branch(&mut self.cx, index)
                     && let Wait::Session(ticket) = self.cx.users[branch].wait
                 {
@@ -46,7 +46,7 @@ impl Core<'_> {
             }
             Wait::Java => self.interrupt_java_backed(index),
             Wait::Branches(id) => {
-                // The plug-in starts nothing more in this thread, and does not end what runs.
+                // The plug-in starts no more branches in this thread, and lets running branches finish.
                 let closed = &mut self.cx.users[index].extra().closed;
                 if !closed.contains(&id) {
                     closed.push(id);

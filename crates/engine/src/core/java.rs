@@ -1,4 +1,5 @@
-//! Between jobs of Java and the rooms above: a user goes on where its job belongs, and listeners hear in turn, native ones and Java's.
+//! Joint between jobs of Java and the rooms above: resumes a user after its job, and passes samples to listeners in
+//! order, both native ones and those in Java.
 
 use std::time::Instant;
 
@@ -11,14 +12,14 @@ use crate::sample::step::Step;
 use crate::users::Wait;
 
 impl Core<'_> {
-    /// A job is done, or why it is not: its user goes on.
+    /// Handles a finished or failed job: its user continues.
     pub(crate) fn on_job(&mut self, to: Addressee, reply: Result<Vec<u8>, String>, done: Instant) {
         if let Some(next) = self.jobs.on_job(&mut self.cx, to, reply, done) {
             self.go_on_with(to.index, next);
         }
     }
 
-    /// The run ends at once: what Java does for a user is broken off.
+    /// Breaks off a user's job in Java, because the run ends at once.
     pub(crate) fn cut_java(&mut self, index: UserId) {
         let next = self.jobs.cut(&mut self.cx, index);
         self.go_on_with(index, next);
@@ -56,13 +57,13 @@ impl Core<'_> {
         self.cx.go_on(index);
     }
 
-    /// A user ends: listeners are told of all that is left, and Java of its end.
+    /// Handles the end of a user: listeners get the samples that they have not received yet, and Java gets the end.
     pub(crate) fn end_java(&mut self, index: UserId) {
         self.reporting().tell_the_rest(index);
         self.jobs.end_user(&mut self.cx, index);
     }
 
-    /// A sample takes longer than its Sample Timeout allows.
+    /// Interrupts a Java-backed sample that takes longer than its Sample Timeout allows.
     pub(crate) fn interrupt_java_backed(&mut self, index: UserId) {
         self.jobs.interrupt_sample(&mut self.cx, index);
     }

@@ -1,7 +1,7 @@
-//! When users start and end, and groups with them.
+//! Start and end of users and of their groups.
 //!
-//! A user takes a slot of the core's slab from its start to its end; what it holds (connections, waits, its place at barriers)
-//! is given back here. Costs no more than the slab's allocations.
+//! A user occupies a slot of the core's slab from its start to its end. Its end releases its connections, waits and
+//! positions at barriers. The only cost is that of the slab's allocations.
 
 use plan::plan::GroupId;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::time::clock::{MS, Nanos};
 use crate::users::User;
 use crate::users::controllers as state;
 
-/// Between the end of a user and the start of who replaces it: JMeter's threads take as long.
+/// Time between the end of a user and the start of its replacement. A thread of JMeter takes as long.
 const REPLACED_AFTER: Nanos = MS;
-/// How many users may start before the sockets are looked at.
+/// Maximum number of users that start before the sockets are polled.
 const STARTS: u32 = 64;
 
 impl Core<'_> {
     /// Starts the users that are due.
     pub(crate) fn start_users(&mut self, now: Nanos) {
         let mut n = 0;
-        // A core that is behind must not open ever more connections before it reads those it has.
+        // A core that is late must not open more and more connections before it reads the open ones.
         let mut left = STARTS;
         while n < self.flow.starts.len() {
-            // In a pause nobody starts; arrivals pass.
+            // During a pause no user starts; arrivals are dropped.
             while left > 0
                 && (!self.paused || self.flow.starts[n].is_open())
                 && let Some((number, at)) = self.flow.starts[n].take(now)
@@ -46,7 +46,7 @@ impl Core<'_> {
                     };
                     self.start_user(group, number, at);
                 }
-                // Each has its first turn before the next one counts.
+                // Each user has its first turn before the next user is counted.
                 self.carry_out_done();
             }
             if self.flow.starts[n].finished() {
@@ -58,7 +58,7 @@ impl Core<'_> {
         }
     }
 
-    /// Starts a user: it runs when its turn comes.
+    /// Starts a user, which runs when its turn comes.
     pub(crate) fn start_user(&mut self, group: GroupId, number: u32, intended: Nanos) {
         let compiled = &self.cx.plan.groups[group.at()];
         let user = User {
@@ -93,7 +93,7 @@ impl Core<'_> {
         }
     }
 
-    /// Ends a user: its connections are closed, its slot is free.
+    /// Ends a user: closes its connections and frees its slot.
     pub(crate) fn end_user(&mut self, index: UserId) {
         self.cx.timers.wheel.remove(index, &mut self.cx.users);
         self.samples.watch.remove(index);
@@ -120,7 +120,7 @@ impl Core<'_> {
         self.group_may_be_done(group);
     }
 
-    /// Where a group keeps a number of users, another comes in place of one that has ended.
+    /// Starts a replacement for a user that has ended, if the group keeps a number of users.
     fn replace_user(&mut self, group: GroupId, number: u32) {
         let Some(polls) = &self.cx.run.groups[group.at()].polls else { return };
         let at = self.cx.clock.now() + REPLACED_AFTER;
@@ -141,10 +141,10 @@ impl Core<'_> {
         }
     }
 
-    /// Reports a group of which no user is left or to come.
+    /// Reports a group that has no users left and none to start.
     pub(crate) fn group_may_be_done(&mut self, group: GroupId) {
         if self.flow.alive[group.at()] == 0 && !self.flow.starts.iter().any(|s| s.group == group) {
-            // What other cores write of groups behind it comes behind its rows.
+            // Rows that other cores write after the end of this group must follow its rows.
             self.sinks.rows.flush();
             let _ = self
                 .cx

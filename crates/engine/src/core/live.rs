@@ -1,7 +1,7 @@
-//! Changes of the load while the run goes on: users added and removed, another rate, a pause.
+//! Changes of the load during the run: users added or removed, a new rate, a pause.
 //!
-//! Costs a look at one flag for each turn of a user. Users that are removed end after their sample in flight, as those of a
-//! run that is stopped; users that are added start at once, 64 for each turn of the loop.
+//! The cost is one check of a flag per turn of a user. Removed users end after their current sample, as in a run that
+//! is stopped. Added users start at once, 64 per turn of the loop.
 
 use plan::plan::GroupId;
 
@@ -13,8 +13,8 @@ use crate::time::clock::Nanos;
 use crate::users::{NO_USER, Wait};
 
 impl Core<'_> {
-    /// From now on the run has so many users of a group, of which this core has its share. What the plan still had to start
-    /// does not start.
+    /// Sets the number of users that a group has in the run from now on; this core runs its share of them. Users that
+    /// the plan's schedule had yet to start do not start.
     pub(crate) fn set_level(&mut self, group: GroupId, users: u32, change: u32) {
         self.flow.changes[group.at()] = change;
         self.flow.starts.retain(|start| start.group != group);
@@ -29,20 +29,20 @@ impl Core<'_> {
             }
             let missing = (wanted as usize).saturating_sub(staying.len());
             let now = self.cx.clock.now();
-            // Numbers of those who were there from the begin are not used twice.
+            // Numbers of the group's original users are not used twice.
             let taken = self.cx.run.groups[group.at()].users;
             let number =
                 || taken.saturating_add(self.cx.run.counts.number(group, self.cx.run.shard));
             let numbers = (0..missing).map(|_| (now, number())).collect();
             self.flow.starts.push(Start::at_once(group, numbers));
         }
-        // Who starts, or has nothing to start, is found to be so by the loop.
+        // Outside of a stop, the loop itself notices the group's end.
         if self.cx.stop.asked {
             self.group_may_be_done(group);
         }
     }
 
-    /// Users of a group that have not been told to end.
+    /// Returns the users of a group that have not been asked to end.
     fn staying(&self, group: GroupId) -> Vec<UserId> {
         let all = (0..self.cx.users.all.len() as u32).map(UserId::from);
         let stays = |index: &UserId| {
@@ -53,13 +53,13 @@ impl Core<'_> {
         all.filter(stays).collect()
     }
 
-    /// Whether a group has as many users on this core as were asked for while the run went on.
+    /// Returns true if the group has as many users on this core as the last live change asked for.
     pub(crate) fn is_full(&self, group: GroupId) -> bool {
         self.flow.levels[group.at()]
             .is_some_and(|wanted| self.staying(group).len() >= wanted as usize)
     }
 
-    /// From now on iterations of a group start at another rate, as far as the schedule is here.
+    /// Sets a new rate of iterations for a group, if this core owns its schedule.
     pub(crate) fn set_rate(&mut self, group: GroupId, rate: f64, change: u32) {
         self.flow.changes[group.at()] = change;
         let now = self.cx.clock.now();
@@ -70,7 +70,7 @@ impl Core<'_> {
         self.group_may_be_done(group);
     }
 
-    /// Samples in flight finish, and no other begins; or all goes on.
+    /// Pauses or resumes: during a pause, samples in flight finish and no sample begins.
     pub(crate) fn pause(&mut self, paused: bool) {
         self.paused = paused && !self.cx.stop.asked;
         if !self.paused {
@@ -80,7 +80,7 @@ impl Core<'_> {
         }
     }
 
-    /// Puts a user aside until the run goes on, if it is at a place where it can wait.
+    /// Parks a user until the pause ends. Returns false if the user is in a state that cannot wait.
     pub(crate) fn park(&mut self, index: UserId) -> bool {
         let user = &mut self.cx.users[index];
         if user.stopping {
@@ -97,7 +97,7 @@ impl Core<'_> {
         true
     }
 
-    /// Users whose time is over end, paused or not.
+    /// Ends parked users whose group's duration is over.
     pub(crate) fn end_parked(&mut self) {
         let parked = std::mem::take(&mut self.parked);
         for index in parked {
@@ -109,7 +109,7 @@ impl Core<'_> {
         }
     }
 
-    /// The pause is no time that it has waited for anything here.
+    /// Resumes a user. The pause does not count as lateness of the user.
     fn go_on_after_pause(&mut self, index: UserId) {
         let now: Nanos = self.cx.clock.now();
         let user = &mut self.cx.users[index];

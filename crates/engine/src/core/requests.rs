@@ -1,4 +1,4 @@
-//! The loop's part in requests of HTTP: their beginning and their pages.
+//! The loop's part in HTTP requests: their start, and the pages that they load.
 
 use plan::http::Http;
 use plan::plan::{Needs, SamplerId};
@@ -24,8 +24,8 @@ impl Core<'_> {
         }
     }
 
-    /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at). Where it is a page,
-    /// what is embedded in it is loaded first.
+    /// Continues after a sampler's work. Its result is the core's current result, or nothing reads it. For a page, the
+    /// embedded resources are loaded first.
     pub(crate) fn end_work(
         &mut self,
         index: UserId,
@@ -44,12 +44,12 @@ impl Core<'_> {
         self.close_sample(index, id, timing, outcome);
     }
 
-    /// A branch has its result, which stands in the core's.
+    /// Handles the end of a download, whose result is the core's current result.
     pub(crate) fn branch_done(&mut self, branch: UserId, timing: &Timing, outcome: Outcome) {
         self.http.branch_done(&mut self.cx, &mut self.sessions, branch, (timing, outcome));
     }
 
-    /// A function in a user's request has thrown what no sampler catches.
+    /// Ends the sample of a user after a function in its request has thrown an exception that no sampler catches.
     pub(crate) fn end_thrown(&mut self, user: UserId, thrown: Thrown) {
         let entry = &mut self.cx.users[user];
         if entry.alive && entry.wait == Wait::Done {

@@ -1,4 +1,5 @@
-//! The steps of samples that the loop takes: where a sampler's own work begins, and where its user goes on. Hot.
+//! The steps of a sample that the loop takes: it begins a sampler's own work, and continues with its user afterwards.
+//! Hot.
 
 use plan::plan::{ControllerId, SamplerId, SamplerKind};
 use stats::Outcome;
@@ -14,10 +15,10 @@ use crate::time::timing::Timing;
 use crate::users::{LoopControl, NO_USER};
 
 impl<'p> Core<'p> {
-    /// Takes the steps of a user's sample, until it waits, is ready for its next operation, or has ended.
+    /// Takes the steps of a user's sample until the user waits, is ready for its next operation, or has ended.
     #[inline]
     pub(crate) fn take(&mut self, index: UserId, step: Step) {
-        // Most samples leave nothing to be done.
+        // Most samples leave no further step.
         if !matches!(step, Step::Done) {
             self.take_all(index, step);
         }
@@ -46,52 +47,52 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// The samples of a core, and the parts that they work on.
+    /// Returns the samples of a core, and the parts that they use.
     pub(crate) fn sampling(&mut self) -> (&mut Samples, Reporting<'_, 'p>) {
         let Self { cx, samples, jobs, sinks, .. } = self;
         (samples, Reporting { cx, jobs, sinks })
     }
 
-    /// Begins a sampler: its pre-processors and timers, then the sampler itself.
+    /// Begins a sampler with its pre-processors and timers.
     pub(crate) fn begin_sample(&mut self, index: UserId, id: SamplerId) {
         let step = prepare::prepare(&mut self.reporting(), index, id);
         self.take(index, step);
     }
 
-    /// Goes on with a sampler's pre-processors.
+    /// Continues with a sampler's pre-processors.
     pub(crate) fn run_before(&mut self, index: UserId, id: SamplerId, from: usize) {
         let step = prepare::run_before(&mut self.cx, &mut self.jobs, (index, id), from);
         self.take(index, step);
     }
 
-    /// Goes on with a sampler's timers.
+    /// Continues with a sampler's timers.
     pub(crate) fn run_timers(&mut self, index: UserId, id: SamplerId, (from, delay): (usize, u64)) {
         let step = delay::run_timers(&mut self.cx, &mut self.jobs, (index, id), from, delay);
         self.take(index, step);
     }
 
-    /// A sampler's delay is over.
+    /// Begins the sampler after its delay.
     pub(crate) fn end_delay(&mut self, index: UserId, id: SamplerId) {
         let step = begin::begin(&mut self.cx, &mut self.jobs, (index, id));
         self.take(index, step);
     }
 
-    /// A Flow Control Action is done, or what stands for one.
+    /// Continues after a Flow Control Action, or after a sampler that acts like one.
     pub(crate) fn after_action(&mut self, index: UserId, id: SamplerId) {
         let (samples, mut on) = self.sampling();
         let step = samples.after_action(&mut on, index, id);
         self.take(index, step);
     }
 
-    /// A sampler that only took time is done.
+    /// Completes a sampler that only took time.
     pub(crate) fn wake_sampler(&mut self, index: UserId, id: SamplerId) {
         let (samples, mut on) = self.sampling();
         let step = samples.wake(&mut on, index, id);
         self.take(index, step);
     }
 
-    /// Goes on behind a sampler's work, the result of which stands in the core's result (or is not looked at): its sample ends, or is that of
-    /// a download.
+    /// Continues after a sampler's work. Its result is the core's current result, or nothing reads it. Ends its sample,
+    /// or its download.
     pub(crate) fn close_sample(
         &mut self,
         index: UserId,
@@ -108,7 +109,7 @@ impl<'p> Core<'p> {
         self.take(index, step);
     }
 
-    /// Starts the sampler itself, the plan's or as scripts have left it.
+    /// Starts the sampler itself, as the plan defines it or as scripts have changed it.
     fn begin_sampler(&mut self, index: UserId, id: SamplerId) -> Step {
         if !self.samples.begin(&mut self.cx, index, id) {
             return Step::Lose(id);
@@ -156,7 +157,7 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// A user leaves controllers; it `ends` behind that.
+    /// Makes a user leave controllers. If `ends` is true, the user ends after that.
     fn leave(
         &mut self,
         index: UserId,

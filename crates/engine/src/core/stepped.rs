@@ -1,8 +1,9 @@
 //! A clock that a test steps, so that a day of a run passes in seconds.
 //!
-//! Where a core would sleep, its clock is moved on to the next due time, up to what the test has allowed; what is in flight (an exchange, a
-//! heartbeat without its answer) is waited for in real time first. The allowance wakes nobody: a core sees of the run's other threads
-//! exactly what it would see without it. A run without one pays one comparison per turn of the loop.
+//! Instead of sleeping, a core moves its clock to the next due time, within the range that the test has allowed. It
+//! first waits in real time for work in flight (an exchange, a heartbeat without its answer). A new allowance wakes no
+//! core, so a core receives exactly the messages that it would receive without a stepped clock. A run without stepped
+//! clock pays one comparison per turn of the loop.
 
 use std::io;
 
@@ -13,11 +14,11 @@ use crate::time::clock::{MS, Nanos};
 use crate::time::steps::Steps;
 use crate::users::Wait;
 
-/// How long a core waits, in real time, before it looks again whether it may go on.
+/// Interval in which a core checks the allowed time, in real time.
 const PAUSE: Nanos = MS / 20;
 
 impl Core<'_> {
-    /// Waits for events; `timeout` of the core's clock passes at once if nothing is in flight.
+    /// Waits for events. If nothing is in flight, `timeout` of the core's clock passes at once.
     pub(crate) fn wait_stepped(
         &mut self,
         steps: &Steps,
@@ -39,7 +40,7 @@ impl Core<'_> {
         self.cx.net.driver.wait(events, Some(timeout.min(PAUSE)))
     }
 
-    /// Whether something outside of this core is to answer.
+    /// Returns true if the core waits for an answer from outside.
     fn is_in_flight(&self) -> bool {
         let waits = (0..).zip(&self.cx.users.all).any(|(index, user)| {
             user.alive

@@ -1,4 +1,4 @@
-//! A user's turn: its next sampler is looked for and begun, or it ends. Hot.
+//! A user's turn: its next sampler is found and begun, or the user ends. Hot.
 
 use plan::plan::{ControllerId, OnError, SamplerId};
 use stats::Counter;
@@ -17,11 +17,11 @@ use crate::users::Wait;
 /// The result of a user's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It can go on.
+    /// The user can continue.
     On,
-    /// It waits or has ended.
+    /// The user waits or has ended.
     Waits,
-    /// It has looked for a sampler for long; others are next.
+    /// The user has searched for a sampler for long; other users are next.
     Over,
 }
 
@@ -30,7 +30,7 @@ impl<'p> Core<'p> {
     pub(crate) fn operate(&mut self, index: UserId) -> Turn {
         let main = self.main(index);
         let replays = if self.jobs.picks { controller::pending_calls(&self.cx, index) } else { 0 };
-        // Between two samplers the last one still is the current one.
+        // Between two samplers, the last sampler is still the current one.
         if self.cx.plan.asks_for_sampler
             && let Some(last) = self.cx.users[index].last_sampler
         {
@@ -52,7 +52,7 @@ impl<'p> Core<'p> {
         }
         if given != Pull::Later {
             condition::forget_all_texts(&mut self.cx, index);
-            // JMeter's thread looks whether it is to go on when it has its next sampler, and throws that away.
+            // A thread of JMeter checks for its end only after it has found its next sampler, and drops that sampler.
             if self.cx.users[index].stopping {
                 let has_next = match given {
                     Pull::Sampler(_) => true,
@@ -86,38 +86,39 @@ impl<'p> Core<'p> {
         if user.alive && user.wait == Wait::Ready { Turn::On } else { Turn::Waits }
     }
 
-    /// A user's wait at a barrier is over; `met` if the barrier let it go. It goes on with its timers.
+    /// Continues with the timers of a user whose wait at a barrier is over. `met` is true if the barrier released the
+    /// user.
     pub(crate) fn leave_barrier(&mut self, index: UserId, id: SamplerId, met: bool) {
         if let Some((timer, delay)) = self.flow.leave_barrier(&mut self.cx, index, met) {
             self.run_timers(index, id, (timer, delay));
         }
     }
 
-    /// The controller that a user asks.
+    /// Returns the root controller of a user, or of a branch.
     fn main(&self, index: UserId) -> ControllerId {
         let user = &self.cx.users[index];
         let branch = user.extra.as_ref().filter(|_| user.parallel).and_then(|extra| extra.main);
         branch.unwrap_or(self.cx.plan.groups[user.group.at()].main)
     }
 
-    /// A user's way through the tree of controllers, down to so many pending calls of Java.
+    /// Returns a walk of the user through the tree of controllers, which replays this number of pending calls of Java.
     pub(crate) fn walk(&mut self, index: UserId, replays: usize) -> Walk<'_, 'p> {
         let Self { cx, flow, jobs, sinks, .. } = self;
         Walk::new(Reporting { cx, jobs, sinks }, flow, index, replays)
     }
 
-    /// A user at a controller.
+    /// Returns the visit of a user at a controller.
     pub(crate) fn visit(&mut self, index: UserId, id: ControllerId) -> Visit<'_, 'p> {
         let root = self.cx.users.root(index);
         Visit::new(&mut self.cx, &mut self.flow, (index, root), id)
     }
 
-    /// The way of results to those who hear of them.
+    /// Returns the parts through which samples reach the recorder and the listeners.
     pub(crate) fn reporting(&mut self) -> Reporting<'_, 'p> {
         Reporting { cx: &mut self.cx, jobs: &mut self.jobs, sinks: &mut self.sinks }
     }
 
-    /// Ends a user on whose way to its next sampler a function has thrown. False: none has.
+    /// Ends a user if a function has thrown while the user searched for its next sampler. Returns false if none has.
     pub(crate) fn ends_by_exception(&mut self, index: UserId) -> bool {
         let ends = exceptions::ends_user(&mut self.cx, index);
         if ends {
@@ -126,7 +127,7 @@ impl<'p> Core<'p> {
         ends
     }
 
-    /// A user has run all that there is for it.
+    /// Ends a user that has run its whole plan, after its listeners have received all samples.
     pub(crate) fn end_of_plan(&mut self, index: UserId) {
         if self.jobs.listens
             && !self.cx.gives_up(index)
@@ -134,15 +135,15 @@ impl<'p> Core<'p> {
         {
             return;
         }
-        // What was left in the middle has no end.
+        // Transactions that the user left unfinished are not reported.
         if let Some(extra) = &mut self.cx.users[index].extra {
             extra.transactions.clear();
         }
         self.end_user(index);
     }
 
-    /// The step after a transaction with a parent sample has come to its end. One that has failed then, by its assertions, has no sampler
-    /// that JMeter could leave for the next iteration: its thread ends with an exception.
+    /// Continues after a transaction with a parent sample. If its assertions failed it, and errors start the next
+    /// thread loop, JMeter finds no sampler to leave, and its thread ends with an exception. Throng ends the user too.
     pub(crate) fn after_transaction(&mut self, index: UserId) {
         let user = &self.cx.users[index];
         let next_loop = self.cx.run.groups[user.group.at()].on_error == OnError::NextLoop;

@@ -1,8 +1,9 @@
-//! Arrivals: at moments of a schedule somebody runs an iteration, a user that is free or a new one.
+//! Arrivals: at times of a schedule, a free or a new user runs an iteration.
 //!
-//! Each such group has an owner, one of the cores, which alone has the schedule and knows who is free. Users that have ended an iteration ask it for the
-//! next, as those at a barrier do ([`crate::flow::barriers`]), and wait. Of those who are free, the first in the order of their numbers comes next; where as many are
-//! busy as may be, the arrival is lost. Costs two messages for an iteration where the owner is another core.
+//! Each such group has an owner core, which alone has the schedule and knows the free users. Users that have ended an
+//! iteration ask the owner for the next one, like users at a barrier ([`crate::flow::barriers`]), and wait. Among the
+//! free users, the one with the lowest number runs next. If the maximum number of users is busy, the arrival is lost.
+//! An iteration costs two messages if its user runs on another core than the owner.
 
 use plan::plan::GroupId;
 
@@ -17,19 +18,20 @@ use crate::time::clock::Nanos;
 use crate::users::Wait;
 use crate::users::controllers as state;
 
-/// Another moment of a schedule.
+/// The result of one arrival of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// Somebody comes on this core: who is free, or somebody new.
+    /// The user for this arrival, if it runs on this core.
     pub(crate) here: Option<Who>,
-    /// Nobody comes any more.
+    /// No further arrivals come.
     pub(crate) is_last: bool,
-    /// As many users are busy as may be: it is lost.
+    /// The maximum number of users is busy: the arrival is lost.
     pub(crate) is_lost: bool,
 }
 
 impl Flow {
-    /// Another moment of a schedule that is kept here: one that comes on another core is sent there.
+    /// Handles the next arrival of a schedule that this core owns. An arrival for a user of another core is sent to
+    /// that core.
     pub(crate) fn arrival(
         &mut self,
         cx: &Context<'_>,
@@ -65,11 +67,12 @@ impl Flow {
         moment
     }
 
-    /// Nobody comes any more. Where everybody has come, that is a number which is reached, and users end with their sample; else they end their iteration.
-    /// Other cores are told.
+    /// Ends the arrivals of a group and notifies the other cores. If the planned number of arrivals came and none was
+    /// lost, users end with their current sample; otherwise they finish their iteration.
     pub(crate) fn end_arrivals(&mut self, cx: &Context<'_>, group: GroupId, at: Nanos) {
         let pool = self.owner.pools.remove(&group).unwrap_or_default();
-        // Whoever has come at a rate that was given beside the plan ends its iteration: what started is what was asked for.
+        // With a rate that was set outside the plan, started iterations are completed: they are the load that was asked
+        // for.
         let whole = cx.run.groups[group.at()].rate.is_some();
         if !whole && (pool.lost == 0 && pool.arrived > 0 || is_reached(cx, group, &pool)) {
             cx.run.close(group, at);
@@ -79,7 +82,7 @@ impl Flow {
         }
     }
 
-    /// The schedule of a group is over on this core.
+    /// Closes the schedule of a group on this core.
     pub(crate) fn close_schedule(&mut self, group: GroupId) {
         for start in self.starts.iter_mut().filter(|start| start.group == group) {
             start.close();
@@ -87,13 +90,13 @@ impl Flow {
     }
 }
 
-/// Whether so many have come as may.
+/// Returns true if the maximum number of arrivals has come.
 fn is_reached(cx: &Context<'_>, group: GroupId, pool: &Pool) -> bool {
     let bound = cx.run.groups[group.at()].arrivals.map_or(0, |bounds| bounds.arrivals);
     bound > 0 && pool.arrived >= cx.run.shard.users_of(bound).max(1)
 }
 
-/// A waiter runs another iteration, if it still waits for one.
+/// Lets a waiting user run another iteration, if it still waits for one.
 pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, at: Nanos) {
     let index = waiter.user;
     let waits = cx.users.all.get(index.at()).is_some_and(|user| {
@@ -114,7 +117,8 @@ pub(crate) fn comes_again(cx: &mut Context<'_>, group: GroupId, waiter: Waiter, 
 }
 
 impl Flow {
-    /// A user may have come for this iteration. `Some`: it waits for the next arrival, or ends because there is none.
+    /// Returns `None` if an arrival has started this iteration. Otherwise the user waits for the next arrival, or ends
+    /// because there is none.
     pub(crate) fn awaits_arrival(&mut self, cx: &mut Context<'_>, index: UserId) -> Option<Pull> {
         let (group, number) = (cx.users[index].group, cx.users[index].number);
         if cx.users[index].parallel || cx.run.groups[group.at()].arrivals.is_none() {
@@ -136,7 +140,7 @@ impl Flow {
         Some(Pull::Later)
     }
 
-    /// A user ends: it is neither free nor busy.
+    /// Removes a user that ends from the free or busy users of its group.
     pub(crate) fn end_arrival(&mut self, cx: &mut Context<'_>, index: UserId) {
         let user = &mut cx.users[index];
         let (group, number) = (user.group, user.number);

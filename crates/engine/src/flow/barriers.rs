@@ -1,8 +1,9 @@
-//! Users that wait for each other: at Synchronizing Timers, and before Critical Sections.
+//! Users that wait for other users: at Synchronizing Timers, and before Critical Sections.
 //!
-//! Each barrier and each lock has an owner, one of the cores, which alone knows who waits there. Users of other cores ask by message and are let go by
-//! message, so that nothing is locked and no core waits. A waiter is good for one wait: whoever gave up, or has ended, is not let go by
-//! an answer that was on its way. Costs a message each way where the owner is another core.
+//! Each barrier and each lock has an owner core, which alone knows the waiting users. Users of other cores ask the
+//! owner by message and are released by a message, so that nothing is locked and no core waits. A waiter is valid for
+//! one wait: a release that arrives after the user gave up or ended is ignored. A wait costs a message each way if the
+//! owner is another core.
 
 use crate::context::Context;
 use crate::flow::Flow;
@@ -12,7 +13,7 @@ use crate::sample::step::Arrival;
 use crate::time::clock::MS;
 use crate::users::{Meeting, Wait};
 
-/// A user has what it waited for.
+/// Releases a user that waits at a barrier or for a lock.
 pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
     let index = waiter.user;
     let Some(extra) = cx.users.all.get_mut(index.at()).and_then(|user| user.extra.as_mut()) else {
@@ -20,7 +21,7 @@ pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
     };
     if let Some(held) = extra.locks.iter_mut().find(|held| held.waiter == waiter) {
         held.granted = true;
-        // One that has it at once never waited.
+        // A user that gets the lock at once has never waited.
         if cx.users[index].wait == Wait::Lock {
             cx.users[index].wait = Wait::Ready;
             cx.queue.later.push_user(index);
@@ -28,7 +29,7 @@ pub(crate) fn let_go(cx: &mut Context<'_>, waiter: Waiter) {
     } else if extra.meeting.as_ref().is_some_and(|meeting| meeting.waiter == waiter) {
         cx.timers.wheel.remove(index, &mut cx.users);
         if let Wait::Barrier(sampler) = cx.users[index].wait {
-            // Whoever comes last waits for nothing, but is not done with its timers yet either.
+            // The last user to arrive waits for nothing, but its timers are not done yet either.
             cx.users[index].wait = Wait::Met(sampler);
             cx.queue.later.push_user(index);
         }
@@ -43,7 +44,7 @@ impl Flow {
         }
     }
 
-    /// Another core, or this one, asks.
+    /// Handles a request of this or another core, and releases the waiters that it lets go.
     pub(crate) fn answer(&mut self, cx: &mut Context<'_>, ask: Ask) {
         for waiter in self.owner.answer(ask) {
             if waiter.core == cx.index {
@@ -59,10 +60,10 @@ impl Flow {
         Waiter { core: cx.index, user, number: self.meetings }
     }
 
-    /// A user waits at a Synchronizing Timer.
+    /// Makes a user wait at a Synchronizing Timer.
     pub(crate) fn arrive(&mut self, cx: &mut Context<'_>, index: UserId, arrival: &Arrival) {
         let Arrival { sampler, barrier, timeout, timer, delay, .. } = *arrival;
-        // The part of the number that is of users of this process.
+        // The share of the number that belongs to the users of this process.
         let size = cx.run.shard.users(arrival.size).max(1);
         let now = cx.clock.now();
         let limit = (timeout > 0).then(|| now.saturating_add(timeout.saturating_mul(MS)));
@@ -77,7 +78,8 @@ impl Flow {
         self.ask(cx, Ask::Arrive { barrier, size, waiter });
     }
 
-    /// A user's wait at a barrier is over; `met` if the barrier let it go. The timer that it goes on with, and the delay of those before.
+    /// Ends a user's wait at a barrier; `met` is true if the barrier released the user. Returns the timer to continue
+    /// with, and the summed delay of the timers before it.
     pub(crate) fn leave_barrier(
         &mut self,
         cx: &mut Context<'_>,
@@ -92,7 +94,7 @@ impl Flow {
         Some((meeting.timer, meeting.delay))
     }
 
-    /// A user ends: nobody waits for it.
+    /// Removes a user that ends from its barrier, and releases its locks.
     pub(crate) fn end_meetings(&mut self, cx: &mut Context<'_>, index: UserId) {
         self.leave_meeting(cx, index);
         let Some(extra) = &mut cx.users[index].extra else { return };
@@ -103,7 +105,7 @@ impl Flow {
         }
     }
 
-    /// Nobody waits for a user at a barrier any more.
+    /// Removes a user from its barrier.
     pub(crate) fn leave_meeting(&mut self, cx: &mut Context<'_>, index: UserId) {
         let extra = cx.users[index].extra.as_mut();
         if let Some(meeting) = extra.and_then(|extra| extra.meeting.take()) {

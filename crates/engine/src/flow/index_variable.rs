@@ -1,4 +1,4 @@
-//! The variable `__jm__<name>__idx`, which tells samplers in a loop how often that has run.
+//! The variable `__jm__<name>__idx`, which holds the number of completed rounds of a loop.
 
 use crate::flow::visit::Visit;
 
@@ -24,7 +24,7 @@ impl Visit<'_, '_> {
         text.push_str(itoa::Buffer::new().format(count));
     }
 
-    /// Sets the index variable of a loop whose name is an expression, which is evaluated for it.
+    /// Evaluates the name of a loop that is an expression, and sets its index variable.
     fn write_named_index(&mut self, count: i32) {
         let mut name = self.cx.texts.take();
         name.push_str("__jm__");

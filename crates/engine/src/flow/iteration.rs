@@ -1,4 +1,4 @@
-//! The beginning of a controller's iteration, of which all are told that want to know.
+//! Start of a controller's iteration, and its notification of all elements that listen to iterations.
 
 use plan::event::Stop;
 use plan::plan::{Controller, ControllerId, ControllerKind, OnIteration};
@@ -10,7 +10,7 @@ use crate::reports::Report;
 use crate::users::controllers::BEGUN;
 
 impl<'p> Walk<'_, 'p> {
-    /// Begins an iteration, unless it has begun: tells who wants to know. `Some`: it cannot go on.
+    /// Begins an iteration, unless it has begun, and notifies its listeners. `Some`: the user cannot continue now.
     pub(crate) fn begin_iteration(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         let mut visit = self.visit(id);
@@ -25,7 +25,7 @@ impl<'p> Walk<'_, 'p> {
         if let Some(given) = self.awaits_what_it_needs(controller) {
             return Some(given);
         }
-        // In a group of arrivals JMeter's thread takes one more arrival before it looks whether it is to stop.
+        // In a group of arrivals, a thread of JMeter takes one more arrival before it checks for the end.
         let user = &self.cx.users[index];
         let group = &self.cx.run.groups[user.group.at()];
         if is_group && user.stopping && group.arrivals.is_some() {
@@ -45,7 +45,8 @@ impl<'p> Walk<'_, 'p> {
         waits.then_some(Pull::Later)
     }
 
-    /// Tells who listens that a controller begins an iteration; loops count theirs from 1. `Some`: it cannot go on.
+    /// Notifies listeners that a controller begins an iteration; loops count from 1. `Some`: the user cannot continue
+    /// now.
     pub(crate) fn tell_of_iteration(
         &mut self,
         controller: &'p Controller,
@@ -56,7 +57,8 @@ impl<'p> Walk<'_, 'p> {
             .or_else(|| self.fire_iteration(controller, iteration, is_loop))
     }
 
-    /// Asks for what an iteration needs, unless it is there: shares of Throughput Controllers that decide now, values of data sets.
+    /// Requests the values that an iteration needs and that are missing: shares of Throughput Controllers that decide
+    /// now, values of data sets.
     fn awaits_what_it_needs(&mut self, controller: &Controller) -> Option<Pull> {
         for event in &controller.on_iteration {
             if let OnIteration::Controller(inner) = event
@@ -70,7 +72,7 @@ impl<'p> Walk<'_, 'p> {
         self.lacks.map(|_| Pull::Later)
     }
 
-    /// Carries out what an iteration's start brings. `Some`: the user is to end.
+    /// Runs the elements that act at the start of an iteration. `Some`: the user ends.
     fn fire_iteration(
         &mut self,
         controller: &'p Controller,
@@ -96,7 +98,7 @@ impl<'p> Walk<'_, 'p> {
         None
     }
 
-    /// An element tells the user, or all, to stop.
+    /// Stops the user or the run because an element demands it.
     fn is_stopped_by(&mut self, stop: &Stop) -> Pull {
         match stop {
             Stop::User(reason) => self.cx.log(format!("user stopped: {reason}")),

@@ -1,7 +1,8 @@
-//! Kinds of controllers at run time, one file per kind: what each does at the moments of an iteration.
+//! Run-time behaviour of each kind of controller, one file per kind: what the kind does at each stage of an iteration.
 //!
-//! The walk through them is in [`search`](crate::flow::search); it asks a kind here, by one dispatch for each moment. Kinds that have nothing to say of a
-//! moment do as a [`simple`] controller.
+//! The walk through the controllers is in [`search`](crate::flow::search). It calls one function of this module for
+//! each stage, which dispatches on the kind. A kind without behaviour of its own at a stage acts as a [`simple`]
+//! controller.
 
 pub(crate) mod branch;
 pub(crate) mod counted_loop;
@@ -28,19 +29,19 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ARRIVED, BEGUN, DONE};
 
-/// How a kind counts its passes.
+/// How a kind of controller counts its iterations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
-    /// Listeners are told of the first iteration as number 1, else as 0.
+    /// The first iteration has number 1 for listeners; otherwise 0.
     pub(crate) from_one: bool,
-    /// To those who listen it is a loop.
+    /// Listeners treat the controller as a loop.
     pub(crate) is_loop: bool,
-    /// It goes on counting where it is initialised again.
+    /// The count is kept when the controller is initialised a second time.
     pub(crate) is_kept: bool,
 }
 
 impl Visit<'_, '_> {
-    /// The controller is asked: what its kind looks at before a child is. `Some`: no child is asked.
+    /// Runs the kind's checks before a child is asked for a sampler. `Some`: no child is asked.
     #[inline]
     pub(crate) fn before(&mut self) -> Option<Pull> {
         match &self.controller.kind {
@@ -60,7 +61,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether it is about to read texts that Java evaluates, or does so `at_end` of an iteration.
+    /// Returns true if the controller is about to read texts that Java evaluates. `at_end`: after its last child.
     pub(crate) fn reads_texts(&mut self, at_end: bool) -> bool {
         !self.controller.evaluates.is_empty() && !self.is_broken() && self.kind_reads_texts(at_end)
     }
@@ -79,7 +80,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// A child is about to be asked, the one at that place. `Some`: it is not.
+    /// Prepares to ask the child at position `at`. `Some`: the child is not asked.
     #[inline]
     pub(crate) fn comes_to(&mut self, at: u32) -> Option<Pull> {
         self.state().set_current(at);
@@ -89,7 +90,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The current child is a sampler, which is given.
+    /// Handles that the current child is a sampler, which runs next.
     #[inline]
     pub(crate) fn gives_sampler(&mut self) {
         match &self.controller.kind {
@@ -98,14 +99,14 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The current child is a controller, which has given something.
+    /// Handles that the current child, a controller, has returned a sampler.
     pub(crate) fn child_gave(&mut self) {
         if let Kind::Interleave(settings) = &self.controller.kind {
             interleave::child_gave(self, settings);
         }
     }
 
-    /// The current child is a controller, which has nothing more in its iteration.
+    /// Handles that the current child, a controller, has nothing more in its iteration.
     pub(crate) fn child_is_through(&mut self, is_dropped: bool) {
         if is_dropped {
             return;
@@ -116,7 +117,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Goes to the child behind the current one.
+    /// Moves on to the next child.
     #[inline]
     fn move_on(&mut self) {
         match &self.controller.kind {
@@ -125,7 +126,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The child at a place of the order in which they run.
+    /// Returns the child at a position of the order in which the children run.
     #[inline]
     pub(crate) fn child_at(&mut self, at: u32) -> Child {
         let at = match self.controller.kind {
@@ -135,7 +136,7 @@ impl Visit<'_, '_> {
         self.controller.children[at as usize]
     }
 
-    /// All children have been asked. `None`: the controller is to be asked again.
+    /// Handles that all children have been asked. `None`: the controller must be asked once more.
     pub(crate) fn behind(&mut self) -> Option<Pull> {
         match &self.controller.kind {
             Kind::Loop { count, once } => counted_loop::behind(self, count, *once),
@@ -149,12 +150,12 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether a controller that has asked itself again so often ends its user.
+    /// Returns true if a controller that asked itself `turn` times in vain ends its user.
     pub(crate) fn despairs(&self, turn: u32) -> bool {
         matches!(self.controller.kind, Kind::Interleave(_)) && interleave::despairs(turn)
     }
 
-    /// Whether a controller gives nothing any more, so that the one around it drops it.
+    /// Returns true if the controller never returns a sampler again, so that its parent drops it.
     #[inline]
     pub(crate) fn is_done(&mut self) -> bool {
         let done = self.state().is(DONE);
@@ -167,7 +168,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether what it holds is not begun by its user, but by its class.
+    /// Returns true if the class of the controller, not the user, initialises the children.
     pub(crate) fn begins_itself(&mut self) -> bool {
         match &self.controller.kind {
             Kind::JavaBacked(element) => java_backed::begins(self, *element),
@@ -175,7 +176,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The controller and all that is in it have been initialised. False: the user is to end.
+    /// Finishes the initialisation of the controller and of everything in it. Returns false if the user must end.
     pub(crate) fn has_begun(&mut self) -> bool {
         match &self.controller.kind {
             Kind::ForEach(_) => self.forget_count(),
@@ -201,7 +202,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// How it counts its passes.
+    /// Returns how the controller counts its iterations.
     pub(crate) fn counting(&self) -> Counting {
         match &self.controller.kind {
             Kind::Loop { .. } => counted_loop::COUNTING,
@@ -211,12 +212,12 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Whether a loop has an iteration behind the one under way.
+    /// Returns true if a loop has another iteration after the current one.
     pub(crate) fn has_next_iteration(&mut self) -> bool {
         matches!(self.controller.kind, Kind::Loop { .. }) && counted_loop::has_next(self)
     }
 
-    /// Forgets how many passes there were.
+    /// Resets the number of completed iterations.
     pub(crate) fn forget_count(&mut self) {
         match &self.controller.kind {
             Kind::Loop { .. } => counted_loop::forget_count(&mut self.state()),
@@ -226,7 +227,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// Gives nothing from now on.
+    /// Ends the controller permanently: it returns no sampler from now on.
     pub(crate) fn end_for_good(&mut self) {
         let mut state = self.state();
         state.set(DONE);
@@ -235,7 +236,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// The controller around this one begins an iteration with that number; of a loop, they count from 1.
+    /// Handles that the parent controller begins an iteration with this number. Loops count from 1.
     pub(crate) fn around_begins(&mut self, iteration: i32, is_loop: bool) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => {
@@ -247,7 +248,7 @@ impl Visit<'_, '_> {
         }
     }
 
-    /// A sampler inside of it has left it for elsewhere: its iteration is over.
+    /// Ends the iteration because a sampler inside has left the controller.
     pub(crate) fn is_left(&mut self) {
         match &self.controller.kind {
             Kind::JavaBacked(element) => java_backed::is_left(self, *element),

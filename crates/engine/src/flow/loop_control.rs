@@ -1,8 +1,8 @@
-//! How a user leaves a sampler for elsewhere: the next iteration of its group or of a loop, or out of that loop.
+//! Loop control: a user leaves a sampler for the next iteration of its group or of a loop, or leaves the loop.
 //!
-//! As in JMeter, each controller from the sampler outwards is told that its iteration has ended, up to the loop that is meant. Transactions
-//! told so are reported with what they have; one with a parent sample that is not told, because the loop is inside of it, is reported as it is
-//! and goes on.
+//! As in JMeter, each controller from the sampler outwards ends its iteration, up to the target loop. A transaction
+//! among them is reported with its samples so far. A transaction with a parent sample outside of the target loop does
+//! not end: it is reported as it is, and continues.
 
 use plan::plan::{ControllerId, ControllerKind};
 
@@ -13,7 +13,7 @@ use crate::users::LoopControl;
 use crate::users::controllers::{BEGUN, BROKEN};
 
 impl Walk<'_, '_> {
-    /// Leaves the place in the plan where `from` is the innermost controller.
+    /// Leaves the current position in the plan, where `from` is the innermost controller.
     pub(crate) fn unwind(&mut self, from: ControllerId, how: LoopControl) {
         let mut ended = Vec::new();
         let mut at = Some(from);
@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
 }
 
 impl Visit<'_, '_> {
-    /// Leaves a loop for what is behind it.
+    /// Leaves a loop and continues after it.
     fn break_loop(&mut self) {
         let mut state = self.state();
         state.set(BROKEN);

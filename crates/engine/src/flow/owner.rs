@@ -1,4 +1,5 @@
-//! Knowledge of one core that serves all: users at barriers, before locks, and free for an arrival.
+//! State that one core keeps for all cores: users at barriers, users before locks, and users that are free for an
+//! arrival.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -11,14 +12,14 @@ use crate::inbox::Ask;
 #[derive(Debug, Default)]
 pub(crate) struct Owner {
     barriers: HashMap<BarrierId, Vec<Waiter>>,
-    /// Users that wait for each lock; the first has it.
+    /// Users that wait for each lock; the first user holds the lock.
     locks: HashMap<Box<str>, VecDeque<Waiter>>,
-    /// Groups of arrivals.
+    /// Pools of the groups of arrivals.
     pub(crate) pools: HashMap<GroupId, Pool>,
 }
 
 impl Owner {
-    /// Takes in what is asked; tells who may go on.
+    /// Handles a request; returns the released waiters.
     pub(crate) fn answer(&mut self, ask: Ask) -> Vec<Waiter> {
         match ask {
             Ask::Arrive { barrier, size, waiter } => {
@@ -48,7 +49,7 @@ impl Owner {
                 }
                 queue.front().filter(|_| had).copied().into_iter().collect()
             }
-            // A group that is over has no pool any more; its users are told, or know.
+            // A group that is over has no pool; its users have been notified, or will find out.
             Ask::Free { group, number, waiter } => {
                 if let Some(pool) = self.pools.get_mut(&group) {
                     pool.free(number, waiter);
@@ -65,13 +66,13 @@ impl Owner {
     }
 }
 
-/// The core that has the schedule of a group of arrivals.
+/// Returns the core that owns the schedule of a group of arrivals.
 pub(crate) fn owner_of(group: GroupId, cores: u32) -> u32 {
     group.0 % cores
 }
 
 impl Ask {
-    /// Which of the cores decides.
+    /// Returns the core that handles this request.
     pub(crate) fn owner(&self, cores: u32) -> u32 {
         match self {
             Self::Arrive { barrier, .. } | Self::GiveUp { barrier, .. } => barrier.0 % cores,
@@ -84,20 +85,20 @@ impl Ask {
     }
 }
 
-/// An owner's knowledge of a group.
+/// The owner's state of a group of arrivals.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// Users that are free, by their numbers.
+    /// Free users by their number.
     free: BTreeMap<u32, Waiter>,
-    /// Users that run an iteration.
+    /// Number of users that run an iteration.
     busy: u32,
     pub(crate) arrived: u64,
     pub(crate) lost: u64,
-    /// The core that gets the next new user.
+    /// The core that starts the next new user.
     pub(crate) next: u32,
 }
 
-/// The user that runs an iteration.
+/// The user for an arrival: a free one or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Free(Waiter),
@@ -105,7 +106,7 @@ pub(crate) enum Who {
 }
 
 impl Pool {
-    /// One more arrival; `most`: users at once, 0 is no bound.
+    /// Assigns a user to an arrival. `most` limits the concurrent users; 0 is unlimited.
     pub(crate) fn arrive(&mut self, most: u32) -> Option<Who> {
         let who = match self.free.pop_first() {
             Some((_, waiter)) => Who::Free(waiter),
@@ -120,13 +121,13 @@ impl Pool {
         Some(who)
     }
 
-    /// A user has ended its iteration.
+    /// Adds a user that has ended its iteration to the free users.
     fn free(&mut self, number: u32, waiter: Waiter) {
         self.busy = self.busy.saturating_sub(1);
         self.free.insert(number, waiter);
     }
 
-    /// A user has ended.
+    /// Removes a user that has ended.
     fn leave(&mut self, number: u32) {
         if self.free.remove(&number).is_none() {
             self.busy = self.busy.saturating_sub(1);
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(names(&owner.answer(arrive(3))), [1, 2, 3]);
         assert_eq!(names(&owner.answer(arrive(4))), [0u64; 0]);
         let give_up = |number| Ask::GiveUp { barrier, waiter: waiter(number) };
-        // One that was let go meanwhile has nothing to give up.
+        // A user that was released meanwhile has nothing to give up.
         assert_eq!(names(&owner.answer(give_up(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(arrive(5))), [0u64; 0]);
         assert_eq!(names(&owner.answer(give_up(5))), [4, 5]);
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(names(&owner.answer(lock(1))), [1]);
         assert_eq!(names(&owner.answer(lock(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(lock(3))), [0u64; 0]);
-        // One that waits and ends is passed over.
+        // A waiting user that ends is skipped.
         assert_eq!(names(&owner.answer(unlock(2))), [0u64; 0]);
         assert_eq!(names(&owner.answer(unlock(1))), [3]);
         assert_eq!(names(&owner.answer(unlock(3))), [0u64; 0]);

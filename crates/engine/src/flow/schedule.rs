@@ -1,7 +1,8 @@
-//! When users start: a pure sequence of start times, one per user of the group.
+//! Start times of users: a pure sequence, one start per user of the group.
 //!
-//! A core takes every number n with n mod cores = its rank, where the cores of all processes of the run count: cores
-//! need no coordination. Where users have moments of their own, they start in the order of these.
+//! Each core starts every user whose number modulo the number of cores equals the core's rank. The cores of all
+//! processes of the run count, so that cores need no coordination. Users with individual start times start in the order
+//! of these times.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::shared::group::GroupSettings;
 use crate::shared::polling::Polls;
 use crate::time::clock::{MS, Nanos};
 
-/// In place of the number of an arrival: the schedule is over.
+/// Stands in for the number of an arrival when the schedule is over.
 pub(crate) const OVER: u32 = u32::MAX;
 
 /// The starts of one group on one core.
@@ -25,17 +26,17 @@ pub(crate) struct Start {
     next: u32,
     stride: u32,
     users: u32,
-    /// Users with moments of their own that are still to start, the next one last.
+    /// Users with individual start times that have not started yet, in descending order: the next one is last.
     listed: Option<Vec<(Nanos, u32)>>,
-    /// Where a number of users is kept: those start at a poll.
+    /// Poll times, if the group keeps a number of users: users start at a poll.
     polls: Option<Polls>,
-    /// Users come when an owner says so, and it has not said that nobody does any more.
+    /// True if users start by arrivals, until the owner closes the schedule.
     open: bool,
     /// Arrivals at a rate.
     paced: Option<Paced>,
 }
 
-/// Arrivals at a rate, of which a process has every `stride`th.
+/// Arrivals at a rate, of which a process starts every `stride`th.
 #[derive(Debug)]
 struct Paced {
     rate: Arc<Rate>,
@@ -43,7 +44,7 @@ struct Paced {
     end: Nanos,
     nth: u64,
     stride: u64,
-    /// When the next one is due.
+    /// Time of the next arrival.
     due: Nanos,
 }
 
@@ -60,7 +61,7 @@ impl Paced {
         self.due = at.min(self.end);
     }
 
-    /// The number that the due arrival has, and its time.
+    /// Takes the next arrival: its number and its time.
     fn take(&mut self) -> (u32, Nanos) {
         let at = self.due;
         if at >= self.end {
@@ -73,7 +74,7 @@ impl Paced {
 }
 
 impl Start {
-    /// The group starts at `at`; its first user after the group's delay.
+    /// Creates the starts of a group that begins at `at`. Its first user starts after the group's delay.
     pub(crate) fn new(
         group: GroupId,
         settings: &GroupSettings,
@@ -102,7 +103,8 @@ impl Start {
         }
     }
 
-    /// A group of arrivals; `owner`: the share of the run whose schedule this core has, if it has one.
+    /// Creates the starts of a group of arrivals. `owner` is the process's share of the schedule, if this core owns the
+    /// schedule.
     pub(crate) fn of_arrivals(
         group: GroupId,
         settings: &GroupSettings,
@@ -124,19 +126,19 @@ impl Start {
         Self { group, first_at, step, next, stride, users, listed, polls: None, open: true, paced }
     }
 
-    /// Users that start at their times, the next one last.
+    /// Creates starts at given times, in descending order.
     pub(crate) fn at_once(group: GroupId, listed: Vec<(Nanos, u32)>) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, polls, open, paced) = (Some(listed), None, false, None);
         Self { group, first_at, step, next, stride, users, listed, polls, open, paced }
     }
 
-    /// Whether its users come by arrivals.
+    /// Returns true if users start by arrivals.
     pub(crate) fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Arrivals come at another rate from now on, until the schedule ends as it would have.
+    /// Sets a new rate of arrivals until the original end of the schedule.
     pub(crate) fn set_rate(&mut self, rate: f64, now: Nanos, shard: Shard) {
         let listed_end = self.listed.as_ref().and_then(|listed| listed.first()).map(|(at, _)| *at);
         let Some(end) = self.paced.as_ref().map(|paced| paced.end).or(listed_end) else { return };
@@ -145,14 +147,14 @@ impl Start {
         self.listed = Some(Vec::new());
     }
 
-    /// Nobody comes any more.
+    /// Closes the schedule: no further arrivals.
     pub(crate) fn close(&mut self) {
         self.open = false;
         self.paced = None;
         self.listed = Some(Vec::new());
     }
 
-    /// When the next user is due.
+    /// Returns the time of the next start.
     pub(crate) fn next_at(&self) -> Nanos {
         if let Some(paced) = &self.paced {
             return paced.due;
@@ -167,7 +169,7 @@ impl Start {
         }
     }
 
-    /// The next user, if due: its number and its time.
+    /// Takes the next start if it is due: the user's number and the start time.
     pub(crate) fn take(&mut self, now: Nanos) -> Option<(u32, Nanos)> {
         let at = self.next_at();
         if at > now {
@@ -187,14 +189,14 @@ impl Start {
         Some((number, at))
     }
 
-    /// One more user starts then, in place of one that has ended.
+    /// Adds a start at `at` for a user that replaces one that has ended.
     pub(crate) fn replace(&mut self, at: Nanos) {
         let listed = self.listed.get_or_insert_default();
         let place = listed.partition_point(|(later, _)| *later > at);
         listed.insert(place, (at, 0));
     }
 
-    /// Nobody starts but those that replace others.
+    /// Creates a schedule that only starts replacements.
     pub(crate) fn empty(group: GroupId, polls: Polls) -> Self {
         let (first_at, step, next, stride, users) = (0, 0, 0, 1, 0);
         let (listed, polls) = (Some(Vec::new()), Some(polls));

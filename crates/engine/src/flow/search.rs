@@ -1,12 +1,13 @@
-//! Which sampler a user runs next. Hot.
+//! The search for the sampler that a user runs next. Hot.
 //!
-//! The tree of controllers is asked from its root, as JMeter's threads ask theirs: each controller asks its current child, moves on when
-//! that has nothing, and remembers where it is in the user's slots. What kinds differ in (what they do at the start, between and at the end of a
-//! iteration) is in [`kinds`](crate::flow::kinds), a file each. Where a controller asks itself again, JMeter recurs, and dies of it when nothing comes;
-//! here it is a loop, which gives way to other users.
+//! The tree of controllers is asked from its root, as in JMeter's threads. Each controller asks its current child,
+//! moves on when the child has nothing, and keeps its position in the user's slots. The differences between kinds (what
+//! they do at the start, between children and at the end of an iteration) are in [`kinds`](crate::flow::kinds), one
+//! file per kind. Where a controller asks itself once more, JMeter recurses, and overflows its stack if no sampler is
+//! ever found. Throng uses a loop that yields to other users.
 //!
-//! To be asked again must do no harm: a pull that cannot go on (the user waits, or has used up its turn) changes nothing on its way out, and
-//! the next one finds the way back.
+//! A repeated search must do no harm. If a search cannot continue (the user waits, or has used up its turn), it changes
+//! nothing on its way out, and the next search finds the same position.
 
 use plan::plan::{Child, ControllerId, ControllerKind, SamplerId};
 
@@ -18,25 +19,25 @@ use crate::java::{Jobs, Then, condition};
 use crate::results::Sinks;
 use crate::sample::reporting::Reporting;
 
-/// How many controllers may be asked for a user's next sampler before others have their turn.
+/// Maximum number of controllers that are asked for a user's next sampler before other users have their turn.
 const STEPS: u32 = 4096;
 
-/// The answer of a controller that is asked.
+/// The answer of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pull {
-    /// Nothing (more) in this iteration.
+    /// The controller has nothing (more) in this iteration.
     Nothing,
     /// A sampler to run.
     Sampler(SamplerId),
-    /// A transaction with a parent sample is complete.
+    /// A transaction with a parent sample that is complete.
     Ended(ControllerId),
-    /// Not now: the user waits, has ended, or has used up its turn.
+    /// No answer now: the user waits, has ended, or has used up its turn.
     Later,
-    /// Nothing any more: the user is to end.
+    /// The user must end.
     Ends,
 }
 
-/// A user's way through the tree of controllers, to its next sampler.
+/// A user's walk through the tree of controllers to its next sampler.
 pub(crate) struct Walk<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
@@ -44,11 +45,12 @@ pub(crate) struct Walk<'c, 'p> {
     pub(crate) sinks: &'c mut Sinks,
     pub(crate) index: UserId,
     root: UserId,
-    /// How many controllers may yet be asked before others have their turn.
+    /// Number of controllers that may still be asked before other users have their turn.
     fuel: u32,
-    /// Pending calls to controllers in Java that are still to be replayed: down to them nothing is decided again.
+    /// Number of pending calls to Java-backed controllers that must still be replayed. During the replay nothing is
+    /// decided.
     pub(crate) replays: usize,
-    /// The Redis Data Set of which the user needs a value first.
+    /// The Redis Data Set whose next value the user needs first.
     pub(crate) lacks: Option<u32>,
 }
 
@@ -77,7 +79,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         }
     }
 
-    /// Asks a controller, as often as it asks itself again.
+    /// Asks a controller, repeatedly if it asks itself.
     fn pull_children(&mut self, id: ControllerId) -> Pull {
         for turn in 0.. {
             if !self.may_go_on() {
@@ -86,7 +88,7 @@ impl<'c, 'p> Walk<'c, 'p> {
             if let Some(given) = self.awaits_texts(id, false) {
                 return given;
             }
-            // On the way to where a user waited nothing is decided again.
+            // During a replay, the decisions were already made.
             let decides = self.replays == 0;
             let mut visit = self.visit(id);
             let given = if decides {
@@ -98,7 +100,8 @@ impl<'c, 'p> Walk<'c, 'p> {
             match given.or_else(|| self.advance(id)) {
                 Some(given @ (Pull::Later | Pull::Ends)) => return given,
                 Some(given) => {
-                    // JMeter's loops that ask themselves again write it on their way out of each.
+                    // JMeter's loops that ask themselves write the index once for each level of recursion that they
+                    // leave.
                     let mut visit = self.visit(id);
                     let times = if visit.controller.name.calls() { turn } else { 0 };
                     (0..=times).for_each(|_| visit.write_index());
@@ -111,7 +114,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         Pull::Later
     }
 
-    /// Asks the current child. `None`: the controller is to be asked again.
+    /// Asks the current child. `None`: the controller must be asked once more.
     pub(crate) fn advance(&mut self, id: ControllerId) -> Option<Pull> {
         if let Some(given) = self.begin_iteration(id) {
             return Some(given);
@@ -151,7 +154,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         }
     }
 
-    /// The user at a controller.
+    /// Returns the visit of the user at a controller.
     #[inline]
     pub(crate) fn visit(&mut self, id: ControllerId) -> Visit<'_, 'p> {
         Visit::new(self.cx, self.flow, (self.index, self.root), id)
@@ -161,13 +164,14 @@ impl<'c, 'p> Walk<'c, 'p> {
         Reporting { cx: self.cx, jobs: self.jobs, sinks: self.sinks }
     }
 
-    /// Whether it may ask another controller.
+    /// Uses up one step. Returns true if the walk may ask another controller.
     pub(crate) fn may_go_on(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.fuel > 0 && !self.cx.has_thrown()
     }
 
-    /// A controller may be about to look at texts that Java evaluates. `None`: it has none, or they are known.
+    /// Waits for texts that Java evaluates, if the controller is about to read any. `None`: it has none, or all are
+    /// evaluated.
     #[inline]
     fn awaits_texts(&mut self, id: ControllerId, at_end: bool) -> Option<Pull> {
         if self.cx.controller(id).evaluates.is_empty() || !self.visit(id).reads_texts(at_end) {
@@ -176,7 +180,7 @@ impl<'c, 'p> Walk<'c, 'p> {
         self.awaits_known_texts(id)
     }
 
-    /// Has the texts of a controller evaluated, unless they are known.
+    /// Has Java evaluate the texts of a controller, unless they are evaluated already.
     pub(crate) fn awaits_known_texts(&mut self, id: ControllerId) -> Option<Pull> {
         let index = self.index;
         if condition::are_known(self.cx, index, id) {

@@ -1,6 +1,7 @@
-//! A user at a controller: the state that it has there, the plan's controller, and what the core has for it.
+//! A user at a controller: its state there, the plan's controller, and the core's context.
 //!
-//! JMeter takes children that are done for good out of its list, so that numbers are of those still there. Here they are passed over.
+//! JMeter removes children that are permanently done from its list, and its numbers count only the remaining children.
+//! Throng skips such children instead.
 
 use plan::env::Env;
 use plan::plan::{Child, Controller, ControllerId};
@@ -15,7 +16,7 @@ pub(crate) struct Visit<'c, 'p> {
     pub(crate) cx: &'c mut Context<'p>,
     pub(crate) flow: &'c mut Flow,
     pub(crate) index: UserId,
-    /// The virtual user that it is, or works for: its state is there.
+    /// The virtual user that this is, or that this branch works for. It holds the controller state.
     root: UserId,
     pub(crate) id: ControllerId,
     pub(crate) controller: &'p Controller,
@@ -33,7 +34,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         Self { cx, flow, index, root, id, controller }
     }
 
-    /// How often a user runs its group, where that was given in place of the plan's number.
+    /// Returns the number of iterations of the group if it was set for the run, in place of the plan's number.
     #[inline]
     pub(crate) fn given_loops(&self) -> Option<i32> {
         if self.controller.parent.is_some() {
@@ -42,7 +43,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.cx.run.groups[self.cx.users[self.index].group.at()].loops
     }
 
-    /// The same user at another controller.
+    /// Returns the same user's visit at another controller.
     pub(crate) fn at(&mut self, id: ControllerId) -> Visit<'_, 'p> {
         Visit::new(self.cx, self.flow, (self.index, self.root), id)
     }
@@ -56,7 +57,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.cx.env(self.index, "")
     }
 
-    /// Whether no child has been asked for in this iteration.
+    /// Returns true if no child has been asked in this iteration.
     #[inline]
     pub(crate) fn is_first(&mut self) -> bool {
         !self.state().is(BEGUN)
@@ -66,7 +67,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.state().is(BROKEN)
     }
 
-    /// The current child, or the first behind it that is still there, with its place in the order.
+    /// Returns the current child, or the next remaining one, with its position in the order.
     #[inline]
     pub(crate) fn child(&mut self) -> Option<(u32, Child)> {
         let from = self.state().current();
@@ -95,7 +96,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.controller.children.iter().all(|child| self.is_dropped(*child))
     }
 
-    /// Where among all children the one is that is number `n` of those still there; behind the last if there are not so many.
+    /// Returns the position, among all children, of the remaining child number `n`; [`NOWHERE`] if there are fewer.
     pub(crate) fn nth_left(&self, n: usize) -> u32 {
         let left = self.controller.children.iter().enumerate();
         let mut left = left.filter(|(_, child)| !self.is_dropped(**child));
@@ -106,7 +107,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.controller.children.iter().filter(|child| !self.is_dropped(**child)).count()
     }
 
-    /// Begins all controllers in this one as JMeter's threads initialise them. False: the user is to end.
+    /// Begins all child controllers as JMeter's threads initialise them. Returns false if the user must end.
     pub(crate) fn begin_children(&mut self) -> bool {
         self.controller.children.iter().all(|child| match child {
             Child::Sampler(_) => true,
@@ -114,7 +115,8 @@ impl<'c, 'p> Visit<'c, 'p> {
         })
     }
 
-    /// Begins a controller and all that is in it as JMeter's threads initialise them. False: the user is to end.
+    /// Begins a controller and everything in it as JMeter's threads initialise them. Returns false if the user must
+    /// end.
     pub(crate) fn begin(&mut self) -> bool {
         if self.begins_itself() {
             return true;
@@ -129,7 +131,7 @@ impl<'c, 'p> Visit<'c, 'p> {
         self.begin_children() && self.has_begun()
     }
 
-    /// Drops a controller from the one around it if it gives nothing any more.
+    /// Drops a controller from its parent if it never returns a sampler again.
     pub(crate) fn drop_if_done(&mut self) -> bool {
         let done = self.is_done();
         if done {

@@ -1,6 +1,6 @@
-//! Loop Controller, and the main loop of a group: its children so many times.
+//! Loop Controller, and the main loop of a group: runs its children a number of times.
 //!
-//! Its state has how often it is to run, once that was asked.
+//! The controller state keeps the evaluated number of iterations.
 
 use plan::plan::LoopCount;
 use plan::template::Template;
@@ -12,12 +12,13 @@ use crate::users::controllers::{BROKEN, ControllerState};
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: true, is_kept: true };
 
-/// It asks once for all iterations, but anew where that is 0 or without end.
+/// Returns true if the loop evaluates its count now. It does so once for all iterations, but before each of them if the
+/// count is 0 or infinite.
 pub(crate) fn reads_texts(state: &mut ControllerState<'_>) -> bool {
     matches!(state.more()[0] as i32, -1 | 0)
 }
 
-/// Looks whether it has run as often as it should.
+/// Ends the loop if it has run the wanted number of times.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -> Option<Pull> {
     if !is_over(visit, count) {
         return None;
@@ -29,7 +30,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -
     Some(Pull::Nothing)
 }
 
-/// An iteration has ended: is there another?
+/// Ends an iteration, and the loop if that was its last iteration.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, count: &LoopCount, once: bool) -> Option<Pull> {
     visit.end_iteration();
     if !is_over(visit, count) {
@@ -53,8 +54,8 @@ pub(crate) fn end_for_good(state: &mut ControllerState<'_>) {
     state.more()[0] = 0;
 }
 
-/// Whether it has run as often as it should. How often is asked once for all of its iterations, but anew where that is 0 or
-/// without end.
+/// Returns true if the loop has run the wanted number of times. The count is evaluated once for all iterations, but
+/// before each of them if it is 0 or infinite.
 #[inline]
 fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
     if visit.state().is(BROKEN) {
@@ -68,16 +69,16 @@ fn is_over(visit: &mut Visit<'_, '_>, count: &LoopCount) -> bool {
     most > -1 && visit.state().count() >= most
 }
 
-/// Whether the iteration under way is not the last.
+/// Returns true if the current iteration is not the last.
 pub(crate) fn has_next(visit: &mut Visit<'_, '_>) -> bool {
     let given = visit.given_loops();
     let mut state = visit.state();
-    // How often was asked when the iteration began.
+    // The count was evaluated at the start of the iteration.
     let most = given.unwrap_or(state.more()[0] as i32);
     !state.is(BROKEN) && (most < 0 || state.count().saturating_add(1) < most)
 }
 
-/// How often it is to run; without end below 0.
+/// Returns the number of iterations; negative: infinite.
 fn most(visit: &mut Visit<'_, '_>, count: &LoopCount, text: &Template) -> i32 {
     let mut most = visit.state().more()[0] as i32;
     if matches!(most, -1 | 0) {

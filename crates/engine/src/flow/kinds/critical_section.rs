@@ -1,6 +1,7 @@
 //! Critical Section Controller: one user at a time, by the name of a lock.
 //!
-//! A lock has an owner core, as a barrier has ([`crate::flow::barriers`]). A section inside of another with the same lock is entered at once.
+//! A lock has an owner core, like a barrier ([`crate::flow::barriers`]). A section inside another section with the same
+//! lock is entered at once.
 
 use plan::template::Template;
 
@@ -9,12 +10,12 @@ use crate::flow::visit::Visit;
 use crate::inbox::Ask;
 use crate::users::{Held, Wait};
 
-/// The section is entered before its first child.
+/// Enters the section before its first child.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, lock: &Template) -> Option<Pull> {
     if visit.is_first() && !enter(visit, lock) { Some(Pull::Later) } else { None }
 }
 
-/// A user comes to the section. False: it waits.
+/// Lets a user enter the section. Returns false if the user must wait.
 fn enter(visit: &mut Visit<'_, '_>, lock: &Template) -> bool {
     let (index, id) = (visit.index, visit.id);
     if let Some(extra) = &visit.cx.users[index].extra
@@ -46,7 +47,7 @@ fn enter(visit: &mut Visit<'_, '_>, lock: &Template) -> bool {
     false
 }
 
-/// An iteration ends: the user leaves the section.
+/// Leaves the section at the end of an iteration.
 pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     let Some(extra) = &mut visit.cx.users[visit.index].extra else { return };

@@ -1,4 +1,4 @@
-//! ForEach Controller: its children once for each of a series of variables.
+//! ForEach Controller: runs its children once for each variable of a series.
 
 use std::fmt::Write;
 
@@ -11,12 +11,12 @@ use crate::users::controllers::BROKEN;
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: false };
 
-/// It reads them each time.
+/// Returns true: the controller evaluates its texts each time.
 pub(crate) fn reads_texts() -> bool {
     true
 }
 
-/// Looks whether the next value is there.
+/// Ends the loop if the next value does not exist.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> {
     if !visit.is_broken() && has_value(visit, each) {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> 
     Some(Pull::Nothing)
 }
 
-/// An iteration has ended: is there another value?
+/// Ends an iteration, and the loop if there is no further value.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> {
     visit.end_iteration();
     let over = visit.is_broken()
@@ -44,17 +44,17 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>, each: &ForEach) -> Option<Pull> 
 pub(crate) fn is_done(visit: &mut Visit<'_, '_>, each: &ForEach, done: bool) -> bool {
     let end = last_value(visit, each);
     let at = visit.state().count();
-    // JMeter sets the output when it looks whether there is more to do.
+    // JMeter sets the output variable when it checks for a further value.
     at >= end || (!bind(visit, each, at) && done)
 }
 
-/// It counts from the index before its first value; what is no number is 0.
+/// Resets the count to the index before the first value. An index that is no number counts as 0.
 pub(crate) fn forget_count(visit: &mut Visit<'_, '_>, each: &ForEach) {
     let start = i32::try_from(visit.cx.number(visit.index, &each.start, 0)).unwrap_or(0);
     visit.state().set_count(start);
 }
 
-/// Index of the last value; what is no number is 0.
+/// Returns the index of the last value. An index that is no number counts as 0.
 fn last_value(visit: &mut Visit<'_, '_>, each: &ForEach) -> i32 {
     match each.end.fixed() {
         Some("") => i32::MAX,
@@ -62,13 +62,13 @@ fn last_value(visit: &mut Visit<'_, '_>, each: &ForEach) -> i32 {
     }
 }
 
-/// Whether its next value is there.
+/// Returns true if the next value exists.
 fn has_value(visit: &mut Visit<'_, '_>, each: &ForEach) -> bool {
     let at = visit.state().count();
     with_value(visit, each, at, |_, value| value.is_some())
 }
 
-/// Sets its output to its value number `at` + 1. False: there is none.
+/// Sets the output variable to value number `at` + 1. Returns false if that value does not exist.
 fn bind(visit: &mut Visit<'_, '_>, each: &ForEach, at: i32) -> bool {
     with_value(visit, each, at, |visit, value| {
         let Some(value) = value else { return false };

@@ -1,4 +1,4 @@
-//! If Controller: its children, if a condition holds.
+//! If Controller: runs its children if a condition is true.
 
 use plan::condition::Condition;
 
@@ -26,12 +26,12 @@ pub(crate) fn before(
     Some(Pull::Nothing)
 }
 
-/// It is never done for good: its condition may hold another time.
+/// Returns false: the controller is never done permanently, because its condition may be true later.
 pub(crate) fn is_done() -> bool {
     false
 }
 
-/// A sampler in it has left it: what it holds begins anew.
+/// Restarts the controller's children after a sampler inside has left it.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>) {
     visit.begin_children();
     visit.end_iteration();

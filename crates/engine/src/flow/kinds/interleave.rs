@@ -1,6 +1,6 @@
-//! Interleave and Random Controllers: one child an iteration, in turn or by chance.
+//! Interleave and Random Controllers: one child per iteration, in turn or by chance.
 //!
-//! The state has the child that the iteration began with.
+//! The controller state keeps the child with which the iteration began.
 
 use plan::plan::Interleave;
 
@@ -9,10 +9,11 @@ use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::{ControllerState, GAVE, MOVED, SKIP};
 
-/// A controller that has asked this often in vain will do so for ever; JMeter's thread ends with a stack overflow.
+/// After this many vain attempts in a row, a controller is taken for endless. JMeter's thread ends with a stack
+/// overflow then.
 const IN_VAIN: u32 = 500;
 
-/// Its iteration may be over with the sampler that it gave last.
+/// Ends the iteration if the last returned sampler completed it.
 pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     if !visit.state().is(SKIP) {
         return None;
@@ -21,7 +22,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
-/// Its iteration is over where it comes to the child that it began with.
+/// Ends the iteration when the controller returns to the child with which it began.
 pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     let mut state = visit.state();
     let begun_with = &mut state.more()[0];
@@ -34,13 +35,13 @@ pub(crate) fn comes_to(visit: &mut Visit<'_, '_>, at: u32) -> Option<Pull> {
     None
 }
 
-/// Its child of the iteration is a sampler.
+/// Handles that the child of this iteration is a sampler.
 pub(crate) fn gives_sampler(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     visit.state().set(SKIP);
     move_on(visit, settings);
 }
 
-/// Its child of the iteration is a controller, which has given something.
+/// Handles that the child of this iteration is a controller that has returned a sampler.
 pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     let mut state = visit.state();
     state.set(GAVE);
@@ -52,14 +53,14 @@ pub(crate) fn child_gave(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Its child of the iteration is a controller, which has nothing more.
+/// Handles that the child of this iteration is a controller that has nothing more.
 pub(crate) fn child_is_through(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     if settings.whole_controllers {
         move_on(visit, settings);
     }
 }
 
-/// It begins with its first child again, or with any.
+/// Restarts with the first child, or with a random one.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, settings: &Interleave) -> Option<Pull> {
     choose_first(visit, settings);
     None
@@ -69,14 +70,15 @@ pub(crate) fn despairs(turn: u32) -> bool {
     turn > IN_VAIN
 }
 
-/// Where users begin with different children, that is by their number. False: the user is to end.
+/// Chooses the first child by the user's number, if users begin with different children. Returns false if the user must
+/// end.
 pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> bool {
     if settings.random {
         choose_first(visit, settings);
     }
     if settings.across_users {
         let number = visit.cx.users[visit.index].number as usize;
-        // JMeter divides by zero, which ends its thread.
+        // JMeter divides by zero here, which ends its thread.
         let Some(first) = number.checked_rem(visit.count_left()) else { return false };
         let at = visit.nth_left(first);
         visit.state().set_current(at);
@@ -84,7 +86,7 @@ pub(crate) fn has_begun(visit: &mut Visit<'_, '_>, settings: &Interleave) -> boo
     true
 }
 
-/// The next iteration goes on with the child at which this one has stopped.
+/// Ends the iteration. The next one continues with the child at which this one stopped.
 pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.clear(GAVE | MOVED | SKIP);
     state.more()[0] = 0;
@@ -100,7 +102,7 @@ fn move_on(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     }
 }
 
-/// Goes to the first child; in a Random Controller, to any.
+/// Moves to the first child; in a Random Controller, to a random child.
 fn choose_first(visit: &mut Visit<'_, '_>, settings: &Interleave) {
     let mut at = 0;
     if settings.random {

@@ -1,5 +1,5 @@
-//! Controllers of classes of their own: Java is asked which sampler is next, and asks back for what they hold. What JMeter only tells controllers, they are
-//! told with the next question to any.
+//! Controllers that their Java class runs: Java is asked for the next sampler, and calls back for the children.
+//! Notifications that JMeter sends to controllers travel with the next such call.
 
 use plan::java_backed::JavaBackedId;
 use plan::plan::{ControllerId, SamplerId};
@@ -13,7 +13,7 @@ use crate::java::{Tell, Then};
 use crate::users::controllers::DONE;
 
 impl Walk<'_, '_> {
-    /// Asks a controller of a class of its own for the next sampler.
+    /// Asks a Java-backed controller for the next sampler.
     pub(crate) fn pull_java_backed(&mut self, id: ControllerId, element: JavaBackedId) -> Pull {
         let index = self.index;
         if self.cx.gives_up(index) {
@@ -54,7 +54,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Does what a controller asks for; the answer and its number. An error: not now, or never.
+    /// Carries out a request of a controller's class. Returns the answer and its number. `Err`: the user must wait, or
+    /// end.
     fn do_for_controller(&mut self, id: ControllerId, ask: Ask) -> Result<(Answer, u32), Pull> {
         let number = match ask {
             Ask::Next(child) => {
@@ -91,14 +92,14 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Its class begins what it holds. True: it does.
+/// Lets the class initialise the children. Returns true: it always does.
 pub(crate) fn begins(visit: &mut Visit<'_, '_>, element: JavaBackedId) -> bool {
     visit.state().clear(DONE);
     controller::tell_controller(visit.cx, visit.index, element, Tell::Initialize, 0);
     true
 }
 
-/// The controller around it begins an iteration, of which its class may want to know.
+/// Notifies the class of an iteration of its parent controller, if the class listens to iterations.
 pub(crate) fn around_begins(
     visit: &mut Visit<'_, '_>,
     element: JavaBackedId,
@@ -111,12 +112,13 @@ pub(crate) fn around_begins(
     }
 }
 
-/// A sampler in it has left it.
+/// Notifies the class that a sampler inside has left the controller.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>, element: JavaBackedId) {
     controller::tell_controller(visit.cx, visit.index, element, Tell::EndOfLoop, 0);
 }
 
-/// A sampler in it leaves a loop, which it may be to its class: so it is left itself, and nothing around it. False: it is none.
+/// Notifies the class that a sampler inside leaves a loop, if the class is a loop itself. Then only this controller is
+/// left, and none around it. Returns false if the class is no loop.
 pub(crate) fn leaves_loop(visit: &mut Visit<'_, '_>, element: JavaBackedId, breaks: bool) -> bool {
     let is_loop = visit.flow.classes.breaking.contains(&element);
     if is_loop {

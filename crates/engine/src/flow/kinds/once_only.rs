@@ -1,14 +1,14 @@
-//! Once Only Controller: its children in the first iteration of the controller around it.
+//! Once Only Controller: runs its children in the first iteration of its parent controller.
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 
-/// It stays behind its last child until it is told to begin anew.
+/// Stays after its last child until its parent begins a first iteration.
 pub(crate) fn behind() -> Option<Pull> {
     Some(Pull::Nothing)
 }
 
-/// The controller around it begins an iteration: with the first, so does it.
+/// Restarts if the parent controller begins its first iteration.
 pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, iteration: i32, is_loop: bool) {
     if iteration == i32::from(is_loop) {
         visit.end_iteration();

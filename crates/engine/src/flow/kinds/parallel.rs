@@ -1,9 +1,10 @@
-//! Parallel branches: what a bzm Parallel Controller holds, side by side, each child on a branch of its user.
+//! Parallel branches: the children of a bzm Parallel Controller run side by side, each on a branch of its user.
 //!
-//! A branch is a slot among the users that is no virtual user: it asks its part of the tree for samplers and runs them as a user would, with
-//! connections of its own, but with the variables, cookies and controllers' state of its user, which waits meanwhile. Branches that end put their user
-//! in line; it starts those that wait for their turn and goes on when all have ended. With a parent sample, what branches
-//! report becomes part of it and nobody else is told. Costs a slot and a box for each branch while it runs.
+//! A branch is a slot among the users, but no virtual user. It asks its part of the controller tree for samplers and
+//! runs them as a user would. It has its own connections, but shares the variables, cookies and controller state of its
+//! user, which waits meanwhile. A branch that ends queues its user, which starts the remaining branches and continues
+//! when all have ended. With a parent sample, the samples of branches become part of it and are not reported on their
+//! own. Each running branch costs a slot and a box.
 
 use plan::plan::{ControllerId, OnError, Parallel, SamplerId, SamplerKind};
 use plan::result::{Request, SampleResult};
@@ -17,22 +18,22 @@ use crate::users::branches::Branches;
 use crate::users::controllers as state;
 use crate::users::{LoopControl, NO_USER, Wait};
 
-/// The next step of the user of a Parallel Controller.
+/// The next step of a user that runs a Parallel Controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It waits for its branches, or for the sample around them to be closed.
+    /// The user waits for its branches, or for the end of the parent sample.
     Waits,
-    /// It goes on behind branches of which there is no sample; perhaps with the next iteration.
+    /// The user continues after branches without a parent sample, perhaps with its next iteration.
     Behind { id: SamplerId, ends_iteration: bool },
 }
 
-/// A turn of a user for its branches.
+/// The result of a user's check of its branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) next: Next,
-    /// A branch that could not begin: it is to be ended.
+    /// A branch that could not begin and must be ended.
     pub(crate) ended: Option<UserId>,
-    /// All branches have ended.
+    /// True if all branches have ended.
     pub(crate) all: bool,
 }
 
@@ -51,7 +52,7 @@ impl Flow {
             Some(most) => usize::try_from(cx.java_number(index, most)).unwrap_or(0),
         };
         let closed = cx.users[index].extra.as_ref().is_some_and(|one| one.closed.contains(&id));
-        // The plug-in has no threads then, or cannot make so few: no branch runs, and nothing is told of it.
+        // The plug-in has no threads left, or cannot create so few: no branch runs, and nothing is reported.
         if at_a_time == 0 || closed {
             return Turn {
                 next: Next::Behind { id, ends_iteration: false },
@@ -84,7 +85,7 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// A user looks after its branches.
+    /// Checks a user's branches and starts the next one.
     pub(crate) fn go_on_with_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
         if let Some(branches) = cx.branches_mut(index) {
             branches.called = false;
@@ -92,7 +93,8 @@ impl Flow {
         self.start_branches(cx, index)
     }
 
-    /// Starts a branch, if one more may run; the next when that has had its first turn. Where all have ended, the user goes on.
+    /// Starts the next branch if one more may run; the one after it starts after the first turn of this one. If all
+    /// branches have ended, the user continues.
     fn start_branches(&mut self, cx: &mut Context<'_>, index: UserId) -> Turn {
         let waits = Turn { next: Next::Waits, ended: None, all: false };
         let plan = cx.plan;
@@ -120,7 +122,7 @@ impl Flow {
         Turn { ended, ..waits }
     }
 
-    /// Starts a branch. `Err`: it could not begin.
+    /// Starts a branch. `Err`: the branch could not begin.
     fn start_branch(
         &mut self,
         cx: &mut Context<'_>,
@@ -129,7 +131,7 @@ impl Flow {
     ) -> Result<(), UserId> {
         let branch = cx.users.branch(parent, cx.clock.now());
         let user = &mut cx.users[branch];
-        // To JMeter each branch is the first user of a group.
+        // For JMeter, each branch is the first user of a group.
         (user.parallel, user.number, user.fresh) = (true, 0, true);
         user.extra = None;
         user.extra().main = Some(main);
@@ -150,7 +152,8 @@ impl Flow {
     }
 }
 
-/// The sample around all branches, as it begins; its label and start stand in the core's result.
+/// Returns the parent sample of all branches at its start. Its label and start time are taken from the core's current
+/// result.
 fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<SampleResult> {
     let mut whole = cx.lend_result();
     whole.success = true;
@@ -165,7 +168,7 @@ fn whole_of(cx: &mut Context<'_>, index: UserId, parallel: &Parallel) -> Box<Sam
     whole
 }
 
-/// A branch has ended; what it had is given back. Gives its user, if that is to look after its branches.
+/// Ends a branch and frees its slot. Returns its user if the user must check its branches.
 pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId> {
     let user = &mut cx.users[branch];
     let parent = user.branch_of;
@@ -179,7 +182,7 @@ pub(crate) fn end_branch(cx: &mut Context<'_>, branch: UserId) -> Option<UserId>
     (!std::mem::replace(&mut branches.called, true)).then_some(parent)
 }
 
-/// All branches have ended.
+/// Completes a Parallel Controller after all branches have ended.
 fn join(cx: &mut Context<'_>, index: UserId) -> Next {
     let user = &mut cx.users[index];
     let Some(mut branches) = user.extra().parts.take::<Branches>() else { return Next::Waits };
@@ -199,7 +202,7 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
         timing.end = cx.clock.now();
     }
     (timing.received, timing.sent) = (whole.bytes, whole.sent);
-    // Of what ran side by side, each was late by its share.
+    // The branches ran side by side, so each contributes its share of the summed lag.
     timing.lag += branches.lag / branches.at_a_time.min(branches.next.max(1)) as u64;
     let outcome = match (branches.cut, whole.success) {
         (true, _) => Outcome::CutByEnd,
@@ -211,7 +214,7 @@ fn join(cx: &mut Context<'_>, index: UserId) -> Next {
     Next::Waits
 }
 
-/// Where a user leaves to behind branches of which there is no sample, if it does.
+/// Returns the controllers that a user leaves after branches without a parent sample, if it leaves any.
 pub(crate) fn leaves_behind(
     cx: &mut Context<'_>,
     index: UserId,

@@ -1,24 +1,25 @@
-//! Random Order Controller: all children in an order that is drawn anew for each iteration; its state has the order.
+//! Random Order Controller: runs all children in an order that is drawn for each iteration. The controller state keeps
+//! the order.
 
 use plan::random::Random;
 
 use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
-/// The order of the first iteration.
+/// Draws the order of the first iteration.
 pub(crate) fn has_begun(visit: &mut Visit<'_, '_>) {
     let controller = visit.controller;
     let mut state = ControllerState::of(visit.cx.users.of(visit.index), controller);
     shuffle(&mut state, controller.children.len(), &mut visit.cx.random);
 }
 
-/// The next iteration has an order of its own.
+/// Draws the order of the next iteration.
 pub(crate) fn end_iteration(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(0);
     has_begun(visit);
 }
 
-/// Draws an order of so many children.
+/// Draws a random order of the children.
 fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random) {
     let order = state.more();
     for at in 0..children {
@@ -28,7 +29,7 @@ fn shuffle(state: &mut ControllerState<'_>, children: usize, random: &mut Random
     }
 }
 
-/// The child at a place of the order.
+/// Returns the child at a position of the order.
 pub(crate) fn child_at(state: &mut ControllerState<'_>, at: u32) -> u32 {
     state.more()[at as usize]
 }

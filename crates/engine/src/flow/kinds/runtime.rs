@@ -1,4 +1,4 @@
-//! Runtime Controller: children for so many seconds, from the first time that it is asked.
+//! Runtime Controller: runs its children for a number of seconds after it is first asked for a sampler.
 
 use plan::template::Template;
 
@@ -10,12 +10,12 @@ use crate::users::controllers::{BROKEN, ControllerState};
 
 pub(crate) const COUNTING: Counting = Counting { from_one: true, is_loop: false, is_kept: true };
 
-/// It reads them each time.
+/// Returns true: the controller evaluates its duration each time.
 pub(crate) fn reads_texts() -> bool {
     true
 }
 
-/// Compares the time before each child.
+/// Ends the controller before a child if its time is over.
 pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
     if !is_over(visit, seconds) {
         return None;
@@ -25,7 +25,7 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pu
     Some(Pull::Nothing)
 }
 
-/// Compares the time behind the last child.
+/// Ends an iteration, and the controller if its time is over.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, seconds: &Template) -> Option<Pull> {
     visit.end_iteration();
     if !is_over(visit, seconds) {
@@ -45,23 +45,23 @@ pub(crate) fn forget_count(state: &mut ControllerState<'_>) {
     forget(state);
 }
 
-/// Whether its time is over; it begins with the first question.
+/// Returns true if the controller's time is over. The time starts at the first call.
 fn is_over(visit: &mut Visit<'_, '_>, seconds: &Template) -> bool {
     let now = visit.cx.clock.now();
     let run = seconds_run(&mut visit.state(), now);
     run >= most(visit, seconds)
 }
 
-/// How many seconds it is to run.
+/// Returns the duration of the controller in seconds.
 fn most(visit: &mut Visit<'_, '_>, text: &Template) -> i64 {
     let seconds = text.parsed(&mut visit.env(), |text| text.parse().unwrap_or(0));
     visit.cx.forgive_number();
     seconds
 }
 
-/// Whole seconds that it has run; its time begins with the first call.
+/// Returns the whole seconds for which the controller has run. The time starts at the first call.
 fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
-    // All zeros is a time that has not begun.
+    // All zeros means that the time has not started.
     let now = now.max(1);
     let slots = state.more();
     let mut start = i64::from(slots[0]) | i64::from(slots[1]) << 32;
@@ -72,7 +72,7 @@ fn seconds_run(state: &mut ControllerState<'_>, now: Nanos) -> i64 {
     (now - start) / SECOND
 }
 
-/// Its time begins anew with the next question.
+/// Resets the time: it starts at the next call.
 fn forget(state: &mut ControllerState<'_>) {
     state.more()[..2].fill(0);
 }

@@ -1,16 +1,17 @@
-//! Simple Controller: its children once. So do Module, Include and Recording Controllers, whose children the plan has in place, and all kinds
-//! where they have nothing else to say.
+//! Simple Controller: runs its children once. Module, Include and Recording Controllers act the same, because the
+//! compiled plan already holds their children. So do all other kinds at stages where they have no behaviour of their
+//! own.
 
 use crate::flow::search::Pull;
 use crate::flow::visit::Visit;
 use crate::users::controllers::ControllerState;
 
-/// Texts are looked at with the first child.
+/// Returns true if texts are read now: before the first child.
 pub(crate) fn reads_texts(visit: &mut Visit<'_, '_>, at_end: bool) -> bool {
     !at_end && visit.is_first()
 }
 
-/// Goes to the child behind the current one.
+/// Moves on to the next child.
 #[inline]
 pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
     let mut state = visit.state();
@@ -18,18 +19,18 @@ pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
     state.set_current(next);
 }
 
-/// All children have been asked: the iteration is over.
+/// Ends the iteration after all children have been asked.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     visit.end_iteration();
     Some(Pull::Nothing)
 }
 
-/// The next iteration begins with the first child.
+/// Ends the iteration: the next one begins with the first child.
 pub(crate) fn end_iteration(state: &mut ControllerState<'_>) {
     state.set_current(0);
 }
 
-/// The controller around it begins an iteration: it begins anew.
+/// Restarts the controller, because its parent begins an iteration.
 pub(crate) fn around_begins(visit: &mut Visit<'_, '_>) {
     visit.end_iteration();
     visit.forget_count();

@@ -1,4 +1,4 @@
-//! Switch Controller: the child that a number or a name chooses.
+//! Switch Controller: runs the child that a number or a name selects.
 
 use plan::plan::Child;
 use plan::template::Template;
@@ -16,12 +16,12 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, value: &Template) -> Option<Pull
     None
 }
 
-/// There is but one child in an iteration.
+/// Ends the iteration: only one child runs.
 pub(crate) fn move_on(visit: &mut Visit<'_, '_>) {
     visit.state().set_current(NOWHERE);
 }
 
-/// The child that its value names: by number, else by name, else the one named `default`.
+/// Returns the child that the value selects: by number, else by name, else the child named `default`.
 fn choose(visit: &mut Visit<'_, '_>, value: &Template) -> u32 {
     let mut chosen = visit.cx.texts.take();
     value.eval(&mut visit.env(), &mut chosen);

@@ -1,5 +1,5 @@
-//! Throughput Controller: a share of the iterations around it, or so many.
-//! The plan's element decides; the state has the counts.
+//! Throughput Controller: runs in a percentage of its parent's iterations, or in a fixed number of them. The plan's
+//! element decides; the controller state keeps the counts.
 
 use plan::element::Ran;
 use plan::plan::ThroughputController;
@@ -12,7 +12,7 @@ pub(crate) fn reads_texts(at_end: bool) -> bool {
     !at_end
 }
 
-/// It gives nothing in an iteration in which it does not run.
+/// Skips an iteration in which the controller does not run.
 pub(crate) fn before(visit: &mut Visit<'_, '_>) -> Option<Pull> {
     if visit.state().is(RUNS) { None } else { Some(Pull::Nothing) }
 }
@@ -26,20 +26,20 @@ pub(crate) fn is_done(visit: &mut Visit<'_, '_>, throughput: &ThroughputControll
     throughput.is_done(ran, at_end, &mut visit.env())
 }
 
-/// The controller around it begins an iteration: it decides whether it runs in that.
+/// Decides whether the controller runs in the iteration that its parent begins.
 pub(crate) fn around_begins(visit: &mut Visit<'_, '_>, throughput: &ThroughputController) {
     let mut ran = ran(&mut visit.state());
     let runs = throughput.decide(&mut ran, &mut visit.env());
     decided(&mut visit.state(), ran, runs);
 }
 
-/// Counts of the user.
+/// Returns the counts of this user.
 fn ran(state: &mut ControllerState<'_>) -> Ran {
     let slots = state.more();
     Ran { executions: slots[0], iterations: slots[1] }
 }
 
-/// Notes a decision for an iteration of the controller around it.
+/// Stores the decision for the current iteration of the parent controller.
 fn decided(state: &mut ControllerState<'_>, ran: Ran, runs: bool) {
     state.more()[..2].copy_from_slice(&[ran.executions, ran.iterations]);
     state.clear(RUNS);

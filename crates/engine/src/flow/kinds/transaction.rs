@@ -1,4 +1,5 @@
-//! Transaction Controller: its children measured as one sample. What is measured is in [`sample::transaction`](crate::sample::transaction).
+//! Transaction Controller: measures its children as one sample. The measurement is in
+//! [`sample::transaction`](crate::sample::transaction).
 
 use plan::plan::{ControllerId, Transaction};
 
@@ -11,7 +12,7 @@ impl Walk<'_, '_> {
         if settings.parent { self.pull_parent(id, settings) } else { self.pull_sum(id, settings) }
     }
 
-    /// A transaction whose children are its sub-results.
+    /// Asks a transaction whose children become sub-results of a parent sample.
     fn pull_parent(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
         let mut visit = self.visit(id);
         if visit.state().is(TOLD) {
@@ -34,9 +35,9 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A transaction that sums up its children.
+    /// Asks a transaction that only sums up its children.
     fn pull_sum(&mut self, id: ControllerId, settings: &Transaction) -> Pull {
-        // JMeter counts a sample for each time that it asks itself, and so once more for each child that has nothing.
+        // JMeter counts a sample each time the controller asks itself, so once more for each child without a sampler.
         let mut asked_again = 0;
         loop {
             if !self.may_go_on() {
@@ -78,7 +79,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A sampler in it has left it. True: its sample is yet to be reported.
+    /// Handles that a sampler inside has left the transaction. Returns true if the transaction's sample is still to be
+    /// reported.
     pub(crate) fn leave_transaction(&mut self, id: ControllerId, settings: &Transaction) -> bool {
         if !settings.parent {
             let index = self.index;
@@ -87,7 +89,7 @@ impl Walk<'_, '_> {
         settings.parent
     }
 
-    /// It is asked for nothing but to see whether there is something: forgets what that began.
+    /// Drops a transaction that was begun only to check for a further sampler.
     pub(crate) fn forget_transaction(&mut self, id: ControllerId, settings: &Transaction) {
         let index = self.index;
         self.reporting().drop_transaction(index, id);

@@ -1,8 +1,8 @@
-//! Weighted Switch Controllers: one child an iteration, which its weight chooses.
+//! Weighted Switch Controller: runs one child per iteration, chosen by weight.
 //!
-//! The plug-in sees the end of an iteration only by asking the child behind the chosen one, whose sampler is not run then; so all controllers in it are told
-//! that their iteration is over, and transactions that the question began are forgotten. What the question does besides, conditions and counts, is
-//! as with the plug-in.
+//! The plug-in notices the end of an iteration only by asking the child after the chosen one, whose sampler it then
+//! does not run. Therefore all controllers inside end their iteration, and transactions that this call began are
+//! dropped. Its other effects, on conditions and counts, are the same as with the plug-in.
 
 use plan::plan::{Child, ControllerId, ControllerKind, WeightedSwitch};
 
@@ -12,7 +12,7 @@ use crate::users::controllers::CHOSEN;
 
 impl Walk<'_, '_> {
     pub(crate) fn pull_weighted(&mut self, id: ControllerId, switch: &WeightedSwitch) -> Pull {
-        // The plug-in looks at what comes for each time that it asks itself, but for the one that chose.
+        // The plug-in looks ahead each time it asks itself, except when it chooses.
         let mut asked = 0;
         loop {
             if !self.may_go_on() {
@@ -60,9 +60,9 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Goes to the child of a new iteration. False: there is none to choose.
+/// Chooses the child of a new iteration. Returns false if there is no child to choose.
 fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
-    // From 0 up to 1, as Java draws it: 53 bits.
+    // A random number from 0 up to 1 with 53 bits, as Java draws it.
     let chance = (visit.cx.random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
     let mut state = visit.state();
     state.set(CHOSEN);
@@ -78,7 +78,8 @@ fn choose(visit: &mut Visit<'_, '_>, switch: &WeightedSwitch) -> bool {
     true
 }
 
-/// Whether the current child is the one that was chosen, by their numbers among those still there.
+/// Returns true if the current child is the chosen one. Both are compared by their numbers among the remaining
+/// children.
 fn is_at_chosen(visit: &mut Visit<'_, '_>) -> bool {
     let current = visit.state().current() as usize;
     let before = visit.controller.children.iter().take(current);
@@ -86,7 +87,7 @@ fn is_at_chosen(visit: &mut Visit<'_, '_>) -> bool {
     before == visit.state().more()[0] as usize
 }
 
-/// The next iteration of it, and of those directly in it, begins with a choice.
+/// Makes the next iteration of this controller, and of those directly inside, begin with a choice.
 fn choose_anew(visit: &mut Visit<'_, '_>) {
     visit.state().clear(CHOSEN);
     for inner in inner(visit) {
@@ -97,7 +98,7 @@ fn choose_anew(visit: &mut Visit<'_, '_>) {
     }
 }
 
-/// Controllers directly in one, without those that were dropped.
+/// Returns the controllers directly inside this one that have not been dropped.
 fn inner(visit: &Visit<'_, '_>) -> Vec<ControllerId> {
     let left = visit.controller.children.iter().filter(|child| !visit.is_dropped(**child));
     left.filter_map(|child| match child {

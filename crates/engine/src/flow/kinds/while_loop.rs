@@ -1,4 +1,4 @@
-//! While Controller: goes on until its condition, or the last sample, says otherwise.
+//! While Controller: loops until its condition or the last sample ends it.
 
 use plan::plan::WhileCondition;
 
@@ -21,10 +21,10 @@ pub(crate) fn before(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> O
     Some(Pull::Nothing)
 }
 
-/// Evaluates the condition behind the last child.
+/// Evaluates the condition after the last child.
 pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> Option<Pull> {
     visit.end_iteration();
-    // The condition sees the number of the iteration it decides on.
+    // The condition sees the number of the iteration that it decides about.
     if !asks(visit, condition, true) {
         return None;
     }
@@ -33,15 +33,15 @@ pub(crate) fn behind(visit: &mut Visit<'_, '_>, condition: &WhileCondition) -> O
     Some(Pull::Nothing)
 }
 
-/// A sampler in it has left it.
+/// Ends the loop's iteration, because a sampler inside has left it.
 pub(crate) fn is_left(visit: &mut Visit<'_, '_>, condition: &WhileCondition) {
     visit.end_iteration();
-    // JMeter asks without listening; an expression may do something.
+    // JMeter evaluates the condition and ignores its value. The expression may have side effects.
     asks(visit, condition, true);
     visit.forget_count();
 }
 
-/// Whether it is over.
+/// Evaluates the condition. Returns true if the loop is over.
 fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> bool {
     if visit.is_broken() {
         return true;
@@ -61,7 +61,8 @@ fn asks(visit: &mut Visit<'_, '_>, condition: &WhileCondition, at_end: bool) -> 
     }
 }
 
-/// Whether an evaluated condition ends it; at the end of an iteration a blank one asks for the last sample.
+/// Returns true if the value of a condition ends the loop. At the end of an iteration, a blank value means the result
+/// of the last sample.
 fn is_over(value: &str, at_end: bool, last_ok: bool) -> bool {
     let value = value.trim();
     if (at_end && value.is_empty()) || value.eq_ignore_ascii_case("LAST") {
