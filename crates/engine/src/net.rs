@@ -1,4 +1,4 @@
-//! Connections of a core, and what they need: sockets, addresses, local ports, TLS, buffers.
+//! Connections of a core and their parts: sockets, addresses, local ports, TLS, buffers.
 
 pub(crate) mod allowed;
 pub(crate) mod driver;
@@ -30,7 +30,7 @@ use crate::net::source::Sources;
 use crate::time::clock::Nanos;
 use crate::time::timing::Timing;
 
-/// The parts that connections of a core are made from.
+/// Arguments from which the connections of a core are built.
 pub(crate) struct Parts<'a> {
     /// Local addresses of the run.
     pub(crate) sources: &'a [IpAddr],
@@ -38,13 +38,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) allowed: Targets,
     /// Local ports of this core.
     pub(crate) ports: Ports,
-    /// Number of this core among those of all processes, and how many those are.
+    /// Number of this core among the cores of all processes, and their count.
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
-    /// Connections opened per second by the whole run at most; 0 is no limit.
+    /// Maximum number of connections that the whole run opens per second; 0 is unlimited.
     pub(crate) connect_rate: f64,
     pub(crate) backoff: Backoff,
-    /// How long an address may be used without asking again.
+    /// Time for which a resolved address is used, in nanoseconds.
     pub(crate) address_life: Nanos,
     pub(crate) resolver: Sender<Question>,
     pub(crate) inbox: Inbox,
@@ -60,36 +60,36 @@ pub(crate) struct Net {
     allowed: Targets,
     /// Local ports to connect from.
     pub(crate) ports: Ports,
-    /// The resolver, and where it answers.
+    /// The resolver, and the inbox for its answers.
     resolver: Sender<Question>,
     inbox: Inbox,
-    /// How long an address may be used.
+    /// Time for which a resolved address is used, in nanoseconds.
     address_life: Nanos,
-    /// Connections that may yet be opened in this turn of the loop.
+    /// Number of connections that may still be opened in this turn of the loop.
     connects: u32,
     /// Tokens of connections that wait to be opened.
     pub(crate) to_connect: VecDeque<u64>,
     pub(crate) connect_pace: ConnectPace,
     pub(crate) backoff: Backoff,
-    /// TLS configuration; users have it with a session cache of their own, or share this one.
+    /// TLS configuration of the core. Users share it, or copy it with a session cache of their own.
     pub(crate) tls_config: Option<Arc<wire::tls::rustls::ClientConfig>>,
-    /// Further addresses that were tried since the last hand-over of measurements.
+    /// Number of further addresses tried since the last snapshot.
     pub(crate) retries: u64,
     /// Receive buffer.
     pub(crate) scratch: Vec<u8>,
-    /// Decrypted input. It is lent while what is read from it is acted upon: what that needs has buffers of its own.
+    /// Decrypted input. It is lent out while its content is handled, so the handlers must have buffers of their own.
     pub(crate) plain: Vec<u8>,
-    /// Output being put together.
+    /// Buffer for the current output.
     pub(crate) out: Vec<u8>,
-    /// Output under TLS.
+    /// Buffer for output encrypted by TLS.
     pub(crate) sealed: Vec<u8>,
-    /// Connections that had more to say than one turn has time for, by token, and whether the peer has said all.
+    /// Connections with more data than one turn had time for: token, and whether the peer has finished sending.
     pub(crate) unfinished: VecDeque<(u64, bool)>,
-    /// When the events being handled were taken from the kernel.
+    /// Time at which the current events were taken from the kernel.
     pub(crate) woke: Nanos,
-    /// When sockets were polled the last time before a stall that has just ended; without one, as `woke`.
+    /// Time of the last poll before a stall that has just ended; without a stall the same as `woke`.
     pub(crate) stalled_since: Nanos,
-    /// The last stall, from and to; before the first, no time.
+    /// Begin and end of the last stall; an empty period before the first stall.
     pub(crate) stall: (Nanos, Nanos),
 }
 
@@ -121,7 +121,7 @@ impl Net {
         }
     }
 
-    /// Whether a sample was in flight in the last stall, or was meant to start in it.
+    /// Returns true if the sample was in flight during the last stall, or was meant to start in it.
     #[inline]
     pub(crate) fn was_stalled(&self, timing: &Timing) -> bool {
         let (from, to) = self.stall;

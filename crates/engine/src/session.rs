@@ -1,23 +1,25 @@
-//! Exchanges of protocols that are sessions: what every protocol on a connection needs, once.
+//! Exchanges of session protocols: the common code of every protocol on a connection.
 //!
-//! A protocol's room evaluates a call into an [`Exchange`](exchange::Exchange), says on what kind of connection it goes
-//! ([`Place`](line::Place)), and starts it. From then on this room has it: it finds or opens the connection, sends, reads, keeps to
-//! the time limits, and pushes [`Done::Exchange`](crate::completions::Done) when there is an answer or a failure. The protocol's room
-//! then makes the result, and says what becomes of the connection. It never sees a socket, and this room no result.
+//! A protocol's room evaluates a call into an [`Exchange`](exchange::Exchange), chooses the kind of connection
+//! ([`Place`](line::Place)), and starts the exchange. From then on this room handles it: it finds or opens the
+//! connection, sends, reads, and watches the time limits. It pushes [`Done::Exchange`](crate::completions::Done) when
+//! the response or a failure has arrived. The protocol's room then builds the result and decides whether the connection
+//! is kept. That room never sees a socket, and this room never sees a result. In the code, a connection of a session is
+//! a *line*.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `exchange` | who waits for what, since when, and what has come; named by tickets with generations |
-//! | `line` | connections with the session that speaks on them; which of them a user has |
-//! | `open` | from a place and a route to a connection that stands |
-//! | `pools` | lines that belong to no user, and who waits for one |
-//! | `held` | connections that their users hold, on which the peer speaks unasked |
-//! | `idle` | lines that clients of HTTP keep, and how they end |
-//! | `close` | the end of lines |
-//! | `drive` | from the call to the end of the exchange: its line, sending, failures |
-//! | `receive` | reading, and feeding sessions |
-//! | `http1`, `decode` | answers of HTTP: the parts of one that are noted and kept, while it is decoded |
-//! | `lazy` | parts that only some exchanges and lines need |
+//! | `exchange` | the user, the times, the request and the response of each exchange, identified by tickets with generations |
+//! | `line` | connections with their session; which of them a user has |
+//! | `open` | opening a connection to a route |
+//! | `pools` | connections that users share, and the exchanges that wait for one |
+//! | `held` | connections that users hold, on which the peer sends without a request |
+//! | `idle` | idle connections of HTTP clients, and how they end |
+//! | `close` | closing connections |
+//! | `drive` | an exchange from the call to its end: choice of a connection, sending, failures |
+//! | `receive` | reading connections, and passing the input to sessions |
+//! | `http1`, `decode` | decoding HTTP responses, and keeping the parts that are needed |
+//! | `lazy` | parts that only some exchanges and connections need |
 //! | `limits` | time limits, interruption |
 //! | `slow` | connections that are slow on purpose |
 
@@ -53,7 +55,7 @@ use crate::time::clock::{Clock, Nanos};
 use crate::users::Users;
 use crate::users::timers::Timers;
 
-/// Exchanges of a core, and the connections they go on.
+/// Exchanges of a core, and their connections.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     pub(crate) exchanges: Exchanges,
@@ -61,14 +63,14 @@ pub(crate) struct Sessions {
     pub(crate) pools: Pools,
     pub(crate) held: Held,
     pub(crate) stashes: Stashes,
-    /// Slow connections, where there are some.
+    /// Speed-limited connections, if there is a limit.
     pub(crate) slow: Option<Box<Slow>>,
-    /// The last head of a response.
+    /// The last head of a response, for comparison with the next one.
     memo: Memo,
 }
 
 impl Sessions {
-    /// `cps`: characters per second of connections of HTTP, without TLS and with it; 0 is no limit.
+    /// `cps`: maximum speed of HTTP connections in characters per second, without and with TLS; 0 is unlimited.
     pub(crate) fn new(
         bounds: Bounds,
         most_of_body: [usize; 2],
@@ -99,7 +101,8 @@ pub(crate) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Sets the time limit of a user's exchange, in nanoseconds from `now`; 0 is none. The timer is moved only if it would fire too late.
+    /// Sets the time limit of a user's exchange, in nanoseconds from `now`; 0 is unlimited. Moves the timer only if it
+    /// would fire too late.
     #[inline]
     pub(crate) fn limit(&mut self, index: UserId, limit: Nanos, now: Nanos) {
         let user = &mut self.users[index];

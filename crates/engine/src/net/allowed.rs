@@ -1,12 +1,12 @@
-//! The targets that connections may lead to, where a machine limits them: agents run plans of others.
+//! The targets to which connections are permitted on machines that limit them, because agents run other people's plans.
 //!
-//! An address counts as what it is, whatever name led to it. A name counts only with addresses that this machine's own
-//! resolver has found: a plan has host tables and name servers of its own, and could give any address any name. Behind a
-//! proxy the place that the tunnel leads to must be permitted, too.
+//! An IP address is checked as itself, whatever name led to it. A host name counts only for addresses that this
+//! machine's own resolver has found: a plan has host tables and name servers of its own, and could map any name to any
+//! address. With a proxy, the target of the tunnel must be permitted too.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The permitted targets; all, if there is none.
+/// The permitted targets; an empty list permits all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Targets(Vec<Target>);
 
@@ -18,27 +18,28 @@ struct Target {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place {
-    /// A network: addresses that begin with so many bits.
+    /// A network: an address and the length of its prefix in bits.
     Network(IpAddr, u32),
     /// A host by its name.
     Host(String),
-    /// All hosts whose names end so: `.example`.
+    /// All hosts whose names end with this suffix, such as `.example`.
     Hosts(String),
 }
 
 impl Targets {
-    /// Reads `a.example, *.example:443, 10.0.0.0/8, [::1]:80`. The error is a sentence for the user.
+    /// Parses `a.example, *.example:443, 10.0.0.0/8, [::1]:80`. The error is a sentence for the user.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
         texts.map(Target::read).collect::<Result<_, _>>().map(Self)
     }
 
-    /// No target at all: what stands where the permitted ones cannot be read.
+    /// Permits no target; used if the setting cannot be parsed.
     pub(crate) fn nothing() -> Self {
         Self(vec![Target { place: Place::Host(String::new()), port: Some(0) }])
     }
 
-    /// Whether a connection may lead to an address that was found for a host; `by_us`: by this machine's own resolver.
+    /// Returns true if a connection may lead to this address of a host. `by_us`: this machine's own resolver has found
+    /// the address.
     pub(crate) fn permit(&self, host: &str, to: SocketAddr, by_us: bool) -> bool {
         self.0.is_empty()
             || self.0.iter().any(|target| {
@@ -47,7 +48,7 @@ impl Targets {
             })
     }
 
-    /// Whether a tunnel may lead to a host, whose name the proxy resolves.
+    /// Returns true if a tunnel may lead to a host whose name the proxy resolves.
     pub(crate) fn permit_behind(&self, host: &str, port: u16) -> bool {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let address = bare.parse().ok();

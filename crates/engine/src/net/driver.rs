@@ -1,8 +1,8 @@
-//! The seam to the operating system: an epoll instance and non-blocking TCP sockets. Hot.
+//! The interface to the operating system: an epoll instance and non-blocking sockets. Hot.
 //!
-//! Sockets are registered once, edge-triggered for both directions, so that a request costs one wait (shared with
-//! others), one receive and one send. Receives go through `recvmsg`: the kernel's time of arrival comes with the data.
-//! One receive buffer per core serves all connections.
+//! Sockets are registered once, edge-triggered for both directions. So a request costs one wait (shared with other
+//! requests), one receive and one send. Data is received with `recvmsg`, which also returns the kernel's time of
+//! arrival. One receive buffer per core serves all connections.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
@@ -20,19 +20,19 @@ use crate::net::ports::{self, Ports};
 use crate::net::source;
 use crate::time::clock::{MS, Nanos, SECOND};
 
-/// Bytes of the receive buffer: large enough that a 100 KiB body is taken in two or three calls.
+/// Size of the receive buffer in bytes: a 100 KiB body needs two or three calls at most.
 pub(crate) const SCRATCH: usize = 256 * 1024;
 /// Token of the inbox.
 pub(crate) const INBOX: u64 = u64::MAX;
-/// Events taken per wait.
+/// Maximum number of events per wait.
 const EVENTS: usize = 512;
 
 /// The result of one receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// Bytes; 0 is the end of the stream.
+    /// Number of bytes; 0 is the end of the stream.
     pub(crate) bytes: usize,
-    /// When the last of them arrived, nanoseconds since 1970 by the kernel's clock.
+    /// Arrival time of the last byte, in nanoseconds since 1970 by the kernel's clock.
     pub(crate) arrival: Option<i64>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Ready {
     pub(crate) token: u64,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The peer sends no more: what is readable ends with the end of the stream.
+    /// The peer has finished sending: the readable data ends with the end of the stream.
     pub(crate) hangup: bool,
 }
 
-/// The events of one wait. They stay with the thread that waits.
+/// The events of one wait, kept by the waiting thread.
 pub(crate) struct Events(Vec<epoll::Event>);
 
 impl Events {
@@ -69,7 +69,7 @@ impl Events {
 #[derive(Debug)]
 pub(crate) struct Driver {
     epoll: OwnedFd,
-    /// The kernel waits for whole milliseconds only.
+    /// True if the kernel supports only whole milliseconds for waits.
     coarse: bool,
     ancillary: Vec<u8>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(wake: &Wake) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        // Told once each time, so that nobody has to read them.
+        // Edge-triggered, so that the events need not be read.
         let once = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, wake, EventData::new_u64(INBOX), once)?;
         epoll::add(&epoll, wake.alarm(), EventData::new_u64(INBOX), once)?;
@@ -88,10 +88,11 @@ impl Driver {
         })
     }
 
-    /// Waits for events, up to `timeout` if there is one.
+    /// Waits for events, for at most `timeout` if it is given.
     pub(crate) fn wait(&mut self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
         let timeout = timeout.map(|timeout| {
-            // Kernels before 5.11 know whole milliseconds only; for those, the older of the two calls is made.
+            // Kernels before 5.11 lack `epoll_pwait2`. For them, the older call is used, which waits for whole
+            // milliseconds.
             let timeout = if self.coarse { (timeout + MS - 1) / MS * MS } else { timeout };
             Timespec { tv_sec: timeout / SECOND, tv_nsec: (timeout % SECOND) as _ }
         });
@@ -106,7 +107,8 @@ impl Driver {
         }
     }
 
-    /// Starts a connection to `to`, from `from` if given and a port of `ports`, and registers it under `token`.
+    /// Starts a connection to `to` with a port of `ports`, from the local address `from` if given, and registers it
+    /// under `token`.
     pub(crate) fn connect(
         &self,
         to: SocketAddr,
@@ -120,10 +122,11 @@ impl Driver {
             Some(Protocol::TCP),
         )?;
         socket.set_tcp_nodelay(true)?;
-        // Without receive timestamps (odd kernels) only the generator's lag is missing.
+        // On kernels without receive timestamps, only the generator's lag is not measured.
         let _ = socket::setsockopt(&socket, sockopt::Timestamping, &stamps());
         if let Some(from) = from {
-            // The port is chosen at connect time, when the destination is known: far more ports are usable so.
+            // The kernel chooses the port at connect time, when it knows the destination: this makes far more ports
+            // usable.
             let _ = socket::setsockopt(&socket, sockopt::IpBindAddressNoPort, &true);
             socket.bind(&SockAddr::from(SocketAddr::new(from, 0)))?;
         }
@@ -131,7 +134,7 @@ impl Driver {
         self.register(socket, token)
     }
 
-    /// Opens a socket for datagrams to and from `to` alone, of the local address `from` if given, and registers it under
+    /// Opens a UDP socket that is connected to `to`, from the local address `from` if given, and registers it under
     /// `token`.
     pub(crate) fn connect_datagram(
         &self,
@@ -155,7 +158,7 @@ impl Driver {
         Ok(socket.into())
     }
 
-    /// Receives into `buffer`; `None` if nothing is there.
+    /// Receives into `buffer`; `None` if there is no data.
     pub(crate) fn receive(
         &mut self,
         fd: &OwnedFd,
@@ -164,7 +167,7 @@ impl Driver {
         self.take(fd, buffer, MsgFlags::empty())
     }
 
-    /// Takes up to `buffer.len()` bytes off the socket unseen: the kernel drops them without copying.
+    /// Discards up to `buffer.len()` bytes of input: the kernel drops them without copying.
     pub(crate) fn discard(
         &mut self,
         fd: &OwnedFd,
@@ -198,7 +201,8 @@ impl Driver {
     }
 }
 
-/// Connects by one of the ports dealt out; where so many of them are taken, by one that the kernel finds.
+/// Connects from the next local port of this core. If [`ports::TRIES`] ports in a row are taken, the kernel chooses a
+/// port.
 fn connect_by(
     socket: &Socket,
     to: SocketAddr,
@@ -239,7 +243,7 @@ fn stamps() -> TimestampingFlag {
     TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
 }
 
-/// Sends what fits; 0 if nothing does now.
+/// Sends as much as the socket accepts; returns 0 if it accepts nothing now.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     match socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
         Ok(n) => Ok(n),
@@ -248,7 +252,7 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Whether something can be received. An error is the socket's, and told only once.
+/// Returns true if data can be received. An error is the socket's, and the kernel reports it only once.
 pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
     match socket::recv(fd.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK) {
         Ok(_) => Ok(true),
@@ -257,14 +261,14 @@ pub(crate) fn has_input(fd: &OwnedFd) -> io::Result<bool> {
     }
 }
 
-/// Whether a connection attempt has come to its end, good or bad.
+/// Returns true if a connection attempt has succeeded or failed.
 pub(crate) fn has_settled(fd: &OwnedFd) -> bool {
     let mut asked = [PollFd::new(fd, PollFlags::OUT)];
     let none = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut asked, Some(&none)).is_ok_and(|ready| ready > 0)
 }
 
-/// The result of a connection attempt that has become writable.
+/// Returns the result of a connection attempt after its socket became writable.
 pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
     match socket::getsockopt(fd, sockopt::SocketError)? {
         0 if is_own_peer(fd) => Err(Errno::ECONNREFUSED.into()),
@@ -273,8 +277,8 @@ pub(crate) fn connect_result(fd: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Whether a socket is connected to itself: where nobody listens on a local port that lies in the range of ports for
-/// connections, the kernel may choose that very port and the connection then stands, with nobody at the other end.
+/// Returns true if a socket is connected to itself. If nothing listens on a local port in the ephemeral range, the
+/// kernel may choose that very port as the source, and the connection succeeds without a server.
 fn is_own_peer(fd: &OwnedFd) -> bool {
     match (rustix::net::getsockname(fd), rustix::net::getpeername(fd)) {
         (Ok(own), Ok(peer)) => Some(own) == peer,
@@ -282,12 +286,12 @@ fn is_own_peer(fd: &OwnedFd) -> bool {
     }
 }
 
-/// Closes with a reset instead of a FIN: the connection is not worth a TIME_WAIT.
+/// Makes the close send a reset instead of a FIN, so that the connection leaves no TIME_WAIT.
 pub(crate) fn reset(fd: &OwnedFd) {
     let _ = socket::setsockopt(fd, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 });
 }
 
-/// Closing takes up to so many seconds for what is yet to be sent; 0 is a reset.
+/// Makes the close wait up to this many seconds for unsent data; 0 resets the connection.
 pub(crate) fn linger(fd: &OwnedFd, seconds: u16) {
     let linger = nix::libc::linger { l_onoff: 1, l_linger: seconds.into() };
     let _ = socket::setsockopt(fd, sockopt::Linger, &linger);
@@ -298,7 +302,8 @@ mod tests {
     use super::*;
     use crate::net::ports::Range;
 
-    /// Connections from a listener's address to it, the port of each; `None` where the kernel cannot be asked for ports.
+    /// Connects from a listener's address to the listener. Returns the socket and its port; `None` if the kernel cannot
+    /// be asked for ports.
     fn connected(
         driver: &Driver,
         ports: &mut Ports,
@@ -329,7 +334,7 @@ mod tests {
             let mut ports = Ports::new(Range::of_system(), 0, 1, 1);
             let first = connected(&driver, &mut ports, to, from);
             let Some((_first, port)) = first else { return println!("skipped: before Linux 6.3") };
-            // It is asked for again, and held: the next one that is free comes instead.
+            // Another socket holds the requested port, so the next free one is used.
             ports.found(from, to, port - 1);
             let (_second, next) = connected(&driver, &mut ports, to, from).expect("as before");
             assert_ne!(next, port);

@@ -1,8 +1,9 @@
-//! Name servers of a plan's own (DNS Cache Manager): asked on a thread of their own, many at a time.
+//! The plan's own name servers (DNS Cache Manager), queried by a thread of their own, many queries at a time.
 //!
-//! As JMeter's library has it: a server is asked three times at most, five seconds each; once the first has had its time the next one is
-//! asked as well; a server that refuses or answers with garbage is not asked again. An alias is asked for by another question. Nothing here
-//! blocks but looking up a server that is named, which is done once.
+//! The behaviour is that of JMeter's library. A server is queried at most three times, for five seconds each. When the
+//! first try has timed out, the next server is queried too. A server that refuses or sends garbage is not queried a
+//! second time. An alias is resolved by a separate query. The thread blocks only to resolve the name of a server, which
+//! is done once.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::RandomState;
@@ -26,42 +27,43 @@ use crate::net::resolve;
 use crate::net::routes::RouteId;
 use crate::time::clock::Nanos;
 
-/// How often a server is asked.
+/// Maximum number of queries to one server.
 const TRIES: u8 = 3;
-/// How many names an alias may lead through.
+/// Maximum length of a chain of aliases.
 const ALIASES: u8 = 6;
-/// The longest answer by TCP.
+/// Maximum size of an answer over TCP in bytes, with its length prefix.
 const LONGEST: usize = 65_535 + 2;
 
-/// How servers are asked.
+/// Parameters of queries to name servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Manners {
-    /// Their port.
+    /// Port of the name servers.
     pub(crate) port: u16,
-    /// How long each try may take.
+    /// Timeout of each try.
     pub(crate) patience: Duration,
-    /// Targets that questions may go to, as connections may.
+    /// Targets to which queries are permitted; the same as for connections.
     pub(crate) allowed: Targets,
 }
 
-/// Names to be looked up for a user.
+/// A lookup for a user.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     pub(crate) host: String,
-    /// Looked up instead: the plan's own addresses of the host. What is not found is taken as it is, or left out.
+    /// The plan's addresses or names for the host, which are looked up instead of it. A name that is not found is
+    /// resolved by the system, or omitted.
     pub(crate) aliases: Option<Vec<String>>,
     pub(crate) servers: Vec<String>,
-    /// Which server is asked first.
+    /// Number of the server that is queried first.
     pub(crate) turn: u32,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) reply_to: Inbox,
 }
 
-/// Addresses with the names they were found under, or Java's message.
+/// Addresses with the names they were found under, or Java's error message.
 pub(crate) type Found = Result<Vec<(String, SocketAddr)>, String>;
 
-/// The way to the thread, which ends with it.
+/// Sender of lookups to the thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct NameServers {
     to: Option<Sender<Lookup>>,
@@ -100,7 +102,7 @@ impl Drop for NameServers {
 #[derive(Debug, Default)]
 struct SearchPath {
     below: Vec<Name>,
-    /// A name of more labels than this is tried as it is at first.
+    /// A name with more labels than this is first tried without a domain.
     dots: usize,
 }
 
@@ -127,25 +129,25 @@ fn read_search_path(text: &str) -> SearchPath {
     path
 }
 
-/// A lookup that waits for its answers.
+/// A lookup in progress.
 #[derive(Debug)]
 struct Task {
     lookup: Lookup,
-    /// Which of the aliases it is about.
+    /// Index of the current alias.
     at: usize,
     found: Vec<(String, SocketAddr)>,
     servers: Vec<SocketAddr>,
-    /// Names to be tried yet, and the one asked for.
+    /// Remaining candidate names, and the current one.
     candidates: VecDeque<Name>,
     name: Name,
     aliases: u8,
-    /// How often each server was asked for it.
+    /// Number of queries sent to each server for the current name.
     asked: Vec<u8>,
-    /// Questions that wait for an answer.
+    /// Number of queries without an answer yet.
     open: u32,
 }
 
-/// A question on its way to a server.
+/// A query to a server.
 #[derive(Debug)]
 struct Ask {
     task: u64,
@@ -156,25 +158,25 @@ struct Ask {
     way: Way,
 }
 
-/// How a question goes.
+/// Transport of a query.
 #[derive(Debug)]
 enum Way {
     Datagram,
-    /// The connection is yet to stand.
+    /// A TCP connection that is not established yet.
     Opening,
-    /// With what came so far.
+    /// A TCP connection, with the part of the answer received so far.
     Stream(Vec<u8>),
 }
 
-/// Why a server has not answered.
+/// Reason why a server gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     Late,
-    /// It refused, or what it said is no message.
+    /// The server refused, or its answer cannot be parsed.
     Broken,
 }
 
-/// The thread.
+/// State of the thread.
 #[derive(Debug)]
 struct Asking {
     driver: Driver,
@@ -186,9 +188,9 @@ struct Asking {
     tasks: BTreeMap<u64, Task>,
     asks: BTreeMap<u64, Ask>,
     limits: BinaryHeap<Reverse<(Instant, u64)>>,
-    /// Servers by name; none where the system knows no such name.
+    /// Addresses of servers by name; `None` if the system cannot resolve the name.
     known: HashMap<String, Option<SocketAddr>>,
-    /// The last number given to a task or an ask.
+    /// The last number assigned to a task or query.
     last: u64,
     random: RandomState,
     buffer: Vec<u8>,
@@ -225,7 +227,8 @@ impl Asking {
             if !self.turn(&mut events, self.until_next_limit()) {
                 return;
             }
-            // A wait that a stop of this process has cut short brings nothing: what came meanwhile is taken before it counts as late.
+            // The wait may have ended because this process was suspended. Answers that arrived meanwhile are read
+            // before their queries time out.
             if self.until_next_limit() == Some(0) && !self.turn(&mut events, Some(0)) {
                 return;
             }
@@ -238,7 +241,7 @@ impl Asking {
         Some(until.saturating_duration_since(Instant::now()).as_nanos() as Nanos)
     }
 
-    /// Waits, and takes what came. False: the run is over.
+    /// Waits for events and handles them. Returns false if the run is over.
     fn turn(&mut self, events: &mut Events, timeout: Option<Nanos>) -> bool {
         if self.driver.wait(events, timeout).is_err() {
             return false;
@@ -253,7 +256,7 @@ impl Asking {
         true
     }
 
-    /// False: the run is over.
+    /// Starts new lookups. Returns false if the run is over.
     fn take_questions(&mut self) -> bool {
         self.wake.lower();
         loop {
@@ -298,7 +301,7 @@ impl Asking {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        // Java takes no name for this machine.
+        // Java treats an empty name as this machine.
         let asked = if name.is_empty() { "127.0.0.1" } else { name };
         let found = resolve::literal(asked).map(|ip| SocketAddr::new(ip, port)).or_else(|| {
             let mut all: Vec<_> = (asked, port).to_socket_addrs().ok()?.collect();
@@ -310,7 +313,7 @@ impl Asking {
         found
     }
 
-    /// Looks the task's next name up, or ends it.
+    /// Looks up the task's next name, or ends the task.
     fn begin_name(&mut self, number: u64, mut task: Task) {
         let text = match &task.lookup.aliases {
             None if task.at == 0 => task.lookup.host.clone(),
@@ -322,7 +325,7 @@ impl Asking {
         self.next_candidate(number, task);
     }
 
-    /// The names that may be meant by a text.
+    /// Returns the names that a text may mean, with the domains of the search path.
     fn candidates(&self, text: &str) -> VecDeque<Name> {
         let Some(name) = Name::new(text) else { return VecDeque::new() };
         if text.ends_with('.') || self.below.is_empty() {
@@ -334,7 +337,7 @@ impl Asking {
 
     fn next_candidate(&mut self, number: u64, mut task: Task) {
         match task.candidates.pop_front() {
-            // An alias that leads nowhere is the end of it.
+            // An alias without an address ends the search.
             Some(name) if task.aliases == 0 => {
                 task.name = name;
                 self.ask_all(number, task);
@@ -348,7 +351,7 @@ impl Asking {
             let words = format!("Failed to resolve host name: {}", task.lookup.host);
             return answer(&task.lookup, Err(words));
         };
-        // JMeter then asks the system, which mostly means that it is an address.
+        // JMeter then asks the system's resolver, mostly because the alias is an IP address.
         let alias = aliases[task.at].clone();
         let found = match resolve::literal(&alias) {
             Some(ip) => Some(SocketAddr::new(ip, 0)),
@@ -359,7 +362,7 @@ impl Asking {
         self.begin_name(number, task);
     }
 
-    /// Asks the servers for the task's name, beginning with the first.
+    /// Queries the servers for the task's name, starting with the first server.
     fn ask_all(&mut self, number: u64, mut task: Task) {
         task.asked.fill(0);
         task.open = 0;
@@ -368,7 +371,7 @@ impl Asking {
         self.settle(number);
     }
 
-    /// Asks one server once more.
+    /// Sends one more query to a server.
     fn ask(&mut self, number: u64, server: usize) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         let Some(address) = task.servers.get(server).copied() else { return };
@@ -389,7 +392,7 @@ impl Asking {
         self.asks.insert(token, Ask { task: number, server, id, until, fd, way: Way::Datagram });
     }
 
-    /// A server has not answered.
+    /// Handles a query without an answer: retries, or queries the next server.
     fn trouble(&mut self, number: u64, server: usize, trouble: Trouble) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.open -= 1;
@@ -403,7 +406,7 @@ impl Asking {
         }
     }
 
-    /// Where no server is asked any more, none knows the name.
+    /// Ends the search for a name if no query is open any more.
     fn settle(&mut self, number: u64) {
         if self.tasks.get(&number).is_some_and(|task| task.open == 0)
             && let Some(task) = self.tasks.remove(&number)
@@ -426,7 +429,7 @@ impl Asking {
                 return;
             }
             self.limits.pop();
-            // What went on by TCP has another number, and the same end.
+            // A query that was repeated over TCP has another token, and the same deadline.
             self.fail(token, Trouble::Late);
         }
     }
@@ -484,7 +487,7 @@ impl Asking {
         self.buffer = buffer;
     }
 
-    /// A server said something.
+    /// Handles an answer of a server.
     fn heard(&mut self, token: u64, message: &[u8], whole: bool) {
         let Some(ask) = self.asks.get(&token) else { return };
         let Some(task) = self.tasks.get(&ask.task) else { return };

@@ -1,14 +1,16 @@
-//! Opening connections: the name's addresses, the turn of the loop, addresses and local ones in order, the TLS handshake.
+//! Opening connections: name resolution, the limit per turn, the choice of remote and local addresses, the TLS
+//! handshake.
 //!
-//! Every protocol opens its connections by these methods. They return what came of a step and call nobody: who opens acts upon it, arms the
-//! time limits, and calls again when the resolver has answered, the turn has come, the socket is writable or bytes have arrived.
+//! Every protocol opens its connections by these methods. They return the result of a step and call no protocol code.
+//! The caller acts on the result and sets the time limits. It makes the next call when the resolver has answered, the
+//! turn has come, the socket is writable, or bytes have arrived.
 //!
-//! | returned | what comes next |
+//! | returned | next step |
 //! |---|---|
 //! | [`Opened::Resolving`] | the resolver's answer: [`Net::learn`], then [`Net::connect`]; no time limit runs |
-//! | [`Opened::Queued`] | the turn, by [`Net::next_queued`]: [`Net::connect`]; no time limit runs |
+//! | [`Opened::Queued`] | a later turn, by [`Net::next_queued`]: [`Net::connect`]; no time limit runs |
 //! | [`Opened::Connecting`] | the socket is writable: [`Net::connected`]; the time limit is over: [`Net::connect_is_late`] |
-//! | [`Opened::Established`] | TCP stands: bytes, or [`Net::start_tls`] and then [`Net::shake_hands`] until it stands as well |
+//! | [`Opened::Established`] | TCP is connected: send data, or call [`Net::start_tls`] and then [`Net::shake_hands`] until the handshake is complete |
 //! | [`Opened::Failed`] | nothing |
 
 use std::io;
@@ -29,42 +31,42 @@ use crate::net::source;
 use crate::net::transport::Transport;
 use crate::time::clock::{Clock, Nanos};
 
-/// Connections opened in one turn of the loop, at most: 2 ms, after which answers are read again.
+/// Maximum number of connections opened in one turn of the loop. They take about 2 ms, after which responses are read.
 const CONNECTS: u32 = 64;
 
-/// How far the opening of a connection has come. Whoever opens holds it beside the transport.
+/// The state of opening a connection. The caller stores it beside the transport.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    /// The route whose addresses are tried; a pinned one for users that look names up for themselves.
+    /// The route whose addresses are tried. It is pinned for users that resolve names themselves.
     pub(crate) route: RouteId,
-    /// The user's place in its core, as far as it tells local addresses apart.
+    /// The user's index in its core, truncated; it selects a local address.
     user: u16,
-    /// Local addresses that have been tried for this address.
+    /// Number of local addresses tried for the current address.
     sources_tried: u8,
-    /// Which of the route's addresses is being tried; with [`FIRST_ONLY`], no other one will be.
+    /// Index of the route's address that is being tried. With [`FIRST_ONLY`], no other address will be tried.
     attempt: u8,
-    /// Time spent in this process; while queued, less the time since when.
+    /// Time spent in this process, in nanoseconds. While queued: minus the time at which it was queued.
     own: Nanos,
 }
 
 const _: () = assert!(size_of::<Opening>() == 16);
 
-/// The bit of `attempt` with which only the first address of a name is tried.
+/// Bit of `attempt`: only the first address of a name is tried.
 const FIRST_ONLY: u8 = 0x80;
 
 /// The result of a step of an opening.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Opened {
-    /// The resolver has been asked for the name.
+    /// The resolver was asked for the name.
     Resolving,
-    /// As many connections as a turn of the loop may open have been opened.
+    /// The limit of connections per turn is reached: the connection is queued.
     Queued,
-    /// The kernel is connecting; the time limit for that begins now.
+    /// The kernel is connecting; the time limit for that starts now.
     Connecting,
-    /// The TCP connection stands.
+    /// The TCP connection is established.
     Established,
-    /// There is no connection; its transport has been closed or is yet to be.
+    /// Opening failed. The transport has been closed, or the caller must close it.
     Failed(Failure),
 }
 
@@ -72,45 +74,45 @@ pub(crate) enum Opened {
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Shaken {
-    /// Bytes of the input that are used up.
+    /// Number of input bytes that were used.
     pub(crate) used: usize,
-    /// Bytes of the answer that have gone to the kernel.
+    /// Number of output bytes that were passed to the kernel.
     pub(crate) sent: io::Result<usize>,
-    /// Whether it is over; an error is one of TLS. Worth nothing if the answer could not be sent.
+    /// True if the handshake is complete; an error is a TLS failure. Meaningless if the output could not be sent.
     pub(crate) over: Result<bool, Failure>,
 }
 
 impl Opening {
-    /// No connection is being opened.
+    /// Stands for "no connection is being opened".
     pub(crate) const NONE: Self = Self::of(RouteId(0), UserId::NONE);
 
-    /// The opening of a user's connection to a route that has yet to begin.
+    /// Returns the opening of a user's connection to a route, before its first step.
     pub(crate) const fn of(route: RouteId, user: UserId) -> Self {
         Self { route, user: user.at() as u16, sources_tried: 0, attempt: 0, own: 0 }
     }
 
-    /// Only the first address of a name is to be tried.
+    /// Limits the opening to the first address of a name.
     pub(crate) const fn first_only(self) -> Self {
         Self { attempt: self.attempt | FIRST_ONLY, ..self }
     }
 
-    /// Which of the route's addresses is being tried.
+    /// Returns the index of the route's address that is being tried.
     const fn attempt(&self) -> usize {
         (self.attempt & !FIRST_ONLY) as usize
     }
 
-    /// Whether neither another address nor another local one has been tried.
+    /// Returns true if neither another address nor another local address has been tried.
     pub(crate) const fn is_first_try(&self) -> bool {
         self.attempt() == 0 && self.sources_tried == 0
     }
 
-    /// Time of the opening that was spent in this process, nanoseconds.
+    /// Returns the time of the opening that was spent in this process, in nanoseconds.
     #[inline]
     pub(crate) fn own(&self) -> u64 {
         self.own.max(0) as u64
     }
 
-    /// Begins to count the time spent in this process at so many nanoseconds.
+    /// Sets the time already spent in this process, in nanoseconds.
     #[inline]
     pub(crate) fn set_own(&mut self, own: u64) {
         self.own = own as Nanos;
@@ -118,8 +120,8 @@ impl Opening {
 }
 
 impl Net {
-    /// Begins to open a connection to the opening's route.
-    #[allow(clippy::too_many_arguments)] // One call, whose parts its caller has at hand.
+    /// Starts opening a connection to the opening's route.
+    #[allow(clippy::too_many_arguments)] // The caller has all of these arguments at hand.
     pub(crate) fn open(
         &mut self,
         opening: &mut Opening,
@@ -136,7 +138,7 @@ impl Net {
         }
     }
 
-    /// Whether the addresses of the opening's route are known; if not, the resolver has been asked for them.
+    /// Returns true if the addresses of the opening's route are known. If not, the resolver has been asked.
     pub(crate) fn resolve(
         &mut self,
         opening: &Opening,
@@ -166,7 +168,8 @@ impl Net {
         false
     }
 
-    /// Tells the recorder of the addresses of a name that has several of a kind: it is worth knowing which are used.
+    /// Reports the addresses of a name to the recorder if the name has several of the same family: users want to see
+    /// which are used.
     pub(crate) fn tell_addresses(&self, route: RouteId, recorder: &mut Recorder) {
         let addresses = &self.routes[route].addresses;
         let Some(first) = addresses.first() else { return };
@@ -176,7 +179,7 @@ impl Net {
         }
     }
 
-    /// Keeps what the resolver has found for a route. An error: there is no address.
+    /// Stores the resolver's answer for a route. `Err`: the route has no address.
     pub(crate) fn learn(
         &mut self,
         route: RouteId,
@@ -186,7 +189,7 @@ impl Net {
     ) -> Result<(), Failure> {
         let still = found == Found::StillUnknown;
         let route = &mut self.routes[route];
-        // The number may be another route's by now.
+        // The number may belong to another route by now.
         if let Found::Addresses(addresses) = found
             && route.host == host
         {
@@ -196,7 +199,7 @@ impl Net {
         if route.addresses.is_empty() { Err(Failure::UnknownHost { still }) } else { Ok(()) }
     }
 
-    /// Tries the addresses from the one at hand on, until one does not fail at once.
+    /// Tries the addresses, starting with the current one, until a connection attempt does not fail at once.
     pub(crate) fn connect(
         &mut self,
         opening: &mut Opening,
@@ -219,7 +222,8 @@ impl Net {
         }
     }
 
-    /// Opens a socket for datagrams to and from the address at hand alone, of the local address `from` if given: it is established at once.
+    /// Opens a UDP socket that is connected to the current address, from the local address `from` if given. It is
+    /// established at once.
     pub(crate) fn connect_datagram(
         &mut self,
         opening: &mut Opening,
@@ -247,8 +251,9 @@ impl Net {
         }
     }
 
-    /// The socket has become writable: the TCP connection stands, or the next address is tried. `start` is when the sample began.
-    #[allow(clippy::too_many_arguments)] // One call, whose parts its caller has at hand.
+    /// Handles a writable socket: the TCP connection is established, or the next address is tried. `start` is the start
+    /// of the sample.
+    #[allow(clippy::too_many_arguments)] // The caller has all of these arguments at hand.
     pub(crate) fn connected(
         &mut self,
         opening: &mut Opening,
@@ -267,13 +272,13 @@ impl Net {
         }
         recorder.add(Counter::ConnOpened, 1);
         if self.stalled_since < self.woke {
-            // It may have stood since sockets were polled before.
+            // The connection may have been established at any time since the last poll before the stall.
             opening.own += (self.woke - self.stalled_since.max(start)).max(0);
         }
         Opened::Established
     }
 
-    /// The time limit for connecting is over: the next address is tried, if there is one.
+    /// Tries the next address after the time limit for connecting, if there is one.
     pub(crate) fn connect_is_late(
         &mut self,
         opening: &mut Opening,
@@ -287,8 +292,8 @@ impl Net {
         Opened::Failed(Failure::ConnectTimeout)
     }
 
-    /// Begins a TLS handshake on a connection that stands since `since`, to the server of the route or the one behind its proxy.
-    /// [`Net::shake_hands`] makes its first step.
+    /// Starts a TLS handshake, with the server of the route or with the one behind its proxy. The connection has been
+    /// established since `since`. [`Net::shake_hands`] makes the first step.
     pub(crate) fn start_tls(
         &mut self,
         opening: &mut Opening,
@@ -305,7 +310,8 @@ impl Net {
         Ok(())
     }
 
-    /// Continues a handshake with what arrived at `arrival`, and counts it when it is over. `cpu` is the thread's processor time when this began.
+    /// Continues a handshake with the bytes that arrived at `arrival`, and counts it when it is complete. `cpu` is the
+    /// thread's processor time before this call.
     pub(crate) fn shake_hands(
         &mut self,
         opening: &mut Opening,
@@ -319,7 +325,7 @@ impl Net {
             return Shaken { used: 0, sent: Ok(0), over: Ok(false) };
         };
         let now = clock.now();
-        // All since the bytes arrived was spent here.
+        // All time since the bytes arrived was spent in this process.
         opening.own += (now - arrival).max(0);
         let sent = step.sent;
         match step.progress {
@@ -339,13 +345,14 @@ impl Net {
         }
     }
 
-    /// A turn of the loop begins: as many connections may be opened again.
+    /// Resets the number of connections that may be opened, at the start of a turn of the loop.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.connects = CONNECTS;
     }
 
-    /// The token of the connection that has waited longest for its turn, as long as more may be opened. It may be gone.
+    /// Takes the token of the connection that has been queued longest, if another may be opened. That connection may be
+    /// closed by now.
     #[inline]
     pub(crate) fn next_queued(&mut self) -> Option<u64> {
         if self.connects == 0 {
@@ -354,7 +361,7 @@ impl Net {
         self.to_connect.pop_front()
     }
 
-    /// Whether the connection may be opened in this turn of the loop; if not, it is queued.
+    /// Returns true if the connection may be opened in this turn of the loop. If not, it is queued.
     fn has_turn(&mut self, opening: &mut Opening, token: u64, clock: &Clock) -> bool {
         if opening.own < 0 {
             opening.own += clock.now();
@@ -368,7 +375,7 @@ impl Net {
         false
     }
 
-    /// The address at hand.
+    /// Returns the address that is being tried.
     pub(crate) fn address(&self, opening: &Opening) -> Result<SocketAddr, Failure> {
         let route = &self.routes[opening.route];
         let address = route.addresses.get(opening.attempt()).copied();
@@ -412,7 +419,8 @@ impl Net {
         Ok(())
     }
 
-    /// Goes to the next local address if the one tried has no port left, or else to the next address. False: there is neither.
+    /// Moves on to the next local address if the current one has no free port, or else to the next address. Returns
+    /// false if there is neither.
     fn goes_on(
         &mut self,
         opening: &mut Opening,

@@ -1,4 +1,4 @@
-//! How an exchange can fail, and the one table that words it as JMeter does in its result files.
+//! Failures of exchanges, and the one table of JMeter's wording for them in result files.
 
 mod tls;
 
@@ -9,18 +9,18 @@ use stats::{Outcome, Phase};
 
 use crate::net::routes::Route;
 
-/// Why an exchange failed.
+/// Reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// `still`: it was so a moment ago, and was not asked for again.
+    /// `still`: the name was unknown a moment ago and was not looked up.
     UnknownHost {
         still: bool,
     },
-    /// Name servers of the plan's own do not know it, in JMeter's words.
+    /// The plan's own name servers do not know the name; in JMeter's words.
     NotFound(String),
-    /// The plan has no address for the host, though it names it.
+    /// The plan defines the host without an address.
     NoAddress,
-    /// There is no such local address to send from, in Java's words.
+    /// The local address to send from does not exist; in Java's words.
     UnknownSource(String),
     /// Connecting failed.
     Connect(io::Error),
@@ -29,23 +29,23 @@ pub(crate) enum Failure {
     ResponseTimeout,
     /// Sending or receiving failed.
     Socket(io::Error),
-    /// The answer broke the protocol or ended too early.
+    /// The response violated the protocol or ended too early.
     Http(wire::http1::Error),
     Tls(wire::tls::Error),
-    /// A chunk size that is none.
+    /// A chunk size that cannot be parsed.
     ChunkSize(String),
-    /// Lines of the request that say whether the connection is kept cannot be read, in HttpClient's words.
+    /// The request's own connection headers cannot be parsed; in HttpClient's words.
     Connection(String),
-    /// The peer closed during the TLS handshake.
+    /// The peer closed the connection during the TLS handshake.
     TlsClosed,
     /// The run ended at once.
     Cut,
-    /// A Sample Timeout has interrupted it.
+    /// A Sample Timeout has interrupted the sample.
     Interrupted(Phase),
     TooManyRedirects(u32),
 }
 
-/// Kind, response code and response message of a failure.
+/// Writes the response code and message of a failure. Returns its kind.
 pub(crate) fn describe(
     failure: &Failure,
     route: &Route,
@@ -92,7 +92,7 @@ pub(crate) fn describe(
     outcome
 }
 
-/// Kind, response code and response message of a failure, as with Java's own client.
+/// Writes the response code and message of a failure as with Java's own client. Returns its kind.
 pub(crate) fn describe_java(
     failure: &Failure,
     route: &Route,
@@ -127,18 +127,19 @@ pub(crate) fn describe_java(
     outcome
 }
 
-/// A failure in the words of a plain socket of Java.
+/// Returns the text of a failure as a plain Java socket words it.
 pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     match failure {
         Failure::UnknownHost { .. } | Failure::NoAddress => route.host.clone(),
         Failure::UnknownSource(words) | Failure::NotFound(words) => words.clone(),
         Failure::ConnectTimeout => "Connect timed out".into(),
-        // Of a proxy the plug-in says so.
+        // The plug-in uses these words for a proxy.
         Failure::Connect(error) if route.tunnel.is_some() => {
             format!("Proxy connection setup error: {}", io_text(error))
         }
         Failure::Connect(error) | Failure::Socket(error) => io_text(error),
-        // Java closes the socket when a handshake fails, and the plug-in, which did not see that, then finds it closed.
+        // Java closes the socket after a failed handshake. The plug-in does not notice, and later finds the socket
+        // closed.
         Failure::Tls(_) | Failure::TlsClosed => "Socket is closed".into(),
         Failure::TlsTimeout | Failure::ResponseTimeout => "Read timed out".into(),
         Failure::Http(_)
@@ -149,7 +150,7 @@ pub(crate) fn socket_text(failure: &Failure, route: &Route) -> String {
     }
 }
 
-/// The kind of a failure.
+/// Returns the kind of a failure.
 pub(crate) fn kind(failure: &Failure, route: &Route) -> Outcome {
     classify(failure, route).1
 }
@@ -179,7 +180,7 @@ fn classify(failure: &Failure, route: &Route) -> (&'static str, Outcome) {
             ("java.net.SocketTimeoutException", Outcome::Timeout(Phase::Response))
         }
         Failure::Connect(error) => match classify_io(error) {
-            // With a local address of the plan's own it is the bind that fails, else the connect.
+            // With a local address that the plan sets, the bind fails; otherwise the connect fails.
             Outcome::PortsExhausted
                 if error.raw_os_error() == Some(nix::libc::EADDRNOTAVAIL)
                     && route.source.is_any() =>
@@ -246,13 +247,13 @@ fn classify_io(error: &io::Error) -> Outcome {
     }
 }
 
-/// The text of a system error as Java's channels give it: the system's own.
+/// Returns the text of a system error as Java's channels have it: the system's own text.
 pub(crate) fn io_words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The text of a system error as Java gives it.
+/// Returns the text of a system error as Java's sockets have it.
 fn io_text(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(nix::libc::ECONNREFUSED) => "Connection refused".into(),
@@ -292,7 +293,7 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
             message.write_str("Premature end of chunk coded message body: closing chunk expected")
         }
         Error::BadChunkSize | Error::BadChunkEnd | Error::BadTrailer => write!(message, "{error}"),
-        // HttpClient wraps these without a message of its own.
+        // HttpClient wraps these errors without a message of its own.
         Error::HeadTooLarge { .. }
         | Error::TooManyHeaders { .. }
         | Error::BadStatusLine
@@ -301,7 +302,7 @@ fn http_text(error: wire::http1::Error, route: &Route, message: &mut String) -> 
     }
 }
 
-/// A number in the words of HttpClient, which puts a comma before every three digits.
+/// Formats a number as HttpClient does, with a comma before every three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,5 +1,5 @@
-//! When connections may begin: no faster than the connect rate asked for, apart from the ramp-up, and not at once
-//! where the one before failed.
+//! Pacing of new connections: the connect rate that the user asked for (independent of the ramp-up), and the backoff
+//! after failures.
 
 use plan::random::Random;
 
@@ -8,20 +8,20 @@ use crate::time::clock::{Nanos, SECOND};
 /// The share of one core in the run's connect rate.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectPace {
-    /// Between two connections; 0 is no limit.
+    /// Time between two connections in nanoseconds; 0 is unlimited.
     interval: Nanos,
     next: Nanos,
 }
 
 impl ConnectPace {
-    /// `rate`: connections per second of the whole run, which has so many cores; 0 is no limit.
+    /// `rate`: connections per second of the whole run, which has `cores` cores; 0 is unlimited.
     pub(crate) fn new(rate: f64, cores: u32) -> Self {
         let interval =
             if rate > 0.0 { (SECOND as f64 * f64::from(cores) / rate).ceil() as Nanos } else { 0 };
         Self { interval, next: 0 }
     }
 
-    /// Takes the next place in the line from `now` on, and says when it is.
+    /// Reserves the next time slot at or after `now`, and returns its time.
     pub(crate) fn place(&mut self, now: Nanos) -> Nanos {
         if self.interval == 0 {
             return now;
@@ -32,17 +32,18 @@ impl ConnectPace {
     }
 }
 
-/// How long a user waits before it opens the next connection after one that failed or was lost.
+/// Delay before a user opens its next connection after a failed or lost one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
-    /// After the first failure; 0 is never.
+    /// Delay after the first failure in nanoseconds; 0 disables the backoff.
     pub(crate) first: Nanos,
-    /// The most.
+    /// Maximum delay in nanoseconds.
     pub(crate) most: Nanos,
 }
 
 impl Backoff {
-    /// Doubles with each setback; half of it is drawn, so that those who failed together do not return together.
+    /// Returns the delay, which doubles with each setback. Half of it is random, so that users that failed together do
+    /// not retry together.
     pub(crate) fn after(self, setbacks: u8, random: &mut Random) -> Nanos {
         if setbacks == 0 || self.first == 0 {
             return 0;

@@ -1,10 +1,12 @@
-//! Local ports of connections, dealt out by the core itself.
+//! Local ports of connections, assigned by the core itself.
 //!
-//! The kernel searches the range for a port that is free for a destination, one parity first: once half of the range is taken, each `connect`
-//! walks thousands of ports, 1 to 2 ms of processor time. Here each pair of source and destination has a cursor, and a connection gets the port
-//! behind the last one: 21 µs from the first connection to the last of 28 000. The port is asked for with `IP_LOCAL_PORT_RANGE` (Linux 6.3), a
-//! range of one; [docs/decisions/local-ports.md] says why not with `bind`. Cores of a run begin in parts of the range of their own. A port
-//! that is taken costs a call of the system; after [`TRIES`] of them in a row the kernel searches, and the cursor goes on behind what it found.
+//! The kernel searches its port range for a port that is free for a destination, first among odd or even ports only.
+//! Once half of the range is taken, each `connect` walks thousands of ports, which takes 1 to 2 ms of processor time.
+//! Here each pair of source and destination has a cursor, and a connection gets the port after the last one: 21 µs from
+//! the first connection to the last of 28 000. The port is requested with `IP_LOCAL_PORT_RANGE` (Linux 6.3), as a range
+//! of one port; [docs/decisions/local-ports.md] explains why not with `bind`. The cores of a run start in separate
+//! parts of the range. A taken port costs a system call. After [`TRIES`] taken ports in a row, the kernel searches, and
+//! the cursor continues after the port that it found.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -14,22 +16,23 @@ use nix::{libc, setsockopt_impl, sockopt_impl};
 use plan::random::Random;
 use socket2::Socket;
 
-/// Ports tried for a connection before the kernel is asked to search.
+/// Number of ports tried for a connection before the kernel searches.
 pub(crate) const TRIES: u32 = 64;
-/// Pairs of source and destination whose cursor is remembered; where there are more, all begin anew.
+/// Maximum number of pairs of source and destination with a cursor; above this the table is cleared.
 const PAIRS: usize = 4096;
 
-/// The ports that connections may have, as the system sets them.
+/// The system's range of local ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
     low: u16,
     high: u16,
-    /// `ip_local_reserved_ports`, first and last of each run of ports.
+    /// `ip_local_reserved_ports`: first and last port of each reserved interval.
     reserved: Vec<(u16, u16)>,
 }
 
 impl Range {
-    /// Reads `ip_local_port_range` and `ip_local_reserved_ports`, which count for IPv6 as well; `None` where they cannot be read.
+    /// Reads `ip_local_port_range` and `ip_local_reserved_ports`, which also apply to IPv6. `None` if they cannot be
+    /// read.
     pub(crate) fn of_system() -> Option<Self> {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"));
         let range = read("ip_local_port_range").ok()?;
@@ -53,21 +56,22 @@ impl Range {
     }
 }
 
-/// The ports of one core.
+/// The local ports of one core.
 #[derive(Debug)]
 pub(crate) struct Ports {
     /// `None`: the kernel chooses.
     range: Option<Range>,
-    /// This core's own part of the range.
+    /// First and last port of this core's own part of the range.
     first: u16,
     last: u16,
-    /// The next port of each pair of source and destination.
+    /// The next port for each pair of source and destination.
     cursors: HashMap<(Option<IpAddr>, SocketAddr), u16>,
     random: Random,
 }
 
 sockopt_impl!(
-    /// The ports that a socket may have: the first in the lower half, the last in the upper; 0 is the system's range.
+    /// The allowed ports of a socket: the first port in the lower 16 bits, the last in the upper; 0 is the system's
+    /// range.
     LocalPortRange,
     SetOnly,
     libc::IPPROTO_IP,
@@ -75,35 +79,35 @@ sockopt_impl!(
     u32
 );
 
-/// Not among the constants of `libc` yet.
+/// Missing in `libc` so far.
 const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
 
-/// Has the kernel take this port; 0 lets it search the whole range.
+/// Makes the kernel use this port; 0 lets it search the whole range.
 pub(crate) fn ask_for(socket: &Socket, port: u16) -> nix::Result<()> {
     socket::setsockopt(socket, LocalPortRange, &(u32::from(port) | u32::from(port) << 16))
 }
 
 impl Ports {
-    /// The kernel chooses all of them.
+    /// Leaves the choice of all ports to the kernel.
     pub(crate) fn of_kernel() -> Self {
         Self::new(None, 0, 1, 0)
     }
 
-    /// Those of the core of that rank; `None` leaves the choice to the kernel.
+    /// Returns the ports of the core with this rank; `None` leaves the choice to the kernel.
     pub(crate) fn new(range: Option<Range>, rank: u32, ranks: u32, seed: u64) -> Self {
         let (mut first, mut last) = (0, 0);
         if let Some(range) = &range {
             let (low, all) = (u64::from(range.low), u64::from(range.high - range.low) + 1);
             let begin = |rank: u32| all * u64::from(rank) / u64::from(ranks.max(1));
             first = (low + begin(rank)) as u16;
-            // With more cores than ports, some have the same one.
+            // If there are more cores than ports, some cores share a port.
             last =
                 (low + begin(rank + 1).max(begin(rank) + 1) - 1).min(u64::from(range.high)) as u16;
         }
         Self { range, first, last, cursors: HashMap::new(), random: Random::new(seed) }
     }
 
-    /// A port to try; `None` if the kernel is to choose.
+    /// Returns the next port to try; `None` if the kernel must choose.
     pub(crate) fn next(&mut self, from: Option<IpAddr>, to: SocketAddr) -> Option<u16> {
         let range = self.range.as_ref()?;
         let key = (from, to);
@@ -113,7 +117,7 @@ impl Ports {
                 if self.cursors.len() >= PAIRS {
                     self.cursors.clear();
                 }
-                // Two runs on one machine should not ask for the same ports in the same order.
+                // Two runs on one machine should not use the same ports in the same order.
                 let own = u64::from(self.last - self.first) + 1;
                 self.first + self.random.below(own) as u16
             }
@@ -121,10 +125,10 @@ impl Ports {
         let mut port = start;
         for _ in 0..=u16::MAX {
             let found = port;
-            // Past the end of its own part, and of the whole range, a core goes back to where its part begins.
+            // After the end of its own part or of the whole range, a core returns to the start of its part.
             let at_end = port == self.last || port >= range.high;
             port = if at_end { self.first } else { port + 1 };
-            // A port of the destination's number would lead from a listener's own address back to itself.
+            // A connection from a listener's own address with the listener's port would be connected to itself.
             if found != to.port() && !range.is_reserved(found) {
                 self.cursors.insert(key, port);
                 return Some(found);
@@ -136,7 +140,7 @@ impl Ports {
         None
     }
 
-    /// The kernel found this port free: those behind it are likely to be.
+    /// Moves the cursor behind a port that the kernel found free: the ports after it are likely to be free too.
     pub(crate) fn found(&mut self, from: Option<IpAddr>, to: SocketAddr, port: u16) {
         if let Some(range) = self.range.as_ref() {
             let next = if port >= range.high { self.first } else { port + 1 };
@@ -144,12 +148,12 @@ impl Ports {
         }
     }
 
-    /// Whether ports are dealt out here.
+    /// Returns true if the core assigns ports itself.
     pub(crate) fn are_dealt(&self) -> bool {
         self.range.is_some()
     }
 
-    /// The kernel does not know how to be asked for one port (before Linux 6.3).
+    /// Leaves the choice to the kernel, because it cannot be asked for one port (before Linux 6.3).
     pub(crate) fn leave_to_kernel(&mut self) {
         self.range = None;
     }
@@ -190,7 +194,7 @@ mod tests {
         assert_eq!(first, again);
         first.sort_unstable();
         assert_eq!(first, (40000..=40009).collect::<Vec<u16>>());
-        // Another destination has a cursor of its own.
+        // Another destination has its own cursor.
         let other = taken(&mut ports, "127.0.0.2:80".parse().expect("an address"), 10);
         assert_eq!(other.len(), 10);
         assert_eq!(taken(&mut ports, to(), 1), again[..1]);

@@ -1,7 +1,7 @@
-//! Names to addresses, off the cores: the system's resolver blocks, so a thread of its own asks it.
+//! Resolves names to addresses outside of the cores: the system's resolver blocks, so a thread of its own calls it.
 //!
-//! A name that is not to be had is not asked for again for ten seconds, as in a JVM: what fails may take the system seconds to
-//! say, and everybody else's questions wait behind it.
+//! A name that was not found is not looked up for ten seconds, as in a JVM. A failing lookup may take the system
+//! seconds, and all other lookups would wait behind it.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -13,39 +13,39 @@ pub(crate) use crate::inbox::results::Found;
 use crate::inbox::{Inbox, Message};
 use crate::net::routes::RouteId;
 
-/// A question from a core.
+/// A core's request to resolve a name.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
-    /// Asked for instead, if there are any: the plan's own addresses of the host.
+    /// The plan's addresses or names for the host; they are resolved instead of it if there are any.
     pub(crate) aliases: Vec<String>,
     pub(crate) reply_to: Inbox,
 }
 
-/// The address that a host name spells out, if it does.
+/// Parses a host that is an IP address.
 pub(crate) fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// How long it is remembered that a name is not to be had: Java's `networkaddress.cache.negative.ttl`.
+/// Time for which a name counts as unknown: Java's `networkaddress.cache.negative.ttl`.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
-/// Which addresses are tried first (`java.net.preferIPv6Addresses`, `java.net.preferIPv4Stack`).
+/// Order in which addresses are tried (`java.net.preferIPv6Addresses`, `java.net.preferIPv4Stack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preference {
     /// IPv4 first: Java's default.
     V4,
     V6,
-    /// In the order of the system's resolver.
+    /// The order of the system's resolver.
     System,
-    /// There is no IPv6.
+    /// IPv4 only.
     OnlyV4,
 }
 
-/// Starts the resolver; it ends when the last sender is dropped.
+/// Starts the resolver thread, which ends when the last sender is dropped.
 pub(crate) fn start(preference: Preference) -> std::io::Result<Sender<Question>> {
     let (sender, questions) = channel::<Question>();
     std::thread::Builder::new().name("resolver".into()).spawn(move || {
@@ -80,7 +80,7 @@ pub(crate) fn start(preference: Preference) -> std::io::Result<Sender<Question>>
     Ok(sender)
 }
 
-/// Asks, unless the name was unknown a moment ago.
+/// Resolves a name, unless it was unknown a moment ago.
 fn look_up(
     unknown: &mut HashMap<String, Instant>,
     host: &str,
@@ -99,12 +99,12 @@ fn look_up(
     Found::Addresses(addresses)
 }
 
-/// The name that an address was found under, as Java shows it: none where it was written out.
+/// Returns the name under which an address was found, as Java shows it: empty for an IP address.
 pub(crate) fn shown(alias: &str) -> String {
     if literal(alias).is_some() { String::new() } else { alias.to_owned() }
 }
 
-/// All addresses of a name, the preferred ones first.
+/// Returns all addresses of a name, the preferred family first.
 fn ask(host: &str, port: u16, preference: Preference) -> Vec<SocketAddr> {
     let mut addresses: Vec<SocketAddr> =
         (host, port).to_socket_addrs().map(Iterator::collect).unwrap_or_default();

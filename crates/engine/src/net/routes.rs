@@ -1,8 +1,8 @@
-//! The routes of one core: a list that plans and servers can make as long as they like, by ever new hosts and ports.
+//! The routes of one core. Plans and servers can make this list grow without limit by ever new hosts and ports.
 //!
-//! Once a second, if there are many, those that nothing leads to any more are forgotten, and their places are used again: 1024 routes or
-//! twice those in use, whichever is more, is the most that outlives a second. A number stays valid for as long as a connection, a
-//! user or a fixed request has it; a resolver's late answer names its host besides.
+//! Therefore unused routes are removed once a second if there are many, and their indices are reused. At most 1024
+//! routes, or twice the number in use if that is more, outlive a second. An index stays valid as long as a connection,
+//! a user or a constant request holds it. A late answer of the resolver also names its host.
 
 use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
@@ -13,35 +13,35 @@ use stats::ClassId;
 pub(crate) use crate::ids::RouteId;
 use crate::time::clock::Nanos;
 
-/// Below this nothing is forgotten.
+/// Up to this number of routes none is removed.
 const FEW: usize = 1024;
 
-/// Where a connection leads.
+/// The target of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Route {
     pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Behind a proxy: where it leads; host and port are then the proxy's.
+    /// The server behind a proxy; host and port are those of the proxy then.
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) source: Source,
-    /// Known addresses, and until when they may be used.
+    /// Known addresses, and the time until which they may be used.
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) fresh_until: Nanos,
-    /// A route of the same kind that only some users have: the addresses are theirs, as they looked them up.
+    /// True for a copy of a route that only some users have, with the addresses that these users resolved themselves.
     pub(crate) pinned: bool,
-    /// Names that the addresses were found under, if not that of the host; empty for one that was written out.
+    /// Names that the addresses were found under, if different from the host; empty for an IP address.
     pub(crate) found_as: Vec<String>,
-    /// The last body from there was large and nobody read it.
+    /// The last response body from this route was large and nothing read it.
     pub(crate) large_unread: bool,
-    /// The class of the address that a WebSocket of it was opened to last.
+    /// The class of the address to which the route's last WebSocket was opened.
     pub(crate) class: ClassId,
-    /// The place is free for another.
+    /// The slot is free for another route.
     pub(crate) forgotten: bool,
 }
 
 impl Route {
-    /// The content of a free place.
+    /// Returns the content of a free slot.
     pub(crate) fn forgotten() -> Self {
         Self { forgotten: true, ..Self::default() }
     }
@@ -52,29 +52,29 @@ impl Route {
 pub(crate) struct Tunnel {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Requests name it and the proxy passes them on, instead of making a tunnel.
+    /// True if requests name the server and the proxy forwards them, without a tunnel.
     pub(crate) forwarded: bool,
-    /// For the proxy.
+    /// Credentials for the proxy.
     pub(crate) credentials: Option<wire::auth::Credentials>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     all: Vec<Route>,
-    /// Places without a route.
+    /// Slots without a route.
     free: Vec<RouteId>,
-    /// With so many routes they are looked through.
+    /// Above this number of routes, unused routes are removed.
     limit: usize,
 }
 
 impl Routes {
-    /// The number of the first route that is meant.
+    /// Returns the index of the first matching route.
     pub(crate) fn position(&self, same: impl Fn(&Route) -> bool) -> Option<RouteId> {
         let at = self.all.iter().position(|route| !route.forgotten && same(route));
         at.map(|at| RouteId(at as u32))
     }
 
-    /// Adds a route; its number.
+    /// Adds a route and returns its index.
     pub(crate) fn add(&mut self, route: Route) -> RouteId {
         if let Some(at) = self.free.pop() {
             self.all[at.0 as usize] = route;
@@ -84,7 +84,7 @@ impl Routes {
         RouteId((self.all.len() - 1) as u32)
     }
 
-    /// The route to a peer; made at its first use.
+    /// Returns the route to a peer, created at its first use.
     pub(crate) fn to(&mut self, secure: bool, host: &str, port: u16, source: &Source) -> RouteId {
         let same = |route: &Route| {
             route.tunnel.is_none()
@@ -106,7 +106,7 @@ impl Routes {
         })
     }
 
-    /// The route like `route` that is pinned to these addresses; made at its first use.
+    /// Returns a copy of `route` that is pinned to these addresses, created at its first use.
     pub(crate) fn pin(
         &mut self,
         route: RouteId,
@@ -144,7 +144,7 @@ impl Routes {
         self.add(pinned)
     }
 
-    /// A mark for each route, if there are so many that those not used are to be forgotten.
+    /// Returns one mark per route if there are so many that unused ones must be removed.
     pub(crate) fn marks(&self) -> Option<Marks> {
         self.are_many().then(|| Marks(vec![false; self.all.len()]))
     }
@@ -153,7 +153,7 @@ impl Routes {
         self.all.len() - self.free.len() > self.limit.max(FEW)
     }
 
-    /// Forgets those that are not marked.
+    /// Removes routes that are not marked.
     pub(crate) fn keep(&mut self, Marks(used): &Marks) {
         for (at, route) in (0..).zip(&mut self.all) {
             if !used[at as usize] && !route.forgotten {
@@ -165,7 +165,7 @@ impl Routes {
     }
 }
 
-/// The routes that are used.
+/// Marks of the routes that are in use.
 #[derive(Debug)]
 pub(crate) struct Marks(Vec<bool>);
 

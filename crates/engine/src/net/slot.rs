@@ -1,13 +1,14 @@
-//! Tokens of connections: the slab that a connection is in, its index there, and the generation of its socket.
+//! Tokens of connections: the slab of a connection, its index there, and the generation of its socket.
 //!
-//! The driver knows connections by their token alone. Each protocol numbers a slab of its own, by which the loop tells whose an event is.
+//! The driver identifies connections only by their tokens. Each protocol has a slab with its own number, from which the
+//! loop finds the protocol of an event.
 
 use crate::net::transport::Transport;
 
-/// Bits of a generation.
+/// Bit mask of a generation.
 const GENERATION: u32 = 0x3fff_ffff;
 
-/// Where a connection is: the number of its slab, of two bits, and its index there.
+/// Position of a connection: the number of its slab (two bits), and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) slab: u8,
@@ -15,13 +16,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The slot that a token names, whatever socket it has by now.
+    /// Returns the slot of a token, whatever socket the slot has now.
     #[inline]
     pub(crate) fn of(token: u64) -> Self {
         Self { slab: (token >> 62) as u8, index: token as u32 }
     }
 
-    /// The token under which the slot's present socket is registered.
+    /// Returns the token under which the slot's current socket is registered.
     #[inline]
     pub(crate) fn token(self, transport: &Transport) -> u64 {
         let generation = transport.generation & GENERATION;
@@ -29,7 +30,7 @@ impl Slot {
     }
 }
 
-/// Whether a token is that of the present socket of its slot.
+/// Returns true if the token belongs to the current socket of its slot.
 #[inline]
 pub(crate) fn is_present(token: u64, transport: &Transport) -> bool {
     (token >> 32) as u32 & GENERATION == transport.generation & GENERATION

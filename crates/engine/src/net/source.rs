@@ -1,30 +1,32 @@
-//! Local addresses to connect from: a list of addresses, ranges and interfaces, used in turn, and those that plans name.
+//! Local addresses to connect from: a list of addresses, ranges and interfaces used in turn, and addresses that plans
+//! name.
 //!
-//! Each user has an address of its own as long as there are enough, as clients have that a proxy tells apart by them. An address
-//! has as many ports to a destination as the kernel's range; when it has none left, the next one is used. The port is chosen when the destination is known (`ports`), so that every address gives its range to each of them.
+//! Each user has a local address of its own as long as there are enough, so that a proxy can distinguish users. An
+//! address has as many ports per destination as the kernel's range. When none is free, the next address is used. The
+//! port is chosen when the destination is known (`ports`), so every address offers its whole range to each destination.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use plan::element::UdpCall;
 use plan::http::{Source, SourceKind};
 
-/// The most addresses that one range may name.
+/// Maximum number of addresses in one range.
 const MOST: u32 = 65_536;
 
-/// Connections that pass an address over that had no port left: to find that out costs 1 to 2 ms of processor time.
+/// Number of connections that skip an address without a free port: to find that out costs 1 to 2 ms of processor time.
 const PASSES: u32 = 1000;
 
-/// The addresses of one core, and where its users begin.
+/// The local addresses of one core, and the index at which its users start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     addresses: Vec<IpAddr>,
     first: usize,
-    /// Of each address, how many connections will yet pass it over.
+    /// Number of connections that will still skip each address.
     passes: Vec<u32>,
 }
 
 impl Sources {
-    /// `first`: where to begin, so that cores and processes begin at different ones.
+    /// `first`: index of the first address, so that cores and processes start at different ones.
     pub(crate) fn new(addresses: &[IpAddr], first: usize) -> Self {
         Self { addresses: addresses.to_vec(), first, passes: vec![0; addresses.len()] }
     }
@@ -33,7 +35,8 @@ impl Sources {
         self.addresses.len()
     }
 
-    /// The address to connect from, of the user at that place in the core, which has tried so many; `None` is the kernel's choice.
+    /// Returns the address to connect from; `None` leaves the choice to the kernel. `user` is the user's index in the
+    /// core, `tried` the number of addresses that it has tried.
     pub(crate) fn of(&mut self, user: usize, tried: usize, to: SocketAddr) -> Option<IpAddr> {
         let len = self.addresses.len();
         let at = (self.first + user + tried).checked_rem(len)?;
@@ -52,7 +55,7 @@ impl Sources {
         passed_over
     }
 
-    /// No port is left at an address: as long as others have some, it is passed over for a while.
+    /// Skips an address without a free port for a while, as long as other addresses have some.
     pub(crate) fn pass_over(&mut self, spent: IpAddr) {
         if let Some(at) = self.addresses.iter().position(|address| *address == spent) {
             self.passes[at] = PASSES;
@@ -60,12 +63,12 @@ impl Sources {
     }
 }
 
-/// Whether connecting failed because the local address has no port left.
+/// Returns true if connecting failed because the local address has no free port.
 pub(crate) fn is_exhausted(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(nix::libc::EADDRNOTAVAIL | nix::libc::EADDRINUSE))
 }
 
-/// Reads a list: `127.0.0.2, 10.0.0.1-10.0.0.20, eth1`.
+/// Parses a list such as `127.0.0.2, 10.0.0.1-10.0.0.20, eth1`.
 pub fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
     let mut found = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -80,7 +83,7 @@ pub fn parse(text: &str) -> Result<Vec<IpAddr>, String> {
     Ok(found)
 }
 
-/// The addresses of `first-last`; `None` if the text is no range.
+/// Returns the addresses of `first-last`; `None` if the text is no range.
 fn range(text: &str) -> Result<Option<impl Iterator<Item = IpAddr>>, String> {
     let Some((first, last)) = text.split_once('-') else { return Ok(None) };
     let (Ok(first), Ok(last)) = (first.trim().parse::<Ipv4Addr>(), last.trim().parse::<Ipv4Addr>())
@@ -103,7 +106,7 @@ fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
         .into_iter()
         .filter(|(interface, _)| interface == name)
         .filter_map(|(_, address)| address)
-        // An address of one link only would need its scope named.
+        // A link-local address would need its scope.
         .filter(|address| !is_of_link(*address))
         .collect();
     if found.is_empty() {
@@ -114,8 +117,8 @@ fn of_interface(name: &str) -> Result<Vec<IpAddr>, String> {
     Ok(found)
 }
 
-/// The addresses of this machine by the name of their interface, in the system's order; an interface without one is there
-/// as well.
+/// Returns this machine's addresses with their interfaces, in the system's order. An interface without address is
+/// included too.
 fn interfaces() -> std::io::Result<Vec<(String, Option<IpAddr>)>> {
     let all = nix::ifaddrs::getifaddrs()?;
     Ok(all
@@ -133,21 +136,21 @@ fn is_of_link(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
-/// The local address that a plan names; an error is Java's message.
+/// Returns the local address that a plan names. The error is Java's message.
 pub(crate) fn address(source: &Source) -> Result<IpAddr, String> {
     let name = &*source.name;
     if source.kind != SourceKind::Host {
         let all = interfaces().map_err(|error| error.to_string())?;
         return of_device(name, source.kind, &all);
     }
-    // Names of the own host come from the hosts file: asking does not leave the machine's resolver.
+    // The machine's own name is in the hosts file, so the resolver needs no network.
     let known = name.parse().ok();
     let known = known.or_else(|| Some((name, 0).to_socket_addrs().ok()?.next()?.ip()));
     known.ok_or_else(|| format!("{name}: Name or service not known"))
 }
 
-/// The address of a device that Java would find first: those of IPv6 before those of IPv4, each the last one first, and those
-/// of aliases (`eth0:1`) among them. One that is good for its link only comes last.
+/// Returns the address of a device that Java would find first: IPv6 before IPv4, in each family the last one first,
+/// with aliases (`eth0:1`) among them. A link-local address comes last.
 fn of_device(
     name: &str,
     kind: SourceKind,
@@ -172,7 +175,7 @@ fn of_device(
         .ok_or_else(|| format!("Interface {name} does not have address of type {}", kind.class()))
 }
 
-/// The local address that a socket is to have, if the plan wants one; or Java's exception.
+/// Returns the local address for a socket, if the plan sets one. The error is Java's exception.
 pub(crate) fn bound(call: &UdpCall) -> Result<Option<SocketAddr>, String> {
     let (name, port) = call.bind.clone()?;
     if name.is_empty() {
@@ -248,7 +251,7 @@ mod tests {
         assert_eq!(sources.of(2, 0, v4), Some(addresses[0]));
         assert_eq!(sources.of(3, 0, v4), Some(addresses[1]));
         assert_eq!(Sources::default().of(3, 1, v4), None);
-        // One that is spent is passed over, but for the time when there is no other.
+        // A spent address is skipped, except if there is no other.
         sources.pass_over(addresses[1]);
         assert_eq!(
             (sources.of(0, 0, v4), sources.of(0, 1, v4)),

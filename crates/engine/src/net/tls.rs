@@ -1,7 +1,7 @@
-//! TLS of a run: what its properties say, whose sessions a connection resumes, which certificate it presents.
+//! TLS of a run: its properties, the session cache of a connection, and the client certificate that it presents.
 //!
-//! Trust, key store and cipher suites are read once, before the first user. A user gets its own configuration with its first secure
-//! connection, and loses it where an iteration is another user.
+//! Trust store, key store and cipher suites are read once, before the first user. A user gets its own configuration
+//! with its first secure connection, and loses it when an iteration is a different user.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use wire::tls::{Handshake, Identity, Limits, Present, Verify};
 use crate::net::transport::Effort;
 use crate::time::clock::Nanos;
 
-/// Servers whose sessions a user keeps, and tickets of each.
+/// Number of servers whose sessions a user keeps, and of tickets per server.
 const OWN: Limits = Limits { servers: 16, tickets: 4 };
-/// The same where all users of a core share them.
+/// The same limits if all users of a core share the sessions.
 const SHARED: Limits = Limits { servers: 1024, tickets: 1024 };
 
-/// How a run's secure connections are made.
+/// TLS settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Secure {
     pub(crate) settings: wire::tls::Settings,
-    /// One session cache for all users of a core (`https.sessioncontext.shared`).
+    /// True if all users of a core share one session cache (`https.sessioncontext.shared`).
     shared: bool,
-    /// Limits of a user's own cache.
+    /// Limits of a user's own session cache.
     own: Limits,
     /// The key store's file and password.
     store: Option<(String, Option<String>)>,
-    /// Keys by name, where a variable says which of them a connection presents.
+    /// Keys by name, if a variable selects the key that a connection presents.
     named: Vec<(String, Identity)>,
-    /// That variable; empty if the keys are presented in turn.
+    /// Name of that variable; empty if the keys are presented in turn.
     variable: String,
 }
 
 impl Secure {
-    /// Reads the properties; the second is what of them cannot be.
+    /// Reads the properties. The second value describes the first property that is invalid or unsupported.
     pub(crate) fn from_properties(get: &impl Fn(&str) -> Option<String>) -> (Self, Option<String>) {
         let mut complaint = None;
         let mut heard = |problem: String| {
@@ -45,7 +45,7 @@ impl Secure {
         let is =
             |key: &str| get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         let shared = is("https.sessioncontext.shared");
-        // 0 means no limit in Java; here there is one anyway.
+        // In Java, 0 is unlimited; Throng keeps its own limit.
         let asked = get("javax.net.ssl.sessionCacheSize").and_then(|text| text.trim().parse().ok());
         let most = |limits: Limits| match asked {
             Some(servers @ 1..) => Limits { servers: limits.servers.min(servers), ..limits },
@@ -94,12 +94,12 @@ impl Secure {
         (secure, complaint)
     }
 
-    /// Whether certificates of servers are not checked.
+    /// Returns true if server certificates are not checked.
     pub(crate) fn accepts_all(&self) -> bool {
         matches!(self.settings.verify, Verify::AcceptAll)
     }
 
-    /// Reads the key store, and takes from it what is selected.
+    /// Reads the key store and keeps the selected keys.
     pub(crate) fn load_keys(&mut self, selection: &KeySelection) -> Result<(), String> {
         let Some((file, password)) = self.store.take() else {
             self.variable.clone_from(&selection.variable);
@@ -143,7 +143,7 @@ impl Secure {
         Ok(())
     }
 
-    /// The certificate that a user presents whose variable has this value.
+    /// Returns the certificate that a user presents if its variable has the value `alias`.
     fn presented(&self, alias: &str) -> Present {
         if alias.is_empty() {
             return Present::Absent(format!("No var called '{}' found", self.variable));
@@ -156,7 +156,7 @@ impl Secure {
 }
 
 impl Secure {
-    /// The configuration that all users of a core begin with; made at its first use.
+    /// Returns the base configuration of all users of a core, created at its first use.
     fn base<'a>(
         &self,
         made: &'a mut Option<Arc<ClientConfig>>,
@@ -167,12 +167,12 @@ impl Secure {
         })
     }
 
-    /// The variable that names the key to present, if there is one.
+    /// Returns the variable that names the key to present, if there is one.
     pub(crate) fn variable(&self) -> Option<&str> {
         Some(&*self.variable).filter(|variable| !variable.is_empty())
     }
 
-    /// The configuration of a user's next connection, where it is the same for all of a core.
+    /// Returns the configuration for a user's next connection if it is the same for the whole core.
     pub(crate) fn shared_config(
         &self,
         made: &mut Option<Arc<ClientConfig>>,
@@ -181,7 +181,8 @@ impl Secure {
         Ok((self.shared && self.variable.is_empty()).then(|| Arc::clone(base)))
     }
 
-    /// The same where users have their own: `own` is the user's, with the key it presents, `alias` what the variable says now.
+    /// Returns the configuration for a user's next connection if users have their own. `own` is the user's
+    /// configuration, `presented` the key that it presents, `alias` the current value of the variable.
     pub(crate) fn own_config(
         &self,
         made: &mut Option<Arc<ClientConfig>>,
@@ -205,7 +206,7 @@ impl Secure {
 }
 
 impl Effort {
-    /// Counts a handshake that is over; `ended` is `None` if it failed.
+    /// Counts a finished handshake; `ended` is `None` if it failed.
     pub(crate) fn count(self, ended: Option<Handshake>, now: Nanos, recorder: &mut Recorder) {
         let (number, cpu) = match ended {
             None => (Counter::TlsFailed, Counter::TlsFailedCpu),
@@ -222,7 +223,7 @@ impl Effort {
     }
 }
 
-/// TLS 1.2 and 1.3, as JMeter on Java 17 would offer them.
+/// Returns whether TLS 1.2 and TLS 1.3 are offered, as JMeter on Java 17 would offer them.
 fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), String> {
     let of = |names: &[&str]| (names.contains(&"TLSv1.2"), names.contains(&"TLSv1.3"));
     let offered = |key: &str, text: &str, found: (bool, bool)| match found {
@@ -231,7 +232,7 @@ fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), Strin
         )),
         found => Ok(found),
     };
-    // Names of contexts: each allows what is older than itself, too.
+    // Names of contexts: each one also allows the older versions.
     let context = get("https.default.protocol").unwrap_or_default();
     let by_context = match &*context.trim().to_ascii_lowercase() {
         "" | "tls" | "ssl" | "default" => {
@@ -258,14 +259,14 @@ fn versions(get: &impl Fn(&str) -> Option<String>) -> Result<(bool, bool), Strin
     }
 }
 
-/// The cipher suites that are named and that there are.
+/// Returns the supported cipher suites among those that the properties name.
 fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, String> {
     let key = ["https.cipherSuites", "https.socket.ciphers"]
         .into_iter()
         .find(|key| get(key).is_some_and(|text| !text.trim().is_empty()));
     let Some(key) = key else { return Ok(Vec::new()) };
     let text = get(key).unwrap_or_default();
-    // rustls puts the version into the names of TLS 1.3.
+    // rustls includes the version in the names of TLS 1.3 suites.
     let name = |suite: &CipherSuite| format!("{suite:?}").replace("TLS13_", "TLS_");
     let wanted = text.split([',', ' ', '\t']).filter(|name| !name.is_empty());
     let found: Vec<CipherSuite> = wanted
@@ -281,7 +282,7 @@ fn suites(get: &impl Fn(&str) -> Option<String>) -> Result<Vec<CipherSuite>, Str
     Ok(found)
 }
 
-/// The certificates that are believed.
+/// Returns the certificates that are trusted.
 fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     match check {
         "" | "false" => Ok(Verify::AcceptAll),
@@ -293,7 +294,7 @@ fn verify(check: &str, get: &impl Fn(&str) -> Option<String>) -> Result<Verify, 
     }
 }
 
-/// The trust store that is named, or the system's.
+/// Returns the certificates of the named trust store, or the system's.
 fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     let key = "javax.net.ssl.trustStore";
     let Some(file) = get(key).filter(|file| !file.is_empty()) else {
@@ -301,7 +302,7 @@ fn trust(get: &impl Fn(&str) -> Option<String>) -> Result<Verify, String> {
     };
     let password = get("javax.net.ssl.trustStorePassword");
     let store = read(&file, password.as_deref(), key)?;
-    // A server's own key store can be trusted as well: by the certificate in it.
+    // A server's own key store can serve as a trust store: its certificate is trusted.
     let own = store.keys.into_iter().filter_map(|entry| entry.chain.into_iter().last());
     let certificates: Vec<_> = store.trusted.into_iter().chain(own).collect();
     if certificates.is_empty() {
@@ -365,7 +366,7 @@ mod tests {
         assert_eq!(secure.settings.suites.len(), 2);
         let (_, complaint) = of(&[("https.socket.ciphers", "TLS_RSA_WITH_AES_128_CBC_SHA")]);
         assert!(complaint.is_some_and(|text| text.contains("TLS_AES_256_GCM_SHA384")));
-        // Suites of a version that is not offered.
+        // These suites belong to a version that is not offered.
         let (_, complaint) = of(&[
             ("https.socket.ciphers", "TLS_AES_128_GCM_SHA256"),
             ("https.socket.protocols", "TLSv1.2"),

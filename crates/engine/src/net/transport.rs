@@ -1,6 +1,6 @@
-//! A connection to a peer: its descriptor, TLS on it, and output that has not gone yet. Hot.
+//! A connection to a peer: its socket, its TLS state, and its unsent output. Hot.
 //!
-//! Every protocol's connections are made of it. It holds no buffer while nothing is unfinished.
+//! The connections of every protocol contain a transport. It holds no buffer while nothing is unfinished.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,9 +14,9 @@ use crate::time::clock::{Nanos, thread_cpu};
 #[derive(Debug, Default)]
 pub(crate) struct Transport {
     pub(crate) fd: Option<OwnedFd>,
-    /// Tells the sockets apart that a slot has had.
+    /// Distinguishes the sockets that a slot has had over time.
     pub(crate) generation: u32,
-    // In one box, for most connections have neither.
+    // Boxed together, because most connections have neither.
     layers: Option<Box<Layers>>,
 }
 
@@ -32,7 +32,7 @@ const _: () = assert!(size_of::<Transport>() == 16);
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) client: Client,
-    /// Unfinished records.
+    /// Encrypted input whose records are incomplete.
     pub(crate) sealed: Vec<u8>,
     /// Decrypted input that is not used up.
     pub(crate) plain: Vec<u8>,
@@ -42,9 +42,9 @@ pub(crate) struct Tls {
 /// The cost of a handshake so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// When TCP stood.
+    /// Time at which TCP was connected.
     pub(crate) began: Nanos,
-    /// Processor time, nanoseconds.
+    /// Processor time in nanoseconds.
     pub(crate) cpu: u64,
 }
 
@@ -52,22 +52,22 @@ pub(crate) struct Effort {
 #[derive(Debug)]
 struct Unsent {
     bytes: Vec<u8>,
-    /// So many of them have gone since.
+    /// Number of these bytes that have been sent since.
     gone: usize,
 }
 
-/// A step of a handshake.
+/// The result of one step of a handshake.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) progress: Result<Progress, wire::tls::Error>,
-    /// Whether the answer could be sent.
+    /// The number of bytes sent in answer, or the error.
     pub(crate) sent: io::Result<usize>,
     pub(crate) effort: Effort,
     /// The kind of handshake, once it is known.
     pub(crate) kind: Handshake,
 }
 
-/// Bytes could not be sent.
+/// Reason why bytes could not be sent.
 #[derive(Debug)]
 pub(crate) enum Unwritten {
     Socket(io::Error),
@@ -75,7 +75,7 @@ pub(crate) enum Unwritten {
 }
 
 impl Transport {
-    /// Whether all output has gone to the kernel.
+    /// Returns true if all output has been passed to the kernel.
     pub(crate) fn all_sent(&self) -> bool {
         self.layers.as_ref().is_none_or(|layers| layers.unsent.is_none())
     }
@@ -88,12 +88,12 @@ impl Transport {
         self.layers.as_mut()?.tls.as_mut()
     }
 
-    /// Closes the socket; what belongs to it is gone, too.
+    /// Closes the socket and drops all state of the connection.
     pub(crate) fn close(&mut self) {
         *self = Self { generation: self.generation.wrapping_add(1), ..Self::default() };
     }
 
-    /// Says goodbye where TLS wants it, as far as the socket has room. `out`: a buffer.
+    /// Sends the TLS close notification as far as the socket accepts it. `out`: a buffer.
     pub(crate) fn say_goodbye(&mut self, out: &mut Vec<u8>) {
         if let Some(tls) = self.tls_mut() {
             out.clear();
@@ -102,7 +102,7 @@ impl Transport {
         }
     }
 
-    /// Sends bytes, under TLS as records; how many have gone to the kernel. `sealed`: a buffer.
+    /// Sends bytes, under TLS as records. Returns how many were passed to the kernel. `sealed`: a buffer.
     pub(crate) fn send(&mut self, bytes: &[u8], sealed: &mut Vec<u8>) -> Result<usize, Unwritten> {
         let Some(tls) = self.tls_mut() else {
             return self.send_raw(bytes).map_err(Unwritten::Socket);
@@ -112,7 +112,7 @@ impl Transport {
         self.send_raw(sealed).map_err(Unwritten::Socket)
     }
 
-    /// Hands bytes to the kernel, which go out as they are; keeps what does not fit. How many have gone.
+    /// Passes bytes to the kernel without encryption, and keeps those that do not fit. Returns how many were passed.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
@@ -128,11 +128,11 @@ impl Transport {
         }
         let unsent = Unsent { bytes: bytes[sent..].to_vec(), gone: 0 };
         self.layers.get_or_insert_default().unsent = Some(Box::new(unsent));
-        // What the socket had no room for may already fit again: an edge could otherwise be missed.
+        // The socket may have room by now: without a second try, an edge-triggered event could be missed.
         Ok(if sent == 0 { 0 } else { sent + self.flush()? })
     }
 
-    /// Sends what is left over; how many bytes have gone.
+    /// Sends unsent output. Returns how many bytes were passed to the kernel.
     pub(crate) fn flush(&mut self) -> io::Result<usize> {
         let mut all = 0;
         let Some(fd) = self.fd.as_ref() else { return Err(gone()) };
@@ -154,15 +154,15 @@ impl Transport {
         Ok(all)
     }
 
-    /// Begins a handshake on the connection, which stands since `began`.
+    /// Starts a handshake on the connection, which has been established since `began`.
     pub(crate) fn start_tls(&mut self, client: Client, began: Nanos) {
         let effort = Effort { began, cpu: 0 };
         self.layers.get_or_insert_default().tls =
             Some(Tls { client, sealed: Vec::new(), plain: Vec::new(), effort });
     }
 
-    /// Continues a handshake with what arrived, and sends the answer. `cpu` is the thread's processor time when this began, `out` a buffer. `None`: there is
-    /// no TLS.
+    /// Continues a handshake with incoming bytes and sends the answer. `cpu` is the thread's processor time before this
+    /// call, `out` a buffer. `None`: the connection has no TLS.
     pub(crate) fn handshake(
         &mut self,
         incoming: &mut [u8],
@@ -182,18 +182,18 @@ impl Transport {
     }
 }
 
-/// Appends what fits of a part, so that there are at most `most` bytes; gives how many were left out.
+/// Appends as much of `part` as keeps `all` within `most` bytes. Returns the number of omitted bytes.
 pub(crate) fn keep_part(all: &mut Vec<u8>, part: &[u8], most: usize) -> usize {
     let fits = part.len().min(most.saturating_sub(all.len()));
     if all.capacity() - all.len() < fits && all.capacity() > most / 2 {
-        // Growing by half as much again or more would go beyond what is ever kept.
+        // Growing by the usual factor would exceed the limit.
         all.reserve_exact(most - all.len());
     }
     all.extend_from_slice(&part[..fits]);
     part.len() - fits
 }
 
-/// There is no socket any more.
+/// Returns the error for a closed socket.
 fn gone() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }

@@ -1,4 +1,4 @@
-//! The end of lines: with a farewell, or without.
+//! Closing connections, with or without a TLS close notification.
 
 use stats::Counter;
 
@@ -6,7 +6,8 @@ use crate::session::line::{LineId, State};
 use crate::session::{Around, Sessions};
 
 impl Sessions {
-    /// Closes a line with a farewell, and forgets the exchange on it. False: its peer had closed it before.
+    /// Closes a connection with a close notification, and ends its exchange. Returns false if the peer had closed it
+    /// before.
     pub(super) fn close_line(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let line = &mut self.lines[id];
         line.transport.say_goodbye(&mut around.net.out);
@@ -20,7 +21,7 @@ impl Sessions {
         !by_peer
     }
 
-    /// Closes a line that no exchange is on.
+    /// Closes a connection without an exchange.
     pub(crate) fn drop_line(&mut self, around: &mut Around<'_>, id: LineId, counter: Counter) {
         around.recorder.add(counter, 1);
         self.lines.close(id);

@@ -1,7 +1,7 @@
-//! Answers of HTTP/1 on a line: decoded, and noted in the exchange. Hot.
+//! HTTP/1 responses on a connection: decoded and stored in the exchange. Hot.
 //!
-//! The decoder is driven directly, not through the trait of sessions: a closure that is told of each event costs what the
-//! borrows between it and the exchange take.
+//! The decoder is called directly, not through the session trait: a closure that handles each event would have to borrow
+//! the exchange at a cost in each call.
 
 use wire::http1::{Broken, Connection, Event, Memo};
 
@@ -17,7 +17,7 @@ pub(super) struct Fed {
     pub(super) done: bool,
 }
 
-/// Feeds the session of a line with what came.
+/// Passes received bytes to the session of a connection.
 #[inline]
 pub(super) fn feed(
     connection: &mut Connection,
@@ -70,7 +70,7 @@ pub(super) fn feed(
     }
 }
 
-/// An answer that breaks the protocol at a place in the input.
+/// Returns the failure for a response that violates the protocol at a position in the input.
 pub(super) fn failure_of(Broken { at, error }: Broken, bytes: &[u8]) -> Failure {
     if error != wire::http1::Error::BadChunkSize {
         return Failure::Http(error);

@@ -1,4 +1,4 @@
-//! From the call to the end of an exchange: its line, sending, failures. Hot.
+//! An exchange from the call to its end: choice of a connection, sending, failures. Hot.
 
 use plan::plan::SamplerId;
 use stats::{ClassId, Counter};
@@ -17,7 +17,7 @@ use crate::time::clock::Nanos;
 use crate::users::Wait;
 
 impl Sessions {
-    /// A new exchange of a user's sampler, or of the start of an iteration.
+    /// Creates an exchange for a user's sampler, or for the start of an iteration.
     #[inline]
     pub(crate) fn exchange(
         &mut self,
@@ -27,7 +27,7 @@ impl Sessions {
         self.exchanges.begin(user, sampler.into())
     }
 
-    /// Starts an exchange that is made up: its user waits until it has ended.
+    /// Starts an exchange whose call is built: its user waits until it has ended.
     pub(crate) fn start(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         let (user, place, route) = (exchange.user, exchange.place, exchange.route);
@@ -46,17 +46,17 @@ impl Sessions {
         let ended = line.state == State::Ended;
         let waiting = std::mem::take(&mut line.tail);
         self.begin(around, id, ticket);
-        // What came since the last exchange is for this one, unless that has ended by now.
+        // Bytes received since the last exchange belong to this exchange, unless it has ended by now.
         if !waiting.is_empty() && self.is_on(id, ticket) {
             let now = self.exchanges[ticket].start;
             self.feed(around, id, &waiting, now, ended);
         }
-        // The peer sends no more on it: what could be written is answered by the end.
+        // The peer has closed its side: the end of the stream answers this exchange.
         if ended && self.is_on(id, ticket) {
             return self.on_eof(around, id, around.clock.now());
         }
         if matches!(place, Place::Held(_)) && self.is_on(id, ticket) {
-            // Nothing was told of what came meanwhile.
+            // No event reports data that arrived meanwhile.
             match self.lines[id].transport.fd.as_ref().map_or(Ok(false), driver::has_input) {
                 Ok(true) => {
                     self.read(around, id, false);
@@ -67,7 +67,7 @@ impl Sessions {
         }
     }
 
-    /// Starts a request of HTTP that is made up, on an idle line; its bytes are sent from where they are.
+    /// Starts an HTTP request that is built, on an idle connection. Its bytes are sent without copying.
     pub(crate) fn start_on(
         &mut self,
         around: &mut Around<'_>,
@@ -89,13 +89,13 @@ impl Sessions {
         self.send_request(around, id, ticket, bytes);
     }
 
-    /// Whether an exchange is in flight on a line.
+    /// Returns true if an exchange is in flight on this connection.
     #[inline]
     pub(crate) fn is_on(&self, id: LineId, ticket: Ticket) -> bool {
         self.lines[id].ticket == Some(ticket)
     }
 
-    /// Sends the call on a line that stands.
+    /// Sends the call on an established connection.
     pub(super) fn begin(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         if let Some(words) = exchange.terms.unwritable.clone() {
@@ -122,7 +122,7 @@ impl Sessions {
                 }
                 let request = std::mem::take(&mut exchange.request);
                 self.send_request(around, id, ticket, &request);
-                // It may have to be sent again.
+                // The request may have to be resent.
                 self.exchanges[ticket].request = request;
                 return;
             }
@@ -131,7 +131,8 @@ impl Sessions {
         if let Err(error) = line.transport.send(out, &mut around.net.sealed) {
             return self.fail(around, ticket, unwritten(error));
         }
-        // On a reused line the start is the sending; another look at the clock would only measure itself.
+        // On a reused connection, the start time is the send time. Reading the clock once more would only measure
+        // itself.
         exchange.sent_at = if exchange.reused { exchange.start } else { around.clock.now() };
         let user = exchange.user;
         let limit = exchange.limit_of(exchange.limit.nanos(), exchange.sent_at);
@@ -143,7 +144,7 @@ impl Sessions {
         self.end(around, ticket, ending, around.clock.now());
     }
 
-    /// Sends a request of HTTP on a line that stands.
+    /// Sends an HTTP request on an established connection.
     #[inline]
     fn send_request(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket, bytes: &[u8]) {
         if self.slow.is_some() && self.hold_back(around, id, ticket, bytes) {
@@ -152,7 +153,7 @@ impl Sessions {
         self.send_now(around, id, ticket, bytes);
     }
 
-    /// Sends a request of HTTP, be the line slow or not.
+    /// Sends an HTTP request at once, even on a speed-limited connection.
     #[inline]
     pub(super) fn send_now(
         &mut self,
@@ -173,14 +174,15 @@ impl Sessions {
         if let Err(error) = line.transport.send(bytes, &mut around.net.sealed) {
             return self.fail(around, ticket, unwritten(error));
         }
-        // Of a reused line the start is the sending; another look at the clock would only measure itself.
+        // On a reused connection, the start time is the send time. Reading the clock once more would only measure
+        // itself.
         let first = exchange.reused && !http.facts.again && self.slow.is_none();
         exchange.sent_at = if first { exchange.start } else { around.clock.now() };
         exchange.all_sent = line.transport.all_sent();
         around.limit(exchange.user, exchange.limit.nanos(), exchange.sent_at);
     }
 
-    /// An exchange fails.
+    /// Fails an exchange.
     pub(crate) fn fail(&mut self, around: &mut Around<'_>, ticket: Ticket, failure: Failure) {
         let exchange = &self.exchanges[ticket];
         let stands = exchange.line != LineId::NONE
@@ -193,7 +195,7 @@ impl Sessions {
         self.end(around, ticket, Ending::failed(failure, reached), around.clock.now());
     }
 
-    /// An exchange is over: its room makes the result of it, and says what becomes of the line.
+    /// Ends an exchange: its room builds the result and decides whether the connection is kept.
     pub(super) fn end(
         &mut self,
         around: &mut Around<'_>,
@@ -211,17 +213,17 @@ impl Sessions {
         }
     }
 
-    /// The line of an exchange that is over is kept for the user's next; `ended`: the peer sends no more on it.
+    /// Keeps the connection of an ended exchange for the user's next. `ended`: the peer has closed its side.
     pub(crate) fn keep(&mut self, ticket: Ticket, ended: bool) {
         let line = &mut self.lines[self.exchanges[ticket].line];
         line.state = if ended { State::Ended } else { State::Open };
     }
 
-    /// The line of an exchange that is over is closed.
+    /// Closes the connection of an ended exchange.
     pub(crate) fn close(&mut self, around: &mut Around<'_>, ticket: Ticket, counter: Counter) {
         let id = std::mem::replace(&mut self.exchanges[ticket].line, LineId::NONE);
         if id != LineId::NONE {
-            // The address of a connection that never stood has no class yet.
+            // The address of a connection that was never established has no class yet.
             if self.lines[id].state == State::Connecting && self.lines[id].class == ClassId::NONE {
                 self.classify(around, id);
             }
@@ -231,7 +233,7 @@ impl Sessions {
         }
     }
 
-    /// An exchange that is over goes out once more, and its user waits for it again; what has come of it is forgotten.
+    /// Resets an ended exchange to be sent once more; its user waits for it.
     pub(crate) fn renew(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         (exchange.began, exchange.reused, exchange.milestones.first) = (false, false, 0);
@@ -242,7 +244,7 @@ impl Sessions {
         }
     }
 
-    /// Closes all lines of a user, and forgets its exchange.
+    /// Closes all connections of a user, and ends its exchange.
     pub(crate) fn close_all(&mut self, around: &mut Around<'_>, user: UserId) {
         if let Wait::Session(ticket) = around.users[user].wait
             && self.exchanges.has(ticket)
@@ -258,7 +260,7 @@ impl Sessions {
     }
 }
 
-/// The exchange on a line is over with its answer.
+/// Completes the exchange on a connection with its response.
 #[inline]
 pub(super) fn complete(
     line: &mut Line,
@@ -273,7 +275,7 @@ pub(super) fn complete(
     line.ticket = None;
 }
 
-/// The failure of an exchange whose bytes could not be sent.
+/// Returns the failure of an exchange whose bytes could not be sent.
 pub(super) fn unwritten(error: Unwritten) -> Failure {
     match error {
         Unwritten::Socket(error) => Failure::Socket(error),

@@ -1,6 +1,6 @@
-//! Exchanges: the user that waits for what, since when, and what has come of it.
+//! Exchanges: the user that waits, the times, the call, and the response so far.
 //!
-//! A place in the table is used again with its buffers, so that a sample allocates nothing once warm.
+//! A slot of the table is reused with its buffers, so that a sample allocates nothing once warm.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::time::clock::{MS, Nanos};
 use crate::time::milestones::{Milestones, Times};
 use crate::time::timing::{Timing, TraceId};
 
-/// Bytes of a buffer that a free place keeps.
+/// Maximum size in bytes of a buffer that a free slot keeps.
 const SPARE: usize = 64 * 1024;
 
-/// A call, kept by its protocol's room until the end.
+/// The call of an exchange, kept for its protocol's room until the end.
 #[derive(Debug, Default)]
 pub(crate) enum Call {
     #[default]
@@ -38,7 +38,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Makes it a request of HTTP, if it is none.
+    /// Makes this an HTTP call, if it is none.
     #[inline]
     pub(crate) fn make_http(&mut self) {
         if !matches!(self, Self::Http(_)) {
@@ -47,48 +47,48 @@ impl Call {
     }
 }
 
-/// The step behind the sending.
+/// The step after sending.
 #[derive(Debug, Default)]
 pub(crate) enum After {
-    /// The answer is waited for.
+    /// The exchange waits for a response.
     #[default]
     Answer,
-    /// Nothing: the exchange is over.
+    /// The exchange is over.
     Nothing,
-    /// The call turns out to be an exception, in words.
+    /// The exchange fails with this exception text.
     Thrown(String),
 }
 
-/// How far an exchange was when it failed.
+/// The progress of an exchange when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reached {
-    /// Its connection did not stand.
+    /// The connection was not established.
     Opening,
-    /// Its connection stood, and nothing was sent.
+    /// The connection was established, and nothing was sent.
     Connected,
     Sent,
 }
 
-/// How an exchange ended.
+/// The way in which an exchange ended.
 #[derive(Debug, Default)]
 pub(crate) enum Ending {
-    /// It has not.
+    /// The exchange has not ended.
     #[default]
     None,
-    /// With its answer, and perhaps with the end of the connection.
+    /// The response is complete; the connection may have ended too.
     Complete { closed: bool },
-    /// The peer sends no more.
+    /// The peer has closed its side.
     Eof,
-    /// By trouble.
+    /// The exchange has no usable response.
     Bad(Box<Trouble>),
 }
 
-/// The end of an exchange that has no answer.
+/// The reason why an exchange has no response.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The call was an exception, in words; before or behind what was sent.
+    /// The call failed with this exception text, before or after sending.
     Thrown(String),
-    /// The peer does not keep to the protocol, in words.
+    /// The peer violates the protocol; with the error text.
     Broken(String),
     Failed {
         failure: Failure,
@@ -106,44 +106,44 @@ impl Ending {
     }
 }
 
-/// An exchange. A user that waits has one beside its line: of what only some exchanges have, there are boxes.
+/// An exchange. Each waiting user has one, so parts that only some exchanges need are boxed.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     generation: NonZeroU32,
     pub(crate) user: UserId,
-    /// The number of its sampler and 1.
+    /// Number of the sampler plus 1.
     sampler: Option<NonZeroU32>,
     pub(crate) route: RouteId,
     pub(crate) place: Place,
-    /// Its connection, once there is one.
+    /// The connection of the exchange, once there is one.
     pub(crate) line: LineId,
     pub(crate) call: Call,
-    /// Bytes to send, where they are not those of a request that never changes.
+    /// Bytes to send, unless the request is constant.
     pub(crate) request: Lazy<Vec<u8>>,
-    /// Bytes of a request that never changes, until it has gone out on a new connection.
+    /// Bytes of a constant request, until they are sent on a new connection.
     pub(crate) fixed: Option<Arc<Rendered>>,
     pub(crate) terms: Lazy<Terms>,
-    /// When the sample started.
+    /// Start time of the sample.
     pub(crate) start: Nanos,
     pub(crate) sent_at: Nanos,
-    /// Time to an established connection; 0 if it was there.
+    /// Time until the connection was established; 0 if it was open before.
     pub(crate) connect: Nanos,
-    /// Time to the first byte of the answer; 0 until seen.
+    /// Time until the first byte of the response; 0 until it arrives.
     pub(crate) latency: Nanos,
-    /// Some of the answer has come, where that is not said by the latency.
+    /// True if part of the response has arrived, where the latency does not show it.
     pub(crate) began: bool,
-    /// When the last bytes arrived at this host.
+    /// Time at which the last bytes arrived at this host.
     pub(crate) arrival: Nanos,
     pub(crate) ended: Nanos,
-    /// Between two reads, and for connecting.
+    /// Time limits for each read, and for connecting.
     pub(crate) limit: Limit,
     pub(crate) connect_limit: Limit,
-    /// The connection had served another exchange before.
+    /// True if the connection had served another exchange before.
     pub(crate) reused: bool,
-    /// The kernel has taken all of the request, if it is one of HTTP.
+    /// True if the kernel has accepted the whole request, for HTTP.
     pub(crate) all_sent: bool,
     pub(crate) milestones: Milestones,
-    /// The class of its address, where it is not one of HTTP; set when it leaves its line.
+    /// The class of the address, except for HTTP; set when the exchange leaves its connection.
     pub(crate) class: ClassId,
     pub(crate) answer: Lazy<Answer>,
     pub(crate) ending: Ending,
@@ -151,11 +151,11 @@ pub(crate) struct Exchange {
 
 const _: () = assert!(size_of::<Exchange>() <= 216);
 
-/// Bytes of a request that never changes, as sent.
+/// Bytes of a constant request, as sent.
 #[derive(Debug)]
 pub(crate) struct Rendered(pub(crate) Box<[u8]>);
 
-/// A time limit in milliseconds, as plans have them; 0 is none.
+/// A time limit in milliseconds, as plans set it; 0 is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limit(u32);
 
@@ -166,26 +166,26 @@ impl Limit {
         Self(ms)
     }
 
-    /// In nanoseconds; 0 is none.
+    /// Returns the limit in nanoseconds; 0 is unlimited.
     #[inline]
     pub(crate) fn nanos(self) -> Nanos {
         Nanos::from(self.0) * MS
     }
 }
 
-/// Terms of a call that is bytes.
+/// Terms of a call that consists of bytes.
 #[derive(Debug)]
 pub(crate) struct Terms {
-    /// Where the answer ends.
+    /// The rule by which the response ends.
     pub(crate) end: End,
-    /// The exception that the request is instead; the connection stands by then.
+    /// The exception text with which the exchange fails after connecting, in place of a request.
     pub(crate) unwritable: Option<String>,
     pub(crate) after: After,
-    /// When the exchange ends with what has come by then, which is its answer; 0 is never.
+    /// Time at which the exchange ends with the bytes received so far as its response; 0 is never.
     pub(crate) until: Nanos,
-    /// Lines that its pool has at most; 0 is no bound.
+    /// Maximum number of connections of its pool; 0 is unlimited.
     pub(crate) most_lines: u32,
-    /// Nanoseconds that a line of a pool is waited for, where all are in use.
+    /// Time to wait for a connection of the pool if all are in use, in nanoseconds.
     pub(crate) room_limit: Option<Nanos>,
     /// The trace of the sample.
     pub(crate) trace: TraceId,
@@ -216,26 +216,26 @@ impl Unused for Terms {
     }
 }
 
-/// The part of an answer that has come.
+/// The received part of a response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
-    /// Bytes that came, kept or not.
+    /// Number of received bytes, kept or not.
     pub(crate) total: u64,
-    /// Bytes that are kept at most, and how many were not because of it.
+    /// Maximum number of kept bytes, and the number of bytes beyond it.
     pub(crate) most: usize,
     pub(crate) dropped: usize,
-    /// It is taken in pieces of so many bytes, and none of them after so many.
+    /// The response is taken in pieces of `piece` bytes; after `enough` bytes, no further piece is taken.
     pub(crate) piece: usize,
     pub(crate) enough: usize,
-    /// The length that stood before it.
+    /// The length that preceded the response.
     pub(crate) expected: Option<u64>,
-    /// Its kind, where the protocol tells answers apart, and whether it stands for nothing.
+    /// The kind of response, if the protocol has several, and whether it is a null value.
     pub(crate) head: u16,
     pub(crate) nil: bool,
-    /// The bytes of its head, where they are asked for.
+    /// The bytes of the response's head, if they are needed.
     pub(crate) head_bytes: Vec<u8>,
-    /// It is a stream of events, of which so many have come.
+    /// True if the response is a stream of events, and the number of events so far.
     pub(crate) streams: bool,
     pub(crate) events: u64,
 }
@@ -269,7 +269,7 @@ impl Answer {
         events: 0,
     };
 
-    /// Takes a part.
+    /// Adds received bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         for piece in bytes.chunks(self.piece) {
@@ -279,7 +279,7 @@ impl Answer {
         }
     }
 
-    /// Takes an event, as a line; what it does not have is `null`, as Java shows it.
+    /// Adds an event as a line; a missing part is shown as `null`, as in Java.
     pub(crate) fn take_event(&mut self, kind: &[u8], id: &[u8], data: &[u8]) {
         self.events += 1;
         let or_null = |part| if part == b"" { &b"null"[..] } else { part };
@@ -303,7 +303,7 @@ impl Answer {
 }
 
 impl Exchange {
-    /// Returns the sampler of an exchange; none where the start of an iteration asks for values.
+    /// Returns the sampler of an exchange; `None` if the start of an iteration requests a value.
     #[inline]
     pub(crate) fn sampler(&self) -> Option<SamplerId> {
         self.sampler.map(|number| SamplerId(number.get() - 1))
@@ -339,13 +339,13 @@ impl Exchange {
         }
     }
 
-    /// The phases of its sample.
+    /// Returns the phases of the exchange's sample.
     #[inline]
     pub(crate) fn phases(&self) -> Phases {
         let Self { start, ended, connect, reused, latency, .. } = *self;
         let (mut steps, mut sent_at) = (self.milestones, self.sent_at);
         match &self.call {
-            // The answer to a request of the same sample that went before was waited for, too.
+            // The sample has also waited for the response to its earlier request.
             Call::Http(http) if http.facts.again => sent_at = start + connect,
             Call::Http(_) => {}
             _ => steps.first = if latency > 0 { Milestones::micros(latency) } else { 0 },
@@ -353,7 +353,7 @@ impl Exchange {
         steps.phases(&Times { start, end: ended, connect, sent_at, reused })
     }
 
-    /// The times of the sample, which should have started when it was `intended`; its sizes are its room's.
+    /// Returns the times of the sample, whose intended start was `intended`. The protocol's room adds the sizes.
     pub(crate) fn timing(&self, intended: Nanos) -> Timing {
         let wait = (self.start - intended).max(0) as u64;
         Timing {
@@ -391,7 +391,7 @@ impl std::ops::IndexMut<Ticket> for Exchanges {
 }
 
 impl Exchanges {
-    /// A new exchange; the call of a former one is left for its buffers.
+    /// Creates an exchange. The call of an earlier exchange stays for its buffers.
     pub(crate) fn begin(&mut self, user: UserId, sampler: Option<SamplerId>) -> Ticket {
         let index = self.free.pop().unwrap_or_else(|| {
             self.all.push(Exchange::new());
@@ -403,13 +403,13 @@ impl Exchanges {
         Ticket { index, generation: entry.generation }
     }
 
-    /// Whether an exchange is in flight.
+    /// Returns true if the exchange of a ticket exists.
     #[inline]
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         self.all.get(ticket.index as usize).is_some_and(|one| one.generation == ticket.generation)
     }
 
-    /// Ends an exchange: its ticket names nothing any more.
+    /// Ends an exchange: its ticket becomes invalid.
     #[inline]
     pub(crate) fn end(&mut self, ticket: Ticket) {
         self.free.push(ticket.index);

@@ -1,12 +1,12 @@
-//! Held connections: each is its user's until that closes it, and its peer speaks unasked.
+//! Held connections: each belongs to its user until the user closes it, and its peer may send without a request.
 //!
-//! A connection that nobody talks on costs its entry and nothing else: what an opening or unfinished input needs hangs
-//! off it in boxes from a pool and goes back when it is no longer needed. Every connection is read as soon as it has
-//! something, whatever its user is doing, so that no window closes because a plan pauses.
+//! A silent connection costs its entry and nothing else. State for opening and for unfinished input is in boxes from a
+//! pool, which are returned when no longer needed. Every connection is read as soon as data arrives, whatever its user
+//! is doing, so that no TCP window closes because a plan pauses.
 //!
-//! A push of the peer goes to the [`Listener`], if there is one, or else into the connection's bounded inbox. A listener
-//! is told by a completion, [`Done::Held`]; what it is told of lies here ([`Held::take_push`]). It says itself what it
-//! listens for, so that one push ends a sample that asked for one, and those behind it wait in the inbox.
+//! A push of the peer goes to the [`Listener`] if there is one, otherwise into the connection's bounded inbox. A
+//! completion, [`Done::Held`], notifies the listener, which takes the push by [`Held::take_push`]. The listener says
+//! what it waits for, so that one push ends a sample that waits for one; further pushes stay in the inbox.
 //!
 //! | module | holds |
 //! |---|---|
@@ -14,12 +14,12 @@
 //! | `receive` | bytes to frames |
 //! | `push` | frames to the listener, or into the inbox |
 //! | `inbox` | pushes that wait for their user, bounded |
-//! | `send` | frames on their way out |
-//! | `heartbeat` | what is sent and answered without the user |
+//! | `send` | sending frames |
+//! | `heartbeat` | messages that are sent and answered without the user |
 //! | `close` | how connections end, and how that is counted |
-//! | `unread` | how much the kernel holds that was not read |
+//! | `unread` | how many unread bytes the kernel holds |
 
-#![allow(clippy::vec_box)] // Boxes move between pools and connections by their pointer.
+#![allow(clippy::vec_box)] // Boxes move between pools and connections without copying.
 
 pub(crate) mod close;
 mod heartbeat;
@@ -51,15 +51,15 @@ use crate::time::wheel::{Links, Waiting, Wheel};
 /// The number of this slab in tokens.
 pub(crate) const SLAB: u8 = 2;
 
-/// Pools keep no more than this: a burst must not stay in memory for ever.
+/// Maximum number of boxes in a pool, so that a burst does not stay in memory.
 pub(crate) const POOLED: usize = 256;
 
-/// Bounds of what is kept.
+/// Limits on stored data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Bytes of a push.
+    /// Maximum size of a push in bytes.
     pub(crate) push: usize,
-    /// Bytes of an inbox, and the deed of one that is full.
+    /// Maximum size of an inbox in bytes, and the action when it is full.
     pub(crate) inbox: usize,
     pub(crate) when_full: WhenFull,
 }
@@ -68,30 +68,30 @@ pub(crate) struct Bounds {
 pub(crate) enum State {
     /// The slot is free.
     Free,
-    /// The address of the peer is being asked for.
+    /// The address of the peer is being resolved.
     Naming,
     Connecting,
     Handshaking,
-    /// The proxy has been asked for a tunnel.
+    /// The proxy was asked for a tunnel.
     Tunnelling,
-    /// The upgrade has been asked for.
+    /// The upgrade was requested.
     Upgrading,
     Open,
-    /// The peer sends no more; what it sent may still wait in the inbox.
+    /// The peer has closed its side; received data may still wait in the inbox.
     Ended(Ending),
 }
 
 /// The event that a connection's user waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listener {
-    /// None: pushes go into the inbox.
+    /// No event: pushes go into the inbox.
     #[default]
     None,
-    /// The end of the opening, good or bad.
+    /// The end of the opening, whether it succeeds or fails.
     Opening,
-    /// That all output has gone to the kernel.
+    /// The end of sending: all output was passed to the kernel.
     Sending,
-    /// One push; those behind it go into the inbox.
+    /// One push; further pushes go into the inbox.
     One,
     /// All pushes.
     All,
@@ -103,40 +103,40 @@ pub(crate) struct HeldLine {
     pub(crate) transport: Transport,
     pub(crate) state: State,
     pub(crate) listener: Listener,
-    /// The inbox is full: nothing more is taken off the connection.
+    /// True if the inbox is full and the connection is not read.
     pub(crate) stopped: bool,
-    /// The end of the connection has been counted.
+    /// True if the end of the connection was counted.
     pub(crate) counted: bool,
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     /// The protocol: its upgrade, frames and heartbeats.
     pub(crate) session: WebSocket,
-    /// The timer of the heartbeat.
+    /// The heartbeat's entry in the timer wheel.
     links: Links,
-    /// When the last byte went either way.
+    /// Time of the last byte sent or received.
     pub(crate) last_io: Nanos,
     rest: Option<Box<Rest>>,
 }
 
 const _: () = assert!(size_of::<HeldLine>() <= 96);
 
-/// Compression of the server's messages.
+/// Decompression of the server's messages.
 #[derive(Debug, Default)]
 pub(crate) struct Deflate {
-    /// The server's memory between messages; `None` if it forgets.
+    /// The window kept between messages; `None` if each message starts with an empty window.
     pub(crate) window: Option<Window>,
-    /// Payload of the fragments so far.
+    /// Payload of the fragments received so far.
     pub(crate) parts: Vec<u8>,
 }
 
-/// State that only connections with something unfinished have.
+/// State of connections with unfinished work.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
-    /// Input that is not a whole frame yet (under TLS: not a whole record).
+    /// Input that is no complete frame yet (under TLS: no complete record).
     tail: Vec<u8>,
-    /// Decrypted input that is not a whole frame yet.
+    /// Decrypted input that is no complete frame yet.
     plain: Vec<u8>,
-    /// How long the input must be before it is worth another look.
+    /// Input length at which decoding is tried once more.
     need: usize,
     pub(crate) inbox: Inbox,
     pub(crate) deflate: Option<Deflate>,
@@ -159,21 +159,21 @@ pub(crate) struct Held {
     all: Vec<HeldLine>,
     free: Vec<u32>,
     bounds: Bounds,
-    /// Boxes to be used again, with their buffers.
+    /// Boxes to be reused with their buffers.
     rests: Vec<Box<Rest>>,
     openings: Vec<Box<Opening>>,
-    /// Pushes that listeners have been told of, in order, and their payloads.
+    /// Pushes whose listeners were notified, in order, and their payloads.
     pushes: VecDeque<Push>,
     payloads: Vec<u8>,
-    /// Timers of the heartbeats.
+    /// Timer wheel of the heartbeats.
     beats: Wheel,
-    /// Connections whose heartbeat is due; a buffer of the loop's.
+    /// Connections whose heartbeat is due; a buffer of the loop.
     pub(crate) due: Vec<u32>,
-    /// Connections whose inbox has room again, by token.
+    /// Tokens of connections whose inbox has room after it was full.
     resumed: Vec<u64>,
-    /// It has been told that reading stopped somewhere.
+    /// True if the inbox-full warning was sent.
     told_stopped: bool,
-    /// The next one to be asked for unread bytes.
+    /// The next connection to be checked for unread bytes.
     probe: u32,
 }
 
@@ -190,7 +190,7 @@ impl std::ops::IndexMut<u32> for Held {
     }
 }
 
-/// Connections by their timers.
+/// Connections by their entries in the timer wheel.
 struct Timed<'a>(&'a mut Vec<HeldLine>);
 
 impl Waiting for Timed<'_> {
@@ -219,7 +219,7 @@ impl Held {
         }
     }
 
-    /// A slot for a connection of `user`, without a socket yet.
+    /// Returns a slot for a connection of `user`, without a socket yet.
     pub(crate) fn add(&mut self, user: UserId, route: RouteId, session: WebSocket) -> u32 {
         let fresh = |transport| HeldLine {
             transport,
@@ -243,17 +243,17 @@ impl Held {
         (self.all.len() - 1) as u32
     }
 
-    /// Where a connection is.
+    /// Returns the slot of a connection.
     fn slot(index: u32) -> Slot {
         Slot { slab: SLAB, index }
     }
 
-    /// The token under which the slot's present socket is registered.
+    /// Returns the token under which the slot's current socket is registered.
     pub(crate) fn token(&self, index: u32) -> u64 {
         Self::slot(index).token(&self[index].transport)
     }
 
-    /// The slot of a token, unless its socket is gone.
+    /// Returns the slot of a token, unless its socket was closed.
     #[inline]
     pub(crate) fn by_token(&self, token: u64) -> Option<u32> {
         let index = token as u32;
@@ -262,38 +262,38 @@ impl Held {
         (same && line.state != State::Free).then_some(index)
     }
 
-    /// Routes of the connections there are.
+    /// Returns the routes of all connections.
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> {
         self.all.iter().filter(|line| line.state != State::Free).map(|line| line.route)
     }
 
-    /// Whether a heartbeat waits for its answer somewhere.
+    /// Returns true if a heartbeat of any connection waits for its answer.
     pub(crate) fn awaits_answers(&self) -> bool {
         self.all.iter().any(|one| one.state == State::Open && one.session.awaits_answer())
     }
 
-    /// Whether connections are to be read again that had stopped.
+    /// Returns true if connections whose inbox was full must be read.
     pub(crate) fn has_resumed(&self) -> bool {
         !self.resumed.is_empty()
     }
 
-    /// When the heartbeats want to be looked at.
+    /// Returns the time at which the next heartbeat is due.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         self.beats.next_due()
     }
 
-    /// Tells the user of a connection.
+    /// Notifies the user of a connection.
     #[inline]
     fn tell(&self, around: &mut Around<'_>, index: u32, heard: Heard) {
         around.done.now.push(Done::Held(self[index].user, heard));
     }
 
-    /// The unfinished things of a connection, if it has any.
+    /// Returns the unfinished state of a connection, if it has any.
     pub(crate) fn unfinished(&mut self, index: u32) -> Option<&mut Rest> {
         self[index].rest.as_deref_mut()
     }
 
-    /// The unfinished things of a connection, made if there are none.
+    /// Returns the unfinished state of a connection, creating it if needed.
     fn rest(&mut self, index: u32) -> &mut Rest {
         let line = &mut self.all[index as usize];
         if line.rest.is_none() {
@@ -302,7 +302,7 @@ impl Held {
         line.rest.get_or_insert_default()
     }
 
-    /// Takes the box off a connection that has nothing unfinished left.
+    /// Frees the box of a connection without unfinished work.
     #[inline]
     fn tidy(&mut self, index: u32) {
         let line = &mut self[index];

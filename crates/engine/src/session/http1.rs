@@ -1,7 +1,7 @@
-//! Requests of HTTP/1, as far as a line knows them: facts that decide which parts of an answer are kept, and those parts. Hot.
+//! HTTP/1 requests on a connection: the facts that decide which parts of a response are kept, and these parts. Hot.
 //!
-//! A response that nobody reads is counted and dropped; what is read is kept in a stash, given back to the core's pool
-//! afterwards.
+//! A response that nothing reads is counted and dropped. Parts that are read are kept in a stash, which is later
+//! returned to the core's pool.
 
 use std::ops::Range;
 
@@ -12,67 +12,67 @@ use wire::http1::Head;
 use crate::net::transport::keep_part;
 use crate::time::timing::TraceId;
 
-/// Length of an MD5 in hexadecimal digits.
+/// Length of an MD5 digest in hexadecimal digits.
 const DIGEST: u64 = 32;
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Debug)]
 pub(crate) struct HttpCall {
     pub(crate) facts: HttpExchange,
     pub(crate) stash: Option<Box<Stash>>,
 }
 
-/// Facts of a request that decide what becomes of its answer, and facts of that.
+/// Facts of a request that decide how its response is handled, and facts of that response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HttpExchange {
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) status: u16,
-    /// The number by which chance chooses the sample.
+    /// The random number that decides whether the sample's details are kept.
     pub(crate) draw: Draw,
-    /// The value of the header that exchanges are told apart by.
+    /// The class of the response, by the value of a configured header.
     pub(crate) header: ClassId,
-    /// The gateway's result code, if it is one of failure; else 0.
+    /// The gateway's result code if it means a failure, otherwise 0.
     pub(crate) result_code: i32,
-    /// Seconds for which the server says that it keeps the connection; 0 if it does not say.
+    /// Number of seconds for which the server keeps the connection open; 0 if it does not say.
     pub(crate) keep_alive_s: u16,
-    /// The number of times that it was sent again after its connection turned out dead.
+    /// Number of times that the request was resent after its connection turned out to be closed.
     pub(crate) retries: u8,
     pub(crate) keep_alive: bool,
     pub(crate) has_body: bool,
-    /// Answers before the answer proper (`100 Continue`) do not count as received.
+    /// True if interim responses (`100 Continue`) do not count as received bytes.
     pub(crate) interim_uncounted: bool,
     pub(crate) is_head: bool,
-    /// As by Java's own client.
+    /// True if the request is that of Java's own client.
     pub(crate) java: bool,
-    /// The request asks for the connection to be kept.
+    /// True if the request asks for a persistent connection.
     pub(crate) want_keep_alive: bool,
-    /// Somebody reads the head, the body.
+    /// True if the head, or the body, is read.
     pub(crate) keep_head: bool,
     pub(crate) keep_body: bool,
-    /// The body is kept if it may be a page, for its links.
+    /// True if the body is kept for its links if it may be a page.
     pub(crate) parse: bool,
-    /// Only the digest of the body is read.
+    /// True if only the digest of the body is read.
     pub(crate) digest: bool,
-    /// Redirects become sub-samples; are followed silently.
+    /// True if redirects become sub-results, or (`auto_follow`) are followed without them.
     pub(crate) follow: bool,
     pub(crate) auto_follow: bool,
-    /// Cookies of the answer are stored.
+    /// True if cookies of the response are stored.
     pub(crate) cookies: bool,
-    /// The answer may go to the user's cache.
+    /// True if the response may be stored in the user's cache.
     pub(crate) caches: bool,
-    /// An answer that asks for credentials is answered.
+    /// True if an authentication challenge in the response is answered.
     pub(crate) challenges: bool,
-    /// A request of the same sample went before.
+    /// True if the sample has sent an earlier request.
     pub(crate) again: bool,
-    /// It is a proxy that was asked, for a tunnel.
+    /// True if this is a `CONNECT` request to a proxy.
     pub(crate) tunnels: bool,
-    /// The request is one that never changes: what is shown of it is put beside the answer, if there is something.
+    /// True if the request is constant: its texts are added to the stash only if the response has one.
     pub(crate) fixed: bool,
 }
 
 impl HttpCall {
-    /// The trace of the sample; a request that never changes has none.
+    /// Returns the trace of the sample; a constant request has none.
     #[inline]
     pub(crate) fn trace(&self) -> TraceId {
         self.stash.as_ref().map_or(TraceId::NONE, |stash| stash.trace)
@@ -109,7 +109,7 @@ impl HttpExchange {
         fixed: false,
     };
 
-    /// The next request of the same sample, yet to be sent.
+    /// Returns the facts for the next request of the same sample.
     pub(crate) fn again(&self) -> Self {
         Self {
             sent: 0,
@@ -127,7 +127,7 @@ impl HttpExchange {
         }
     }
 
-    /// Takes the head of the answer. True: it is read, and is to be kept.
+    /// Stores the facts of the response's head. Returns true if the head must be kept.
     #[inline]
     pub(super) fn take_head(&mut self, head: &Head<'_>) -> bool {
         self.status = head.status;
@@ -138,8 +138,9 @@ impl HttpExchange {
         if self.interim_uncounted {
             self.received = head.raw.len() as u64;
         }
-        // JMeter's own form of a status line without a reason has a blank more. The size of the body is what is left of all bytes: of one
-        // byte nothing is left, and JMeter then takes the length of the body instead.
+        // In JMeter's own form, a status line without a reason has one more blank. JMeter computes the size of the body
+        // as the rest of all bytes. For a body of one byte the rest is 0, and JMeter then uses the length of the body
+        // instead.
         let bare = head.reason.is_empty() && head.content_length == Some(1) && head.has_body;
         let status_line = || head.raw.split(|byte| matches!(byte, b'\r' | b'\n')).next();
         if bare && !self.counts_content() && status_line().is_some_and(|line| !line.ends_with(b" "))
@@ -152,9 +153,9 @@ impl HttpExchange {
         let asked = self.challenges && matches!(head.status, 401 | 407);
         let noted = self.caches && is_cacheable(head.status);
         let cookies = self.cookies && head.set_cookie;
-        // Whoever looks at the result or not: a cause of errors has the server's words.
+        // The statistics of error causes show the server's words, even if nothing reads the result.
         let failed = !(200..400).contains(&head.status)
-            // A redirect to nowhere is a failure, too, whether it would be followed or not.
+            // A redirect without `Location` is a failure too, whether or not redirects are followed.
             || head.location.is_none() && matches!(head.status, 301..=303 | 307 | 308);
         self.keep_head
             || self.keep_body
@@ -166,13 +167,14 @@ impl HttpExchange {
             || self.tunnels
     }
 
-    /// JMeter counts what Java's own client gives it, which is without the frames of chunks.
+    /// Returns true if only content counts: JMeter counts the bytes that Java's own client returns, without the framing
+    /// of chunks.
     pub(super) fn counts_content(&self) -> bool {
         self.java && !self.tunnels
     }
 
-    /// The bytes by which a piece of the body adds to the sample's size. With "Save response as MD5 hash", JMeter's Java
-    /// implementation takes the length of the digest as the size of an error page's body.
+    /// Returns the number of bytes that a piece of the body adds to the sample's size. With "Save response as MD5
+    /// hash", JMeter's Java implementation uses the length of the digest as the size of an error page's body.
     pub(super) fn counted(&self, bytes: u64, is_first: bool) -> u64 {
         if self.counts_content() && self.digest && self.status >= 400 {
             u64::from(is_first) * DIGEST
@@ -182,12 +184,12 @@ impl HttpExchange {
     }
 }
 
-/// Whether an answer of this status may go to a user's cache.
+/// Returns true if a response with this status may be stored in a user's cache.
 pub(crate) fn is_cacheable(status: u16) -> bool {
     matches!(status, 200..=299 | 304)
 }
 
-/// Whether a type of content may be one that is read for links: no picture, sound or video.
+/// Returns true if content of this type may be searched for links: it is no image, sound, video or font.
 fn may_be_page(content_type: &[u8]) -> bool {
     const OTHERS: [&[u8]; 4] = [b"image/", b"audio/", b"video/", b"font/"];
     let is = |kind: &&[u8]| {
@@ -197,17 +199,17 @@ fn may_be_page(content_type: &[u8]) -> bool {
         || !OTHERS.iter().any(is)
 }
 
-/// The parts of a request and its response that are kept for those who read them.
+/// The kept parts of a request and its response.
 #[derive(Debug, Default)]
 pub(crate) struct Stash {
     /// Head of the response as on the wire.
     pub(crate) head: Vec<u8>,
-    /// Where in it the content type and the content encoding stand.
+    /// Byte ranges of the content type and the content encoding in the head.
     pub(crate) content_type: Option<Range<usize>>,
     pub(crate) content_encoding: Option<Range<usize>>,
-    /// It sets cookies.
+    /// True if the response sets cookies.
     pub(crate) set_cookie: bool,
-    /// Body of the response as on the wire, framing removed.
+    /// Body of the response as on the wire, without framing.
     pub(crate) body: Vec<u8>,
     /// URL of the request.
     pub(crate) url: String,
@@ -217,32 +219,32 @@ pub(crate) struct Stash {
     pub(crate) request_headers: String,
     /// Request line, body and cookies, as JMeter shows them.
     pub(crate) sampler_data: String,
-    /// Cookies and body alone.
+    /// Cookies and body of the request.
     pub(crate) cookies: String,
     pub(crate) query_string: String,
-    /// The fault that HttpClient finds in the request when there is an answer; else empty.
+    /// An error that HttpClient finds in the request when a response arrives; otherwise empty.
     pub(crate) connection_fault: String,
     /// The trace of the request's sample.
     pub(crate) trace: TraceId,
-    /// The key that the answer may be encrypted with.
+    /// The key for decrypting the response.
     pub(crate) encrypted: Option<Encrypted>,
 }
 
-/// The key of an answer of a mobile gateway.
+/// The key for a response of a mobile gateway.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encrypted {
     pub(crate) key: SessionKey,
-    /// An answer that is not encrypted fails.
+    /// True if a response that is not encrypted fails.
     pub(crate) always: bool,
 }
 
 impl Stash {
-    /// Keeps a response's head.
+    /// Stores the head of a response.
     pub(crate) fn keep_head(&mut self, head: &wire::http1::Head<'_>) {
         self.head.clear();
         self.head.extend_from_slice(head.raw);
         let start = head.raw.as_ptr() as usize;
-        // Values are slices of the head: their distance from its start is their place in it.
+        // Values are slices of the head, so their distance from its start is their offset.
         let place = |value: &[u8]| {
             let from = value.as_ptr() as usize - start;
             from..from + value.len()
@@ -252,12 +254,12 @@ impl Stash {
         self.set_cookie = head.set_cookie;
     }
 
-    /// Keeps a part of a body, as far as all that is kept is at most `most` bytes. So is the buffer.
+    /// Stores a part of a body, up to `most` bytes in all. The buffer never grows beyond `most` either.
     pub(crate) fn keep_body(&mut self, part: &[u8], most: usize) {
         keep_part(&mut self.body, part, most);
     }
 
-    /// Forgets the answer, but not the request.
+    /// Clears the response, but not the request.
     pub(crate) fn clear_answer(&mut self) {
         self.content_type = None;
         self.content_encoding = None;
@@ -280,12 +282,12 @@ impl Stash {
     }
 }
 
-/// Stashes that no exchange has, for the next ones.
+/// Spare stashes of a core.
 #[derive(Debug, Default)]
-#[allow(clippy::vec_box)] // They move between here and the connections by their pointer.
+#[allow(clippy::vec_box)] // Boxes move between this pool and the connections without copying.
 pub(crate) struct Stashes {
     free: Vec<Box<Stash>>,
-    /// Bytes of a body that are kept at most: where it is read, and where only its digest is.
+    /// Maximum number of kept body bytes: if the body is read, and if only its digest is.
     pub(super) most_of_body: [usize; 2],
 }
 
@@ -294,7 +296,7 @@ impl Stashes {
         Self { free: Vec::new(), most_of_body }
     }
 
-    /// An empty stash.
+    /// Returns an empty stash.
     pub(crate) fn take(&mut self) -> Box<Stash> {
         let mut stash = self.free.pop().unwrap_or_default();
         stash.clear();

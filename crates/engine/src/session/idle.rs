@@ -1,8 +1,8 @@
-//! Lines that a user of HTTP keeps: which of them a request goes out on, and how they end.
+//! Idle HTTP connections of a user: which one a request uses, and how they end.
 //!
-//! A user keeps its lines to itself, as a JMeter thread does: one that is idle to the wanted route is used again; else a new one
-//! is opened. An idle line is watched: when its peer closes it, it is closed here, or stays as a dead one that is found out by its use,
-//! as JMeter would.
+//! A user keeps its connections to itself, like a JMeter thread. An idle connection to the wanted route is reused,
+//! otherwise a new one is opened. Idle connections are polled. When the peer closes one, Throng closes it too, or keeps
+//! it as dead, and its next use fails as in JMeter.
 
 use stats::Counter;
 use wire::session::Ticket;
@@ -12,19 +12,20 @@ use crate::session::line::{LineId, Place, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
-/// A line that its user has kept.
+/// A connection that its user has kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found {
-    /// It may be used again.
+    /// The connection can be reused.
     Sound(LineId),
-    /// Its peer has closed it, and it is used all the same.
+    /// The peer has closed the connection, and it is used all the same.
     Stale(LineId),
-    /// It may not, and is to be closed, which is counted so.
+    /// The connection must be closed, and counted with this counter.
     Over(LineId, Counter),
 }
 
 impl Sessions {
-    /// A line of the user's to be used again from `now` on. A dead one may be, for so long after its last use.
+    /// Finds a kept connection of the user at the time `now`. A dead connection is still used until `validate_after`
+    /// after its last use.
     #[inline]
     pub(crate) fn idle(
         &mut self,
@@ -51,8 +52,8 @@ impl Sessions {
         Some(if is_dead { Found::Stale(id) } else { Found::Sound(id) })
     }
 
-    /// Keeps the line of an exchange that is over for its user's next, for so long. Where its peer closes it meanwhile, it is closed here, too
-    /// (`closes`), or is dead.
+    /// Keeps the connection of an ended exchange for its user's next request, for the time `rest`. If its peer closes
+    /// it meanwhile, it is closed (`closes`) or kept as dead.
     #[inline]
     pub(crate) fn rest(&mut self, ticket: Ticket, rest: Nanos, closes: bool) -> LineId {
         let exchange = &mut self.exchanges[ticket];
@@ -64,7 +65,7 @@ impl Sessions {
         id
     }
 
-    /// An idle line became readable: the peer closed it, or broke the protocol.
+    /// Handles a readable idle connection: the peer has closed it, or violated the protocol.
     pub(super) fn read_idle(&mut self, around: &mut Around<'_>, id: LineId) {
         let mut scratch = std::mem::take(&mut around.net.scratch);
         let line = &mut self.lines[id];
@@ -75,7 +76,7 @@ impl Sessions {
         let gone = match received {
             Ok(None) => false,
             Ok(Some(received)) if received.bytes > 0 && line.transport.tls().is_some() => {
-                // Under TLS, session tickets arrive after the handshake or the first answer.
+                // Under TLS, session tickets arrive after the handshake or after the first response.
                 !self.take_late_records(around, id, &mut scratch[..received.bytes])
             }
             Ok(Some(_)) | Err(_) => true,
@@ -86,7 +87,7 @@ impl Sessions {
         }
     }
 
-    /// The peer closed a line that the user would have used again.
+    /// Handles the peer's close of a connection that the user would have reused.
     pub(crate) fn peer_gave_up(&mut self, around: &mut Around<'_>, id: LineId) {
         if self.lines[id].closes {
             return self.drop_line(around, id, Counter::ConnClosedByPeer);
@@ -122,7 +123,7 @@ impl Sessions {
         }
     }
 
-    /// Closes all lines that clients of HTTP keep for a user; how many were closed from here.
+    /// Closes all HTTP connections of a user. Returns how many were not closed by their peer before.
     pub(crate) fn close_clients(&mut self, around: &mut Around<'_>, user: UserId) -> u64 {
         let mut closed = 0;
         let is_client = |place| matches!(place, Place::Client { .. });

@@ -1,6 +1,7 @@
-//! Parts that only some exchanges and lines need.
+//! Parts that only some exchanges and connections need.
 
-/// A part of an exchange or of a line that only some need: made at its first change; an exchange keeps it for the next in the same place.
+/// A part that only some exchanges or connections need: allocated at its first change. The slot of an exchange keeps it
+/// for the next exchange.
 #[derive(Debug)]
 pub(crate) struct Lazy<T>(pub(super) Option<Box<T>>);
 
@@ -10,7 +11,7 @@ impl<T> Default for Lazy<T> {
     }
 }
 
-/// A type that has a value which stands for nothing.
+/// A type with a value that means "unused".
 pub(crate) trait Unused: Default + 'static {
     fn unused() -> &'static Self;
 }

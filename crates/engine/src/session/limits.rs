@@ -1,4 +1,4 @@
-//! Time limits of exchanges, stalls of this process that hide an answer, and interruption.
+//! Time limits of exchanges, stalls of this process that hide a response, and interruption.
 
 use stats::Phase;
 use wire::session::Ticket;
@@ -11,7 +11,7 @@ use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 
 impl Sessions {
-    /// The timer of a user with an exchange fired.
+    /// Handles the timer of a user with an exchange.
     pub(crate) fn check_limit(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
         let index = self.exchanges[ticket].user;
         let limit = around.users[index].limit;
@@ -29,7 +29,7 @@ impl Sessions {
         if self.exchanges[ticket].line == LineId::NONE {
             return self.waited(around, ticket);
         }
-        // However much its peer still has to say.
+        // The exchange ends even if its peer would send more.
         if over {
             return self.end(around, ticket, Ending::Complete { closed: false }, now);
         }
@@ -49,8 +49,8 @@ impl Sessions {
         self.fail(around, ticket, failure);
     }
 
-    /// Takes what the line of an exchange has whose time is over. Timers fire before sockets are polled: after a stall of
-    /// this process, what came in time may lie there unread. False: there was nothing.
+    /// Reads the connection of an exchange whose time limit is over. Timers fire before sockets are polled. After a
+    /// stall of this process, data that arrived in time may still be unread. Returns false if there was none.
     fn takes_what_lies_there(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let id = self.exchanges[ticket].line;
         if id == LineId::NONE {
@@ -71,7 +71,7 @@ impl Sessions {
             }
             _ => return false,
         }
-        // The exchange goes on, with the time that the limit gives from here.
+        // The exchange continues; its time limit starts now.
         if self.exchanges.has(ticket) && self.is_on(id, ticket) {
             let (index, limit) =
                 (self.exchanges[ticket].user, self.exchanges[ticket].limit.nanos());
@@ -85,7 +85,8 @@ impl Sessions {
         true
     }
 
-    /// A Sample Timeout interrupts an exchange. Only HTTP's samplers have something to close before a connection stands.
+    /// Interrupts an exchange because of a Sample Timeout. Before a connection is established, only HTTP samplers have
+    /// something to close.
     pub(crate) fn interrupt(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let (id, place) = (self.exchanges[ticket].line, self.exchanges[ticket].place);
         if id == LineId::NONE || !self.is_on(id, ticket) {
@@ -113,7 +114,7 @@ impl Sessions {
 }
 
 impl Exchange {
-    /// A time limit, in nanoseconds from now, no later than the exchange's own end; 0 is none.
+    /// Returns a time limit in nanoseconds from now that is no later than the exchange's own end; 0 is unlimited.
     pub(super) fn limit_of(&self, limit: Nanos, now: Nanos) -> Nanos {
         match (self.terms.until, limit) {
             (0, limit) => limit,

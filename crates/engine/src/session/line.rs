@@ -1,4 +1,4 @@
-//! Lines: connections with the session that speaks on them, and which of them a user has.
+//! Lines: connections with their session, and which of them a user has.
 
 use plan::plan::SamplerId;
 use stats::ClassId;
@@ -15,15 +15,15 @@ use crate::net::transport::Transport;
 use crate::session::lazy::Lazy;
 use crate::time::clock::Nanos;
 
-/// The place of a line in its core's slab.
+/// Index of a connection in its core's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineId(u32);
 
 impl LineId {
-    /// No line.
+    /// Stands for "no connection".
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// The place as an index.
+    /// Returns the index.
     pub(super) fn at(self) -> usize {
         self.0 as usize
     }
@@ -32,19 +32,19 @@ impl LineId {
 /// The number of this slab in tokens.
 pub(crate) const SLAB: u8 = 1;
 
-/// On what connection an exchange goes.
+/// The connections that an exchange may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A kept one of the user to the same peer, or a new one.
+    /// A kept connection of the user to the same peer, or a new one.
     Own,
-    /// A new one, whatever there is.
+    /// Always a new connection.
     Fresh,
-    /// The one that the sampler has, whatever the peer, or a new one.
+    /// The connection that this sampler has kept, whatever its peer, or a new one.
     Held(SamplerId),
-    /// One that this client of HTTP has kept for the user, and that no other may use, or a new one. The user that a line counts for
-    /// among the branches of a Parallel Controller is the `owner`.
+    /// A connection that this HTTP client has kept for the user, or a new one. Other clients do not use it. `owner` is
+    /// the connection owner among the branches of a Parallel Controller.
     Client { java: bool, owner: u16 },
-    /// One of the core's pool of that number, which all its users share.
+    /// A connection of the core's pool with this number, which all users of the core share.
     Named(u32),
 }
 
@@ -52,38 +52,38 @@ pub(crate) enum Place {
 pub(crate) enum State {
     /// The slot is free.
     Closed,
-    /// The address of the peer is being asked for.
+    /// The address of the peer is being resolved.
     Naming,
     Connecting,
-    /// TCP stands to a proxy, whose protocol is to ask it for a tunnel.
+    /// TCP is connected to a proxy, which must be asked for a tunnel.
     Proxied,
-    /// The proxy has been asked for a tunnel.
+    /// The proxy was asked for a tunnel.
     Tunnelling,
-    /// TCP stands; the settings of TLS are asked for.
+    /// TCP is connected; the TLS settings are missing.
     Unsecured,
     Handshaking,
-    /// It stands.
+    /// The connection is established.
     Open,
-    /// It is kept for the user's next request, and watched.
+    /// The connection is kept for the user's next request, and polled.
     Idle,
-    /// As idle, but the peer has closed it; JMeter would find out by using it.
+    /// An idle connection that the peer has closed. JMeter notices this at the next use.
     Dead,
-    /// The peer sends no more; what can still be written is found out by writing.
+    /// The peer has closed its side. Only writing shows whether data can still be sent.
     Ended,
 }
 
-/// The session that speaks on a line.
+/// The session of a connection.
 #[derive(Debug)]
 pub(crate) enum Speaker {
     Stream(Stream),
-    /// Each datagram is a call or an answer.
+    /// Each datagram is a request or a response.
     Datagram,
     Redis(Box<Redis>),
     Sse(Box<Sse>),
     Http(Connection),
 }
 
-/// A connection.
+/// A connection of a session.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) transport: Transport,
@@ -92,33 +92,33 @@ pub(crate) struct Line {
     pub(crate) user: UserId,
     pub(crate) route: RouteId,
     pub(crate) place: Place,
-    /// The exchange on it.
+    /// The exchange on this connection.
     pub(crate) ticket: Option<Ticket>,
     pub(crate) opening: Opening,
-    /// Input that is not used up; under TLS decrypted.
+    /// Input that is not used up, decrypted under TLS.
     pub(crate) tail: Lazy<Vec<u8>>,
-    /// Since when it is idle.
+    /// Start of the idle time.
     pub(crate) idle_since: Nanos,
-    /// After this it is not used again; never later than its end.
+    /// The connection is not reused after this time, which is never later than `end`.
     pub(crate) expires: Nanos,
-    /// However much it is used, not after this.
+    /// The connection is not used after this time, however active it is.
     pub(crate) end: Nanos,
-    /// Its address, as the recorder has it, if it is one of HTTP's.
+    /// The class of the address, for HTTP.
     pub(crate) class: ClassId,
-    /// It is closed when its peer has closed it while it was idle.
+    /// True if the connection is closed when its peer closes it while it is idle.
     pub(crate) closes: bool,
-    /// The user's next line.
+    /// The next connection of the same user.
     next: LineId,
 }
 
 const _: () = assert!(size_of::<Line>() <= 152);
 
-/// Lines of a core.
+/// Connections of a core.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     all: Vec<Line>,
     free: Vec<LineId>,
-    /// The first line of each user that has had one.
+    /// The first connection of each user that has had one.
     first: Vec<LineId>,
 }
 
@@ -136,14 +136,14 @@ impl std::ops::IndexMut<LineId> for Lines {
 }
 
 impl Line {
-    /// Whether nothing has come that is not used up, be it part of a record.
+    /// Returns true if no received bytes are left, not even part of a TLS record.
     pub(crate) fn is_drained(&self) -> bool {
         self.tail.is_empty() && self.transport.tls().is_none_or(|tls| tls.sealed.is_empty())
     }
 }
 
 impl Lines {
-    /// A line for a user, without a socket yet.
+    /// Adds a connection for a user, without a socket yet.
     pub(crate) fn open(
         &mut self,
         (user, route, place): (UserId, RouteId, Place),
@@ -178,7 +178,7 @@ impl Lines {
                 LineId((self.all.len() - 1) as u32)
             }
         };
-        // Lines of pools are found by these.
+        // Connections of pools are found through their pools.
         if matches!(place, Place::Named(_)) {
             return id;
         }
@@ -189,7 +189,7 @@ impl Lines {
         id
     }
 
-    /// Makes a line the first of its user's.
+    /// Makes a connection the first of its user.
     #[inline]
     pub(crate) fn bring_to_front(&mut self, id: LineId) {
         let user = self[id].user;
@@ -199,14 +199,14 @@ impl Lines {
         }
     }
 
-    /// Drops the socket of a line and what belongs to it, but keeps the line.
+    /// Closes the socket of a connection and drops its input, but keeps the connection's slot.
     pub(crate) fn drop_socket(&mut self, id: LineId) {
         let line = &mut self[id];
         line.transport.close();
         line.tail = Lazy::default();
     }
 
-    /// The first of a user's lines that fits.
+    /// Returns the first matching connection of a user.
     #[inline]
     pub(crate) fn find(&self, user: UserId, fits: impl Fn(&Line) -> bool) -> Option<LineId> {
         let mut id = self.first.get(user.at()).copied().unwrap_or(LineId::NONE);
@@ -219,7 +219,7 @@ impl Lines {
         None
     }
 
-    /// Closes a line and frees its slot.
+    /// Closes a connection and frees its slot.
     pub(crate) fn close(&mut self, id: LineId) {
         if !matches!(self[id].place, Place::Named(_)) {
             self.unlink(id);
@@ -230,7 +230,7 @@ impl Lines {
         self.free.push(id);
     }
 
-    /// Takes a line from its user.
+    /// Removes a connection from its user's list.
     fn unlink(&mut self, id: LineId) {
         let (user, next) = (self[id].user, self[id].next);
         let mut before = LineId::NONE;
@@ -244,29 +244,29 @@ impl Lines {
         }
     }
 
-    /// A place in the slab.
+    /// Returns the connection with this index, for tests.
     #[cfg(test)]
     pub(crate) fn id(index: u32) -> LineId {
         LineId(index)
     }
 
-    /// Routes of the lines there are.
+    /// Returns the routes of all connections.
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> {
         let open = self.all.iter().filter(|line| line.state != State::Closed);
         open.flat_map(|line| [line.route, line.opening.route])
     }
 
-    /// Where a line is.
+    /// Returns the slot of a connection.
     pub(crate) fn slot(id: LineId) -> Slot {
         Slot { slab: SLAB, index: id.0 }
     }
 
-    /// The token under which the slot's present socket is registered.
+    /// Returns the token under which the slot's current socket is registered.
     pub(crate) fn token(&self, id: LineId) -> u64 {
         Self::slot(id).token(&self[id].transport)
     }
 
-    /// The slot of a token, unless its socket is gone.
+    /// Returns the connection of a token, unless its socket was closed.
     pub(crate) fn by_token(&self, token: u64) -> Option<LineId> {
         let id = LineId(token as u32);
         let line = self.all.get(id.0 as usize)?;

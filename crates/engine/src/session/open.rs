@@ -1,5 +1,4 @@
-//! From a place and a route to a connection that stands: a kept one, or a new one that `net` opens, with TLS where the
-//! route wants it.
+//! Finds a kept connection for a place and a route, or opens one with `net`, with TLS if the route requires it.
 
 use std::sync::Arc;
 
@@ -25,21 +24,21 @@ use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::milestones::Milestones;
 
 impl Sessions {
-    /// A user's line that an exchange of this place may go on, be it ended by the peer.
+    /// Returns a kept connection of the user for an exchange. The peer may have closed its side.
     pub(crate) fn kept(&self, user: UserId, place: Place, route: RouteId) -> Option<LineId> {
         self.lines.find(user, |line| {
             let fits = match place {
                 Place::Own => line.place == Place::Own && line.route == route,
                 Place::Fresh => false,
                 held @ Place::Held(_) => line.place == held,
-                // Others find those.
+                // These connections are found by `idle` and `pools`.
                 Place::Client { .. } | Place::Named(_) => false,
             };
             fits && line.ticket.is_none() && matches!(line.state, State::Open | State::Ended)
         })
     }
 
-    /// Opens a line for an exchange.
+    /// Opens a connection for an exchange.
     pub(super) fn open(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let id = self.add_line(ticket, self.exchanges[ticket].user);
         if self.resolve(around, ticket) {
@@ -47,7 +46,8 @@ impl Sessions {
         }
     }
 
-    /// Adds a line of a user's for an exchange; it is yet to be opened, by [`Self::connect`] once there are addresses, or by [`Self::connect_to`].
+    /// Adds a connection of a user for an exchange. [`Self::connect`] opens it when there are addresses, or
+    /// [`Self::connect_to`].
     pub(crate) fn add_line(&mut self, ticket: Ticket, owner: UserId) -> LineId {
         let exchange = &self.exchanges[ticket];
         let (route, place) = (exchange.route, exchange.place);
@@ -73,32 +73,33 @@ impl Sessions {
         id
     }
 
-    /// Whether the addresses for the line of an exchange are known; if not, the answer of the resolver is waited for.
+    /// Returns true if the addresses for an exchange's connection are known. If not, the exchange waits for the
+    /// resolver.
     pub(crate) fn resolve(&mut self, around: &mut Around<'_>, ticket: Ticket) -> bool {
         let exchange = &self.exchanges[ticket];
         let (id, user, now) = (exchange.line, exchange.user, exchange.start);
-        // Limits of connecting begin with the address.
+        // Limits for connecting start when the address is known.
         around.limit(user, exchange.limit_of(0, now), now);
         around.net.resolve(&self.lines[id].opening, user, now, around.recorder)
     }
 
-    /// Connects the line of an exchange to the addresses of this route, which its user has found.
+    /// Connects an exchange to the addresses of a route that its user has resolved.
     pub(crate) fn connect_to(&mut self, around: &mut Around<'_>, ticket: Ticket, via: RouteId) {
         let id = self.exchanges[ticket].line;
         self.lines[id].opening.route = via;
         self.connect(around, id);
     }
 
-    /// The addresses for the line of an exchange are known, or are not to be had.
+    /// Stores the time until the addresses for an exchange's connection were known.
     pub(crate) fn note_name(&mut self, around: &Around<'_>, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         exchange.milestones.dns = Milestones::micros(around.clock.now() - exchange.start);
     }
 
-    /// The line of an exchange that waits for an address of this route.
+    /// Returns the connection of an exchange that waits for an address of this route.
     pub(crate) fn naming(&self, ticket: Ticket, route: RouteId) -> Option<LineId> {
         let id = self.exchanges.has(ticket).then(|| self.exchanges[ticket].line)?;
-        // It may be the answer to a question of somebody who waits no more.
+        // The answer may be for an exchange that no longer waits.
         let waits = |id: &LineId| {
             let line = &self.lines[*id];
             line.state == State::Naming && line.route == route
@@ -106,7 +107,7 @@ impl Sessions {
         Some(id).filter(|id| *id != LineId::NONE).filter(waits)
     }
 
-    /// An answer of the resolver; the address stands in the route by now, if there is one.
+    /// Handles an answer of the resolver; the route already has the address, if there is one.
     pub(crate) fn on_resolved(
         &mut self,
         around: &mut Around<'_>,
@@ -121,7 +122,7 @@ impl Sessions {
         }
     }
 
-    /// Connects, in this turn of the loop or when its turn comes.
+    /// Connects now, or in a later turn of the loop if the limit per turn is reached.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else { return };
@@ -139,7 +140,7 @@ impl Sessions {
         self.on_opened(around, id, opened);
     }
 
-    /// The attempt to connect has come to its end, good or bad.
+    /// Handles the result of a connection attempt.
     pub(super) fn on_connected(&mut self, around: &mut Around<'_>, id: LineId) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let line = &mut self.lines[id];
@@ -151,7 +152,7 @@ impl Sessions {
         self.on_opened(around, id, opened);
     }
 
-    /// Acts upon what came of a step of a line's opening.
+    /// Handles the result of a step of a connection's opening.
     pub(super) fn on_opened(&mut self, around: &mut Around<'_>, id: LineId, opened: Opened) {
         let Some(ticket) = self.lines[id].ticket else { return };
         let exchange = &self.exchanges[ticket];
@@ -180,12 +181,12 @@ impl Sessions {
         }
     }
 
-    /// Counts a connection that stands, by its address.
+    /// Counts an established connection for its address.
     fn note_opened(&mut self, around: &mut Around<'_>, id: LineId) {
         self.classify(around, id);
         let Some(ticket) = self.lines[id].ticket else { return };
         around.recorder.opened(self.lines[id].class);
-        // After an address that did not answer, the time is that of two connects.
+        // After an address that did not answer, the time would include two connects.
         if !self.lines[id].opening.is_first_try() {
             return;
         }
@@ -195,14 +196,15 @@ impl Sessions {
         around.recorder.span(Span::Tcp, took as u64);
     }
 
-    /// Gives a line the class of the address that it goes to.
+    /// Sets the class of a connection to that of its address.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, id: LineId) {
         let line = &mut self.lines[id];
         let Ok(address) = around.net.address(&line.opening) else { return };
         line.class = around.recorder.class_of(address);
     }
 
-    /// Sends a proxy the request for a tunnel, on the line of an exchange that stands there. What it answers ends the exchange for now.
+    /// Sends a `CONNECT` request to the proxy of an exchange's connection. The proxy's response ends the exchange for
+    /// now.
     pub(crate) fn ask_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket, request: &[u8]) {
         let now = around.clock.now();
         let exchange = &mut self.exchanges[ticket];
@@ -221,7 +223,7 @@ impl Sessions {
         }
     }
 
-    /// The tunnel that the line of an exchange has asked for is there: TLS is next.
+    /// Continues with TLS after the proxy has created the tunnel.
     pub(crate) fn leave_proxy(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         self.renew(around, ticket);
         let exchange = &mut self.exchanges[ticket];
@@ -232,7 +234,7 @@ impl Sessions {
         (line.state, line.tail) = (State::Unsecured, Lazy::default());
     }
 
-    /// Connects the line of an exchange once more.
+    /// Reconnects an exchange.
     pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         self.renew(around, ticket);
         let id = self.exchanges[ticket].line;
@@ -240,7 +242,7 @@ impl Sessions {
         self.connect(around, id);
     }
 
-    /// Begins TLS on a connection that waits for its settings, and has stood since `since`.
+    /// Starts TLS on a connection that waits for the settings; it has been established since `since`.
     pub(crate) fn secure(
         &mut self,
         around: &mut Around<'_>,
@@ -270,7 +272,7 @@ impl Sessions {
         self.shake_hands(around, id, &mut [], (now, cpu));
     }
 
-    /// Continues a handshake with what arrived; how much of it is used up.
+    /// Continues a handshake with received bytes. Returns how many were used.
     pub(super) fn shake_hands(
         &mut self,
         around: &mut Around<'_>,
@@ -294,11 +296,11 @@ impl Sessions {
         shaken.used
     }
 
-    /// The connection stands: the exchange may begin.
+    /// Starts the exchange on its established connection.
     fn established(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) {
         let exchange = &mut self.exchanges[ticket];
         let line = &mut self.lines[id];
-        // Behind a proxy, connecting ends with the connection to it.
+        // With a proxy, the connect time ends with the connection to the proxy.
         let connect = around.clock.now() - exchange.start;
         if exchange.connect == 0 || around.net.routes[line.route].tunnel.is_none() {
             exchange.connect = connect;
@@ -313,7 +315,7 @@ impl Sessions {
         }
     }
 
-    /// Whether a greeting comes before the first exchange, which is then sent.
+    /// Sends a greeting if the protocol has one before the first exchange. Returns true if it does.
     fn greets(&mut self, around: &mut Around<'_>, id: LineId, ticket: Ticket) -> bool {
         let line = &mut self.lines[id];
         let Speaker::Redis(session) = &mut line.speaker else { return false };
@@ -332,7 +334,7 @@ impl Sessions {
         true
     }
 
-    /// Closes the line that a user has kept for this place.
+    /// Closes the connection that a user has kept for this place.
     pub(crate) fn close_kept(
         &mut self,
         around: &mut Around<'_>,

@@ -1,7 +1,7 @@
-//! Pools: lines of a core that belong to no user, and the exchanges that wait for one of them.
+//! Pools: connections of a core that belong to no user, and the exchanges that wait for one of them.
 //!
-//! A pool has a number, and so many lines at most. Each core has its own, so that a run has at most as many as cores times that.
-//! A line that is free goes to who waits longest.
+//! A pool has a number, and a maximum number of connections. Each core has its own pools, so the run has at most this
+//! maximum times the number of cores. A free connection goes to the exchange that has waited longest.
 
 use std::collections::VecDeque;
 
@@ -15,23 +15,23 @@ use crate::session::{Around, Sessions};
 use crate::time::clock::Nanos;
 use crate::time::milestones::Milestones;
 
-/// An exchange's share of a pool.
+/// The answer of a pool to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// A line that is free.
+    /// A free connection.
     Line(LineId),
-    /// A line may be opened, and is counted by now.
+    /// A new connection may be opened; it is already counted.
     New,
-    /// There are as many as may be, none of them free.
+    /// The maximum number of connections is in use.
     None,
 }
 
-/// Lines with a name.
+/// A pool of connections.
 #[derive(Debug)]
 struct Pool {
     number: u32,
     route: RouteId,
-    /// Lines that there are, or are being opened.
+    /// Number of connections, including those being opened.
     lines: u32,
     free: Vec<LineId>,
     waiting: VecDeque<Ticket>,
@@ -51,7 +51,7 @@ impl Pools {
         &mut self.0[at]
     }
 
-    /// Asks for a line; 0 is no bound. A pool has the route of its first exchange.
+    /// Requests a connection; `most` is the maximum, 0 is unlimited. A pool has the route of its first exchange.
     fn ask(&mut self, (number, most): (u32, u32), route: RouteId) -> (Share, RouteId) {
         let pool = self.of(number, route);
         let share = match pool.free.pop() {
@@ -65,34 +65,35 @@ impl Pools {
         (share, pool.route)
     }
 
-    /// A line is free, or there is none any more in its place: who is next, and has it.
+    /// Returns a free connection to the pool; `None` if it was closed. Returns the waiting exchange that takes it, or
+    /// that may open a new one.
     fn give_back(&mut self, number: u32, line: Option<LineId>) -> Option<Ticket> {
         let pool = self.0.iter_mut().find(|pool| pool.number == number)?;
         let next = pool.waiting.pop_front();
         match (next, line) {
             (None, Some(line)) => pool.free.push(line),
             (None, None) => pool.lines -= 1,
-            // It takes the place over.
+            // The waiting exchange takes over the connection, or its place.
             (Some(_), _) => {}
         }
         next
     }
 
-    /// An exchange waits no more.
+    /// Removes an exchange that no longer waits.
     fn forget(&mut self, number: u32, ticket: Ticket) {
         if let Some(pool) = self.0.iter_mut().find(|pool| pool.number == number) {
             pool.waiting.retain(|waiting| *waiting != ticket);
         }
     }
 
-    /// Routes that lead to pools.
+    /// Returns the routes of all pools.
     pub(crate) fn routes(&self) -> impl Iterator<Item = RouteId> {
         self.0.iter().map(|pool| pool.route)
     }
 }
 
 impl Sessions {
-    /// Starts an exchange on a line of a pool, once there is one.
+    /// Starts an exchange on a connection of a pool, or makes it wait for one.
     pub(super) fn join(&mut self, around: &mut Around<'_>, ticket: Ticket, pool: u32) {
         let exchange = &mut self.exchanges[ticket];
         let (share, route) = self.pools.ask((pool, exchange.terms.most_lines), exchange.route);
@@ -119,7 +120,7 @@ impl Sessions {
         }
     }
 
-    /// An exchange has its place in a pool: with a line, or with one to be opened.
+    /// Gives an exchange its connection of the pool, or opens a new one.
     fn board(&mut self, around: &mut Around<'_>, ticket: Ticket, line: Option<LineId>) {
         let sound = |id: &LineId| {
             let line = &self.lines[*id];
@@ -137,19 +138,20 @@ impl Sessions {
         (self.lines[id].ticket, self.lines[id].user) = (Some(ticket), exchange.user);
         around.recorder.add(Counter::ConnReused, 1);
         self.begin(around, id, ticket);
-        // It has been waiting until now.
+        // The exchange has been waiting until now.
         if self.exchanges.has(ticket) {
             self.exchanges[ticket].sent_at = around.clock.now();
         }
     }
 
-    /// The line of a pool's exchange that is over is free, or closed: who waits longest is next.
+    /// Returns the connection of an ended exchange to its pool, or closes it. The exchange that has waited longest is
+    /// next.
     pub(crate) fn leave_pool(&mut self, around: &mut Around<'_>, ticket: Ticket, kept: bool) {
         let exchange = &mut self.exchanges[ticket];
         let Place::Named(pool) = exchange.place else { return };
         let id = std::mem::replace(&mut exchange.line, LineId::NONE);
         if id == LineId::NONE {
-            // It had none, and no place of one.
+            // The exchange had no connection, and none was being opened for it.
             return;
         }
         if !kept {
@@ -168,7 +170,7 @@ impl Sessions {
         }
     }
 
-    /// An exchange has waited for a line of its pool for too long.
+    /// Fails an exchange that has waited too long for a connection of its pool.
     pub(super) fn waited(&mut self, around: &mut Around<'_>, ticket: Ticket) {
         let words = "no connection of the pool was free in time";
         let now = around.clock.now();
@@ -176,7 +178,7 @@ impl Sessions {
         self.end(around, ticket, Ending::thrown(words), now);
     }
 
-    /// Counts how long an exchange has waited for a line of its pool.
+    /// Counts the time that an exchange has waited for a connection of its pool.
     fn count_wait(&mut self, around: &mut Around<'_>, ticket: Ticket, now: Nanos) {
         around.recorder.add(Counter::PoolWaits, 1);
         let waited = (now - self.exchanges[ticket].start).max(0) as u64;
@@ -184,7 +186,7 @@ impl Sessions {
         self.exchanges[ticket].milestones.room = Milestones::micros(waited as i64);
     }
 
-    /// An exchange of a pool that has no line waits for none any more.
+    /// Removes an exchange without a connection from the pool's queue.
     pub(super) fn stop_waiting(&mut self, ticket: Ticket) {
         let exchange = &self.exchanges[ticket];
         if let (Place::Named(pool), LineId::NONE) = (exchange.place, exchange.line) {

@@ -1,6 +1,6 @@
-//! Input of lines: taken off the socket, fed to the session, noted in the exchange. Hot.
+//! Input of connections: received from the socket, passed to the session, stored in the exchange. Hot.
 //!
-//! Content that nobody reads is dropped in the kernel, where the session says how much of it comes.
+//! If the session knows the length of content that nothing reads, the kernel drops that content.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,22 +21,22 @@ use crate::session::line::{Line, LineId, Speaker, State};
 use crate::session::{Around, Sessions};
 use crate::time::clock::{MS, Nanos, TURN, thread_cpu};
 
-/// Bytes taken where a head is expected and the content behind it will not be read.
+/// Number of bytes to receive when a head is expected whose content will not be read.
 const HEAD_ONLY: usize = 2048;
-/// The rest of some content, in bytes, for which another call is cheaper than copying it.
+/// Remaining content size in bytes above which another system call is cheaper than copying.
 const LARGE: u64 = 16 * 1024;
 
-/// Bytes to be taken off a line.
+/// The bytes to receive from a connection.
 struct Wanted {
-    /// They follow so many that are kept.
+    /// Number of kept bytes that precede them.
     kept: usize,
     room: usize,
-    /// They are dropped unseen.
+    /// True if the kernel drops the bytes unread.
     unseen: bool,
 }
 
 impl Sessions {
-    /// A line has something to say, or room for more.
+    /// Handles a connection that is readable or writable.
     pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, id: LineId, ready: Ready) {
         match self.lines[id].state {
             State::Open | State::Handshaking | State::Tunnelling => {
@@ -47,7 +47,7 @@ impl Sessions {
                 if ready.writable {
                     self.note_sent(around, id);
                 }
-                // Datagrams wait for who asks for them.
+                // Datagrams stay in the socket until an exchange reads them.
                 let held = matches!(self.lines[id].speaker, Speaker::Datagram);
                 if ready.readable && (self.lines[id].ticket.is_some() || !held) {
                     self.read(around, id, ready.hangup);
@@ -66,7 +66,7 @@ impl Sessions {
         }
     }
 
-    /// The pause of a slow line is over: its request is sent, or its answer read on.
+    /// Continues with a speed-limited connection after its pause: sends its request, or continues to read its response.
     pub(crate) fn go_on(&mut self, around: &mut Around<'_>, token: u64) {
         let id = self.lines.by_token(token);
         let Some(id) = id.filter(|id| self.lines[*id].state == State::Open) else { return };
@@ -84,13 +84,13 @@ impl Sessions {
         }
     }
 
-    /// Sends what is left over. False: that failed.
+    /// Sends unsent output. Returns false if that failed.
     fn flush(&mut self, around: &mut Around<'_>, id: LineId) -> bool {
         let sent = self.lines[id].transport.flush();
         sent.map_err(|error| self.lose(around, id, Failure::Socket(error))).is_ok()
     }
 
-    /// A request that did not fit the socket's buffer at once is sent whole by now, if it is.
+    /// Stores the send time of a request that did not fit the socket's buffer, when all of it was sent.
     fn note_sent(&mut self, around: &Around<'_>, id: LineId) {
         let line = &self.lines[id];
         let Some(ticket) = line.ticket else { return };
@@ -101,7 +101,7 @@ impl Sessions {
         }
     }
 
-    /// The connection of a line is of no use any more: what goes on there fails.
+    /// Fails the exchange on a connection that has become unusable.
     fn lose(&mut self, around: &mut Around<'_>, id: LineId, failure: Failure) {
         match self.lines[id].ticket {
             Some(ticket) => self.fail(around, ticket, failure),
@@ -109,13 +109,13 @@ impl Sessions {
         }
     }
 
-    /// Takes what a line has. False: it has nothing.
+    /// Reads a connection. Returns false if it has no data.
     pub(super) fn read(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let waits = self.slow.is_some() && self.is_paused(around, id, hangup);
         waits || self.read_now(around, id, hangup)
     }
 
-    /// Takes what a line has, be it slow or not.
+    /// Reads a connection at once, even if it is speed-limited.
     fn read_now(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
@@ -147,7 +147,7 @@ impl Sessions {
                 break;
             }
             around.recorder.add(Counter::BytesIn, received.bytes as u64);
-            // A slow connection itself made what came wait.
+            // On a speed-limited connection, the delay before reading is intended.
             let arrival = received.arrival.filter(|_| slow_room.is_none());
             if !self.note_arrival(around, id, (arrival, wanted.kept), now) {
                 break;
@@ -171,7 +171,7 @@ impl Sessions {
                 break;
             }
             if now >= until {
-                // A peer may send faster than it is read; others have their turns.
+                // A peer may send faster than it is read; other users must have their turns.
                 around.net.unfinished.push_back((self.lines.token(id), hangup));
                 break;
             }
@@ -181,7 +181,7 @@ impl Sessions {
         any
     }
 
-    /// The bytes to be taken off a line, behind those that are kept of it, which are put into the buffer.
+    /// Returns the bytes to receive from a connection. Its kept bytes are copied to the start of the buffer.
     #[inline]
     fn wanted(&self, around: &Around<'_>, id: LineId, scratch: &mut Vec<u8>) -> Wanted {
         let line = &self.lines[id];
@@ -199,7 +199,7 @@ impl Sessions {
             _ => 0,
         };
         match unread {
-            // Little is taken where the head of large content that nobody reads comes next.
+            // A small read, because the next head is probably followed by large content that nothing reads.
             0 if kept == 0 && around.net.routes[line.route].large_unread => {
                 Wanted { kept, room: HEAD_ONLY, unseen: false }
             }
@@ -208,7 +208,8 @@ impl Sessions {
         }
     }
 
-    /// Notes when bytes arrived, behind so many that are kept. False: that was too late.
+    /// Stores the time of arrival of received bytes; `kept` bytes preceded them. Returns false if they arrived too
+    /// late.
     #[inline]
     fn note_arrival(
         &mut self,
@@ -220,13 +221,13 @@ impl Sessions {
         let Some(ticket) = self.lines[id].ticket else { return true };
         let exchange = &mut self.exchanges[ticket];
         let arrival = arrival.map_or(now, |wall| around.clock.of_wall(wall));
-        // Data that came before the request was sent is that of a clock that was set.
+        // An arrival before the sending of the request means that the system clock was changed.
         let arrival = if arrival < exchange.sent_at.saturating_sub(MS) { now } else { arrival };
         exchange.arrival = arrival.clamp(exchange.sent_at.min(now), now);
         if exchange.awaits_first() && kept == 0 {
             let limit = around.users[exchange.user].limit;
             if exchange.arrival > limit.saturating_add(MS) {
-                // Only a stall of this process made it look as if it had come in time.
+                // The response arrived after the limit; only a stall of this process let the exchange live so long.
                 self.fail(around, ticket, Failure::ResponseTimeout);
                 return false;
             }
@@ -234,7 +235,7 @@ impl Sessions {
         true
     }
 
-    /// Part of some content that nobody reads is gone.
+    /// Counts content that the kernel has dropped.
     fn pass_over(
         &mut self,
         around: &mut Around<'_>,
@@ -251,7 +252,7 @@ impl Sessions {
         if let Call::Http(http) = &mut exchange.call {
             http.facts.received += http.facts.counted(bytes, exchange.latency == 0);
         }
-        // The head may have come alone: then these are the first bytes of the content.
+        // The head may have arrived alone: then these are the first bytes of the content.
         if exchange.latency == 0 {
             exchange.latency = now - exchange.start;
         }
@@ -262,7 +263,7 @@ impl Sessions {
         }
     }
 
-    /// Takes TLS records.
+    /// Handles TLS records.
     fn unseal(
         &mut self,
         around: &mut Around<'_>,
@@ -324,7 +325,7 @@ impl Sessions {
         around.net.plain = plain;
     }
 
-    /// Reads plaintext that a slow line has kept, and pauses. False: there is none.
+    /// Passes on plaintext that a speed-limited connection has kept, then pauses. Returns false if there is none.
     fn read_kept(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let generation = self.lines[id].transport.generation;
         let read = self.read_plain(around, id, hangup);
@@ -334,7 +335,8 @@ impl Sessions {
         read
     }
 
-    /// Feeds a slow session with as much of the plaintext as a read takes. False: there is none.
+    /// Passes as much kept plaintext to the session of a speed-limited connection as one read takes. Returns false if
+    /// there is none.
     fn read_plain(&mut self, around: &mut Around<'_>, id: LineId, hangup: bool) -> bool {
         let Some(plain) = self.take_plain(id) else { return false };
         let (now, bytes) = (around.clock.now(), [&self.lines[id].tail[..], &plain.bytes].concat());
@@ -346,7 +348,7 @@ impl Sessions {
         true
     }
 
-    /// Feeds a session with what came, all of which is not used up yet.
+    /// Passes received bytes to the session of a connection. Unused bytes are kept.
     #[inline]
     pub(super) fn feed(
         &mut self,
@@ -394,7 +396,7 @@ impl Sessions {
         exchange.renew_limit(around, now);
     }
 
-    /// The peer sends no more.
+    /// Handles the end of the stream.
     pub(super) fn on_eof(&mut self, around: &mut Around<'_>, id: LineId, now: Nanos) {
         let line = &mut self.lines[id];
         let Some(ticket) = line.ticket else {
@@ -417,7 +419,7 @@ impl Sessions {
                 Ok(()) => Ending::Eof,
                 Err(broken) => Ending::thrown(broken.0),
             },
-            // It was empty.
+            // An empty datagram.
             Speaker::Datagram => Ending::Complete { closed: false },
             Speaker::Sse(session) => {
                 let mut done = false;
@@ -431,7 +433,7 @@ impl Sessions {
             Speaker::Http(session) => {
                 let java = matches!(&exchange.call, Call::Http(http) if http.facts.java);
                 match session.end(&line.tail, &mut |_| {}) {
-                    // Java's own client does not mind that content is too short.
+                    // Java's own client ignores that content is too short.
                     Err(broken) if !(java && is_too_short(broken.error)) => {
                         Ending::failed(Failure::Http(broken.error), Reached::Sent)
                     }
@@ -447,20 +449,20 @@ impl Sessions {
 }
 
 impl Exchange {
-    /// Nothing of its answer has come yet, which may take so long and no longer.
+    /// Returns true if the exchange waits for the first bytes of its response, for which the time limit applies.
     #[inline]
     fn awaits_first(&self) -> bool {
         self.limit != Limit::NONE && self.sent_at > 0 && self.latency == 0 && !self.began
     }
 
-    /// The first of the answer has come.
+    /// Stores the latency when the first bytes of the response have arrived.
     fn note_first(&mut self, now: Nanos) {
         if self.latency == 0 {
             self.latency = now - self.start;
         }
     }
 
-    /// Its time limit starts anew, as a socket timeout does.
+    /// Restarts the time limit, like a socket timeout.
     #[inline]
     fn renew_limit(&self, around: &mut Around<'_>, now: Nanos) {
         if self.limit != Limit::NONE {
@@ -469,7 +471,7 @@ impl Exchange {
     }
 }
 
-/// Bytes of the answer that arrives that may be dropped unseen.
+/// Returns the number of bytes of the current response that may be dropped unread.
 #[inline]
 fn unread_left(line: &Line, exchange: &Exchange) -> u64 {
     match (&line.speaker, &exchange.call) {
@@ -486,14 +488,14 @@ fn is_too_short(error: Error) -> bool {
     matches!(error, Error::TruncatedBody { .. })
 }
 
-/// The outcome of feeding bytes to a session of another protocol than HTTP's.
+/// The result of passing bytes to a session of a protocol other than HTTP.
 enum Other {
     Fed(Fed),
-    /// The greeting is over, with so many of them.
+    /// The greeting is complete; with the number of used bytes.
     Ready(usize),
 }
 
-/// Feeds a session of a protocol whose answers are bytes. An error: that ends the exchange.
+/// Passes bytes to a session whose responses are bytes. `Err`: the exchange ends with this.
 fn feed_other(
     speaker: &mut Speaker,
     answer: &mut Answer,
@@ -510,7 +512,7 @@ fn feed_other(
                 _ => {}
             });
             answer.expected = session.expected();
-            // A stream has no rules that a peer could break.
+            // A stream has no protocol that a peer could violate.
             used.unwrap_or(bytes.len())
         }
         Speaker::Datagram => {
@@ -532,7 +534,7 @@ fn feed_other(
             let mut tell = |told: Told<'_>| tell_events(answer, &mut done, told);
             let fed = session.feed(bytes, &mut (), out, &mut tell);
             answer.streams = session.streams();
-            // Of another answer only the head is asked for.
+            // Other responses than a stream of events end with their head.
             done |= answer.head != 0 && !answer.streams;
             fed.map_err(|Broken(words)| Ending::Bad(Box::new(Trouble::Broken(words))))?
         }
@@ -541,7 +543,7 @@ fn feed_other(
     Ok(Other::Fed(Fed { used, done }))
 }
 
-/// Takes what a session of Redis tells.
+/// Handles events of a Redis session.
 fn tell_values(answer: &mut Answer, (done, ready): (&mut bool, &mut bool), told: Told<'_>) {
     match told {
         Told::Ready => *ready = true,
@@ -558,7 +560,7 @@ fn tell_values(answer: &mut Answer, (done, ready): (&mut bool, &mut bool), told:
     }
 }
 
-/// Takes what a session of events tells.
+/// Handles events of a session of server-sent events.
 fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
     match told {
         Told::Head { head: Status { status, bytes }, .. } => {
@@ -571,7 +573,7 @@ fn tell_events(answer: &mut Answer, done: &mut bool, told: Told<'_>) {
     }
 }
 
-/// Takes bytes off a socket, be it unseen; `None`: nothing is there.
+/// Receives bytes from a socket, or drops them unread; `None` if there are none.
 #[inline]
 fn take(
     driver: &mut Driver,
@@ -582,7 +584,7 @@ fn take(
     if unseen { driver.discard(fd, part) } else { driver.receive(fd, part) }
 }
 
-/// Keeps unfinished input of a line, as [`keep`] does.
+/// Stores unused input of a connection, as [`keep`] does.
 #[inline]
 fn keep_tail(tail: &mut Lazy<Vec<u8>>, rest: &[u8]) {
     if rest.is_empty() {
@@ -592,7 +594,7 @@ fn keep_tail(tail: &mut Lazy<Vec<u8>>, rest: &[u8]) {
     }
 }
 
-/// Keeps unfinished input; frees the buffer when there is none.
+/// Stores unused input; frees the buffer if there is none.
 #[inline]
 fn keep(tail: &mut Vec<u8>, rest: &[u8]) {
     if rest.is_empty() {

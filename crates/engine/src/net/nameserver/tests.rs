@@ -1,4 +1,4 @@
-//! Against servers on the loopback interface that answer as each test says.
+//! Tests against name servers on the loopback interface, which answer as each test defines.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
@@ -8,16 +8,16 @@ use super::*;
 use crate::ids::UserId;
 use crate::net::routes::RouteId;
 
-/// Names asked for so far.
+/// Names queried so far.
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// Makes answers to a question, of a name and its bytes.
+/// Builds answers to a query from its name and its bytes.
 type Script = dyn Fn(&str, &[u8]) -> Vec<Vec<u8>> + Send + Sync;
 
 const PATIENT: Duration = Duration::from_secs(20);
 const HASTY: Duration = Duration::from_millis(20);
 
-/// The name that a question is about.
+/// Returns the name that a query asks for.
 fn name_of(question: &[u8]) -> String {
     let (mut at, mut name) = (12, String::new());
     while question[at] > 0 {
@@ -29,7 +29,7 @@ fn name_of(question: &[u8]) -> String {
     name
 }
 
-/// A question turned into an answer with these flags and records of the asked name: type and data.
+/// Turns a query into an answer with these flags and records (type and data) of the queried name.
 fn reply(question: &[u8], flags: u16, records: &[(u8, &[u8])]) -> Vec<u8> {
     let mut message = question.to_vec();
     message[2..4].copy_from_slice(&flags.to_be_bytes());
@@ -41,7 +41,7 @@ fn reply(question: &[u8], flags: u16, records: &[(u8, &[u8])]) -> Vec<u8> {
     message
 }
 
-/// Runs a server; its port, and what it is asked.
+/// Runs a server. Returns its port, and the names queried so far.
 fn server(ip: &str, script: Box<Script>) -> (u16, Asked) {
     let socket = UdpSocket::bind((ip, 0)).expect("a free port");
     let port = socket.local_addr().expect("an address").port();
@@ -214,7 +214,7 @@ fn what_is_cut_short_is_asked_for_by_tcp() {
             let answer = reply(&question, 0x8180, &[(1, &[10, 0, 0, 7])]);
             let mut bytes = (answer.len() as u16).to_be_bytes().to_vec();
             bytes.extend_from_slice(&answer);
-            // The second one ends too early.
+            // The second connection ends too early.
             let end = if n == 0 { bytes.len() } else { 9 };
             for piece in bytes[..end].chunks(5) {
                 stream.write_all(piece).expect("a reader");

@@ -1,7 +1,7 @@
-//! Failures of TLS, in the words of Java 17, which JMeter puts into its results.
+//! Failures of TLS in the words of Java 17, which JMeter writes into its results.
 //!
-//! Exception and text of Java's own failures are recorded from it; where it has a word for every way in which a server can break the
-//! protocol, the text here is our library's.
+//! Exceptions and texts of Java's own failures were recorded from Java. Java has a text for every way in which a server
+//! can violate the protocol; for these, the text is that of our TLS library.
 
 use wire::tls::Error;
 use wire::tls::rustls::{AlertDescription, CertificateError, Error as Tls, InvalidMessage};
@@ -11,7 +11,7 @@ const HANDSHAKE: &str = "javax.net.ssl.SSLHandshakeException";
 const PROTOCOL: &str = "javax.net.ssl.SSLProtocolException";
 const UNVERIFIED: &str = "javax.net.ssl.SSLPeerUnverifiedException";
 
-/// The exception's class.
+/// Returns the class of the exception.
 pub(super) fn class(error: &Error) -> &'static str {
     let error = match error {
         Error::Tls(error) => error,
@@ -34,7 +34,7 @@ pub(super) fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The exception's text.
+/// Returns the text of the exception.
 pub(super) fn text(error: &Error) -> String {
     let error = match error {
         Error::Tls(error) => error,
@@ -85,13 +85,13 @@ fn certificate(error: &CertificateError) -> String {
     }
 }
 
-/// A name in a certificate, without the kind that our library puts around it.
+/// Returns a name in a certificate, without the type that our library puts around it.
 fn subject(name: &str) -> String {
     let inner = name.split_once('(').map_or(name, |(_, rest)| rest.trim_end_matches(')'));
     inner.trim_matches('"').to_owned()
 }
 
-/// Java makes the exception of an alert by whether that belongs to handshakes alone.
+/// Returns Java's exception class for an alert: it depends on whether the alert occurs only in handshakes.
 fn of_alert(alert: AlertDescription) -> &'static str {
     match u8::from(alert) {
         10 => PROTOCOL,

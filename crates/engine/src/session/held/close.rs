@@ -1,4 +1,4 @@
-//! How held connections end, and how that is counted: once per connection, with who ended it and how long it had been
+//! The ends of held connections, each counted once, with the side that ended the connection and how long it had been
 //! silent.
 
 use stats::{CloseCause, Counter, Outcome};
@@ -8,27 +8,27 @@ use crate::ids::{NO_SOCKET, UserId};
 use crate::session::Around;
 use crate::time::clock::{MS, Nanos};
 
-/// How a connection ended that the plan had not closed.
+/// The way in which a connection ended that the plan had not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The peer closed its side.
     Fin,
-    /// The peer reset it.
+    /// The peer reset the connection.
     Reset,
     /// The peer's host no longer answers.
     Silence,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Protocol,
     /// Heartbeats went unanswered.
     MissedHeartbeat,
-    /// More came than the inbox may hold.
+    /// The inbox was full.
     InboxFull,
-    /// The peer sent a close frame, and got its answer.
+    /// The peer sent a close frame and got its answer.
     CloseFrame,
 }
 
 impl Ending {
-    /// The ending that an error of the socket stands for.
+    /// Returns the ending for an error of the socket.
     pub(super) fn of(error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::TimedOut => Self::Silence,
@@ -59,11 +59,11 @@ impl Ending {
     }
 }
 
-/// A connection that was lost counts as so many that failed.
+/// A lost connection counts as this many failed ones for the backoff.
 const LOST: u8 = 5;
 
 impl Held {
-    /// A connection ended that the plan had not closed. Its listener is told by `settle`.
+    /// Handles the end of a connection that the plan had not closed. `settle` notifies its listener.
     pub(crate) fn on_ended(&mut self, around: &mut Around<'_>, at: u32, ending: Ending) {
         let now = around.clock.now();
         let unopened = !matches!(self[at].state, State::Open | State::Ended(_));
@@ -73,7 +73,7 @@ impl Held {
         self.beats.remove(at, &mut Timed(&mut self.all));
         let line = &mut self.all[at as usize];
         let shaken = line.transport.tls().filter(|tls| tls.client.handshaking());
-        // However a peer ends a handshake, it is the same to the plug-in.
+        // The plug-in treats every end of a handshake by the peer the same.
         let ending = match shaken.map(|tls| tls.effort) {
             Some(effort) => {
                 effort.count(None, now, around.recorder);
@@ -83,17 +83,17 @@ impl Held {
         };
         line.state = State::Ended(ending);
         if !unopened {
-            // Where very many lose their connection at once, they must not all come back at once.
+            // If very many users lose their connections at once, they must not all reconnect at once.
             set_back(around, line.user, LOST);
             self.count_close(around, at, (ending.cause(), 0), now);
         }
-        // A peer that only stopped sending can still be written to, as the plug-in would.
+        // If the peer has only closed its side, the user can still send, as in the plug-in.
         if ending != Ending::Fin || self[at].session.heartbeat().is_some() {
             self[at].transport.close();
         }
     }
 
-    /// Counts the end of an open connection, the first time; with the code of its close frame, or 0.
+    /// Counts the end of an open connection once, with the code of its close frame, or 0.
     pub(super) fn count_close(
         &mut self,
         around: &mut Around<'_>,
@@ -117,7 +117,7 @@ impl Held {
         around.recorder.add(counter, 1);
     }
 
-    /// Closes a connection from our side and frees its slot; its user has none afterwards.
+    /// Closes a connection and frees its slot.
     pub(crate) fn close(&mut self, around: &mut Around<'_>, at: u32, cause: CloseCause) {
         let now = around.clock.now();
         if matches!(self[at].state, State::Open | State::Ended(_)) {
@@ -137,7 +137,7 @@ impl Held {
         self.release(around, at);
     }
 
-    /// Closes a connection and frees its slot.
+    /// Closes a connection and frees its slot, without counting its end.
     fn release(&mut self, around: &mut Around<'_>, at: u32) {
         self.beats.remove(at, &mut Timed(&mut self.all));
         let line = &mut self.all[at as usize];
@@ -158,7 +158,7 @@ impl Held {
         self.free.push(at);
     }
 
-    /// Tells the listener of a connection that has ended.
+    /// Notifies the listener of a connection that has ended.
     pub(super) fn settle(&mut self, around: &mut Around<'_>, at: u32) {
         let State::Ended(ending) = self[at].state else {
             return self.tidy(at);
@@ -170,7 +170,7 @@ impl Held {
         }
     }
 
-    /// Bytes behind the last whole frame of a connection.
+    /// Returns the bytes after the last complete frame of a connection.
     pub(crate) fn unused(&self, at: u32) -> &[u8] {
         match self.all.get(at as usize).and_then(|line| line.rest.as_ref()) {
             Some(rest) if rest.plain.is_empty() => &rest.tail,
@@ -180,7 +180,7 @@ impl Held {
     }
 }
 
-/// Something went wrong with a user's connection that an immediate new one would not mend.
+/// Counts a failure of a user's connection, so that its next connection is delayed.
 fn set_back(around: &mut Around<'_>, index: UserId, by: u8) {
     let user = &mut around.users[index];
     user.setbacks = user.setbacks.max(by - 1).saturating_add(1);

@@ -1,4 +1,4 @@
-//! Heartbeats of held connections: when they are due, and what is answered without the user.
+//! Heartbeats of held connections: sends them when due, and answers control frames without the user.
 
 use stats::{Counter, Span};
 use wire::session::Session;
@@ -15,24 +15,24 @@ impl Held {
         }
     }
 
-    /// Whether heartbeats are sent on a connection.
+    /// Returns true if the connection sends heartbeats.
     fn beats(&self, at: u32) -> bool {
         let line = &self[at];
         line.state == State::Open && line.session.due().is_some()
     }
 
-    /// Gives the connections whose heartbeat is due.
+    /// Moves the connections whose heartbeat is due to `due`.
     pub(crate) fn take_due(&mut self, now: Nanos, due: &mut Vec<u32>) {
         self.beats.expire(now, &mut Timed(&mut self.all), due);
     }
 
-    /// A heartbeat is due.
+    /// Handles a due heartbeat.
     pub(crate) fn on_beat(&mut self, around: &mut Around<'_>, at: u32, now: Nanos) {
         if !self.beats(at) {
             return;
         }
         if self[at].session.unanswered() > 0 && !self[at].stopped {
-            // The answer may lie there: timers fire before sockets are polled.
+            // The answer may wait in the socket, because timers fire before sockets are polled.
             let generation = self[at].transport.generation;
             self.read(around, at, false);
             self.settle(around, at);
@@ -49,7 +49,7 @@ impl Held {
             Ok(None) => {}
             Ok(Some(size)) => {
                 self[at].last_io = around.clock.now();
-                // A connection that breaks here is settled below.
+                // If the connection breaks here, it is settled below.
                 let _ = self.send_bytes(around, at, &out);
                 if self[at].session.heartbeat().is_some_and(|one| one.payload.is_some()) {
                     around.recorder.add(Counter::MessagesOut, 1);
@@ -66,7 +66,8 @@ impl Held {
         self.settle(around, at);
     }
 
-    /// A frame came on a connection that is kept alive: it may answer a heartbeat, or have been answered itself.
+    /// Handles a frame on a connection with heartbeats: counts the answer to a heartbeat, and sends the answer to the
+    /// peer's control frame.
     pub(super) fn keep_up(
         &mut self,
         around: &mut Around<'_>,

@@ -1,4 +1,4 @@
-//! Frames that came while nobody was reading: kept in order, with their time of arrival, up to a bound.
+//! Frames that arrived while no sampler was reading, kept in order with their time of arrival, up to a size limit.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use wire::websocket::{Head, Opcode};
 
 use crate::time::clock::Nanos;
 
-/// The head of a frame, without what only its decoder needs.
+/// The head of a frame, without the parts that only its decoder needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameHead {
     pub(crate) opcode: Opcode,
     pub(crate) fin: bool,
     pub(crate) rsv: u8,
-    /// Size of the frame on the wire, bytes.
+    /// Size of the frame on the wire in bytes.
     pub(crate) size: u64,
 }
 
@@ -23,13 +23,13 @@ impl FrameHead {
         Self { opcode: head.opcode, fin: head.fin, rsv: head.rsv, size }
     }
 
-    /// The properties that a frame states itself.
+    /// Returns the properties that the frame's header states.
     pub(crate) fn said(self) -> Said {
         Said { opcode: self.opcode, fin: self.fin, rsv: self.rsv }
     }
 }
 
-/// A frame that waits.
+/// A frame in the inbox.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) head: FrameHead,
@@ -37,7 +37,7 @@ pub(crate) struct Queued {
     pub(crate) payload: Box<[u8]>,
 }
 
-/// The cost of a waiting frame beside its payload, bytes.
+/// Memory for a frame in the inbox besides its payload, in bytes.
 const OVERHEAD: usize = size_of::<Queued>();
 
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ pub(crate) struct Inbox {
 }
 
 impl Queued {
-    /// Memory it is counted with, bytes.
+    /// Returns the memory that the frame counts for, in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.payload.len() + OVERHEAD
     }
@@ -58,7 +58,7 @@ impl Inbox {
         self.frames.is_empty()
     }
 
-    /// Memory of all frames that wait, bytes.
+    /// Returns the memory of all frames in the inbox, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -68,13 +68,13 @@ impl Inbox {
         self.frames.push_back(frame);
     }
 
-    /// Puts a frame before all others.
+    /// Puts a frame in front of all others.
     pub(crate) fn push_first(&mut self, frame: Queued) {
         self.bytes += frame.weight();
         self.frames.push_front(frame);
     }
 
-    /// The oldest frame.
+    /// Takes the oldest frame.
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let frame = self.frames.pop_front()?;
         self.bytes -= frame.weight();

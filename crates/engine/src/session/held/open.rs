@@ -18,40 +18,41 @@ use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
 use crate::time::milestones::Milestones;
 
-/// The opening of a connection: what it needs, and what came of it.
+/// The opening of a connection: its parameters and its result.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) net: opening::Opening,
-    /// When the sample began, when the connection stood with TLS, and when the last bytes arrived at this host.
+    /// Start of the sample; time at which the connection, with TLS, was established; arrival of the last bytes at this
+    /// host (`arrival`).
     pub(crate) start: Nanos,
     pub(crate) connected_at: Nanos,
-    /// Steps on the way to there.
+    /// Times of the steps of the opening.
     pub(crate) steps: Milestones,
     pub(crate) arrival: Nanos,
-    /// Time to the accepted upgrade.
+    /// Time until the upgrade was accepted.
     pub(crate) connect: Nanos,
-    /// Nanoseconds; 0 is none.
+    /// Time limits for connecting and for each read, in nanoseconds; 0 is unlimited.
     pub(crate) connect_limit: Nanos,
     pub(crate) read_limit: Nanos,
     pub(crate) tls: Option<Result<Arc<ClientConfig>, wire::tls::Error>>,
     /// Name and password for the proxy.
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) heartbeat: Option<Arc<Heartbeat>>,
-    /// Compression was offered; the server forgets what it sent.
+    /// `Some` if compression was offered; true if the server resets its window after each message.
     pub(crate) deflate: Option<bool>,
-    /// The upgrade's request and its answer, as on the wire.
+    /// The upgrade request and its response, as on the wire.
     pub(crate) request: Vec<u8>,
     pub(crate) answer: Vec<u8>,
     pub(crate) failed: Option<Failed>,
 }
 
-/// Why a connection could not be opened.
+/// Reason why a connection could not be opened.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Failure(Failure),
-    /// The server answered the upgrade with something else.
+    /// The server's response to the upgrade was no acceptance.
     Refused(Refusal),
-    /// The proxy did not make the tunnel.
+    /// The proxy created no tunnel; with its status.
     Proxy(u16),
     Ended(Ending),
 }
@@ -77,17 +78,17 @@ impl Opening {
 }
 
 impl Held {
-    /// An opening to fill in.
+    /// Returns an empty opening.
     pub(crate) fn new_opening(&mut self) -> Box<Opening> {
         self.openings.pop().unwrap_or_else(|| Box::new(Opening::NEW))
     }
 
-    /// The opening of a connection, which is over.
+    /// Takes the opening of a connection that is open or has failed.
     pub(crate) fn take_opening(&mut self, at: u32) -> Option<Box<Opening>> {
         self[at].rest.as_mut()?.opening.take()
     }
 
-    /// Takes back an opening that is over.
+    /// Returns an opening to the pool.
     pub(crate) fn give_opening(&mut self, opening: Option<Box<Opening>>) {
         let Some(mut opening) = opening else { return };
         if self.openings.len() < POOLED {
@@ -100,7 +101,7 @@ impl Held {
         }
     }
 
-    /// Opens a connection that has been added.
+    /// Opens an added connection.
     pub(crate) fn open(&mut self, around: &mut Around<'_>, at: u32, mut opening: Box<Opening>) {
         around.recorder.add(Counter::WsStarted, 1);
         let line = &mut self.all[at as usize];
@@ -117,7 +118,7 @@ impl Held {
         self.on_opened(around, at, opened);
     }
 
-    /// The addresses that a user's connection waited for are known, or are not to be had.
+    /// Handles the resolver's answer for a user's connection.
     pub(crate) fn on_resolved(
         &mut self,
         around: &mut Around<'_>,
@@ -125,7 +126,7 @@ impl Held {
         (route, known): (RouteId, Result<(), Failure>),
     ) {
         let at = around.users[user].socket;
-        // It may be the answer to the question for another connection.
+        // The answer may be for a different connection.
         let waits = self
             .all
             .get(at as usize)
@@ -144,14 +145,14 @@ impl Held {
         }
     }
 
-    /// Tries the route's addresses from the one at hand on, until one does not fail at once.
+    /// Tries the route's addresses, starting with the current one, until a connection attempt does not fail at once.
     pub(crate) fn connect(&mut self, around: &mut Around<'_>, at: u32) {
         self.step(around, at, |around, opening, line, at| {
             around.net.connect(&mut opening.net, &mut line.transport, Self::slot(at), around.clock)
         });
     }
 
-    /// The time limit for connecting is over: the next address is tried, if there is one.
+    /// Tries the next address after the time limit for connecting, if there is one.
     pub(super) fn connect_is_late(&mut self, around: &mut Around<'_>, at: u32) {
         self.step(around, at, |around, opening, line, at| {
             let (slot, clock) = (Self::slot(at), around.clock);
@@ -159,7 +160,7 @@ impl Held {
         });
     }
 
-    /// The TCP connection stands, or could not be made.
+    /// Handles the result of a TCP connection attempt.
     pub(super) fn on_connected(&mut self, around: &mut Around<'_>, at: u32) {
         self.step(around, at, |around, opening, line, at| {
             let (slot, start, clock) = (Self::slot(at), opening.start, around.clock);
@@ -168,7 +169,7 @@ impl Held {
         });
     }
 
-    /// Takes a step of a connection's opening.
+    /// Runs a step of a connection's opening.
     fn step(
         &mut self,
         around: &mut Around<'_>,
@@ -181,7 +182,7 @@ impl Held {
         self.on_opened(around, at, opened);
     }
 
-    /// Acts upon what came of a step of a connection's opening.
+    /// Handles the result of a step of a connection's opening.
     fn on_opened(&mut self, around: &mut Around<'_>, at: u32, opened: Opened) {
         let index = self[at].user;
         match opened {
@@ -202,7 +203,7 @@ impl Held {
                 if around.net.routes[self[at].route].tunnel.is_some() {
                     self.ask_for_tunnel(around, at);
                 } else {
-                    // It has stood at least since the kernel said so; others' turn came first.
+                    // TCP was connected at the last poll at the latest; other users had their turn since.
                     self.secure_or_upgrade(around, at, around.net.woke);
                 }
             }
@@ -210,7 +211,7 @@ impl Held {
         }
     }
 
-    /// Gives a connection's route the class of the address that it goes to.
+    /// Sets the class of a connection's route to that of its address.
     pub(crate) fn classify(&mut self, around: &mut Around<'_>, at: u32) {
         let route = self[at].route;
         let Some(opening) = self.opening(at) else { return };
@@ -223,7 +224,7 @@ impl Held {
         self[at].rest.as_mut()?.opening.as_deref_mut()
     }
 
-    /// The connection cannot be opened: its listener is told.
+    /// Notifies the listener that the connection cannot be opened.
     fn fail(&mut self, around: &mut Around<'_>, at: u32, failed: Failed) {
         if let Some(opening) = self.opening(at) {
             opening.failed = Some(failed);
@@ -249,7 +250,7 @@ impl Held {
         let _ = self.send_bytes(around, at, request.as_bytes());
     }
 
-    /// The way to the server is free since `since`.
+    /// Continues with TLS or the upgrade; the path to the server has been established since `since`.
     fn secure_or_upgrade(&mut self, around: &mut Around<'_>, at: u32, since: Nanos) {
         if around.net.routes[self[at].route].secure {
             self.start_tls(around, at, since);
@@ -280,8 +281,8 @@ impl Held {
         }
     }
 
-    /// Continues a handshake with what arrived; returns how much of it is used up. `since` is when that was, and the thread's
-    /// processor time when this began.
+    /// Continues a handshake with received bytes; returns how many were used. `since`: their time of arrival, and the
+    /// thread's processor time before this call.
     pub(super) fn shake_hands(
         &mut self,
         around: &mut Around<'_>,
@@ -312,7 +313,7 @@ impl Held {
         }
     }
 
-    /// The peer can be talked to: the upgrade is asked for.
+    /// Requests the upgrade on an established connection.
     fn ask_for_upgrade(&mut self, around: &mut Around<'_>, at: u32) {
         let now = around.clock.now();
         self[at].state = State::Upgrading;
@@ -336,7 +337,7 @@ impl Held {
         }
     }
 
-    /// The proxy's answer, as far as it has come. Returns how much of it is used up.
+    /// Handles the proxy's response as far as it has arrived. Returns the number of used bytes.
     pub(super) fn on_tunnel_answer(
         &mut self,
         around: &mut Around<'_>,
@@ -357,7 +358,7 @@ impl Held {
         0
     }
 
-    /// The answer to the upgrade, as far as it has come. Returns how much of it is used up.
+    /// Handles the response to the upgrade as far as it has arrived. Returns the number of used bytes.
     pub(super) fn on_upgrade_answer(
         &mut self,
         around: &mut Around<'_>,
@@ -407,8 +408,8 @@ impl Held {
         used
     }
 
-    /// The connection ended before the upgrade was accepted. As the plug-in's reader has it, the end of the stream ends
-    /// the head as well.
+    /// Handles the end of a connection before the upgrade was accepted. As in the plug-in's reader, the end of the
+    /// stream also ends the head.
     pub(super) fn opening_ended(&mut self, around: &mut Around<'_>, at: u32, ending: Ending) {
         let asked = self.opening(at).is_some_and(|opening| opening.connected_at > 0);
         let secure = around.net.routes[self[at].route].secure;
@@ -423,19 +424,19 @@ impl Held {
         self.fail(around, at, failed);
     }
 
-    /// The limit for reading starts anew.
+    /// Restarts the time limit for reading.
     fn read_limit(&mut self, around: &mut Around<'_>, at: u32) {
         let limit = self.opening(at).map_or(0, |opening| opening.read_limit);
         around.limit(self[at].user, limit, around.clock.now());
     }
 
-    /// The time for reading starts anew: bytes of a handshake were here in time, and went unanswered because of this process.
+    /// Restarts the time limit for reading: handshake bytes had arrived in time, and this process answered them late.
     pub(super) fn begin_limit_anew(&mut self, around: &mut Around<'_>, at: u32) {
         self.read_limit(around, at);
     }
 }
 
-/// The status that an upgrade was refused with; 0 if there was none.
+/// Returns the status of a refused upgrade; 0 if there was none.
 fn status_of(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::Status { status, .. } => *status,

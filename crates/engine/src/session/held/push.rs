@@ -1,4 +1,4 @@
-//! Pushes of the peer: to the listener that asked for them, or else into the bounded inbox. Hot.
+//! Pushes of the peer: to the listener that waits for them, otherwise into the bounded inbox. Hot.
 
 use stats::{CloseCause, Counter};
 use wire::websocket::{Head, Opcode};
@@ -11,38 +11,38 @@ use crate::session::Around;
 use crate::settings::websocket::WhenFull;
 use crate::time::clock::Nanos;
 
-/// A frame that has just come.
+/// A frame that has just arrived.
 #[derive(Clone, Copy)]
 pub(super) struct Arrived<'b> {
     pub(super) head: Head,
     pub(super) payload: &'b [u8],
-    /// When it came to this host, and when it was read.
+    /// Time at which the frame arrived at this host, and time at which it was read.
     pub(super) arrival: Nanos,
     pub(super) now: Nanos,
 }
 
-/// A push on its way to the listener; its payload is in [`Held::payloads`].
+/// A push for the listener; its payload is in [`Held::payloads`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Push {
     pub(crate) head: FrameHead,
-    /// When it came to this host, and when it was read.
+    /// Time at which the push arrived at this host, and time at which it was read.
     pub(crate) arrival: Nanos,
     pub(crate) now: Nanos,
-    /// The only one that the listener asked for.
+    /// True if the listener waited for one push only.
     pub(crate) only: bool,
     start: usize,
     end: usize,
 }
 
 impl Push {
-    /// Its payload, among all.
+    /// Returns the payload of this push from the payloads of all pushes.
     pub(crate) fn payload<'b>(&self, payloads: &'b [u8]) -> &'b [u8] {
         payloads.get(self.start..self.end).unwrap_or_default()
     }
 }
 
 impl Held {
-    /// A whole frame has arrived.
+    /// Handles a complete frame.
     pub(super) fn on_frame(
         &mut self,
         around: &mut Around<'_>,
@@ -86,7 +86,7 @@ impl Held {
         self.tell(around, at, Heard::Push);
     }
 
-    /// A push that came for a listener which asks for none any more waits for the next.
+    /// Puts a push into the inbox that its listener no longer waits for.
     pub(crate) fn keep_push(
         &mut self,
         around: &mut Around<'_>,
@@ -96,7 +96,7 @@ impl Held {
     ) {
         let frame = Queued { head: push.head, arrival: push.arrival, payload: payload.into() };
         if push.only {
-            // Those behind it may be in the inbox by now.
+            // Later pushes may already be in the inbox.
             around.recorder.add(Counter::InboxIn, frame.weight() as u64);
             self.rest(at).inbox.push_first(frame);
         } else {
@@ -115,7 +115,7 @@ impl Held {
         }
     }
 
-    /// The inbox holds what it may hold.
+    /// Handles a full inbox: stops reading, drops frames, or ends the connection.
     pub(super) fn inbox_is_full(&mut self, around: &mut Around<'_>, at: u32) {
         match self.bounds.when_full {
             WhenFull::Stop => {
@@ -138,7 +138,7 @@ impl Held {
         }
     }
 
-    /// Takes the oldest frame out of the inbox; where that had filled, reading goes on.
+    /// Takes the oldest frame from the inbox. If the inbox was full and has room now, reading continues.
     pub(crate) fn take_from_inbox(&mut self, around: &mut Around<'_>, at: u32) -> Option<Queued> {
         let rest = self[at].rest.as_mut()?;
         let frame = rest.inbox.pop()?;
@@ -150,7 +150,7 @@ impl Held {
         Some(frame)
     }
 
-    /// Somebody takes what comes: where reading had stopped, it goes on.
+    /// Resumes reading if the connection had stopped.
     pub(crate) fn resume_reading(&mut self, around: &mut Around<'_>, at: u32) {
         if std::mem::take(&mut self[at].stopped) {
             around.recorder.add(Counter::ReadingResumed, 1);
@@ -158,19 +158,19 @@ impl Held {
         }
     }
 
-    /// The push of which a listener was told, the oldest of all.
+    /// Takes the oldest push whose listener was notified.
     #[inline]
     pub(crate) fn take_push(&mut self) -> Option<Push> {
         self.pushes.pop_front()
     }
 
-    /// Lends the payloads of pushes.
+    /// Lends out the payloads of all pushes.
     #[inline]
     pub(crate) fn lend_payloads(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.payloads)
     }
 
-    /// Takes the payloads back.
+    /// Takes the lent payloads back.
     #[inline]
     pub(crate) fn return_payloads(&mut self, mut payloads: Vec<u8>) {
         if self.pushes.is_empty() {

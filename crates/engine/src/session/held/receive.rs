@@ -1,7 +1,7 @@
-//! Bytes off the socket, and the frames in them. Hot.
+//! Reads sockets of held connections, and the frames in their data. Hot.
 //!
-//! A connection is read whenever it has something, unless its inbox is full. Input that ends within a frame is kept and
-//! looked at again when the frame is whole; everything else is parsed where it was received.
+//! A connection is read whenever it has data, unless its inbox is full. An incomplete frame at the end of the input is
+//! kept and parsed when it is complete. All other input is parsed in the receive buffer.
 
 use stats::Counter;
 use wire::websocket::session::Event;
@@ -15,16 +15,16 @@ use crate::net::driver::{self, Ready};
 use crate::session::Around;
 use crate::time::clock::{Nanos, thread_cpu};
 
-/// Where taking a socket's input ended.
+/// The result of parsing a socket's input.
 enum Taken {
-    /// So many bytes are used up.
+    /// Number of used bytes.
     Used(usize),
-    /// The connection is gone, or nothing more can be understood on it.
+    /// The connection was closed, or its input cannot be parsed any further.
     Over,
 }
 
 impl Held {
-    /// A connection has something to say, or room for more.
+    /// Handles a connection that is readable or writable.
     pub(crate) fn on_ready(&mut self, around: &mut Around<'_>, at: u32, ready: Ready) {
         match self[at].state {
             State::Connecting => {
@@ -48,7 +48,7 @@ impl Held {
         self.settle(around, at);
     }
 
-    /// A listener that waits for room in the socket's buffer is told when everything has gone.
+    /// Notifies a listener that waits for the end of sending, when all output was passed to the kernel.
     fn sent_or_not(&mut self, around: &mut Around<'_>, at: u32) {
         let line = &self[at];
         if line.listener == Listener::Sending && line.state == State::Open && self.all_sent(at) {
@@ -57,13 +57,14 @@ impl Held {
         }
     }
 
-    /// Tells the listener that nothing it waits for will come.
+    /// Notifies the listener that nothing it waits for will arrive.
     pub(super) fn tell_over(&mut self, around: &mut Around<'_>, at: u32) {
         self[at].listener = Listener::None;
         self.tell(around, at, Heard::Over);
     }
 
-    /// The timer of a user that waits on its connection fired. True: its time is over, and what had come in time has been read.
+    /// Handles the timer of a user that waits on its connection. Returns true if the time limit is over and everything
+    /// that arrived in time was read.
     pub(crate) fn is_late(&mut self, around: &mut Around<'_>, index: UserId, now: Nanos) -> bool {
         let user = &around.users[index];
         if user.limit == Nanos::MAX {
@@ -93,8 +94,8 @@ impl Held {
         }
     }
 
-    /// The time for reading is over. Timers fire before sockets are polled: after a stall of this process, what came in
-    /// time may lie there unread, and is taken first.
+    /// Handles the end of the time limit for reading. Timers fire before sockets are polled. After a stall of this
+    /// process, data that arrived in time may still be unread, so it is read first.
     fn is_read_late(&mut self, around: &mut Around<'_>, at: u32) -> bool {
         if self[at].stopped {
             return true;
@@ -105,27 +106,27 @@ impl Held {
         self.settle(around, at);
         let same = self[at].transport.generation == generation;
         if any && shakes_hands && same && self[at].state == State::Handshaking {
-            // What it answers to was here in time, and went unanswered because of this process.
+            // The bytes arrived in time, and this process answered them late.
             self.begin_limit_anew(around, at);
             return false;
         }
         true
     }
 
-    /// Reads on where an inbox has room again.
+    /// Continues reading the connections whose inbox has room.
     pub(crate) fn read_resumed(&mut self, around: &mut Around<'_>) {
         while let Some(token) = self.resumed.pop() {
             let Some(at) = self.by_token(token) else { continue };
             self.read_kept(around, at);
             if self.by_token(token).is_some() && !self[at].stopped {
-                // What else arrived meanwhile made no new edge.
+                // Data that arrived meanwhile causes no new edge-triggered event.
                 self.read(around, at, true);
             }
             self.settle(around, at);
         }
     }
 
-    /// Looks at the frames that stayed in the input when reading stopped.
+    /// Parses the frames that remained in the input when reading stopped.
     fn read_kept(&mut self, around: &mut Around<'_>, at: u32) {
         let secure = self[at].transport.tls().is_some();
         let Some(rest) = self[at].rest.as_mut() else { return };
@@ -149,7 +150,7 @@ impl Held {
         }
     }
 
-    /// Takes what a socket has. False: it has nothing.
+    /// Reads a socket. Returns false if it has no data.
     pub(super) fn read(&mut self, around: &mut Around<'_>, at: u32, hangup: bool) -> bool {
         let mut any = false;
         let mut until = Nanos::MAX;
@@ -177,7 +178,7 @@ impl Held {
             let full = received.bytes == scratch.len();
             self.take_input(around, at, &mut scratch[..received.bytes], arrival, now);
             let socket = &mut self[at];
-            // Only now: a close frame is told with how long it had been silent before.
+            // Set only now, because a close frame is reported with the silent time before it.
             socket.last_io = now;
             let over = socket.transport.generation != generation
                 || socket.stopped
@@ -185,7 +186,7 @@ impl Held {
             if over || !(full || hangup) {
                 break;
             }
-            // Others have their turn, and so has the listener.
+            // Other users have their turn, and so has the listener.
             if now >= until || !self.pushes.is_empty() {
                 around.net.unfinished.push_back((self.token(at), hangup));
                 break;
@@ -196,7 +197,7 @@ impl Held {
         any
     }
 
-    /// Takes bytes as they came from the socket.
+    /// Handles bytes received from the socket.
     fn take_input(
         &mut self,
         around: &mut Around<'_>,
@@ -241,7 +242,7 @@ impl Held {
         }
     }
 
-    /// Takes TLS records.
+    /// Handles TLS records.
     fn take_records(
         &mut self,
         around: &mut Around<'_>,
@@ -310,8 +311,7 @@ impl Held {
         }
     }
 
-    /// Takes decrypted bytes behind those that wait for the rest of their frame. They are looked at when it is whole, not
-    /// with each record.
+    /// Appends decrypted bytes to an incomplete frame. The frame is parsed when it is complete, not after each record.
     fn take_with_kept(
         &mut self,
         around: &mut Around<'_>,
@@ -342,7 +342,7 @@ impl Held {
         self.rest(at).plain = whole;
     }
 
-    /// Takes bytes of the connection itself: the answers of its opening, then frames.
+    /// Handles the connection's own bytes: responses during its opening, then frames.
     fn take_plain_input(
         &mut self,
         around: &mut Around<'_>,
@@ -416,7 +416,7 @@ impl Held {
         Taken::Used(used)
     }
 
-    /// Input waits for the rest of its frame: where nobody is to get it, it counts against the inbox.
+    /// Checks the size of an incomplete frame: without a listener, it counts against the inbox limit.
     fn input_kept(&mut self, around: &mut Around<'_>, at: u32) {
         let socket = &self[at];
         let waiting = socket.rest.as_ref().map_or(0, |rest| rest.tail.len() + rest.inbox.bytes());

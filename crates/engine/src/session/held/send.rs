@@ -1,4 +1,4 @@
-//! Frames on their way out. What does not fit the socket's buffer is kept and sent when there is room.
+//! Sending frames. Bytes that do not fit the socket's buffer are kept and sent later.
 
 use std::io;
 
@@ -11,7 +11,8 @@ use crate::net::transport::Unwritten;
 use crate::session::Around;
 
 impl Held {
-    /// Sends a frame of the client: masked with a key of its own. Returns its size on the wire, and an error if the connection broke.
+    /// Sends a client frame, masked with a random key. Returns its size on the wire, and an error if the connection
+    /// broke.
     pub(crate) fn send_frame(
         &mut self,
         around: &mut Around<'_>,
@@ -33,7 +34,7 @@ impl Held {
         (size, sent)
     }
 
-    /// Sends bytes, under TLS as records. An error: the connection is broken.
+    /// Sends bytes, under TLS as records. `Err`: the connection is broken.
     pub(super) fn send_bytes(
         &mut self,
         around: &mut Around<'_>,
@@ -48,7 +49,8 @@ impl Held {
         }
     }
 
-    /// Hands bytes to the kernel as they are. An error: the connection is broken; its task is told when the connection is settled.
+    /// Passes bytes to the kernel without encryption. `Err`: the connection is broken; its listener is notified when
+    /// the connection is settled.
     pub(super) fn send_raw_bytes(
         &mut self,
         around: &mut Around<'_>,
@@ -59,13 +61,13 @@ impl Held {
         self.note_sent(around, at, sent)
     }
 
-    /// Sends what is left over. An error: the connection is broken.
+    /// Sends unsent output. `Err`: the connection is broken.
     pub(super) fn flush(&mut self, around: &mut Around<'_>, at: u32) -> io::Result<()> {
         let sent = self[at].transport.flush();
         self.note_sent(around, at, sent)
     }
 
-    /// Counts what has gone to the kernel, or notes that the connection is broken.
+    /// Counts the bytes passed to the kernel, or marks the connection as broken.
     pub(super) fn note_sent(
         &mut self,
         around: &mut Around<'_>,
@@ -86,7 +88,7 @@ impl Held {
         }
     }
 
-    /// Whether everything handed over so far has gone to the kernel.
+    /// Returns true if all output was passed to the kernel.
     pub(crate) fn all_sent(&self, at: u32) -> bool {
         self[at].transport.all_sent()
     }

@@ -1,18 +1,19 @@
-//! How much the kernel holds for us that we have not read: some sockets are asked once a second.
+//! Number of received bytes that the kernel holds and this process has not read: a sample of the sockets is checked
+//! once a second.
 //!
-//! Sockets are drained as they become readable, so anything found here means that this process falls behind, or that
-//! reading was stopped. Asking all of them would cost a call each; a sample of them shows a backlog as well.
+//! Sockets are read as soon as they are readable. So unread bytes mean that this process falls behind, or that reading
+//! was stopped. Checking all sockets would cost a system call each, and a sample of them shows a backlog too.
 
 use stats::Counter;
 
 use super::{Held, State};
 use crate::session::Around;
 
-/// Sockets asked per second and core.
+/// Number of sockets checked per second and core.
 const PROBES: u32 = 64;
 
 impl Held {
-    /// Asks the next few sockets.
+    /// Checks the next sockets.
     pub(crate) fn probe_unread(&mut self, around: &mut Around<'_>) {
         let all = self.all.len() as u32;
         for _ in 0..PROBES.min(all) {
